@@ -1,0 +1,48 @@
+"""The arithmetic that every model shares, in several tellings of the same few verbs.
+
+All models of co-occurrence counts meet in one expression: the probability of word *j* in document *i* is an inner
+product, ``own[i] · other[j]``, of a row that belongs to the document and a row that belongs to the word. The verbs
+below sweep over the non-zeros of a sparse matrix and need no more than that. Swept by rows they give document sums,
+swept by columns (the transposed matrix, the two factors exchanged) they give word sums: one loop serves both.
+
+``reference`` is written to be believed, ``compiled`` to be fast; a test holds them together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+
+class Folding(NamedTuple):
+    """How ``fold_in`` iterates: plain numbers, so that every telling can take it."""
+
+    smoothing: float = 0.0  # pseudo-count added to each component of each row
+    inverse_temperature: float = 1.0
+    max_steps: int = 100
+    tolerance: float = 1e-6  # a row is done when its entries together would move by less
+
+
+# Each step of ``fold_in`` but the last goes this many times as far as EM would. Below 2 the iteration cannot lose the
+# optimum (EM's own rate lies between 0 and 1), and just below it needs little more than half of EM's steps.
+FOLDING_STRIDE = 1.8
+
+
+class Kernels(NamedTuple):
+    """A backend is a record of functions; a faster one replaces entries of the reference."""
+
+    name: str
+    expected_counts: Callable[..., Any]
+    mixtures: Callable[..., Any]
+    fold_in: Callable[..., Any]
+
+
+def load(name: str = "compiled") -> Kernels:
+    """The record called ``name``; imported only now, because a compiler takes its time to load."""
+    if name == "compiled":
+        from topiarist.kernels.compiled import KERNELS
+    elif name == "reference":
+        from topiarist.kernels.reference import KERNELS
+    else:
+        raise ValueError(f"kernels are 'compiled' or 'reference', not {name!r}")
+    return KERNELS

@@ -1,0 +1,184 @@
+"""The verbs in numba: the same sums as ``reference``, in one sweep and without a temporary.
+
+What makes them fast, each worth measuring again when hardware changes (``make bench`` does):
+
+- four non-zeros at a time, so that the row and its running sum are loaded once for four;
+- rows asked for eight non-zeros ahead (``prefetch``): the sweep is bound by memory, not by arithmetic;
+- sums may be reordered and fused (``FASTMATH``), but NaN and infinity keep their meaning, or the guards would vanish;
+- in single precision a long row is added up in runs of ``RUN`` non-zeros, and the runs in double precision.
+
+The order of every sum depends on the row alone, so blocks and threads cannot change a bit. Kernels hold no lock.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import platformdirs
+
+from topiarist.kernels import FOLDING_STRIDE, Folding, reference
+from topiarist.kernels.prefetch import prefetch
+from topiarist.kernels.reference import SMALLEST_MIXTURE
+
+
+def _cache_folder() -> Path:
+    """A folder that can be written, so that import works where the package folder is read-only."""
+    for folder in (Path(platformdirs.user_cache_dir("topiarist")), Path(tempfile.gettempdir()) / "topiarist"):
+        try:
+            (folder / "kernels").mkdir(parents=True, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(folder / "kernels", os.W_OK):
+            return folder / "kernels"
+    return Path(tempfile.mkdtemp(prefix="topiarist-"))
+
+
+if not os.environ.get("NUMBA_CACHE_DIR"):
+    numba.config.CACHE_DIR = str(_cache_folder())
+
+FASTMATH = {"reassoc", "contract", "arcp"}
+AHEAD = 8
+RUN = 256
+
+jit = numba.njit(nogil=True, cache=True, fastmath=FASTMATH)
+inline = numba.njit(nogil=True, cache=True, fastmath=FASTMATH, inline="always")
+
+
+@inline
+def _add_ratios(indices, data, span, row, other, run, total, mixture):  # type: ignore[no-untyped-def]
+    """``total = Σ_t data[t]/mixture[t] other[indices[t]]`` and the mixtures, for the non-zeros ``span`` of one row."""
+    first, end = span
+    width, last = len(row), len(indices) - 1
+    zero = row.dtype.type(0)
+    smallest = row.dtype.type(SMALLEST_MIXTURE)
+    total[:] = 0
+    for start in range(first, end, RUN):
+        stop = min(start + RUN, end)
+        fours = start + (stop - start) // 4 * 4
+        run[:] = 0
+        for t in range(start, fours, 4):
+            for ahead in range(AHEAD, AHEAD + 4):  # on into the next rows: they are swept next
+                prefetch(other, indices[min(t + ahead, last)])
+            r0, r1, r2, r3 = other[indices[t]], other[indices[t + 1]], other[indices[t + 2]], other[indices[t + 3]]
+            m0 = m1 = m2 = m3 = zero
+            for k in range(width):
+                m0 += row[k] * r0[k]
+                m1 += row[k] * r1[k]
+                m2 += row[k] * r2[k]
+                m3 += row[k] * r3[k]
+            here = t - first
+            mixture[here], mixture[here + 1], mixture[here + 2], mixture[here + 3] = m0, m1, m2, m3
+            q0 = data[t] / m0 if m0 > smallest else zero
+            q1 = data[t + 1] / m1 if m1 > smallest else zero
+            q2 = data[t + 2] / m2 if m2 > smallest else zero
+            q3 = data[t + 3] / m3 if m3 > smallest else zero
+            for k in range(width):
+                run[k] += q0 * r0[k] + q1 * r1[k] + q2 * r2[k] + q3 * r3[k]
+        for t in range(fours, stop):
+            r0 = other[indices[t]]
+            m0 = zero
+            for k in range(width):
+                m0 += row[k] * r0[k]
+            mixture[t - first] = m0
+            q0 = data[t] / m0 if m0 > smallest else zero
+            for k in range(width):
+                run[k] += q0 * r0[k]
+        for k in range(width):
+            total[k] += run[k]
+
+
+@jit
+def expected_counts(indptr, indices, data, own, other, out, mixture):  # type: ignore[no-untyped-def]
+    """(P2), (P3), (H5), (H6): see ``reference.expected_counts``."""
+    width = own.shape[1]
+    run, total = np.empty(width, own.dtype), np.empty(width, np.float64)
+    for d in range(len(own)):
+        span = (indptr[d], indptr[d + 1])
+        _add_ratios(indices, data, span, own[d], other, run, total, mixture[indptr[d] - indptr[0] :])
+        for k in range(width):
+            out[d, k] = own[d, k] * total[k]
+
+
+@jit
+def mixtures(indptr, indices, own, other, mixture):  # type: ignore[no-untyped-def]
+    """(P1): see ``reference.mixtures``."""
+    width = own.shape[1]
+    first = indptr[0]
+    for d in range(len(own)):
+        for t in range(indptr[d], indptr[d + 1]):
+            row = other[indices[t]]
+            m = own.dtype.type(0)
+            for k in range(width):
+                m += own[d, k] * row[k]
+            mixture[t - first] = m
+
+
+@jit
+def fold_in(indptr, indices, data, own, other, folding):  # type: ignore[no-untyped-def]
+    """(P5): see ``reference.fold_in``."""
+    width = own.shape[1]
+    longest = 0
+    for d in range(len(own)):
+        longest = max(longest, indptr[d + 1] - indptr[d])
+    tempered, run = np.empty(width, own.dtype), np.empty(width, own.dtype)
+    total, ahead, mixture = np.empty(width, np.float64), np.empty(width, np.float64), np.empty(longest, own.dtype)
+    for d in range(len(own)):
+        span = (indptr[d], indptr[d + 1])
+        for step in range(folding.max_steps):
+            for k in range(width):
+                tempered[k] = own[d, k]
+            if folding.inverse_temperature != 1.0:
+                for k in range(width):
+                    tempered[k] = tempered[k] ** folding.inverse_temperature
+            _add_ratios(indices, data, span, tempered, other, run, total, mixture)
+            norm = 0.0
+            for k in range(width):
+                total[k] = tempered[k] * total[k] + folding.smoothing
+                norm += total[k]
+            if norm == 0.0:
+                break
+            moved = reach = 0.0
+            for k in range(width):
+                total[k] /= norm
+                move = total[k] - own[d, k]
+                moved += abs(move)
+                ahead[k] = max(total[k] + (FOLDING_STRIDE - 1.0) * move, total[k] / 2.0)
+                reach += ahead[k]
+            last = moved < folding.tolerance or step == folding.max_steps - 1
+            for k in range(width):
+                own[d, k] = total[k] if last else ahead[k] / reach
+            if last:
+                break
+
+
+KERNELS = reference.KERNELS._replace(
+    name="compiled", expected_counts=expected_counts, mixtures=mixtures, fold_in=fold_in
+)
+
+
+def _marker() -> Path:
+    source = Path(__file__).read_bytes() + numba.__version__.encode() + numba.config.CACHE_DIR.encode()
+    return Path(numba.config.CACHE_DIR or ".") / f"ready-{hashlib.sha256(source).hexdigest()[:16]}"
+
+
+def is_ready() -> bool:
+    """True when the compiled kernels lie in the cache: the next fit starts at once."""
+    return _marker().exists()
+
+
+def prepare() -> None:
+    """Compile every kernel in both precisions, which takes some seconds once per machine."""
+    indptr, indices = np.array([0, 1], np.int32), np.array([0], np.int32)
+    for dtype in (np.float32, np.float64):
+        own, data = np.ones((1, 1), dtype), np.ones(1, dtype)
+        arguments: tuple[Any, ...] = (indptr, indices, data, own, own.copy())
+        expected_counts(*arguments, own.copy(), data.copy())
+        mixtures(indptr, indices, own, own.copy(), data.copy())
+        fold_in(*arguments, Folding())
+    _marker().touch()

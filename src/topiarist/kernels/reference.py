@@ -1,0 +1,69 @@
+"""The verbs in NumPy: slow, obvious, and the specification of every other telling.
+
+A sparse matrix comes as ``indptr, indices, data``. ``indptr`` may be a slice of a larger one: its first entry says
+where in ``indices`` and ``data`` the first row begins, so a block of rows needs no copy. ``own`` has a row for each row
+of the matrix, ``other`` one for each column.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from topiarist.kernels import FOLDING_STRIDE, Folding, Kernels
+
+Array = np.ndarray[Any, Any]
+
+# A mixture below this is treated as impossible: its ratio could overflow in single precision, and says nothing.
+SMALLEST_MIXTURE = 1e-30
+
+
+def _ratios(data: Array, mixture: Array) -> Array:
+    """n / mixture, and zero where the model says that the word cannot occur."""
+    possible = mixture > SMALLEST_MIXTURE
+    return np.where(possible, data / np.where(possible, mixture, 1), 0)
+
+
+def expected_counts(
+    indptr: Array, indices: Array, data: Array, own: Array, other: Array, out: Array, mixture: Array
+) -> None:
+    """(P2), (P3), (H5), (H6): ``out[i] = own[i] ∘ Σ_j n(i,j)/(own[i]·other[j]) other[j]``, mixtures on the side."""
+    for d in range(len(own)):
+        here = slice(indptr[d], indptr[d + 1])
+        rows = other[indices[here]]
+        probability = rows @ own[d]
+        out[d] = own[d] * (_ratios(data[here], probability) @ rows)
+        mixture[indptr[d] - indptr[0] : indptr[d + 1] - indptr[0]] = probability
+
+
+def mixtures(indptr: Array, indices: Array, own: Array, other: Array, mixture: Array) -> None:
+    """(P1): ``mixture[t] = own[i] · other[j]`` for each non-zero, in order."""
+    for d in range(len(own)):
+        here = slice(indptr[d], indptr[d + 1])
+        mixture[indptr[d] - indptr[0] : indptr[d + 1] - indptr[0]] = other[indices[here]] @ own[d]
+
+
+def fold_in(
+    indptr: Array, indices: Array, data: Array, own: Array, other: Array, folding: Folding
+) -> None:
+    """(P5): over-relaxed EM on each row of ``own`` in place, ``other`` (already tempered) fixed, until it stands still."""
+    for d in range(len(own)):
+        here = slice(indptr[d], indptr[d + 1])
+        rows = other[indices[here]]
+        for step in range(folding.max_steps):
+            tempered = own[d] ** folding.inverse_temperature
+            counts = tempered * (_ratios(data[here], rows @ tempered) @ rows) + folding.smoothing
+            total = counts.sum()
+            if total == 0:  # an empty row, or only words the model cannot produce: leave it as it is
+                break
+            target = counts / total
+            move = target - own[d]
+            if np.abs(move).sum() < folding.tolerance or step == folding.max_steps - 1:
+                own[d] = target
+                break
+            ahead = np.maximum(target + (FOLDING_STRIDE - 1) * move, target / 2)
+            own[d] = ahead / ahead.sum()
+
+
+KERNELS = Kernels("reference", expected_counts, mixtures, fold_in)

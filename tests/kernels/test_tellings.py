@@ -1,0 +1,136 @@
+"""Every telling of the kernels says what the reference says."""
+
+import inspect
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.strategies import counts, simplex_rows
+from topiarist.kernels import Folding, compiled, load, reference
+
+VERBS = [name for name in reference.KERNELS._fields if name != "name"]
+TELLINGS = [compiled.KERNELS]
+
+
+def factors(matrix, seed, dtype=np.float64, width=None):
+    rng = np.random.default_rng(seed)
+    width = width or int(rng.integers(1, 9))
+    own = simplex_rows(rng, matrix.shape[0], width).astype(dtype)
+    other = np.ascontiguousarray(simplex_rows(rng, width, matrix.shape[1]).T).astype(dtype)
+    if rng.random() < 0.5:  # a word that no component can produce
+        other[rng.integers(matrix.shape[1])] = 0
+    return own, other
+
+
+@pytest.mark.parametrize("telling", TELLINGS, ids=lambda kernels: kernels.name)
+@pytest.mark.parametrize("verb", VERBS)
+def test_same_signature(telling, verb):
+    fast = getattr(telling, verb)
+    wanted = list(inspect.signature(getattr(reference.KERNELS, verb)).parameters)
+    assert list(inspect.signature(getattr(fast, "py_func", fast)).parameters) == wanted
+
+
+@pytest.mark.parametrize("telling", TELLINGS, ids=lambda kernels: kernels.name)
+@given(matrix=counts(max_docs=6, max_words=30), seed=st.integers(0, 10**6))
+@settings(max_examples=60, deadline=None)
+def test_expected_counts_and_mixtures_agree(telling, matrix, seed):
+    own, other = factors(matrix, seed)
+    results = []
+    for kernels in (reference.KERNELS, telling):
+        out, mixture = np.full_like(own, np.nan), np.full(matrix.nnz, np.nan)
+        kernels.expected_counts(matrix.indptr, matrix.indices, matrix.data, own, other, out, mixture)
+        alone = np.full(matrix.nnz, np.nan)
+        kernels.mixtures(matrix.indptr, matrix.indices, own, other, alone)
+        np.testing.assert_allclose(alone, mixture, rtol=1e-13)
+        results.append((out, mixture))
+    np.testing.assert_allclose(results[1][0], results[0][0], rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(results[1][1], results[0][1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("telling", [reference.KERNELS, *TELLINGS], ids=lambda kernels: kernels.name)
+def test_expected_counts_is_the_formula(telling):
+    rng = np.random.default_rng(3)
+    dense = rng.poisson(1.0, (4, 7)).astype(float)
+    dense[2] = 0
+    own, other = simplex_rows(rng, 4, 3), np.ascontiguousarray(simplex_rows(rng, 3, 7).T)
+    expected = np.zeros_like(own)
+    for i in range(4):
+        for j in range(7):
+            expected[i] += dense[i, j] * own[i] * other[j] / (own[i] @ other[j])
+    from scipy.sparse import csr_matrix
+
+    matrix = csr_matrix(dense)
+    out, mixture = np.full_like(own, np.nan), np.empty(matrix.nnz)
+    telling.expected_counts(matrix.indptr, matrix.indices, matrix.data, own, other, out, mixture)
+    np.testing.assert_allclose(out, expected, rtol=1e-13)
+    np.testing.assert_allclose(out.sum(axis=1), dense.sum(axis=1), rtol=1e-13)
+
+
+@pytest.mark.parametrize("telling", TELLINGS, ids=lambda kernels: kernels.name)
+@pytest.mark.parametrize("folding", [Folding(), Folding(0.3), Folding(0.0, 0.6), Folding(0.1, 0.8, 3), Folding(0, 1, 1)])
+def test_fold_in_agrees(telling, folding):
+    rng = np.random.default_rng(5)
+    from scipy.sparse import csr_matrix
+
+    matrix = csr_matrix(rng.poisson(0.7, (12, 20)) * (rng.random((12, 1)) > 0.2), dtype=float)
+    own, other = factors(matrix, 2, width=5)
+    slow, fast = own.copy(), own.copy()
+    tempered = other**folding.inverse_temperature
+    reference.fold_in(matrix.indptr, matrix.indices, matrix.data, slow, tempered, folding)
+    telling.fold_in(matrix.indptr, matrix.indices, matrix.data, fast, tempered, folding)
+    np.testing.assert_allclose(fast, slow, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(fast.sum(axis=1), 1.0, rtol=1e-12)
+
+
+def test_fold_in_finds_the_optimum_that_plain_em_finds():
+    rng = np.random.default_rng(6)
+    from scipy.sparse import csr_matrix
+
+    matrix = csr_matrix(rng.poisson(1.5, (10, 30)), dtype=float)
+    own, other = factors(matrix, 4, width=4)
+    other[other == 0] = 1e-3
+    plain = own.copy()
+    for _ in range(20_000):
+        mixture = np.einsum("ik,jk->ij", plain, other)
+        plain = plain * ((matrix.toarray() / mixture) @ other) + 0.2
+        plain /= plain.sum(axis=1, keepdims=True)
+    fast = own.copy()
+    load().fold_in(matrix.indptr, matrix.indices, matrix.data, fast, other, Folding(0.2, 1.0, 10_000, 1e-12))
+    np.testing.assert_allclose(fast, plain, atol=1e-9)
+
+
+@pytest.mark.parametrize("telling", [reference.KERNELS, *TELLINGS], ids=lambda kernels: kernels.name)
+def test_a_slice_of_the_rows_needs_no_copy(telling):
+    rng = np.random.default_rng(7)
+    from scipy.sparse import csr_matrix
+
+    matrix = csr_matrix(rng.poisson(1.0, (9, 11)), dtype=float)
+    own, other = factors(matrix, 8, width=3)
+    whole, part = np.empty_like(own), np.empty((4, 3))
+    mixture, piece = np.empty(matrix.nnz), np.empty(matrix.indptr[7] - matrix.indptr[3])
+    telling.expected_counts(matrix.indptr, matrix.indices, matrix.data, own, other, whole, mixture)
+    telling.expected_counts(matrix.indptr[3:8], matrix.indices, matrix.data, own[3:7], other, part, piece)
+    assert np.array_equal(part, whole[3:7])
+    assert np.array_equal(piece, mixture[matrix.indptr[3] : matrix.indptr[7]])
+
+
+def test_single_precision_adds_long_columns_safely():
+    """A word in 300,000 documents: summed in single precision alone it would be wrong in the fourth digit."""
+    rng = np.random.default_rng(9)
+    n_docs, width = 300_000, 3
+    indptr, indices = np.array([0, n_docs], np.int32), np.arange(n_docs, dtype=np.int32)
+    data = np.ones(n_docs, np.float32)
+    word, docs = np.full((1, width), 1e-3, np.float32), simplex_rows(rng, n_docs, width).astype(np.float32)
+    single, double = np.empty((1, width), np.float32), np.empty((1, width))
+    compiled.expected_counts(indptr, indices, data, word, docs, single, np.empty(n_docs, np.float32))
+    compiled.expected_counts(
+        indptr, indices, data.astype(float), word.astype(float), docs.astype(float), double, np.empty(n_docs)
+    )
+    np.testing.assert_allclose(single, double, rtol=2e-7)
+
+
+def test_unknown_kernels_are_named():
+    with pytest.raises(ValueError, match="'compiled' or 'reference', not 'magic'"):
+        load("magic")

@@ -1,0 +1,204 @@
+"""The only EM loop.
+
+It knows no model: a model is an ``e_step`` that turns a block of documents into additive statistics and new parameters
+for the block's own rows, an ``m_step`` that turns the added statistics into shared parameters, and the logarithm of the
+prior. The loop keeps the objective of every state it has seen, decides when to stop and says why, and may look ahead:
+
+**Over-relaxation.** EM walks in short steps where components overlap. After a step from θ to θ′ the loop tries
+θ′ + (s − 1)(θ′ − θ), with a stride s that grows by a tenth each time it pays. The next E-step tells the objective of that
+point for nothing; if it is lower than before, the loop goes back to θ′ and halves the stride. So the objective in the
+history never falls, and what is returned was always seen.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from topiarist.scale.executors import Executor, InProcess
+
+STRIDE_GROWTH = 1.1
+
+
+class Statistics(Protocol):
+    """Expected counts of a block, with the objective they were computed at."""
+
+    objective: float
+
+
+class Model(Protocol):
+    """What the loop needs to know; ``shared`` belongs to the model, ``local`` to the rows of a block."""
+
+    def e_step(self, shared: Any, block: Any, local: Any, inverse_temperature: float) -> tuple[Any, Any]:
+        """Statistics of a block at these parameters, and the block's next row parameters."""
+
+    def m_step(self, stats: Any) -> Any:
+        """The next shared parameters; the statistics are spent."""
+
+    def log_prior(self, shared: Any) -> float:
+        """The part of the objective that must be added once, not once per block."""
+
+    def extrapolate(self, old: State, new: State, stride: float) -> State:
+        """The point ``stride`` times as far from ``old`` as ``new`` is, brought back into the simplex."""
+
+
+@dataclass(frozen=True)
+class State:
+    """All parameters: those of the model and, block by block, those of the documents."""
+
+    shared: Any
+    local: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """When to stop. ``tol`` and the held-out figures are per token (``weight`` says how many there are)."""
+
+    max_iter: int = 200
+    tol: float = 1e-4
+    weight: float = 1.0
+    patience: int = 10  # steps without a better held-out likelihood before giving up
+    accelerate: bool = True
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Everything the loop remembers between two steps: keep one, and ``run`` can go on from it."""
+
+    state: State
+    fallback: State | None = None  # the plain step that ``state`` was extrapolated from
+    stride: float = 1.0
+    objectives: tuple[float, ...] = ()
+    heldout: tuple[float, ...] = ()
+    best: State | None = None  # the best on held-out data
+    steps: int = 0
+
+    def reopened(self) -> Loop:
+        """As it was before its last state was judged, so that going on judges it (once) again."""
+        return replace(self, objectives=self.objectives[:-1], heldout=self.heldout[:-1])
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Where the loop ended: ``reason`` is "converged", "max_iter", "heldout" or "interrupted"."""
+
+    state: State
+    objectives: tuple[float, ...]
+    heldout: tuple[float, ...]
+    steps: int
+    reason: str
+
+    @property
+    def converged(self) -> bool:
+        """Stopped because there was nothing more to gain, on the training data or on held-out data."""
+        return self.reason in ("converged", "heldout")
+
+
+def step(
+    model: Model, blocks: Sequence[Any], state: State, inverse_temperature: float, executor: Executor
+) -> tuple[State, float]:
+    """One EM step: the next state, and the objective of the given one."""
+    stats, local = executor.total(
+        lambda block, rows: model.e_step(state.shared, block, rows, inverse_temperature), blocks, state.local
+    )
+    objective = stats.objective + model.log_prior(state.shared)
+    return State(model.m_step(stats), local), float(objective)
+
+
+def run(
+    model: Model,
+    blocks: Sequence[Any],
+    start: State | Loop,
+    rules: Rules,
+    *,
+    inverse_temperature: float = 1.0,
+    heldout: Callable[[State], float] | None = None,
+    watch: Callable[[Loop], None] | None = None,
+    executor: Executor | None = None,
+) -> Fit:
+    """EM from ``start`` until a rule says stop.
+
+    ``watch`` sees the loop after every step, to show it or to keep it: given back as ``start``, a kept loop goes on to
+    the same end as if it had never been stopped. Ctrl-C returns the best state so far.
+    """
+    loop = start.reopened() if isinstance(start, Loop) else Loop(start)
+    executor = executor or InProcess()
+    try:
+        while True:
+            following, objective = step(model, blocks, loop.state, inverse_temperature, executor)
+            if loop.fallback is not None and not objective >= loop.objectives[-1]:
+                loop = replace(loop, state=loop.fallback, fallback=None, stride=max(1.0, loop.stride / 2))
+                continue
+            loop = _recorded(replace(loop, fallback=None), objective, heldout)
+            if watch is not None:
+                watch(loop)
+            reason = _reason_to_stop(loop, rules)
+            if reason:
+                return _fit(loop, reason)
+            loop = _advanced(model, loop, following, rules)
+            del following  # at most three copies of the parameters: here, before, and the next
+    except KeyboardInterrupt:
+        if not loop.objectives:
+            raise
+        return _fit(loop, "interrupted")
+
+
+def _recorded(loop: Loop, objective: float, heldout: Callable[[State], float] | None) -> Loop:
+    loop = replace(loop, objectives=(*loop.objectives, objective))
+    if heldout is None:
+        return loop
+    likelihood = heldout(loop.state)
+    better = likelihood > max(loop.heldout, default=-math.inf)
+    return replace(loop, heldout=(*loop.heldout, likelihood), best=loop.state if better else loop.best)
+
+
+def _reason_to_stop(loop: Loop, rules: Rules) -> str:
+    if loop.heldout:
+        since_best = len(loop.heldout) - 1 - loop.heldout.index(max(loop.heldout))
+        if since_best >= rules.patience:
+            return "heldout"
+    recent = loop.objectives[-3:]
+    if len(recent) == 3 and max(recent[2] - recent[1], recent[1] - recent[0]) < rules.tol * rules.weight:
+        return "converged"
+    return "max_iter" if loop.steps >= rules.max_iter else ""
+
+
+def _advanced(model: Model, loop: Loop, following: State, rules: Rules) -> Loop:
+    if not rules.accelerate or loop.stride <= 1.0:
+        stride = STRIDE_GROWTH if rules.accelerate else 1.0
+        return replace(loop, state=following, stride=stride, steps=loop.steps + 1)
+    ahead = model.extrapolate(loop.state, following, loop.stride)
+    stride = loop.stride * STRIDE_GROWTH
+    return replace(loop, state=ahead, fallback=following, stride=stride, steps=loop.steps + 1)
+
+
+def _fit(loop: Loop, reason: str) -> Fit:
+    """The best state that was seen: by held-out data if there is any, else the last one whose objective is known."""
+    state = loop.best or loop.fallback or loop.state
+    return Fit(state, loop.objectives, loop.heldout, loop.steps, reason)
+
+
+def best_of(fits: Sequence[Fit]) -> Fit:
+    """The restart with the best held-out likelihood, or else with the highest objective."""
+    return max(fits, key=lambda fit: (max(fit.heldout, default=0.0), fit.objectives[-1]))
+
+
+def cool(
+    run_at: Callable[[State, float], Fit], start: State, *, factor: float = 0.9, coldest: float = 0.3
+) -> tuple[Fit, float]:
+    """Tempering by held-out data: lower the inverse temperature as long as unseen tokens become more likely.
+
+    ``run_at(state, inverse_temperature)`` runs the loop with held-out early stopping. Returns the best fit and the
+    inverse temperature it was found at.
+    """
+    best, inverse_temperature = run_at(start, 1.0), 1.0
+    cooler = factor
+    while cooler >= coldest and best.reason != "interrupted":
+        fit = run_at(best.state, cooler)
+        if max(fit.heldout) <= max(best.heldout):
+            break
+        best, inverse_temperature = fit, cooler
+        cooler *= factor
+    return best, inverse_temperature

@@ -1,0 +1,133 @@
+"""What every model of counts does with the kernels: sweep, normalise, look ahead, piece by piece over threads.
+
+All functions give the same bits for any number of threads: a piece owns its rows, and what crosses pieces (a
+log-likelihood, the sum of a column) is added in the order of the pieces.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from topiarist.kernels import Folding, Kernels
+from topiarist.kernels.shard import Side
+from topiarist.scale.threads import Threads
+
+Floats = np.ndarray[Any, np.dtype[np.floating[Any]]]
+
+
+@dataclass(frozen=True)
+class Engine:
+    """How a block is computed: which telling of the kernels, on how many threads."""
+
+    kernels: Kernels
+    threads: Threads
+
+    def expected_counts(self, side: Side, own: Floats, other: Floats) -> tuple[Floats, float]:
+        """``own ∘ (n/mixture) other`` summed over each row's non-zeros, and Σ n log mixture."""
+        out = np.empty_like(own)
+
+        def piece(rows: slice) -> float:
+            indptr = side.indptr[rows.start : rows.stop + 1]
+            mixture = np.empty(int(indptr[-1] - indptr[0]), own.dtype)
+            self.kernels.expected_counts(
+                indptr, side.indices, side.data, own[rows], other, out[rows], mixture
+            )
+            return _log_likelihood(side.data[indptr[0] : indptr[-1]], mixture)
+
+        return out, sum(self.threads.map(piece, side.pieces))
+
+    def log_likelihood(self, side: Side, own: Floats, other: Floats) -> float:
+        """Σ n log mixture alone: a third of the work of a sweep."""
+
+        def piece(rows: slice) -> float:
+            indptr = side.indptr[rows.start : rows.stop + 1]
+            mixture = np.empty(int(indptr[-1] - indptr[0]), own.dtype)
+            self.kernels.mixtures(indptr, side.indices, own[rows], other, mixture)
+            return _log_likelihood(side.data[indptr[0] : indptr[-1]], mixture)
+
+        return sum(self.threads.map(piece, side.pieces))
+
+    def fold_in(self, side: Side, own: Floats, other: Floats, folding: Folding) -> Floats:
+        """Each row of ``own`` brought to its optimum for fixed ``other``."""
+        out = own.copy()
+
+        def piece(rows: slice) -> None:
+            indptr = side.indptr[rows.start : rows.stop + 1]
+            self.kernels.fold_in(indptr, side.indices, side.data, out[rows], other, folding)
+
+        self.threads.map(piece, side.pieces)
+        return out
+
+    def power(self, array: Floats, exponent: float) -> Floats:
+        """``array ** exponent``; the array itself when nothing would change."""
+        if exponent == 1.0:
+            return array
+        out = np.empty_like(array)
+        self.threads.map(lambda rows: np.power(array[rows], exponent, out=out[rows]), row_pieces(array))
+        return out
+
+    def normalise_rows(self, counts: Floats, smoothing: float) -> Floats:
+        """Each row + smoothing to sum one, in place; a row of nothing becomes uniform."""
+
+        def piece(rows: slice) -> None:
+            block = counts[rows]
+            block += counts.dtype.type(smoothing)
+            total = block.sum(axis=1, keepdims=True)
+            block[total[:, 0] == 0] = 1.0
+            block /= np.where(total == 0, block.shape[1], total)
+
+        self.threads.map(piece, row_pieces(counts))
+        return counts
+
+    def normalise_columns(self, counts: Floats, smoothing: float) -> Floats:
+        """Each column + smoothing to sum one, in place; a column of nothing becomes uniform."""
+        pieces = row_pieces(counts)
+        sums = self.threads.map(lambda rows: counts[rows].sum(axis=0, dtype=np.float64), pieces)
+        total = np.sum(sums, axis=0) + smoothing * len(counts)
+        empty = total == 0
+        scale = (1.0 / np.where(empty, len(counts), total)).astype(counts.dtype)
+
+        def piece(rows: slice) -> None:
+            block = counts[rows]
+            block += counts.dtype.type(smoothing)
+            block[:, empty] = 1.0
+            block *= scale
+
+        self.threads.map(piece, pieces)
+        return counts
+
+    def sum_of_logs(self, array: Floats) -> float:
+        """Σ log of the entries: the log-density of a Dirichlet prior, up to its weight."""
+        return sum(self.threads.map(lambda rows: float(np.log(array[rows]).sum(dtype=np.float64)), row_pieces(array)))
+
+    def extrapolate(self, old: Floats, new: Floats, stride: float) -> Floats:
+        """``new + (stride - 1)(new - old)``, but nowhere less than half of ``new``: zero would be for ever."""
+        out = np.empty_like(new)
+        ahead = new.dtype.type(stride - 1)
+        half = new.dtype.type(0.5)
+
+        def piece(rows: slice) -> None:
+            np.subtract(new[rows], old[rows], out=out[rows])
+            out[rows] *= ahead
+            out[rows] += new[rows]
+            np.maximum(out[rows], half * new[rows], out=out[rows])
+
+        self.threads.map(piece, row_pieces(new))
+        return out
+
+
+def row_pieces(array: Floats, size: int = 1 << 16) -> list[slice]:
+    """Slices of rows of about ``size`` numbers each: they stay in a core's cache from one operation to the next."""
+    rows = max(1, size // max(1, array.shape[1]), -(-len(array) // 1024))
+    return [slice(start, min(start + rows, len(array))) for start in range(0, len(array), rows)]
+
+
+def _log_likelihood(data: Floats, mixture: Floats) -> float:
+    """Σ n log mixture; what the model holds for impossible counts as the smallest number there is."""
+    np.maximum(mixture, np.finfo(mixture.dtype).tiny, out=mixture)
+    np.log(mixture, out=mixture)
+    mixture *= data
+    return float(mixture.sum(dtype=np.float64))

@@ -1,0 +1,48 @@
+"""PLSA from a stream: stepwise EM over batches of documents. Equations (P3), (P5): docs/models/plsa.md
+
+Instead of all documents' expected counts, a running average of batches' expected counts, in which the t-th batch
+enters with weight ρ_t = (t + 1)^-0.6: early batches are forgotten, late ones change little. The average is kept per
+token, as the joint distribution P(j, k), so that batches may differ in size.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from topiarist.kernels import Folding
+from topiarist.kernels.shard import Shard
+from topiarist.models.engine import Floats
+from topiarist.models.plsa import Params, Plsa, uniform_rows
+
+FORGETTING = 0.6  # between 0.5 and 1, or the average would not settle
+DOCUMENT_STEPS = 10  # a batch's documents need not be at their optimum to show the way
+
+
+@dataclass(frozen=True)
+class Stream:
+    """What has been learned so far."""
+
+    word_component: Floats  # P(j, k)  (n_words, n_components)
+    batches: int
+    tokens: float
+
+    def params(self, model: Plsa) -> Params:
+        """The word distributions that the average stands for; smoothing counts against all tokens seen."""
+        counts = self.word_component * self.word_component.dtype.type(max(self.tokens, 1.0))
+        return Params(model.engine.normalise_columns(counts, model.word_smoothing).T)
+
+
+def absorb(model: Plsa, stream: Stream, params: Params, batch: Shard) -> tuple[Stream, float]:
+    """Learn from a batch: the stream after it, and the batch's log-likelihood before anything was learned from it."""
+    words = params.by_word
+    folding = Folding(model.component_smoothing, 1.0, DOCUMENT_STEPS, 1e-3)
+    start = uniform_rows(batch.shape[0], words.shape[1], words.dtype)
+    local = model.engine.fold_in(batch.rows, start, words, folding)
+    count, log_likelihood = model.engine.expected_counts(batch.columns, words, local)
+    tokens = float(batch.rows.data.sum(dtype="float64"))
+    if tokens == 0:
+        return stream, 0.0
+    rate = words.dtype.type((stream.batches + 1.0) ** -FORGETTING)
+    count *= rate / words.dtype.type(tokens)
+    count += (1 - rate) * stream.word_component
+    return replace(stream, word_component=count, batches=stream.batches + 1, tokens=stream.tokens + tokens), log_likelihood

@@ -1,0 +1,43 @@
+"""Threads over fixed pieces of work: the number of threads decides when a piece is done, never what comes out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import TypeVar
+
+Piece = TypeVar("Piece")
+Result = TypeVar("Result")
+
+
+def available_cores() -> int:
+    """The cores this process may use (a container or ``taskset`` may allow fewer than the machine has)."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class Threads:
+    """``map`` over pieces, results in the order of the pieces. Use it as a context."""
+
+    def __init__(self, n_threads: int | None = None) -> None:
+        self.n_threads = n_threads or available_cores()
+        self._pool = ThreadPoolExecutor(self.n_threads, "topiarist") if self.n_threads > 1 else None
+
+    def map(self, function: Callable[[Piece], Result], pieces: Iterable[Piece]) -> list[Result]:
+        """Apply ``function`` to each piece."""
+        pieces = list(pieces)
+        if self._pool is None or len(pieces) < 2:
+            return [function(piece) for piece in pieces]
+        return list(self._pool.map(function, pieces))
+
+    def __enter__(self) -> Threads:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)

@@ -1,0 +1,158 @@
+"""The EM loop by itself, on a model small enough to see through: one number that EM pulls towards a target."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from topiarist.models import em
+
+
+@dataclass(frozen=True)
+class Stats:
+    objective: float
+    pull: float
+
+    def __add__(self, other):
+        return Stats(self.objective + other.objective, self.pull + other.pull)
+
+
+class Toy:
+    """Each block pulls the shared number ``rate`` of the way towards its own; objective -(x - target)²."""
+
+    def __init__(self, rate=0.1, overshoot_limit=math.inf):
+        self.rate, self.limit, self.strides = rate, overshoot_limit, []
+
+    def e_step(self, shared, block, local, inverse_temperature):
+        return Stats(-inverse_temperature * (shared - block) ** 2, shared + self.rate * (block - shared)), local + 1
+
+    def m_step(self, stats):
+        return stats.pull
+
+    def log_prior(self, shared):
+        return 0.0
+
+    def extrapolate(self, old, new, stride):
+        self.strides.append(stride)
+        step = (stride - 1) * (new.shared - old.shared)
+        return em.State(new.shared + step, new.local)
+
+
+def start(value=0.0):
+    return em.State(value, (0,))
+
+
+def run(model, rules, value=0.0, **options):
+    return em.run(model, [10.0], start(value), rules, **options)
+
+
+def test_plain_em_records_every_objective_and_stops_when_nothing_is_gained():
+    fit = run(Toy(0.5), em.Rules(max_iter=1000, tol=1e-6, accelerate=False))
+    assert fit.reason == "converged"
+    assert fit.converged
+    assert len(fit.objectives) == fit.steps + 1
+    assert (np.diff(fit.objectives) >= 0).all()
+    assert fit.objectives[-1] == -((fit.state.shared - 10) ** 2)
+
+
+def test_out_of_iterations_is_another_answer():
+    fit = run(Toy(0.01), em.Rules(max_iter=3, tol=0.0, accelerate=False))
+    assert (fit.reason, fit.converged, fit.steps) == ("max_iter", False, 3)
+
+
+def test_acceleration_needs_fewer_steps_and_never_records_a_fall():
+    rules = em.Rules(max_iter=1000, tol=1e-8)
+    slow = run(Toy(0.02), em.Rules(max_iter=1000, tol=1e-8, accelerate=False))
+    fast = run(Toy(0.02), rules)
+    assert fast.steps < slow.steps / 3
+    assert (np.diff(fast.objectives) >= 0).all()
+
+
+def test_a_stride_that_overshoots_is_taken_back():
+    class Cliff(Toy):
+        def extrapolate(self, old, new, stride):
+            ahead = super().extrapolate(old, new, stride)
+            return ahead if stride < 2 else em.State(-1000.0, new.local)
+
+    model = Cliff(0.01)
+    fit = run(model, em.Rules(max_iter=40, tol=0.0))
+    assert (np.diff(fit.objectives) >= 0).all()
+    assert max(model.strides) > 2
+    assert any(after < before for before, after in zip(model.strides, model.strides[1:], strict=False))
+
+
+def test_nan_from_an_extrapolation_is_taken_back():
+    class Fragile(Toy):
+        def extrapolate(self, old, new, stride):
+            return em.State(math.nan, new.local)
+
+    fit = run(Fragile(0.2), em.Rules(max_iter=10, tol=0.0))
+    assert np.isfinite(fit.objectives).all()
+    assert (np.diff(fit.objectives) >= 0).all()
+
+
+def test_blocks_are_added_and_rows_travel():
+    fit = em.run(Toy(0.0), [1.0, 3.0], em.State(2.0, (0, 100)), em.Rules(max_iter=2, tol=0, accelerate=False))
+    assert fit.objectives[0] == -2.0
+    assert fit.state.local == (2, 102)
+
+
+def test_heldout_stops_with_patience_and_returns_the_best_seen():
+    fit = run(
+        Toy(0.3),
+        em.Rules(max_iter=100, tol=0.0, patience=4, accelerate=False),
+        heldout=lambda state: -abs(state.shared - 6.0),
+    )
+    assert fit.reason == "heldout"
+    assert abs(fit.state.shared - 6.0) == min(-value for value in fit.heldout)
+    assert len(fit.heldout) - 1 - int(np.argmax(fit.heldout)) == 4
+
+
+def test_interrupted_returns_the_best_so_far():
+    def watch(loop):
+        if loop.steps == 5:
+            raise KeyboardInterrupt
+
+    fit = run(Toy(0.1), em.Rules(max_iter=100, tol=0.0), watch=watch)
+    assert (fit.reason, fit.converged) == ("interrupted", False)
+    assert len(fit.objectives) == 6
+    assert -((fit.state.shared - 10) ** 2) >= fit.objectives[-1]
+
+
+def test_interrupted_before_anything_was_computed_is_an_interrupt():
+    class Never(Toy):
+        def e_step(self, *arguments):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(Never(), em.Rules())
+
+
+def test_a_kept_loop_goes_on_as_if_nothing_had_happened():
+    kept = []
+    rules = em.Rules(max_iter=30, tol=0.0)
+    whole = run(Toy(0.03), rules, watch=kept.append)
+    middle = next(loop for loop in kept if loop.steps == 12)
+    rest = em.run(Toy(0.03), [10.0], middle, rules)
+    assert rest.objectives == whole.objectives
+    assert rest.state == whole.state
+
+
+def test_the_best_restart_wins():
+    low, high = (em.Fit(start(), (value,), (), 1, "converged") for value in (-5.0, -1.0))
+    assert em.best_of([low, high]) is high
+    a, b = em.Fit(start(), (-1.0,), (-3.0,), 1, "heldout"), em.Fit(start(), (-9.0,), (-2.0,), 1, "heldout")
+    assert em.best_of([a, b]) is b
+
+
+def test_cooling_goes_on_while_heldout_improves():
+    heldout = {1.0: -3.0, 0.9: -2.0, 0.81: -1.0, 0.729: -1.5}
+
+    def run_at(state, beta):
+        key = min(heldout, key=lambda known: abs(known - beta))
+        return em.Fit(start(beta), (0.0,), (heldout[key],), 1, "heldout")
+
+    fit, beta = em.cool(run_at, start())
+    assert beta == pytest.approx(0.81)
+    assert fit.heldout == (-1.0,)

@@ -43,7 +43,7 @@ def test_expected_counts_and_mixtures_agree(telling, matrix, seed):
         kernels.expected_counts(matrix.indptr, matrix.indices, matrix.data, own, other, out, mixture)
         alone = np.full(matrix.nnz, np.nan)
         kernels.mixtures(matrix.indptr, matrix.indices, own, other, alone)
-        np.testing.assert_allclose(alone, mixture, rtol=1e-13)
+        np.testing.assert_allclose(np.maximum(alone, 1e-30), mixture, rtol=1e-13)
         results.append((out, mixture))
     np.testing.assert_allclose(results[1][0], results[0][0], rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(results[1][1], results[0][1], rtol=1e-12)
@@ -129,6 +129,24 @@ def test_single_precision_adds_long_columns_safely():
         indptr, indices, data.astype(float), word.astype(float), docs.astype(float), double, np.empty(n_docs)
     )
     np.testing.assert_allclose(single, double, rtol=2e-7)
+
+
+@pytest.mark.parametrize("telling", TELLINGS, ids=lambda kernels: kernels.name)
+def test_look_ahead_agrees_and_never_reaches_zero(telling):
+    rng = np.random.default_rng(10)
+    old, new = simplex_rows(rng, 5, 4), simplex_rows(rng, 5, 4)
+    slow, fast = np.empty_like(new), np.empty_like(new)
+    reference.look_ahead(old, new, 3.0, slow)
+    telling.look_ahead(old, new, 3.0, fast)
+    np.testing.assert_allclose(fast, slow, rtol=1e-14)
+    assert (fast >= new / 2).all()
+    assert (fast == new / 2).any()
+
+
+@pytest.mark.parametrize("telling", [reference.KERNELS, *TELLINGS], ids=lambda kernels: kernels.name)
+def test_weighted_sum_adds_in_double_precision(telling):
+    weights, values = np.ones(10**6, np.float32), np.full(10**6, 0.1, np.float32)
+    assert telling.weighted_sum(weights, values) == pytest.approx(10**6 * float(np.float32(0.1)), rel=1e-12)
 
 
 def test_unknown_kernels_are_named():

@@ -35,6 +35,8 @@ class Kernels(NamedTuple):
     expected_counts: Callable[..., Any]
     mixtures: Callable[..., Any]
     fold_in: Callable[..., Any]
+    look_ahead: Callable[..., Any]
+    weighted_sum: Callable[..., Any]
 
 
 def load(name: str = "compiled") -> Kernels:

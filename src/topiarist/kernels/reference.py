@@ -15,7 +15,8 @@ from topiarist.kernels import FOLDING_STRIDE, Folding, Kernels
 
 Array = np.ndarray[Any, Any]
 
-# A mixture below this is treated as impossible: its ratio could overflow in single precision, and says nothing.
+# A mixture below this is treated as impossible: its ratio could overflow in single precision, and says nothing. Where
+# the mixtures themselves are wanted they are never smaller, so that their logarithms are finite.
 SMALLEST_MIXTURE = 1e-30
 
 
@@ -34,14 +35,24 @@ def expected_counts(
         rows = other[indices[here]]
         probability = rows @ own[d]
         out[d] = own[d] * (_ratios(data[here], probability) @ rows)
-        mixture[indptr[d] - indptr[0] : indptr[d + 1] - indptr[0]] = probability
+        mixture[indptr[d] - indptr[0] : indptr[d + 1] - indptr[0]] = np.maximum(probability, SMALLEST_MIXTURE)
 
 
 def mixtures(indptr: Array, indices: Array, own: Array, other: Array, mixture: Array) -> None:
-    """(P1): ``mixture[t] = own[i] · other[j]`` for each non-zero, in order."""
+    """(P1): ``mixture[t] = own[i] · other[j]`` for each non-zero, in order; zero where it is zero."""
     for d in range(len(own)):
         here = slice(indptr[d], indptr[d + 1])
         mixture[indptr[d] - indptr[0] : indptr[d + 1] - indptr[0]] = other[indices[here]] @ own[d]
+
+
+def weighted_sum(weights: Array, values: Array) -> float:
+    """Σ weights · values in double precision, whatever theirs is."""
+    return float(weights.astype(np.float64) @ values.astype(np.float64))
+
+
+def look_ahead(old: Array, new: Array, stride: float, out: Array) -> None:
+    """``old + stride (new - old)``, but nowhere less than half of ``new``: what is zero once stays zero for ever."""
+    np.maximum(new + (stride - 1) * (new - old), new / 2, out=out)
 
 
 def fold_in(
@@ -66,4 +77,4 @@ def fold_in(
             own[d] = ahead / ahead.sum()
 
 
-KERNELS = Kernels("reference", expected_counts, mixtures, fold_in)
+KERNELS = Kernels("reference", expected_counts, mixtures, fold_in, look_ahead, weighted_sum)

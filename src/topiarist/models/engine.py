@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from topiarist.kernels import Folding, Kernels
-from topiarist.kernels.shard import Side
+from topiarist.kernels.shard import Side, aligned_empty
 from topiarist.scale.threads import Threads
 
 Floats = np.ndarray[Any, np.dtype[np.floating[Any]]]
@@ -25,9 +25,16 @@ class Engine:
     kernels: Kernels
     threads: Threads
 
-    def expected_counts(self, side: Side, own: Floats, other: Floats) -> tuple[Floats, float]:
-        """``own ∘ (n/mixture) other`` summed over each row's non-zeros, and Σ n log mixture."""
-        out = np.empty_like(own)
+    def expected_counts(self, side: Side, own: Floats, other: Floats) -> Floats:
+        """``own ∘ (n/mixture) other`` summed over each row's non-zeros."""
+        return self._swept(side, own, other, likelihood=False)[0]
+
+    def expected_counts_and_likelihood(self, side: Side, own: Floats, other: Floats) -> tuple[Floats, float]:
+        """The expected counts, and Σ n log mixture."""
+        return self._swept(side, own, other, likelihood=True)
+
+    def _swept(self, side: Side, own: Floats, other: Floats, *, likelihood: bool) -> tuple[Floats, float]:
+        out = aligned_empty(own.shape, own.dtype)
 
         def piece(rows: slice) -> float:
             indptr = side.indptr[rows.start : rows.stop + 1]
@@ -35,24 +42,30 @@ class Engine:
             self.kernels.expected_counts(
                 indptr, side.indices, side.data, own[rows], other, out[rows], mixture
             )
-            return _log_likelihood(side.data[indptr[0] : indptr[-1]], mixture)
+            if not likelihood:
+                return 0.0
+            np.log(mixture, out=mixture)
+            return float(self.kernels.weighted_sum(side.data[indptr[0] : indptr[-1]], mixture))
 
         return out, sum(self.threads.map(piece, side.pieces))
 
     def log_likelihood(self, side: Side, own: Floats, other: Floats) -> float:
-        """Σ n log mixture alone: a third of the work of a sweep."""
+        """Σ n log mixture alone, for a third of the work of a sweep; minus infinity where a mixture is zero."""
 
         def piece(rows: slice) -> float:
             indptr = side.indptr[rows.start : rows.stop + 1]
             mixture = np.empty(int(indptr[-1] - indptr[0]), own.dtype)
             self.kernels.mixtures(indptr, side.indices, own[rows], other, mixture)
-            return _log_likelihood(side.data[indptr[0] : indptr[-1]], mixture)
+            with np.errstate(divide="ignore"):
+                np.log(mixture, out=mixture)
+            return float(self.kernels.weighted_sum(side.data[indptr[0] : indptr[-1]], mixture))
 
         return sum(self.threads.map(piece, side.pieces))
 
     def fold_in(self, side: Side, own: Floats, other: Floats, folding: Folding) -> Floats:
         """Each row of ``own`` brought to its optimum for fixed ``other``."""
-        out = own.copy()
+        out = aligned_empty(own.shape, own.dtype)
+        out[:] = own
 
         def piece(rows: slice) -> None:
             indptr = side.indptr[rows.start : rows.stop + 1]
@@ -65,7 +78,7 @@ class Engine:
         """``array ** exponent``; the array itself when nothing would change."""
         if exponent == 1.0:
             return array
-        out = np.empty_like(array)
+        out = aligned_empty(array.shape, array.dtype)
         self.threads.map(lambda rows: np.power(array[rows], exponent, out=out[rows]), row_pieces(array))
         return out
 
@@ -103,31 +116,16 @@ class Engine:
         """Σ log of the entries: the log-density of a Dirichlet prior, up to its weight."""
         return sum(self.threads.map(lambda rows: float(np.log(array[rows]).sum(dtype=np.float64)), row_pieces(array)))
 
-    def extrapolate(self, old: Floats, new: Floats, stride: float) -> Floats:
-        """``new + (stride - 1)(new - old)``, but nowhere less than half of ``new``: zero would be for ever."""
-        out = np.empty_like(new)
-        ahead = new.dtype.type(stride - 1)
-        half = new.dtype.type(0.5)
-
-        def piece(rows: slice) -> None:
-            np.subtract(new[rows], old[rows], out=out[rows])
-            out[rows] *= ahead
-            out[rows] += new[rows]
-            np.maximum(out[rows], half * new[rows], out=out[rows])
-
-        self.threads.map(piece, row_pieces(new))
+    def look_ahead(self, old: Floats, new: Floats, stride: float) -> Floats:
+        """``stride`` times as far from ``old`` as ``new`` is, but nowhere less than half of ``new``."""
+        out = aligned_empty(new.shape, new.dtype)
+        self.threads.map(
+            lambda rows: self.kernels.look_ahead(old[rows], new[rows], stride, out[rows]), row_pieces(new)
+        )
         return out
 
 
-def row_pieces(array: Floats, size: int = 1 << 16) -> list[slice]:
+def row_pieces(array: Floats, size: int = 1 << 18) -> list[slice]:
     """Slices of rows of about ``size`` numbers each: they stay in a core's cache from one operation to the next."""
     rows = max(1, size // max(1, array.shape[1]), -(-len(array) // 1024))
     return [slice(start, min(start + rows, len(array))) for start in range(0, len(array), rows)]
-
-
-def _log_likelihood(data: Floats, mixture: Floats) -> float:
-    """Σ n log mixture; what the model holds for impossible counts as the smallest number there is."""
-    np.maximum(mixture, np.finfo(mixture.dtype).tiny, out=mixture)
-    np.log(mixture, out=mixture)
-    mixture *= data
-    return float(mixture.sum(dtype=np.float64))

@@ -38,7 +38,7 @@ def absorb(model: Plsa, stream: Stream, params: Params, batch: Shard) -> tuple[S
     folding = Folding(model.component_smoothing, 1.0, DOCUMENT_STEPS, 1e-3)
     start = uniform_rows(batch.shape[0], words.shape[1], words.dtype)
     local = model.engine.fold_in(batch.rows, start, words, folding)
-    count, log_likelihood = model.engine.expected_counts(batch.columns, words, local)
+    count, log_likelihood = model.engine.expected_counts_and_likelihood(batch.columns, words, local)
     tokens = float(batch.rows.data.sum(dtype="float64"))
     if tokens == 0:
         return stream, 0.0

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from topiarist.kernels import Folding
-from topiarist.kernels.shard import Shard, Side
+from topiarist.kernels.shard import Shard, Side, aligned_empty
 from topiarist.models.em import State
 from topiarist.models.engine import Engine, Floats
 
@@ -59,8 +59,8 @@ class Plsa:
         """(P2) and the document half of (P3): nothing of size non-zeros × components is ever formed."""
         own = self.engine.power(local, inverse_temperature)
         words = self.engine.power(shared.by_word, inverse_temperature)
-        doc_count, log_likelihood = self.engine.expected_counts(block.rows, own, words)
-        word_count, _ = self.engine.expected_counts(block.columns, words, own)
+        doc_count, log_likelihood = self.engine.expected_counts_and_likelihood(block.rows, own, words)
+        word_count = self.engine.expected_counts(block.columns, words, own)
         objective = log_likelihood / inverse_temperature + self._log_prior(local, self.component_smoothing)
         return Stats(word_count, objective), self.engine.normalise_rows(doc_count, self.component_smoothing)
 
@@ -77,9 +77,9 @@ class Plsa:
 
     def extrapolate(self, old: State, new: State, stride: float) -> State:
         """See ``em``: both kinds of parameters go on in the direction of the last step."""
-        words = self.engine.extrapolate(old.shared.by_word, new.shared.by_word, stride)
+        words = self.engine.look_ahead(old.shared.by_word, new.shared.by_word, stride)
         local = tuple(
-            self.engine.normalise_rows(self.engine.extrapolate(before, after, stride), 0.0)
+            self.engine.normalise_rows(self.engine.look_ahead(before, after, stride), 0.0)
             for before, after in zip(old.local, new.local, strict=True)
         )
         return State(Params(self.engine.normalise_columns(words, 0.0).T), local)
@@ -105,7 +105,9 @@ class Plsa:
 
 def uniform_rows(n_rows: int, n_components: int, dtype: np.dtype[np.floating]) -> Floats:  # type: ignore[type-arg]
     """Mixing proportions that say nothing yet."""
-    return np.full((n_rows, n_components), 1.0 / n_components, dtype)
+    rows = aligned_empty((n_rows, n_components), dtype)
+    rows[:] = 1.0 / n_components
+    return rows
 
 
 def initial(shards: list[Shard], n_components: int, rng: np.random.Generator) -> State:
@@ -115,15 +117,15 @@ def initial(shards: list[Shard], n_components: int, rng: np.random.Generator) ->
     Every word is disturbed as well, so that two equal documents do not start two equal components.
     """
     dtype = shards[0].rows.data.dtype
-    n_words = shards[0].shape[1]
     background = np.sum([column_sums(shard.columns) for shard in shards], axis=0)
     words = np.repeat((background / background.sum())[:, None], n_components, axis=1)
     for component, (indices, data) in enumerate(_drawn_documents(shards, n_components, rng)):
         words[indices, component] += data / data.sum()
     words *= 0.5 + rng.random(words.shape)
-    words /= words.sum(axis=0)
+    by_word = aligned_empty(words.shape, dtype)
+    np.divide(words, words.sum(axis=0), out=by_word, casting="same_kind")
     local = tuple(uniform_rows(shard.shape[0], n_components, dtype) for shard in shards)
-    return State(Params(words.astype(dtype).reshape(n_words, n_components).T), local)
+    return State(Params(by_word.T), local)
 
 
 def _drawn_documents(

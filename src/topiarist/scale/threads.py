@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from types import TracebackType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
@@ -24,14 +25,30 @@ class Threads:
 
     def __init__(self, n_threads: int | None = None) -> None:
         self.n_threads = n_threads or available_cores()
-        self._pool = ThreadPoolExecutor(self.n_threads, "topiarist") if self.n_threads > 1 else None
+        self._pool = ThreadPoolExecutor(self.n_threads - 1, "topiarist") if self.n_threads > 1 else None
 
-    def map(self, function: Callable[[Piece], Result], pieces: Iterable[Piece]) -> list[Result]:
-        """Apply ``function`` to each piece."""
-        pieces = list(pieces)
+    def map(self, function: Callable[[Piece], Result], pieces: Sequence[Piece]) -> list[Result]:
+        """Apply ``function`` to each piece; every thread takes the next piece that nobody has taken."""
         if self._pool is None or len(pieces) < 2:
             return [function(piece) for piece in pieces]
-        return list(self._pool.map(function, pieces))
+        results: list[Any] = [None] * len(pieces)
+        numbers = iter(range(len(pieces)))
+
+        def work() -> None:
+            try:
+                for number in numbers:
+                    results[number] = function(pieces[number])
+            finally:
+                deque(numbers, maxlen=0)  # after an error or Ctrl-C nobody takes another piece
+
+        helpers = [self._pool.submit(work) for _ in range(min(self.n_threads, len(pieces)) - 1)]
+        try:
+            work()
+        finally:
+            wait(helpers)
+        for helper in helpers:
+            helper.result()
+        return results
 
     def __enter__(self) -> Threads:
         return self

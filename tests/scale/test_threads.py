@@ -1,0 +1,48 @@
+"""Threads: results in order, errors come through, nobody works on after one."""
+
+import threading
+import time
+
+import pytest
+
+from topiarist.scale.executors import InProcess
+from topiarist.scale.threads import Threads, available_cores
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 7])
+def test_results_come_in_the_order_of_the_pieces(n_threads):
+    with Threads(n_threads) as threads:
+        assert threads.map(lambda n: n * n, list(range(100))) == [n * n for n in range(100)]
+        assert threads.map(lambda n: n, []) == []
+        assert threads.map(lambda n: n + 1, [1]) == [2]
+
+
+def test_several_threads_really_work_at_once():
+    meeting = threading.Barrier(3, timeout=10)
+    with Threads(3) as threads:
+        threads.map(lambda _: meeting.wait(), list(range(3)))  # a lone thread would wait for ever
+
+
+def test_an_error_comes_through_and_stops_the_rest():
+    done = []
+
+    def work(number):
+        if number == 3:
+            raise ValueError("piece 3")
+        time.sleep(0.001)
+        done.append(number)
+
+    with Threads(2) as threads, pytest.raises(ValueError, match="piece 3"):
+        threads.map(work, list(range(10_000)))
+    assert len(done) < 5_000
+
+
+def test_all_cores_by_default():
+    with Threads() as threads:
+        assert threads.n_threads == available_cores() >= 1
+
+
+def test_in_process_adds_in_order_and_keeps_rows_apart():
+    total, rows = InProcess().total(lambda block, row: (f"<{block}>", row + 1), ["a", "b", "c"], [1, 2, 3])
+    assert total == "<a><b><c>"
+    assert rows == (2, 3, 4)

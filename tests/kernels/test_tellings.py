@@ -69,7 +69,9 @@ def test_expected_counts_is_the_formula(telling):
 
 
 @pytest.mark.parametrize("telling", TELLINGS, ids=lambda kernels: kernels.name)
-@pytest.mark.parametrize("folding", [Folding(), Folding(0.3), Folding(0.0, 0.6), Folding(0.1, 0.8, 3), Folding(0, 1, 1)])
+@pytest.mark.parametrize(
+    "folding", [Folding(), Folding(0.3), Folding(0.0, 0.6), Folding(0.1, 0.8, 3), Folding(0, 1, 1)]
+)
 def test_fold_in_agrees(telling, folding):
     rng = np.random.default_rng(5)
     from scipy.sparse import csr_matrix

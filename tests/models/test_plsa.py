@@ -38,9 +38,7 @@ def run(model, matrix, start, steps, beta=1.0, accelerate=False):
 
 def random_start(matrix, n_components, seed):
     rng = np.random.default_rng(seed)
-    return state_of(
-        simplex_rows(rng, matrix.shape[0], n_components), simplex_rows(rng, n_components, matrix.shape[1])
-    )
+    return state_of(simplex_rows(rng, matrix.shape[0], n_components), simplex_rows(rng, n_components, matrix.shape[1]))
 
 
 @pytest.mark.parametrize("kernels", ["reference", "compiled"])
@@ -57,14 +55,24 @@ def test_five_steps_equal_the_golden_case(kernels, case):
     assert likelihood == pytest.approx(GOLDEN[case]["log_likelihood"][-1], rel=1e-12)
 
 
-@given(counts(), st.integers(1, 4), st.integers(0, 10**6), st.sampled_from([(1, 0, 0), (0.6, 0, 0), (0.8, 0.2, 0.3)]))
+@given(
+    counts(),
+    st.integers(1, 4),
+    st.integers(0, 10**6),
+    st.sampled_from([(1, 0, 0), (0.6, 0, 0), (0.8, 0.2, 0.3)]),
+)
 @settings(max_examples=40, deadline=None)
 def test_one_step_equals_the_blackboard(matrix, n_components, seed, setting):
     beta, word_smoothing, component_smoothing = setting
     start = random_start(matrix, n_components, seed)
     fit = run(model_of("compiled", word_smoothing, component_smoothing), matrix, start, 1, beta)
     docs, words = textbook.em_step(
-        matrix.toarray(), start.local[0], start.shared.word_given_component, beta, word_smoothing, component_smoothing
+        matrix.toarray(),
+        start.local[0],
+        start.shared.word_given_component,
+        beta,
+        word_smoothing,
+        component_smoothing,
     )
     np.testing.assert_allclose(fit.state.local[0], docs, atol=1e-12)
     np.testing.assert_allclose(fit.state.shared.word_given_component, words, atol=1e-12)
@@ -80,7 +88,14 @@ def test_no_step_lowers_the_objective(matrix, n_components, seed, accelerate):
     rng = np.random.default_rng(seed)
     beta = rng.choice([0.5, 0.7, 0.9, 1.0])
     smoothing = rng.choice([0.0, 0.01, 0.5], 2)
-    fit = run(model_of("compiled", *smoothing), matrix, random_start(matrix, n_components, seed), 40, beta, accelerate)
+    fit = run(
+        model_of("compiled", *smoothing),
+        matrix,
+        random_start(matrix, n_components, seed),
+        40,
+        beta,
+        accelerate,
+    )
     objectives = np.array(fit.objectives)
     slack = 1e-9 * np.maximum(np.abs(objectives[:-1]), matrix.sum())  # an objective may be zero: one word, certain
     assert (np.diff(objectives) >= -slack).all()
@@ -126,7 +141,9 @@ def test_permuting_documents_and_words_permutes_the_answer(matrix, seed):
     here = run(model_of(), matrix, start, 4).state
     there = run(model_of(), csr_matrix(matrix[docs][:, words]), moved, 4).state
     np.testing.assert_allclose(there.local[0], here.local[0][docs], atol=1e-12)
-    np.testing.assert_allclose(there.shared.word_given_component, here.shared.word_given_component[:, words], atol=1e-12)
+    np.testing.assert_allclose(
+        there.shared.word_given_component, here.shared.word_given_component[:, words], atol=1e-12
+    )
 
 
 def test_a_document_twice_weighs_as_much_as_its_counts_doubled():

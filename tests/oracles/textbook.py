@@ -17,9 +17,7 @@ def em_step(counts, component_given_doc, word_given_component, beta=1.0, word_sm
         for j in range(n_words):
             if counts[i, j] == 0:
                 continue
-            joint = [
-                (component_given_doc[i, k] * word_given_component[k, j]) ** beta for k in range(n_components)
-            ]
+            joint = [(component_given_doc[i, k] * word_given_component[k, j]) ** beta for k in range(n_components)]
             for k in range(n_components):
                 responsibility = counts[i, j] * joint[k] / sum(joint)
                 doc_sum[i, k] += responsibility

@@ -51,7 +51,7 @@ inline = numba.njit(nogil=True, cache=True, fastmath=FASTMATH, inline="always")
 
 
 @inline
-def _add_ratios(indices, data, span, row, other, run, total, mixture):  # type: ignore[no-untyped-def]
+def _add_ratios(indices, data, span, row, other, run, total, mixture):
     """``total = Σ_t data[t]/mixture[t] other[indices[t]]`` and the mixtures, for the non-zeros ``span`` of one row."""
     first, end = span
     width, last = len(row), len(indices) - 1
@@ -65,7 +65,12 @@ def _add_ratios(indices, data, span, row, other, run, total, mixture):  # type: 
         for t in range(start, fours, 4):
             for ahead in range(AHEAD, AHEAD + 4):  # on into the next rows: they are swept next
                 prefetch(other, indices[min(t + ahead, last)])
-            r0, r1, r2, r3 = other[indices[t]], other[indices[t + 1]], other[indices[t + 2]], other[indices[t + 3]]
+            r0, r1, r2, r3 = (
+                other[indices[t]],
+                other[indices[t + 1]],
+                other[indices[t + 2]],
+                other[indices[t + 3]],
+            )
             m0 = m1 = m2 = m3 = zero
             for k in range(width):
                 m0 += row[k] * r0[k]
@@ -95,7 +100,7 @@ def _add_ratios(indices, data, span, row, other, run, total, mixture):  # type: 
 
 
 @jit
-def expected_counts(indptr, indices, data, own, other, out, mixture):  # type: ignore[no-untyped-def]
+def expected_counts(indptr, indices, data, own, other, out, mixture):
     """(P2), (P3), (H5), (H6): see ``reference.expected_counts``."""
     width = own.shape[1]
     run, total = np.empty(width, own.dtype), np.empty(width, np.float64)
@@ -107,7 +112,7 @@ def expected_counts(indptr, indices, data, own, other, out, mixture):  # type: i
 
 
 @jit
-def mixtures(indptr, indices, own, other, mixture):  # type: ignore[no-untyped-def]
+def mixtures(indptr, indices, own, other, mixture):
     """(P1): see ``reference.mixtures``."""
     width = own.shape[1]
     first = indptr[0]
@@ -121,14 +126,18 @@ def mixtures(indptr, indices, own, other, mixture):  # type: ignore[no-untyped-d
 
 
 @jit
-def fold_in(indptr, indices, data, own, other, folding):  # type: ignore[no-untyped-def]
+def fold_in(indptr, indices, data, own, other, folding):
     """(P5): see ``reference.fold_in``."""
     width = own.shape[1]
     longest = 0
     for d in range(len(own)):
         longest = max(longest, indptr[d + 1] - indptr[d])
     tempered, run = np.empty(width, own.dtype), np.empty(width, own.dtype)
-    total, ahead, mixture = np.empty(width, np.float64), np.empty(width, np.float64), np.empty(longest, own.dtype)
+    total, ahead, mixture = (
+        np.empty(width, np.float64),
+        np.empty(width, np.float64),
+        np.empty(longest, own.dtype),
+    )
     for d in range(len(own)):
         span = (indptr[d], indptr[d + 1])
         for step in range(folding.max_steps):
@@ -159,7 +168,7 @@ def fold_in(indptr, indices, data, own, other, folding):  # type: ignore[no-unty
 
 
 @jit
-def look_ahead(old, new, stride, out):  # type: ignore[no-untyped-def]
+def look_ahead(old, new, stride, out):
     """See ``reference.look_ahead``."""
     ahead, half = new.dtype.type(stride - 1.0), new.dtype.type(0.5)
     for d in range(len(new)):
@@ -168,7 +177,7 @@ def look_ahead(old, new, stride, out):  # type: ignore[no-untyped-def]
 
 
 @jit
-def weighted_sum(weights, values):  # type: ignore[no-untyped-def]
+def weighted_sum(weights, values):
     """See ``reference.weighted_sum``."""
     total = 0.0
     for t in range(len(weights)):

@@ -16,7 +16,7 @@ CACHE_LINE = 64
 LINES = 4  # 64 floats of four bytes; the hardware follows by itself from there
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def prefetch(_context: Any, array: Any, row: Any) -> Any:
     """Start fetching ``array[row]`` of a C-contiguous matrix."""
 

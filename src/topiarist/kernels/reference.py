@@ -55,10 +55,8 @@ def look_ahead(old: Array, new: Array, stride: float, out: Array) -> None:
     np.maximum(new + (stride - 1) * (new - old), new / 2, out=out)
 
 
-def fold_in(
-    indptr: Array, indices: Array, data: Array, own: Array, other: Array, folding: Folding
-) -> None:
-    """(P5): over-relaxed EM on each row of ``own`` in place, ``other`` (already tempered) fixed, until it stands still."""
+def fold_in(indptr: Array, indices: Array, data: Array, own: Array, other: Array, folding: Folding) -> None:
+    """(P5): over-relaxed EM on each row of ``own`` in place, until it stands still; ``other`` is fixed."""
     for d in range(len(own)):
         here = slice(indptr[d], indptr[d + 1])
         rows = other[indices[here]]

@@ -79,4 +79,5 @@ def aligned_empty(shape: tuple[int, ...], dtype: Any) -> Array:
     size = int(np.prod(shape)) * dtype.itemsize
     buffer = np.empty(size + CACHE_LINE, np.uint8)
     start = -buffer.ctypes.data % CACHE_LINE
-    return buffer[start : start + size].view(dtype).reshape(shape)
+    array: Array = buffer[start : start + size].view(dtype).reshape(shape)
+    return array

@@ -1,0 +1,1 @@
+"""Pure EM mathematics: one module a model, and the only EM loop."""

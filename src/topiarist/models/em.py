@@ -5,9 +5,9 @@ for the block's own rows, an ``m_step`` that turns the added statistics into sha
 prior. The loop keeps the objective of every state it has seen, decides when to stop and says why, and may look ahead:
 
 **Over-relaxation.** EM walks in short steps where components overlap. After a step from θ to θ′ the loop tries
-θ′ + (s − 1)(θ′ − θ), with a stride s that grows by a tenth each time it pays. The next E-step tells the objective of that
-point for nothing; if it is lower than before, the loop goes back to θ′ and halves the stride. So the objective in the
-history never falls, and what is returned was always seen.
+θ′ + (s − 1)(θ′ − θ), with a stride s that grows by a tenth each time it pays. The next E-step tells the objective of
+that point for nothing; if it is lower than before, the loop goes back to θ′ and halves the stride. So the objective in
+the history never falls, and what is returned was always seen.
 """
 
 from __future__ import annotations

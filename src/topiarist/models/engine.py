@@ -39,9 +39,7 @@ class Engine:
         def piece(rows: slice) -> float:
             indptr = side.indptr[rows.start : rows.stop + 1]
             mixture = np.empty(int(indptr[-1] - indptr[0]), own.dtype)
-            self.kernels.expected_counts(
-                indptr, side.indices, side.data, own[rows], other, out[rows], mixture
-            )
+            self.kernels.expected_counts(indptr, side.indices, side.data, own[rows], other, out[rows], mixture)
             if not likelihood:
                 return 0.0
             np.log(mixture, out=mixture)
@@ -119,9 +117,7 @@ class Engine:
     def look_ahead(self, old: Floats, new: Floats, stride: float) -> Floats:
         """``stride`` times as far from ``old`` as ``new`` is, but nowhere less than half of ``new``."""
         out = aligned_empty(new.shape, new.dtype)
-        self.threads.map(
-            lambda rows: self.kernels.look_ahead(old[rows], new[rows], stride, out[rows]), row_pieces(new)
-        )
+        self.threads.map(lambda rows: self.kernels.look_ahead(old[rows], new[rows], stride, out[rows]), row_pieces(new))
         return out
 
 

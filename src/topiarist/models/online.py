@@ -45,4 +45,6 @@ def absorb(model: Plsa, stream: Stream, params: Params, batch: Shard) -> tuple[S
     rate = words.dtype.type((stream.batches + 1.0) ** -FORGETTING)
     count *= rate / words.dtype.type(tokens)
     count += (1 - rate) * stream.word_component
-    return replace(stream, word_component=count, batches=stream.batches + 1, tokens=stream.tokens + tokens), log_likelihood
+    return replace(
+        stream, word_component=count, batches=stream.batches + 1, tokens=stream.tokens + tokens
+    ), log_likelihood

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -93,9 +94,7 @@ class Plsa:
         words = self.engine.power(shared.by_word, inverse_temperature)
         start = uniform_rows(rows.n_rows, words.shape[1], words.dtype)
         single = words.dtype == np.float32
-        folding = Folding(
-            self.component_smoothing, inverse_temperature, *((100, 1e-3) if single else (1000, 1e-6))
-        )
+        folding = Folding(self.component_smoothing, inverse_temperature, *((100, 1e-3) if single else (1000, 1e-6)))
         return self.engine.fold_in(rows, start, words, folding)
 
     def log_likelihood(self, shared: Params, rows: Side, local: Floats) -> float:
@@ -103,7 +102,7 @@ class Plsa:
         return self.engine.log_likelihood(rows, local, shared.by_word)
 
 
-def uniform_rows(n_rows: int, n_components: int, dtype: np.dtype[np.floating]) -> Floats:  # type: ignore[type-arg]
+def uniform_rows(n_rows: int, n_components: int, dtype: np.dtype[Any]) -> Floats:
     """Mixing proportions that say nothing yet."""
     rows = aligned_empty((n_rows, n_components), dtype)
     rows[:] = 1.0 / n_components
@@ -128,9 +127,7 @@ def initial(shards: list[Shard], n_components: int, rng: np.random.Generator) ->
     return State(Params(by_word.T), local)
 
 
-def _drawn_documents(
-    shards: list[Shard], number: int, rng: np.random.Generator
-) -> Iterator[tuple[Floats, Floats]]:
+def _drawn_documents(shards: list[Shard], number: int, rng: np.random.Generator) -> Iterator[tuple[Floats, Floats]]:
     """The words and counts of documents drawn without replacement from those that have any."""
     filled = [(shard.rows, row) for shard in shards for row in np.flatnonzero(np.diff(shard.rows.indptr))]
     for choice in rng.choice(len(filled), number, replace=number > len(filled)):

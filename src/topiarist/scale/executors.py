@@ -18,18 +18,14 @@ EStep = Callable[[Any, Any], tuple[Any, Any]]
 class Executor(Protocol):
     """What the EM loop asks of the place where the work is done."""
 
-    def total(
-        self, function: EStep, blocks: Sequence[Any], local: Sequence[Any]
-    ) -> tuple[Any, tuple[Any, ...]]:
+    def total(self, function: EStep, blocks: Sequence[Any], local: Sequence[Any]) -> tuple[Any, tuple[Any, ...]]:
         """The statistics of all blocks added in order, and the parameters of each block's rows."""
 
 
 class InProcess:
     """One block after the other, in this process; threads work inside a block."""
 
-    def total(
-        self, function: EStep, blocks: Sequence[Any], local: Sequence[Any]
-    ) -> tuple[Any, tuple[Any, ...]]:
+    def total(self, function: EStep, blocks: Sequence[Any], local: Sequence[Any]) -> tuple[Any, tuple[Any, ...]]:
         """See ``Executor.total``."""
         results = [function(block, rows) for block, rows in zip(blocks, local, strict=True)]
         return reduce(add, (stats for stats, _ in results)), tuple(rows for _, rows in results)

@@ -1,0 +1,1 @@
+"""Documents to tokens: readers, tokeniser, stop lists. Knows no matrix."""

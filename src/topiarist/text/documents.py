@@ -1,0 +1,25 @@
+"""A document as it comes from a reader, and a document that could not be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One text with what is known about it."""
+
+    id: str
+    text: str
+    title: str = ""
+    labels: tuple[str, ...] = ()
+    source: str = ""  # the file it came from, as the user named it
+    date: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that was left out, and why."""
+
+    source: str
+    reason: str

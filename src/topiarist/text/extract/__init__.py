@@ -1,0 +1,21 @@
+"""Text out of files that may be hostile: PDF, DOCX, HTML and e-mail, each parsed in a process of its own.
+
+A parser that crashes, hangs or eats memory costs one document and never the run:
+
+    limits.py     how much time, memory and text one document may take
+    protocol.py   frames on a pipe: a JSON header and raw bytes; nothing is ever unpickled
+    pool.py       the side that asks: a few worker processes, restarted when they die
+    worker.py     the side that parses: resource limits, then one request after the other
+    pdf.py  docx.py  html.py  mail.py    one format each: a source in, an `Extracted` out
+    decoding.py   bytes to text: UTF-8 first, then a guess from a sample
+
+Workers are started as ``python -c …``, never by forking or by importing the caller's main module, so a script
+without an ``if __name__ == "__main__"`` guard is safe.
+"""
+
+from __future__ import annotations
+
+from topiarist.text.extract.limits import Extracted, ExtractError, Limits
+from topiarist.text.extract.pool import Pool, Task
+
+__all__ = ["ExtractError", "Extracted", "Limits", "Pool", "Task"]

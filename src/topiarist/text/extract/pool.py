@@ -1,0 +1,210 @@
+"""A few worker processes that parse documents, and the promise that one bad document costs one document."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from topiarist.text.extract import protocol
+from topiarist.text.extract.limits import Extracted, ExtractError, Limits
+
+_START_SECONDS = 60.0  # a cold start on a busy machine; the parsing limit counts from the end of the start
+_TASKS_PER_WORKER = 500  # then a fresh process: what a parser leaks cannot add up
+_STOP_SECONDS = 5.0
+_GRACE_SECONDS = 2.0  # between the end of the pipe and the end of the process
+
+# -P keeps the current folder off the module path: it may be full of files that strangers wrote.
+_BOOT = "import sys; sys.path[:] = sys.argv[1:]; from topiarist.text.extract.worker import main; main()"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One document to parse: by path, or by its bytes when the path is empty."""
+
+    parser: str
+    path: str = ""
+    data: bytes = b""
+
+
+def worker_command() -> list[str]:
+    """The command line of a worker: this interpreter, these module paths, no main module.
+
+    Tests replace this function to run a worker whose parsers crash or hang on purpose.
+    """
+    package_root = str(Path(__file__).resolve().parents[3])
+    return [sys.executable, "-P", "-c", _BOOT, *(path for path in sys.path if path), package_root]
+
+
+class Pool:
+    """Worker processes behind a queue, with one thread each to wait for them; `close` ends it all at once."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._tasks: queue.SimpleQueue[tuple[Task, Future[Extracted]] | None] = queue.SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self._workers: set[_Worker] = set()
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def submit(self, task: Task) -> Future[Extracted]:
+        """Queue one document. The future holds an `Extracted`, or raises `ExtractError` with the reason."""
+        if len(self._threads) < self._limits.workers:
+            # Daemon threads: an interpreter that exits must not wait for a parser that hangs.
+            thread = threading.Thread(target=self._run, name="topiarist-extract", daemon=True)
+            self._threads.append(thread)
+            thread.start()
+        future: Future[Extracted] = Future()
+        self._tasks.put((task, future))
+        return future
+
+    def close(self) -> None:
+        """Kill the workers and forget what is queued. Safe to call twice, and at any moment."""
+        with self._lock:
+            self._closed = True
+            for worker in self._workers:
+                worker.kill()
+        for _ in self._threads:
+            self._tasks.put(None)
+        for thread in self._threads:
+            thread.join(_STOP_SECONDS)
+        self._threads.clear()
+
+    def _run(self) -> None:
+        worker: _Worker | None = None
+        while (job := self._tasks.get()) is not None:
+            task, future = job
+            if self._closed or not future.set_running_or_notify_cancel():
+                future.cancel()
+                continue
+            try:
+                worker = worker or self._start()
+                future.set_result(worker.ask(task))
+            except Exception as error:
+                # Also what nobody expected: a waiting reader must hear of it, or it waits for ever.
+                future.set_exception(error)
+            if worker is not None and worker.spent:
+                self._retire(worker)
+                worker = None
+        if worker is not None:
+            self._retire(worker)
+
+    def _start(self) -> _Worker:
+        with self._lock:
+            if self._closed:
+                raise ExtractError("reading was stopped")
+            worker = _Worker(self._limits)
+            self._workers.add(worker)
+        try:
+            worker.wait_until_ready()
+        except ExtractError:
+            self._retire(worker)
+            raise
+        return worker
+
+    def _retire(self, worker: _Worker) -> None:
+        worker.dispose()
+        with self._lock:
+            self._workers.discard(worker)
+
+
+class _Worker:
+    """One process, one question at a time."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter, our own module
+                worker_command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            )
+        except OSError as error:
+            raise ExtractError(f"no worker process could be started ({error})") from error
+        self._requests = cast(BinaryIO, self._process.stdin)
+        self._replies = cast(BinaryIO, self._process.stdout)
+        self._lock = threading.Lock()
+        self._open_question = 0  # zero while none is asked
+        self._asked = 0
+        self._expired = False
+        self.spent = False
+
+    def wait_until_ready(self) -> None:
+        """Hand over the limits and wait for the first sign of life."""
+        hello: protocol.Header = {
+            "characters": self._limits.characters,
+            "seconds": self._limits.seconds,
+            "memory_bytes": self._limits.memory_bytes,
+            "unpacked_bytes": self._limits.unpacked_bytes,
+        }
+        if self._exchange(hello, b"", _START_SECONDS) is None:
+            raise ExtractError(f"the worker process did not start: {self._cause_of_death(_START_SECONDS)}")
+
+    def ask(self, task: Task) -> Extracted:
+        """Have one document parsed."""
+        request: protocol.Header = {"parser": task.parser, "path": task.path}
+        reply = self._exchange(request, task.data, self._limits.seconds)
+        if reply is None:
+            raise ExtractError(self._cause_of_death(self._limits.seconds))
+        header, payload = reply
+        self.spent = self.spent or bool(header.get("spent")) or self._asked >= _TASKS_PER_WORKER
+        if reason := header.get("failed"):
+            raise ExtractError(str(reason))
+        facts = {name: str(header.get(name, "")) for name in ("title", "date", "note")}
+        return Extracted(payload.decode("utf-8", "replace"), **facts)
+
+    def kill(self) -> None:
+        """End the process now; whoever waits for its answer learns of it at once."""
+        self.spent = True
+        self._process.kill()
+        self._process.wait()
+
+    def dispose(self) -> None:
+        """End the process and give its pipes back; only for the thread that asks the questions."""
+        self.kill()
+        for pipe in (self._requests, self._replies):
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+    def _exchange(
+        self, header: protocol.Header, payload: bytes, seconds: float
+    ) -> tuple[protocol.Header, bytes] | None:
+        self._asked += 1
+        self._open_question = self._asked
+        watchdog = threading.Timer(seconds, self._expire, (self._asked,))
+        watchdog.daemon = True
+        watchdog.start()
+        try:
+            protocol.send(self._requests, header, payload)
+            return protocol.receive(self._replies, self._limits.raw_bytes)
+        except (OSError, ValueError, protocol.BrokenFrameError):
+            self.spent = True
+            return None
+        finally:
+            watchdog.cancel()
+            with self._lock:
+                self._open_question = 0  # a watchdog that wakes up only now must not kill
+
+    def _expire(self, question: int) -> None:
+        with self._lock:
+            if question != self._open_question:
+                return
+            self._expired = True
+            self._process.kill()
+
+    def _cause_of_death(self, seconds: float) -> str:
+        try:
+            code = self._process.wait(_GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            return "the parser sent an answer that makes no sense"
+        if self._expired:
+            return f"took longer than {seconds:g} s"
+        if code < 0:
+            with contextlib.suppress(ValueError):
+                return f"the parser crashed ({signal.Signals(-code).name})"
+        return f"the parser stopped (exit code {code})"

@@ -1,0 +1,69 @@
+"""A mailbox in one file, message by message. The standard library's reader would index all of it first."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future
+
+from topiarist.text.extract import Extracted, ExtractError, Task
+from topiarist.text.readers.items import File, Item, Raw, Setting, Trouble
+from topiarist.text.readers.lines import READ_ERRORS, opened, reason_of
+
+_SEPARATOR = re.compile(rb"From \S+.*\d\d:\d\d")
+_QUOTED = re.compile(rb">+From ")
+_LINE_BYTES = 1 << 20
+
+
+def read_mbox(file: File, setting: Setting) -> Iterator[Item]:
+    """The messages of a mailbox, parsed by the workers while the next ones are cut out."""
+    waiting: deque[tuple[int, Future[Extracted]]] = deque()
+    broken = ""
+    messages = _messages(file, setting.limits.raw_bytes)
+    number = 0
+    while True:
+        try:
+            message = next(messages)
+        except StopIteration:
+            break
+        except READ_ERRORS as error:
+            broken = reason_of(error)
+            break
+        number += 1
+        waiting.append((number, setting.pool.submit(Task("mail", data=message))))
+        if len(waiting) > 2 * setting.limits.workers:
+            yield parsed(*waiting.popleft())
+    while waiting:
+        yield parsed(*waiting.popleft())
+    if broken:
+        yield Trouble(f"{broken}; what came before is kept", number + 1)
+
+
+def parsed(place: int, answer: Future[Extracted]) -> Item:
+    """What a worker made of a document."""
+    try:
+        found = answer.result()
+    except ExtractError as error:
+        return Trouble(str(error), place)
+    return Raw(found.text, title=found.title, date=found.date, place=place, note=found.note)
+
+
+def _messages(file: File, most: int) -> Iterator[bytes]:
+    """The bytes of each message, at most `most`: text comes first, and long tails are attachments."""
+    message: list[bytes] = []
+    size, started, after_blank = 0, False, True
+    with opened(file) as stream:
+        while line := stream.readline(_LINE_BYTES):
+            if after_blank and _SEPARATOR.match(line):
+                if started:
+                    yield b"".join(message)
+                message, size, started = [], 0, True
+            elif not started and line.strip():
+                raise ExtractError("not a mailbox: it does not begin with a “From ” line")
+            elif size < most:
+                message.append(line[1:] if _QUOTED.match(line) else line)
+                size += len(line)
+            after_blank = not line.strip()
+    if started:
+        yield b"".join(message)

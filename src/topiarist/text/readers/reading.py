@@ -1,0 +1,289 @@
+"""The stream of documents: sources in, documents out, and an account of the rest."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import weakref
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import Future
+from contextlib import closing
+from typing import IO, BinaryIO, Self, cast
+
+from topiarist.errors import TopiaristError, UsageError
+from topiarist.text.documents import Document, Problem
+from topiarist.text.extract import Extracted, ExtractError, Limits, Pool, Task
+from topiarist.text.extract.decoding import NotTextError
+from topiarist.text.readers.account import Account, Counts
+from topiarist.text.readers.columns import Columns
+from topiarist.text.readers.identity import UniqueIds
+from topiarist.text.readers.items import File, Item, Raw, Setting, Trouble
+from topiarist.text.readers.kinds import kind_of
+from topiarist.text.readers.lines import READ_ERRORS, opened, read_bytes, reason_of
+from topiarist.text.readers.mbox import parsed
+from topiarist.text.readers.messages import nothing_read
+from topiarist.text.readers.sources import STANDARD_INPUT, Selection, Survey, check, find
+
+__all__ = ["Reading", "read"]
+
+_LONGEST_TITLE = 1000
+
+AnyPath = str | os.PathLike[str]
+Answer = Future[Extracted]
+
+
+def read(
+    sources: AnyPath | Iterable[AnyPath],
+    columns: Columns | None = None,
+    *,
+    include: str | Iterable[str] = (),
+    exclude: str | Iterable[str] = (),
+    limit: int | None = None,
+    limits: Limits | None = None,
+    follow_links: bool = False,
+    stdin: IO[bytes] | IO[str] | None = None,
+) -> Reading:
+    """Documents from files and folders, one after the other.
+
+    Parameters
+    ----------
+    sources
+        One path or several; ``"-"`` is JSON lines on standard input. Folders are walked in sorted order;
+        hidden files and collections (``*.topiary``) are passed over.
+    columns
+        Which columns of tables hold what; see `Columns`.
+    include, exclude
+        Patterns such as ``*.pdf`` or ``2020/*`` for files in folders; a file named in `sources` is always
+        read. A file whose suffix has no reader is read as plain text when an `include` pattern ends in it.
+    limit
+        Stop after so many documents.
+    limits
+        How much time, memory and text one document may take; see `Limits`.
+    follow_links
+        Whether links to folders are followed. Every folder is read once, so loops end.
+    stdin
+        The stream behind ``"-"``, when it is not the process's own.
+
+    Raises
+    ------
+    UsageError
+        At once, for a path that does not exist or a named table whose text column is not clear.
+    """
+    named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
+    once: dict[str, str] = {}
+    for path in named:
+        name = os.fspath(path)
+        once.setdefault(name if name == STANDARD_INPUT else os.path.abspath(name), name)
+    if not once:
+        raise UsageError("no source was named", hint="a folder, a file, or - for JSON lines on standard input")
+    if limit is not None and limit < 1:
+        raise UsageError(f"limit must be at least 1, got {limit}")
+    selection = Selection(_patterns(include), _patterns(exclude), follow_links)
+    reading = Reading(list(once.values()), selection, columns or Columns(), limits or Limits(), limit, stdin)
+    reading.check()
+    return reading
+
+
+class Reading:
+    """Documents, as an iterable that keeps an account of what it left out.
+
+    Each iteration starts from the beginning, with a new account; standard input can be read only once.
+    Leaving the loop early, closing the reading or leaving its ``with`` block ends the worker processes.
+    """
+
+    def __init__(
+        self,
+        sources: list[str],
+        selection: Selection,
+        columns: Columns,
+        limits: Limits,
+        limit: int | None = None,
+        stdin: IO[bytes] | IO[str] | None = None,
+    ) -> None:
+        self._sources = sources
+        self._selection = selection
+        self._columns = columns
+        self._limits = limits
+        self._limit = limit
+        self._stdin = stdin
+        self._stdin_spent = False
+        self._account = Account()
+        self._stream: weakref.ref[Generator[Document, None, None]] | None = None
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What was left out so far, and why; at most about a hundred per file, then their number."""
+        return self._account.problems
+
+    @property
+    def counts(self) -> Counts:
+        """How many documents were read, empty, of unknown type or failed so far."""
+        return self._account.counts
+
+    def __iter__(self) -> Iterator[Document]:
+        self.close()
+        self._account = Account()
+        stream = self._documents(self._account)
+        # Weakly: a loop that is left drops the stream, and with it the workers, at once.
+        self._stream = weakref.ref(stream)
+        return stream
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the iteration at hand and its worker processes."""
+        stream = self._stream() if self._stream is not None else None
+        if stream is not None:
+            stream.close()
+
+    def files(self) -> Iterator[File | Problem]:
+        """The files that would be read, without opening them; one of no known type has the kind None."""
+        return find(self._sources, self._selection, Survey(), self._input())
+
+    def check(self) -> None:
+        """Refuse what can be refused before reading: missing paths, tables whose columns are not clear."""
+        check(self._sources)
+        setting = Setting(self._columns, self._limits, Pool(self._limits))
+        for source in self._sources:
+            kind, packing = kind_of(source)
+            if kind is None or kind.read is None or not kind.table or not os.path.isfile(source):
+                continue
+            try:
+                next(kind.read(File(source, source, kind, packing, named=True), setting), None)
+            except (ExtractError, *READ_ERRORS):
+                continue  # reported as a problem in its turn
+
+    def _documents(self, account: Account) -> Generator[Document, None, None]:
+        with closing(Pool(self._limits)) as pool, closing(UniqueIds()) as ids:
+            setting = Setting(self._columns, self._limits, pool)
+            found = find(self._sources, self._selection, account.survey, self._input())
+            for file, answer in self._ahead(found, pool):
+                if isinstance(file, Problem):
+                    account.unreachable(file)
+                    continue
+                account.open(file)
+                try:
+                    for item in self._items(file, answer, setting, account):
+                        document = self._accepted(file, item, ids, account)
+                        if document is not None:
+                            yield document
+                            if account.counts.read == self._limit:
+                                return
+                finally:
+                    account.close()
+        if not account.counts.read:
+            raise self._nothing(account)
+
+    def _ahead(self, found: Iterator[File | Problem], pool: Pool) -> Iterator[tuple[File | Problem, Answer | None]]:
+        """The files in order, while the workers are already busy with the next few."""
+        waiting: deque[tuple[File | Problem, Answer | None]] = deque()
+        for file in found:
+            answer = None
+            if isinstance(file, File) and file.kind is not None and file.kind.parser and not file.packing:
+                answer = pool.submit(Task(file.kind.parser, path=os.path.abspath(file.name)))
+            waiting.append((file, answer))
+            if len(waiting) > 2 * self._limits.workers:
+                yield waiting.popleft()
+        yield from waiting
+
+    def _items(self, file: File, answer: Answer | None, setting: Setting, account: Account) -> Iterator[Item]:
+        """What the reader of a file yields; whatever goes wrong with it is the trouble of this file alone."""
+        try:
+            if file.stream is not None:
+                self._spend_stdin()
+            if answer is not None:
+                yield parsed(0, answer)
+            elif file.kind is None:
+                account.unknown(file)
+            elif file.kind.read is not None:
+                yield from _at_least_one(file.kind.read(file, setting))
+            else:
+                with opened(file) as stream:
+                    data, _ = read_bytes(stream, setting.limits.raw_bytes)
+                yield parsed(0, setting.pool.submit(Task(file.kind.parser, data=data)))
+        except TopiaristError as error:
+            if file.named:
+                raise
+            account.refusals.append(error)
+            yield Trouble(error.message.splitlines()[0])
+        except NotTextError as error:
+            if kind_of(file.name)[0] is None and file.stream is None:
+                account.unknown(file)
+            else:
+                yield Trouble(str(error))
+        except ExtractError as error:
+            yield Trouble(str(error))
+        except READ_ERRORS as error:
+            yield Trouble(reason_of(error))
+        except Exception as error:
+            # A fault in one reader, on a file nobody foresaw, must not cost the other thirty thousand.
+            yield Trouble(f"could not be read ({type(error).__name__}: {error})")
+
+    def _accepted(self, file: File, item: Item, ids: UniqueIds, account: Account) -> Document | None:
+        if isinstance(item, Trouble):
+            account.left_out("failed", item.reason, item.place)
+            return None
+        text = _storable(item.text[: self._limits.characters])
+        if not text.strip():
+            account.left_out("empty", item.note or "no text", item.place)
+            return None
+        note = item.note
+        if len(item.text) > self._limits.characters:
+            note = f"only the first {self._limits.characters:,} characters are kept"
+        if note:
+            account.left_out("partial", note, item.place)
+        wanted = _storable(item.id or (f"{file.id}:{item.place}" if item.place else file.id))
+        id = ids.claim(wanted)
+        if id != wanted:
+            account.count("renamed")
+        account.count("read")
+        title = " ".join(_storable(item.title[:_LONGEST_TITLE]).split())
+        labels = tuple(map(_storable, item.labels))
+        return Document(id, text, title, labels, _storable(file.name), _storable(item.date))
+
+    def _nothing(self, account: Account) -> TopiaristError:
+        if account.refusals:
+            return account.refusals[0]
+        return nothing_read(self._sources, account.survey, account.problems, str(account.counts))
+
+    def _input(self) -> BinaryIO:
+        stream = sys.stdin if self._stdin is None else self._stdin
+        if isinstance(stream, io.StringIO):
+            return io.BytesIO(stream.getvalue().encode("utf-8", "surrogatepass"))
+        return cast(BinaryIO, getattr(stream, "buffer", stream))
+
+    def _spend_stdin(self) -> None:
+        if self._stdin_spent:
+            raise UsageError("standard input can be read only once", hint="save it to a .jsonl file first")
+        self._stdin_spent = True
+
+
+def _patterns(given: str | Iterable[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _at_least_one(items: Iterator[Item]) -> Iterator[Item]:
+    """The items of a file; a file without any counts as one empty document."""
+    empty = True
+    for item in items:
+        empty = False
+        yield item
+    if empty:
+        yield Raw("", note="no rows or messages in it")
+
+
+def _storable(text: str) -> str:
+    """Text that any file or database takes: no NUL, no half of a surrogate pair."""
+    if "\0" in text:
+        text = text.replace("\0", "")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text

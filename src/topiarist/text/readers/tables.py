@@ -1,0 +1,120 @@
+"""Rows of any table to documents: a sample settles the columns, then every row goes the same way."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+import json
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from topiarist.text.readers.columns import Chosen, Columns, choose
+from topiarist.text.readers.items import File, Item, Raw, Reader, Setting, Trouble
+
+_SAMPLE_ROWS = 1000
+_SAMPLE_CHARACTERS = 4_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a table: the line it starts on (or its number), and its cells by column."""
+
+    place: int
+    cells: dict[str, object]
+
+
+Rows = Iterator[Row | Trouble]
+
+
+def table_reader(rows_of: Callable[[File, Setting], Rows]) -> Reader:
+    """A reader of documents from a function that reads rows."""
+
+    def read(file: File, setting: Setting) -> Iterator[Item]:
+        rows = rows_of(file, setting)
+        sample = _sample(rows)
+        if not any(isinstance(row, Row) for row in sample):
+            yield from (row for row in sample if isinstance(row, Trouble))
+            return
+        chosen = _settle(setting.columns, sample, file.name if file.stream is None else "standard input")
+        for row in itertools.chain(sample, rows):
+            yield row if isinstance(row, Trouble) else _document(row, chosen, setting.columns)
+
+    return read
+
+
+def cell_text(value: object) -> str:
+    """A cell as text; a list becomes lines. Raises ValueError where a cell holds an object of its own."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    if isinstance(value, list | tuple):
+        return "\n".join(filter(None, map(cell_text, value)))
+    if isinstance(value, dict):
+        raise ValueError("an object")
+    return str(value)
+
+
+def _sample(rows: Rows) -> list[Row | Trouble]:
+    """The first rows, fewer when they are long, so that a sample never weighs much."""
+    sample: list[Row | Trouble] = []
+    characters = 0
+    for row in itertools.islice(rows, _SAMPLE_ROWS):
+        sample.append(row)
+        if isinstance(row, Row):
+            characters += sum(len(cell) for cell in row.cells.values() if isinstance(cell, str))
+        if characters > _SAMPLE_CHARACTERS:
+            break
+    return sample
+
+
+def _settle(columns: Columns, sample: list[Row | Trouble], source: str) -> Chosen:
+    totals: dict[str, int] = {}
+    filled: dict[str, int] = {}
+    for row in sample:
+        if isinstance(row, Trouble):
+            continue
+        for name, cell in row.cells.items():
+            totals.setdefault(name, 0)
+            filled.setdefault(name, 0)
+            if isinstance(cell, str) and cell:
+                totals[name] += len(cell)
+                filled[name] += 1
+    lengths = {name: total / filled[name] for name, total in totals.items() if filled[name]}
+    return choose(columns, list(totals), lengths, source)
+
+
+def _document(row: Row, chosen: Chosen, columns: Columns) -> Item:
+    cells = row.cells
+    try:
+        return Raw(
+            text=cell_text(cells.get(chosen.text)),
+            id=cell_text(cells.get(chosen.id)).strip(),
+            title=cell_text(cells.get(chosen.title)),
+            labels=_labels(cells.get(chosen.label), columns.label_separator),
+            date=cell_text(cells.get(chosen.date)).strip(),
+            place=row.place,
+        )
+    except ValueError as error:
+        wanted = ", ".join(filter(None, (chosen.text, chosen.id, chosen.title, chosen.label, chosen.date)))
+        return Trouble(f"expected text in {wanted}, found {error}", row.place)
+
+
+def _labels(cell: object, separator: str) -> tuple[str, ...]:
+    """Several labels from a list, from a list written as JSON, or from a divided string; each one once."""
+    if isinstance(cell, str) and cell.lstrip().startswith("["):
+        try:
+            cell = json.loads(cell)
+        except ValueError:
+            cell = str(cell)
+    if isinstance(cell, list | tuple):
+        labels = [cell_text(label) for label in cell]
+    else:
+        text = cell_text(cell)
+        labels = text.split(separator) if separator else [text]
+    return tuple(dict.fromkeys(filter(None, (label.strip() for label in labels))))

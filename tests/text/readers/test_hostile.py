@@ -1,0 +1,398 @@
+"""Files that crash, hang or fill the memory cost one document; processes end when the reading does."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from tests.text.readers.makers import docx, only, paragraph, pdf, reasons
+from topiarist.errors import UsageError
+from topiarist.text.extract import pool, protocol
+from topiarist.text.readers import Limits, read
+
+# A worker whose parser does what the file says. Its answer is what it read and the number of its process.
+ACTING = textwrap.dedent("""
+    import os, sys, time
+    sys.path[:] = sys.argv[1:]
+    from topiarist.text.extract.limits import Extracted
+    from topiarist.text.extract.worker import serve
+
+    def act(source, limits):
+        word = open(source).read()
+        if word == "hang":
+            time.sleep(60)
+        elif word == "crash":
+            os.abort()
+        elif word == "leave":
+            os._exit(3)
+        elif word == "eat":
+            bytearray(limits.memory_bytes)
+        elif word == "recurse":
+            act_again = lambda: act_again()
+            act_again()
+        elif word == "raise":
+            raise KeyError("odd")
+        elif word == "babble":
+            print("x" * 100_000, flush=True)
+            os.write(1, b"x" * 100_000)
+        elif word == "flood":
+            return Extracted("x" * 10_000)
+        elif word.startswith("sleep"):
+            time.sleep(0.2)
+        return Extracted(f"{word} {os.getpid()}")
+
+    serve({"pdf": act})
+""")
+
+
+@pytest.fixture
+def acting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "worker_command", lambda: [sys.executable, "-c", ACTING, *filter(None, sys.path)])
+
+
+def scripts(folder: Path, *words: str) -> Path:
+    folder.mkdir()
+    for number, word in enumerate(words):
+        (folder / f"{number:02d}.pdf").write_text(word)
+    return folder
+
+
+def is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def gone(processes: set[int]) -> bool:
+    deadline = time.monotonic() + 5
+    while any(map(is_alive, processes)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not any(map(is_alive, processes))
+
+
+@pytest.mark.usefixtures("acting")
+def test_every_disaster_costs_one_document(tmp_path: Path) -> None:
+    folder = scripts(tmp_path / "m", "a", "crash", "b", "hang", "c", "leave", "eat", "recurse", "raise", "babble", "d")
+    limits = Limits(seconds=2.0, memory_bytes=600 << 20)
+    reading = read(folder, limits=limits)
+    started = time.monotonic()
+    words = [document.text.split()[0] for document in reading]
+    assert time.monotonic() - started < 10  # the worker's own alarm would ring after twelve seconds
+    assert words == ["a", "b", "c", "babble", "d"]
+    assert reasons(reading) == [
+        "01.pdf: the parser crashed (SIGABRT)",
+        "03.pdf: took longer than 2 s",
+        "05.pdf: the parser stopped (exit code 3)",
+        "06.pdf: needs more than 600 MB of memory",
+        "07.pdf: nested too deeply",
+        "08.pdf: could not be parsed (KeyError: 'odd')",
+    ]
+    assert reading.counts.failed == 6
+
+
+@pytest.mark.usefixtures("acting")
+def test_workers_are_reused_and_few(tmp_path: Path) -> None:
+    folder = scripts(tmp_path / "m", *(f"sleep{n}" for n in range(6)))
+    documents = [document.text.split() for document in read(folder, limits=Limits(workers=2))]
+    assert [word for word, _ in documents] == [f"sleep{n}" for n in range(6)]
+    assert len({process for _, process in documents}) == 2
+    assert gone({int(process) for _, process in documents})
+
+
+@pytest.mark.usefixtures("acting")
+def test_a_worker_is_replaced_before_its_leaks_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "_TASKS_PER_WORKER", 3)  # the greeting is the first
+    folder = scripts(tmp_path / "m", "a", "b", "c", "d")
+    processes = [document.text.split()[1] for document in read(folder, limits=Limits(workers=1))]
+    assert processes[0] == processes[1] != processes[2] == processes[3]
+
+
+@pytest.mark.usefixtures("acting")
+def test_leaving_the_loop_early_ends_the_workers(tmp_path: Path) -> None:
+    folder = scripts(tmp_path / "m", "a", "b", "hang", "hang", "hang")
+    started = time.monotonic()
+    processes = set()
+    with read(folder) as reading:
+        for document in reading:
+            processes.add(int(document.text.split()[1]))
+            if len(processes) == 2 or document.text.startswith("b"):
+                break
+    assert gone(processes)
+    assert time.monotonic() - started < 20  # less than the limit of one hanging file
+
+
+@pytest.mark.usefixtures("acting")
+def test_a_loop_that_is_left_ends_the_workers_without_a_with_block(tmp_path: Path) -> None:
+    reading = read(scripts(tmp_path / "m", "a", "hang", "hang"))
+    for document in reading:
+        process = int(document.text.split()[1])
+        break
+    assert gone({process})
+
+
+def test_ctrl_c_ends_the_workers_at_once(tmp_path: Path) -> None:
+    """While a worker hangs. The signal goes to the reader alone, so the workers end by its hand."""
+    scripts(tmp_path / "m", "a", "hang", "hang")
+    (tmp_path / "worker.py").write_text(ACTING)
+    code = textwrap.dedent("""
+        import sys
+        from topiarist.text.extract import pool, protocol
+        pool.worker_command = lambda: [sys.executable, "worker.py", *filter(None, sys.path)]
+        from topiarist.text.readers import read
+        for document in read("m"):
+            print(document.text.split()[1], flush=True)
+    """)
+    reader = subprocess.Popen(
+        [sys.executable, "-P", "-c", code],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    process = int(reader.stdout.readline())
+    reader.send_signal(signal.SIGINT)
+    _, said = reader.communicate(timeout=20)
+    assert "KeyboardInterrupt" in said
+    assert gone({process})
+
+
+@pytest.mark.usefixtures("acting")
+def test_the_limit_of_documents_ends_the_workers(tmp_path: Path) -> None:
+    folder = scripts(tmp_path / "m", "a", "hang", "hang")
+    (document,) = read(folder, limit=1)
+    assert gone({int(document.text.split()[1])})
+
+
+@pytest.mark.usefixtures("acting")
+def test_a_worker_cannot_send_more_than_a_document_may_have(tmp_path: Path) -> None:
+    document = only(reading := read(scripts(tmp_path / "m", "flood"), limits=Limits(characters=1000)))
+    assert document.text == "x" * 1000
+    assert reasons(reading) == ["00.pdf: only the first 1,000 characters are kept"]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        b"",
+        bytes(11),
+        (2).to_bytes(4, "big") + (101).to_bytes(8, "big") + b"{}" + bytes(101),  # more than asked for
+        (2**31).to_bytes(4, "big") + bytes(8),
+        (2).to_bytes(4, "big") + bytes(8) + b"[]",
+        (2).to_bytes(4, "big") + bytes(8) + b"{x",
+    ],
+)
+def test_broken_frames_are_refused(frame: bytes) -> None:
+    with pytest.raises(protocol.BrokenFrameError):
+        protocol.receive(io.BytesIO(frame), 100)
+
+
+def test_frames_come_back_as_they_were_sent() -> None:
+    pipe = io.BytesIO()
+    protocol.send(pipe, {"path": "odd\udc80 ☃", "n": 1}, b"payload")
+    pipe.seek(0)
+    assert protocol.receive(pipe, 7) == ({"path": "odd\udc80 ☃", "n": 1}, b"payload")
+
+
+def test_a_worker_that_breaks_the_protocol(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    greet_then_lie = textwrap.dedent("""
+        import sys
+        sys.path[:] = sys.argv[1:]
+        from topiarist.text.extract import protocol
+        protocol.receive(sys.stdin.buffer, 0)
+        protocol.send(sys.stdout.buffer, {"ready": 1})
+        protocol.receive(sys.stdin.buffer, 0)
+        sys.stdout.buffer.write(b"\\xff" * 100)
+        sys.stdout.flush()
+    """)
+    monkeypatch.setattr(pool, "worker_command", lambda: [sys.executable, "-c", greet_then_lie, *filter(None, sys.path)])
+    (scripts(tmp_path / "m", "x") / "a.txt").write_text("text")
+    reading = read(tmp_path / "m")
+    assert only(reading).text == "text"
+    assert reasons(reading) == ["00.pdf: the parser stopped (exit code 0)"]
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        (
+            [sys.executable, "-c", "raise SystemExit(7)"],
+            "the worker process did not start: the parser stopped",
+        ),
+        (["./no-such-python"], "no worker process could be started"),
+    ],
+)
+def test_no_worker_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], reason: str) -> None:
+    monkeypatch.setattr(pool, "worker_command", lambda: command)
+    (scripts(tmp_path / "m", "x", "y") / "a.txt").write_text("text")
+    reading = read(tmp_path / "m")
+    assert only(reading).text == "text"
+    assert reading.counts.failed == 2
+    assert all(reason in told for told in reasons(reading))
+
+
+def test_a_page_nested_without_end_runs_into_the_time_limit(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text("<div>" * 400_000 + "deep")  # quadratic for the HTML parser
+    (tmp_path / "b.html").write_text("<p>fine")
+    reading = read(tmp_path, limits=Limits(seconds=1.5))
+    assert only(reading).text == "fine"
+    assert reasons(reading) == ["a.html: took longer than 1.5 s"]
+
+
+def test_mail_nested_without_end(tmp_path: Path) -> None:
+    nested = "".join(f"Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n" for n in range(2000))
+    (tmp_path / "a.eml").write_text(nested)
+    (tmp_path / "b.eml").write_text("Subject: x\n\nfine")
+    reading = read(tmp_path)
+    assert only(reading).text == "fine"
+    assert reasons(reading) == ["a.eml: nested too deeply"]
+
+
+def test_zip_bombs_and_entities_in_word_documents(tmp_path: Path) -> None:
+    docx(tmp_path / "a.docx", paragraph("fine"))
+    docx(tmp_path / "b.docx", paragraph("bomb"), padding=8 << 20)
+    laughs = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b SYSTEM "file:///etc/passwd">]>'
+    docx(tmp_path / "c.docx", paragraph("&a;&b;"), prolog=laughs)
+    (tmp_path / "d.docx").write_text("rubbish")
+    (tmp_path / "e.docx").write_bytes(bytes.fromhex("d0cf11e0a1b11ae1") + bytes(512))
+    reading = read(tmp_path, limits=Limits(unpacked_bytes=1 << 20))
+    assert only(reading).text == "fine"
+    assert (tmp_path / "b.docx").stat().st_size < 20_000
+    assert reasons(reading) == [
+        "b.docx: unpacks to 8 MB in 6 parts; at most 1 MB in 10,000 are allowed",
+        "c.docx: declares XML entities, which no Word document does",
+        "d.docx: not a Word document, or a damaged one",
+        "e.docx: needs a password, or is an old .doc under a new name",
+    ]
+
+
+def test_damaged_pdfs(tmp_path: Path) -> None:
+    whole = pdf(tmp_path / "a.pdf", "fine").read_bytes()
+    (tmp_path / "b.pdf").write_bytes(whole[:60])
+    (tmp_path / "c.pdf").write_bytes(b"")
+    reading = read(tmp_path)
+    assert only(reading).text == "fine"
+    assert reasons(reading) == [f"{name}.pdf: not a PDF file, or a damaged one" for name in "bc"]
+
+
+def test_order_does_not_depend_on_who_is_faster(tmp_path: Path) -> None:
+    for number in range(12):
+        pdf(tmp_path / f"{number:02d}.pdf", *(["long page"] * (40 if number % 3 == 0 else 1)))
+        (tmp_path / f"{number:02d}.txt").write_text("text")
+    names = [Path(document.source).name for document in read(tmp_path)]
+    assert names == sorted(path.name for path in tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.html", "a.eml"])
+def test_a_document_longer_than_allowed_is_cut_and_reported(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("Subject: x\n\n" + "word " * 100_000)
+    reading = read(tmp_path / name, limits=Limits(characters=1000))
+    assert len(only(reading).text) == 1000
+    assert reasons(reading) == [f"{name}: only the first 1,000 characters are kept"]
+    assert (reading.counts.read, reading.counts.partial, reading.counts.failed) == (1, 1, 0)
+
+
+def test_a_hundred_megabytes_in_one_file(tmp_path: Path) -> None:
+    with open(tmp_path / "a.txt", "wb") as stream:
+        for _ in range(100):
+            stream.write(b"word " * 200_000)
+    tracemalloc.start()
+    try:
+        document = only(read(tmp_path / "a.txt", limits=Limits(characters=1_000_000)))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(document.text) == 1_000_000
+    assert peak < 30e6
+
+
+class Endless:
+    """A stream of JSON lines that is made up while it is read."""
+
+    def __init__(self, lines: int) -> None:
+        self.left = lines
+        self.line = b'{"text": "' + b"word " * 400 + b'"}\n'
+
+    def read(self, size: int) -> bytes:
+        count = min(self.left, max(1, size // len(self.line)))
+        self.left -= count
+        return self.line * count
+
+
+def test_memory_does_not_grow_with_the_stream() -> None:
+    # 40 MB through standard input; the sample of the first rows is the most that is ever held.
+    tracemalloc.start()
+    try:
+        number = sum(1 for _ in read("-", stdin=Endless(20_000)))  # type: ignore[arg-type]
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert number == 20_000
+    assert peak < 12e6
+
+
+def test_a_script_without_a_main_guard_runs_once(tmp_path: Path) -> None:
+    pdf(tmp_path / "a.pdf", "page")
+    script = tmp_path / "script.py"
+    script.write_text(
+        "print('main runs')\nfrom topiarist.text.readers import read\n"
+        "print([document.text for document in read('a.pdf')])\n"
+    )
+    (tmp_path / "hostile").mkdir()
+    done = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "main runs\n['page']\n", done.stderr
+
+
+def test_modules_in_the_current_folder_are_not_run(tmp_path: Path) -> None:
+    pdf(tmp_path / "a.pdf", "page")
+    (tmp_path / "json.py").write_text("open('was-run', 'w')")
+    (tmp_path / "pypdfium2.py").write_text("open('was-run', 'w')")
+    code = "from topiarist.text.readers import read; print([d.text for d in read('a.pdf')])"
+    done = subprocess.run([sys.executable, "-P", "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "['page']\n", done.stderr
+    assert not (tmp_path / "was-run").exists()
+
+
+def test_workers_end_when_the_reader_is_killed(tmp_path: Path) -> None:
+    for number in range(3):
+        pdf(tmp_path / f"{number}.pdf", "page")
+    code = textwrap.dedent("""
+        import os, signal, subprocess
+        from topiarist.text.extract import pool, protocol
+        true = subprocess.Popen
+        def popen(*args, **options):
+            process = true(*args, **options)
+            print(process.pid, flush=True)
+            return process
+        pool.subprocess.Popen = popen
+        from topiarist.text.readers import read
+        next(iter(read(".")))
+        os.kill(os.getpid(), signal.SIGKILL)
+    """)
+    done = subprocess.run([sys.executable, "-P", "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    processes = {int(line) for line in done.stdout.split()}
+    assert processes
+    assert gone(processes)
+
+
+def test_importing_the_readers_is_cheap() -> None:
+    heavy = ["numpy", "pyarrow", "pypdfium2", "docx2python", "selectolax", "charset_normalizer", "lxml"]
+    code = f"import sys, topiarist.text.readers; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "[]\n", done.stderr
+
+
+@pytest.mark.parametrize("name", ["characters", "seconds", "memory_bytes", "unpacked_bytes", "workers"])
+def test_limits_must_be_positive(name: str) -> None:
+    with pytest.raises(UsageError, match=rf"Limits\({name}=…\) must be positive, got 0"):
+        Limits(**{name: 0})

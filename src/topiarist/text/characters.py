@@ -1,0 +1,112 @@
+"""Which characters make up words, in every script, and the one form in which texts are compared.
+
+Python's ``\\w`` leaves out combining marks, so that a Hindi, Tamil or pointed Hebrew word would fall apart.
+Here a word is ``\\w`` characters *and the marks and joiners that follow them*. Scripts written without spaces
+between words (Han, kana, Thai, Lao, Khmer, Burmese) are recognised by their blocks. The tables come from
+``unicodedata`` and are built once, on the first text that is not plain ASCII.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import cache
+from typing import NamedTuple
+
+# Invisible characters that may stand inside a word and carry no meaning: soft hyphen, word joiner, byte order
+# mark, variation selectors. They are removed before anything else.
+IGNORABLE = "\u00ad\u2060\ufeff\ufe00-\ufe0f\U000e0100-\U000e01ef"
+# Zero-width (non-)joiners shape letters in Persian and the scripts of India: they belong to the word.
+JOINERS = "\u200c\u200d"
+# Blocks written without spaces between words. Their digits are left out: numbers stay whole.
+UNSPACED = (
+    "\u0e01-\u0e4f\u0e5a-\u0ecf\u0eda-\u0eff"  # Thai, Lao
+    "\u1000-\u103f\u104a-\u108f\u109a-\u109f\ua9e0-\ua9ef\ua9fa-\ua9ff\uaa60-\uaa7f"  # Burmese
+    "\u1780-\u17df\u17ea-\u17ff"  # Khmer
+    "\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303c"  # signs that repeat or stand for characters
+    "\u3041-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff"  # kana, bopomofo
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U0001b000-\U0001b16f\U00020000-\U0003ffff"  # Han, older kana
+)
+_MARKS_END = 0x1F000  # the last assigned block with combining marks ends below; variation selectors are ignorable
+_JAMO_TAILS = range(0x1160, 0x1200)  # vowels and final consonants that fuse with the syllable before them
+
+
+class Patterns(NamedTuple):
+    """Regular expressions over normalised, non-ASCII text."""
+
+    ignorable: re.Pattern[str]
+    unusual: re.Pattern[str]  # a character that the fast pattern does not treat properly
+    word: re.Pattern[str]  # runs of word characters with marks of the basic plane
+    any_word: re.Pattern[str]  # the same with the marks of all planes
+    unspaced_run: re.Pattern[str]
+    unspaced_character: re.Pattern[str]  # one letter with its marks
+
+
+def _ranges(codes: Iterable[int]) -> str:
+    """Return a character class body for sorted code points."""
+    parts: list[list[int]] = []
+    for code in codes:
+        if parts and code == parts[-1][1] + 1:
+            parts[-1][1] = code
+        else:
+            parts.append([code, code])
+    return "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in parts)
+
+
+@cache
+def patterns() -> Patterns:
+    """Return the compiled patterns (made on the first call)."""
+    ignorable = re.compile(f"[{IGNORABLE}]")
+    marks = [
+        code
+        for code in range(0x300, _MARKS_END)
+        if unicodedata.category(chr(code))[0] == "M" and not ignorable.match(chr(code))
+    ]
+    basic = _ranges(code for code in marks if code < 0x10000) + JOINERS
+    every = _ranges(marks) + JOINERS
+    return Patterns(
+        ignorable=ignorable,
+        unusual=re.compile(f"[{UNSPACED}\U00010000-\U0010ffff]"),
+        word=re.compile(rf"\w+(?:[{basic}]+\w*)*"),
+        any_word=re.compile(rf"\w+(?:[{every}]+\w*)*"),
+        unspaced_run=re.compile(f"(?![{every}])[{UNSPACED}][{UNSPACED}{every}]*"),
+        unspaced_character=re.compile(f".[{every}]*"),
+    )
+
+
+def normalised(text: str) -> str:
+    """Return ``text`` in the form in which words are compared: compatible characters unified, lower case.
+
+    That is NFKC, lower case, NFKC again (lower-casing can undo a composition), without invisible characters.
+    """
+    if text.isascii():
+        return text.lower()
+    text = patterns().ignorable.sub("", text)
+    lowered = unicodedata.normalize("NFKC", text).lower()
+    return unicodedata.normalize("NFKC", lowered)
+
+
+def _continues(character: str) -> bool:
+    """Tell whether normalisation may fuse ``character`` with what stands before it."""
+    first = unicodedata.normalize("NFKD", character)[0]
+    return (
+        unicodedata.category(first)[0] == "M"
+        or ord(first) in _JAMO_TAILS
+        or patterns().ignorable.match(character) is not None
+    )
+
+
+def alignment(text: str) -> list[tuple[int, int]]:
+    """Return for every character of ``normalised(text)`` the slice of ``text`` that it came from.
+
+    Characters that normalise together (a letter and its accents) share one slice.
+    """
+    slices: list[tuple[int, int]] = []
+    start = 0
+    for end in range(1, len(text) + 1):
+        if end < len(text) and not text[end].isascii() and _continues(text[end]):
+            continue
+        slices.extend([(start, end)] * len(normalised(text[start:end])))
+        start = end
+    return slices

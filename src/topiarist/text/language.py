@@ -1,0 +1,79 @@
+"""Languages: their names, and which one a collection is written in."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from topiarist.errors import UsageError
+
+# ISO 639-1 codes for which stop words or a stemmer exist.
+NAMES = {
+    "af": "afrikaans", "ar": "arabic", "bg": "bulgarian", "bn": "bengali", "br": "breton", "ca": "catalan",
+    "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english", "eo": "esperanto",
+    "es": "spanish", "et": "estonian", "eu": "basque", "fa": "persian", "fi": "finnish", "fr": "french",
+    "ga": "irish", "gl": "galician", "gu": "gujarati", "ha": "hausa", "he": "hebrew", "hi": "hindi",
+    "hr": "croatian", "hu": "hungarian", "hy": "armenian", "id": "indonesian", "it": "italian",
+    "ja": "japanese", "ko": "korean", "ku": "kurdish", "la": "latin", "lt": "lithuanian", "lv": "latvian",
+    "mr": "marathi", "ms": "malay", "ne": "nepali", "nl": "dutch", "no": "norwegian", "pl": "polish",
+    "pt": "portuguese", "ro": "romanian", "ru": "russian", "sk": "slovak", "sl": "slovenian", "so": "somali",
+    "sr": "serbian", "st": "sesotho", "sv": "swedish", "sw": "swahili", "ta": "tamil", "th": "thai",
+    "tl": "tagalog", "tr": "turkish", "uk": "ukrainian", "ur": "urdu", "vi": "vietnamese", "yi": "yiddish",
+    "yo": "yoruba", "zh": "chinese", "zu": "zulu",
+}  # fmt: skip
+_CODES = {name: code for code, name in NAMES.items()}
+_ALIASES = {"nb": "no", "nn": "no", "iw": "he", "in": "id", "farsi": "fa", "norsk": "no"}
+
+SAMPLE = 200  # documents looked at
+_LETTERS = 2000  # characters of each
+_LEAST = 20  # a text shorter than this says little about its language
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """The language most documents of a sample are written in."""
+
+    code: str  # ISO 639-1, "" when the sample holds no text to judge by
+    share: float  # of the judged documents
+    judged: int  # documents that were long enough to judge
+
+    @property
+    def name(self) -> str:
+        """Return the English name of the language, or its code."""
+        return NAMES.get(self.code, self.code)
+
+
+def language_code(language: str) -> str:
+    """Return the ISO 639-1 code of a language given as code or English name (``"de"``, ``"German"``)."""
+    wanted = language.strip().lower().split("-")[0].split("_")[0]
+    wanted = _ALIASES.get(wanted, wanted)
+    code = wanted if wanted in NAMES else _CODES.get(wanted)
+    if code is None:
+        raise UsageError(
+            f"expected a language such as 'en' or 'english', got {language!r}",
+            hint=f"one of {', '.join(sorted(NAMES))}",
+        )
+    return code
+
+
+def detect_language(texts: Iterable[str], sample: int = SAMPLE) -> Language:
+    """Return the language of a collection, judged by at most ``sample`` texts.
+
+    From a sequence the sample is taken at even distances, from any other iterable it is the beginning.
+    """
+    import py3langid
+
+    if isinstance(texts, Sequence):
+        step = max(1, -(-len(texts) // sample))
+        chosen = list(texts[::step])
+    else:
+        chosen = list(islice(texts, sample))
+    starts = (text[:_LETTERS].strip() for text in chosen)
+    found = Counter(str(py3langid.classify(text)[0]) for text in starts if len(text) >= _LEAST)
+    judged = found.total()
+    if not judged:
+        return Language("", 0.0, 0)
+    code, times = min(found.items(), key=lambda item: (-item[1], item[0]))
+    return Language(code, times / judged, judged)

@@ -1,0 +1,34 @@
+"""Snowball stems, for those who ask for them. They merge words; what is shown is a word, never a stem."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from topiarist.errors import UsageError
+from topiarist.text.language import NAMES, language_code
+
+
+def stem_languages() -> tuple[str, ...]:
+    """Return the codes of the languages that have a stemmer."""
+    import Stemmer
+
+    known = set(Stemmer.algorithms())
+    return tuple(sorted(code for code, name in NAMES.items() if name in known))
+
+
+def stems(words: Sequence[str], language: str) -> list[str]:
+    """Return the stem of each word (of a phrase: the stems of its words, in order)."""
+    import Stemmer
+
+    name = NAMES[language_code(language)]
+    if name not in Stemmer.algorithms():
+        raise UsageError(
+            f"there is no stemmer for {name}",
+            hint=f"leave stemming out, or use one of {', '.join(stem_languages())}",
+        )
+    stemmer = Stemmer.Stemmer(name)
+    found: list[str] = stemmer.stemWords(list(words))
+    for position, word in enumerate(words):
+        if " " in word:
+            found[position] = " ".join(stemmer.stemWords(word.split(" ")))
+    return found

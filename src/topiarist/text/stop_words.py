@@ -1,0 +1,71 @@
+"""Stop words, for those who ask for them: by language, from a file, or as a list. None are used by default.
+
+English uses scikit-learn's 318 words: longer English lists contain *system*, *computer* and *information* and
+delete topics. Other languages use the lists of the stopwordsiso package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from topiarist.errors import UsageError
+from topiarist.text.language import NAMES, language_code
+from topiarist.text.tokens import Tokenizer, is_unspaced
+
+_TOKENS = Tokenizer(numbers=True)
+
+
+@cache
+def stop_words(language: str) -> frozenset[str]:
+    """Return the stop words of a language (code or English name) in the form of the tokeniser's words."""
+    code = language_code(language)
+    if code == "en":
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+        return as_tokens(ENGLISH_STOP_WORDS)
+    import stopwordsiso
+
+    if not stopwordsiso.has_lang(code):
+        raise UsageError(
+            f"there is no stop list for {NAMES[code]}",
+            hint="leave stop words out (general words are set aside without a list), or give a file",
+        )
+    return as_tokens(stopwordsiso.stopwords(code))
+
+
+def stop_words_from_file(path: str | Path) -> frozenset[str]:
+    """Return the stop words of a UTF-8 file: separated by white space; lines beginning with # are skipped."""
+    path = Path(path)
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"expected a UTF-8 file of stop words at {path}: {error}",
+            hint="check the path, or save it as UTF-8",
+        ) from error
+    return as_tokens(word for line in lines if not line.startswith("#") for word in line.split())
+
+
+def as_tokens(entries: Iterable[str]) -> frozenset[str]:
+    """Return a stop list in the form in which the tokeniser yields words.
+
+    An entry that the tokeniser splits (*c'est*) counts by its parts, because only those can occur; an entry
+    in a script without spaces is left out when it is split, for its pairs occur in other words too.
+    """
+    words: set[str] = set()
+    for entry in entries:
+        tokens = _TOKENS(entry)
+        if len(tokens) == 1 or not any(map(is_unspaced, tokens)):
+            words.update(tokens)
+    return frozenset(words)
+
+
+def resolve_stop_words(choice: str | Iterable[str] | None) -> frozenset[str]:
+    """Return the stop words a setting stands for: a language, the words themselves, or none."""
+    if choice is None:
+        return frozenset()
+    if isinstance(choice, str):
+        return stop_words(choice)
+    return as_tokens(choice)

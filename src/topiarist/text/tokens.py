@@ -1,0 +1,102 @@
+"""From a text to its words, in every script.
+
+A word is a run of at least two word characters (letters, digits, underscore, with the marks that belong to
+them) of the NFKC-normalised, lower-cased text: the tokens of scikit-learn's ``CountVectorizer`` where both
+apply. By default words without any letter are left out. Apostrophes and hyphens separate words, as they do
+there: *don't* gives *don*, *l'eau* gives *eau*, *well-known* gives *well* and *known*.
+
+Text in scripts that put no spaces between words becomes overlapping pairs of characters; a character standing
+alone is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from topiarist.text.characters import alignment, normalised, patterns
+
+# ASCII text needs no regular expression: this table lower-cases letters and turns separators into spaces.
+_ASCII = "".join(chr(code).lower() if chr(code).isalnum() or chr(code) == "_" else " " for code in range(128))
+
+
+@dataclass(frozen=True, slots=True)
+class Tokenizer:
+    """Splits texts into words; call it with a text.
+
+    ``numbers`` keeps tokens that hold no letter, such as *1984*.
+    """
+
+    numbers: bool = False
+
+    def __call__(self, text: str) -> list[str]:
+        """Return the words of ``text`` in order."""
+        return list(filter(self.keeps, self.pieces(text)))
+
+    def pieces(self, text: str) -> list[str]:
+        """Return all candidates of ``text``: its words, and tokens that ``keeps`` would refuse.
+
+        Asking ``keeps`` once per different candidate is much cheaper than once per occurrence; a counter uses
+        the two separately, everyone else calls the tokeniser.
+        """
+        if text.isascii():
+            return text.translate(_ASCII).split()
+        text = normalised(text)
+        if text.isascii():
+            return text.translate(_ASCII).split()
+        if patterns().unusual.search(text):
+            return [text[start:end] for start, end in _spans(text)]
+        return patterns().word.findall(text)
+
+    def keeps(self, piece: str) -> bool:
+        """Tell whether a candidate counts as a word."""
+        if piece.isascii():
+            return len(piece) > 1 and (self.numbers or piece.islower())
+        if len(piece) == 1:
+            return is_unspaced(piece) and (self.numbers or piece.isalpha())
+        return self.numbers or any(map(str.isalpha, piece))
+
+    def offsets(self, text: str) -> Iterator[tuple[str, int, int]]:
+        """Yield each word with the slice of the *original* text it stands for: (word, start, end).
+
+        Pairs of characters from scripts without spaces overlap, and so do their slices.
+        """
+        form = normalised(text)
+        source = None if text.isascii() else alignment(text)
+        for start, end in _spans(form):
+            word = form[start:end]
+            if not self.keeps(word):
+                continue
+            if source is None:
+                yield word, start, end
+            else:
+                yield word, source[start][0], source[end - 1][1]
+
+
+def is_unspaced(word: str) -> bool:
+    """Tell whether ``word`` is a pair of characters from a script without spaces between words."""
+    return not word.isascii() and patterns().unspaced_run.match(word) is not None
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the slices of the candidates in normalised text, whatever characters it holds."""
+    runs = patterns().unspaced_run
+    for word in patterns().any_word.finditer(text):
+        here, end = word.span()
+        for run in runs.finditer(text, here, end):
+            if here < run.start():
+                yield here, run.start()
+            yield from _pairs(text, *run.span())
+            here = run.end()
+        if here < end:
+            yield here, end
+
+
+def _pairs(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield overlapping pairs of characters (each with its marks), or the only character."""
+    characters = [found.span() for found in patterns().unspaced_character.finditer(text, start, end)]
+    if len(characters) == 1:
+        yield characters[0]
+    for (first, _), (_, last) in pairwise(characters):
+        yield first, last

@@ -1,0 +1,129 @@
+"""The tokeniser against a slow, obvious one; every script; where words stand in the original text."""
+
+import unicodedata
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from sklearn.feature_extraction.text import CountVectorizer
+
+from topiarist.text.characters import alignment, normalised
+from topiarist.text.tokens import Tokenizer, is_unspaced
+
+UNSPACED_NAMES = (
+    "CJK UNIFIED", "CJK COMPAT", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "BOPOMOFO",
+    "IDEOGRAPHIC ITERATION", "IDEOGRAPHIC NUMBER", "IDEOGRAPHIC CLOSING",
+)  # fmt: skip
+ALPHABET = (
+    "abcXYZ019_'-. \n" "éßÄłİıǰ" "ДаёжΣσςά" "שָׁלוֹם" "مُحَمَّد" "हिन्दीक्षे" "தமிழ்" "ภาษาไทย่๒" "ລາວ"
+    "ភាសាខ្មែរ" "မြန်မာ" "漢字日本語年" "ひらカナー々" "한국어각" "ｆＡｶﾞ①ﬁ²½Ⅷ" "“”—…€"
+    "\u00ad\u200d\u200c\u0301\u0307\ufe0f\u2060" "😀𝒳𑀓𑀸𐐀"
+)  # fmt: skip
+mixed_text = st.one_of(st.text(ALPHABET, max_size=40), st.text(max_size=30))
+
+
+def unspaced(character: str) -> bool:
+    name = unicodedata.name(character, "")
+    return name.startswith(UNSPACED_NAMES) and not character.isdecimal() and "FULLWIDTH" not in name
+
+
+def reference(text: str, numbers: bool) -> list[str]:
+    """Character by character, from the definitions."""
+    ignorable = {"\u00ad", "\u2060", "\ufeff"}
+    text = "".join(c for c in text if c not in ignorable and "VARIATION SELECTOR" not in unicodedata.name(c, ""))
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())
+    runs: list[list[str]] = []  # characters, each with its marks
+    inside = False
+    for c in text:
+        if c.isalnum() or c == "_":
+            if not inside:
+                runs.append([])
+            runs[-1].append(c)
+            inside = True
+        elif inside and (unicodedata.category(c)[0] == "M" or c in "\u200c\u200d"):
+            runs[-1][-1] += c
+        else:
+            inside = False
+    words = []
+    for run in runs:
+        while run:
+            kind = unspaced(run[0][0])
+            n = next((i for i, c in enumerate(run) if unspaced(c[0]) != kind), len(run))
+            part, run = run[:n], run[n:]
+            if kind and n > 1:
+                words += [part[i] + part[i + 1] for i in range(n - 1)]
+            elif kind or len("".join(part)) > 1:
+                words.append("".join(part))
+    return [w for w in words if numbers or any(c.isalpha() for c in w)]
+
+
+@given(mixed_text, st.booleans())
+@example("i̇stanbul İ Σ", False)
+def test_the_fast_tokeniser_agrees_with_the_definitions(text: str, numbers: bool) -> None:
+    assert Tokenizer(numbers=numbers)(text) == reference(text, numbers)
+
+
+@given(st.text(st.characters(max_codepoint=0x24F, exclude_characters="İ"), max_size=60))
+def test_latin_texts_give_the_tokens_of_scikit_learn(text: str) -> None:
+    theirs = CountVectorizer(preprocessor=normalised).build_analyzer()
+    assert Tokenizer(numbers=True)(text) == theirs(text)
+
+
+@given(mixed_text)
+def test_words_are_words_again(text: str) -> None:
+    tokens = Tokenizer()
+    spaced = [word for word in tokens(text) if not is_unspaced(word)]
+    assert tokens(" ".join(spaced)) == spaced
+
+
+@given(mixed_text)
+def test_offsets_give_the_same_words_and_point_at_their_source(text: str) -> None:
+    tokens = Tokenizer()
+    found = list(tokens.offsets(text))
+    assert [word for word, _, _ in found] == tokens(text)
+    for word, start, end in found:
+        assert 0 <= start < end <= len(text)
+        source = normalised(text[start:end]).replace("ς", "σ")
+        assert word.replace("ς", "σ") in source
+    assert [start for _, start, _ in found] == sorted(start for _, start, _ in found)
+
+
+@given(mixed_text)
+def test_every_normalised_character_has_a_source(text: str) -> None:
+    slices = alignment(text)
+    assert len(slices) == len(normalised(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Hello, World! It's 1984.", ["hello", "world", "it"]),
+        ("well-known snake_case R2D2", ["well", "known", "snake_case", "r2d2"]),
+        ("हिन्दी में लिखा हुआ", ["हिन्दी", "में", "लिखा", "हुआ"]),
+        ("தமிழ் மொழி", ["தமிழ்", "மொழி"]),
+        ("שָׁלוֹם עולם", ["שָׁלוֹם", "עולם"]),
+        ("می‌خواهم بروم", ["می‌خواهم", "بروم"]),
+        ("iPhone手机 A股", ["iphone", "手机", "股"]),
+        ("東京タワー", ["東京", "京タ", "タワ", "ワー"]),
+        ("ภาษาที่", ["ภา", "าษ", "ษา", "าที่"]),
+        ("한국어 문서", ["한국어", "문서"]),
+        ("co\u00adoperate ﬁnance Ｗｉｄｅ", ["cooperate", "finance", "wide"]),
+        ("Straße ÇA", ["straße", "ça"]),
+        ("", []),
+    ],
+)
+def test_words_of_many_scripts(text: str, words: list[str]) -> None:
+    assert Tokenizer()(text) == words
+
+
+def test_offsets_survive_characters_that_change_length() -> None:
+    text = "İstanbul: e\u0301te\u0301 ﬁn"
+    assert [text[start:end] for _, start, end in Tokenizer().offsets(text)] == [
+        "İstanbul",
+        "e\u0301te\u0301",
+        "ﬁn",
+    ]
+
+
+def test_numbers_are_kept_on_request() -> None:
+    assert Tokenizer(numbers=True)("in 1984, 7 of __ x²") == ["in", "1984", "of", "__", "x2"]

@@ -1,0 +1,199 @@
+"""A collection as the models see it: counts, the words of their columns, what is known of each document."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from topiarist.counts.counting import count, count_in
+from topiarist.counts.settings import CountSettings
+from topiarist.counts.validation import Csr, check_counts, token_counts
+from topiarist.counts.vectorizers import count_with, vocabulary_with
+from topiarist.counts.vocabulary import Vocabulary
+from topiarist.errors import InputError
+from topiarist.text.documents import Document
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Documents × words, and what is known of the documents. Made by ``Corpus.from_documents`` as a rule.
+
+    Fields that describe documents hold one entry for each, or are empty (``texts``: None) when nothing is
+    known. ``settings`` say how the counts were made, so that new texts can be counted in the same way;
+    ``vectorizer`` is the scikit-learn vectorizer that made them instead, if one did.
+    """
+
+    ids: tuple[str, ...]
+    counts: Csr
+    vocabulary: Vocabulary
+    titles: tuple[str, ...] = ()
+    texts: Sequence[str] | None = field(default=None, repr=False)
+    labels: tuple[tuple[str, ...], ...] = ()
+    sources: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
+    settings: CountSettings = field(default_factory=CountSettings)
+    vectorizer: Any = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        counts = check_counts(self.counts, name="counts")
+        object.__setattr__(self, "counts", counts)
+        for name in ("ids", "titles", "sources", "dates"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        object.__setattr__(self, "labels", tuple(map(tuple, self.labels)))
+        n_docs, n_words = counts.shape
+        if n_words != len(self.vocabulary):
+            raise InputError(f"expected counts with {len(self.vocabulary)} columns (words), got {n_words}")
+        if len(self.ids) != n_docs:
+            raise InputError(f"expected {n_docs} ids, one per row of the counts, got {len(self.ids)}")
+        for name in ("titles", "texts", "labels", "sources", "dates"):
+            values = getattr(self, name)
+            given = values is not None and (name == "texts" or len(values) > 0)
+            if given and len(values) != n_docs:
+                raise InputError(f"expected {n_docs} {name}, one per document, or none; got {len(values)}")
+        if len(set(self.ids)) < n_docs:
+            twice, times = Counter(self.ids).most_common(1)[0]
+            raise InputError(
+                f"expected a different id for each document, got {twice!r} {times} times",
+                hint="number the documents",
+            )
+
+    @classmethod
+    def from_documents(
+        cls,
+        documents: Iterable[Document],
+        settings: CountSettings | None = None,
+        *,
+        vectorizer: Any = None,
+        keep_texts: bool = True,
+        n_jobs: int | None = 1,
+    ) -> Corpus:
+        """Return the corpus of documents, which may come from a generator.
+
+        ``keep_texts=False`` lets each text go as soon as it is counted. ``vectorizer``: a scikit-learn
+        vectorizer to count with instead (fitted, or to be fitted here); it needs all texts at once.
+        """
+        settings = settings or CountSettings()
+        records = _Records(keep_texts)
+        texts = records.passing(documents, titles=settings.titles)
+        if vectorizer is None:
+            counts, vocabulary = count(texts, settings, n_jobs=n_jobs)
+        else:
+            counts = count_with(vectorizer, texts)
+            vocabulary = vocabulary_with(vectorizer, counts)
+        known = {name: tuple(values) for name, values in records.fields.items() if any(values)}
+        return cls(
+            tuple(records.ids),
+            counts,
+            vocabulary,
+            texts=records.texts,
+            settings=settings,
+            vectorizer=vectorizer,
+            **known,
+        )
+
+    @property
+    def n_docs(self) -> int:
+        """Return the number of documents."""
+        return int(self.counts.shape[0])
+
+    @property
+    def n_words(self) -> int:
+        """Return the number of different words."""
+        return int(self.counts.shape[1])
+
+    @property
+    def n_tokens(self) -> int:
+        """Return the number of counted tokens."""
+        return round(float(self.counts.sum(dtype=np.float64)))
+
+    @property
+    def n_empty(self) -> int:
+        """Return the number of documents without a counted word. They are kept, as rows of zeros."""
+        return int((np.diff(self.counts.indptr) == 0).sum())
+
+    def lengths(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Return the number of counted tokens of each document."""
+        return token_counts(self.counts)
+
+    def summary(self) -> str:
+        """Return one sentence about the size of the collection."""
+        sentence = f"{self.n_docs:,} documents, {self.n_words:,} different words, {self.n_tokens:,} tokens"
+        return sentence + (f"; {self.n_empty:,} documents hold none of the words" if self.n_empty else "")
+
+    def subset(self, rows: Any) -> Corpus:
+        """Return the corpus of some documents: a mask, or row numbers in the wanted order.
+
+        The vocabulary stays as it is, with the frequencies of the whole collection.
+        """
+        chosen = np.asarray(rows)
+        if chosen.dtype == np.bool_ and chosen.shape != (self.n_docs,):
+            raise InputError(f"expected a mask of {self.n_docs} documents, got shape {chosen.shape}")
+        numbers = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen.astype(np.int64)
+        if numbers.size and not (-self.n_docs <= numbers.min() and numbers.max() < self.n_docs):
+            raise InputError(f"expected row numbers below {self.n_docs}, got {numbers.min()}…{numbers.max()}")
+        if numbers.size == 0:
+            raise InputError("expected at least one document in a subset, got none")
+        pick = numbers.tolist()
+        described = ("ids", "titles", "labels", "sources", "dates")
+        parts: dict[str, Any] = {name: _picked(getattr(self, name), pick) for name in described}
+        texts = None if self.texts is None else [self.texts[row] for row in pick]
+        return replace(self, counts=self.counts[numbers], texts=texts, **parts)
+
+    def vectorise(self, texts: Iterable[str | Document], *, n_jobs: int | None = 1) -> Csr:
+        """Return the counts of new texts (or documents) over this vocabulary, counted as this corpus was.
+
+        Of the documents the corpus was made from, the counts are its own.
+        """
+        titles = self.settings.titles
+        plain = (text if isinstance(text, str) else text_of(text, titles) for text in _each(texts))
+        if self.vectorizer is not None:
+            return count_with(self.vectorizer, plain)
+        return check_counts(count_in(plain, self.vocabulary, self.settings, n_jobs=n_jobs), name="counts", min_docs=0)
+
+
+def text_of(document: Document, titles: bool = True) -> str:
+    """Return the text of a document to be counted: after its title, unless it begins with that anyway."""
+    if not titles or not document.title or document.text.startswith(document.title):
+        return document.text
+    return f"{document.title}\n{document.text}"
+
+
+def _each(texts: Iterable[str | Document]) -> Iterable[str | Document]:
+    """Return the texts; a single text in their place is a mistake."""
+    if isinstance(texts, str | Document):
+        raise InputError("expected an iterable of texts, got a single one", hint="[text]")
+    return texts
+
+
+def _picked(values: tuple[Any, ...], rows: Sequence[int]) -> tuple[Any, ...]:
+    """Return the values of some rows; nothing when nothing is known."""
+    return tuple(values[row] for row in rows) if values else ()
+
+
+class _Records:
+    """Takes note of documents while their texts pass by on the way to the counter."""
+
+    def __init__(self, keep_texts: bool) -> None:
+        self.ids: list[str] = []
+        self.texts: list[str] | None = [] if keep_texts else None
+        self.fields: dict[str, list[Any]] = {"titles": [], "labels": [], "sources": [], "dates": []}
+
+    def passing(self, documents: Iterable[Document], titles: bool) -> Iterator[str]:
+        """Yield the text of each document, having noted the rest of it."""
+        notes: tuple[tuple[list[Any], Callable[[Document], Any]], ...] = (
+            (self.ids, lambda document: document.id),
+            (self.fields["titles"], lambda document: document.title),
+            (self.fields["labels"], lambda document: document.labels),
+            (self.fields["sources"], lambda document: document.source),
+            (self.fields["dates"], lambda document: document.date),
+        )
+        for document in documents:
+            for noted, part in notes:
+                noted.append(part(document))
+            if self.texts is not None:
+                self.texts.append(document.text)
+            yield text_of(document, titles)

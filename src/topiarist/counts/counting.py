@@ -1,0 +1,92 @@
+"""From texts to counts: tokens, phrases, stop words, stems, pruning, in this order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+
+from topiarist.counts.chunks import CountChunk, TokenChunk, count_texts, merged, stacked, tally, tokenise
+from topiarist.counts.phrases import find_phrases, join_phrases
+from topiarist.counts.pruning import merge_stems, prune, vocabulary_of, without_stop_words
+from topiarist.counts.settings import CountSettings
+from topiarist.counts.validation import Csr
+from topiarist.counts.vocabulary import Vocabulary
+from topiarist.counts.workers import map_chunks
+from topiarist.text.stems import stems
+from topiarist.text.stop_words import resolve_stop_words
+from topiarist.text.tokens import Tokenizer
+
+
+def count(
+    texts: Iterable[str],
+    settings: CountSettings | None = None,
+    *,
+    n_jobs: int | None = 1,
+    chunk: int | None = None,
+) -> tuple[Csr, Vocabulary]:
+    """Return the counts (documents × words, int32, canonical) and the vocabulary of texts.
+
+    ``texts`` may be a generator: only a few chunks of it are held at a time. The result is the same for any
+    ``n_jobs`` (processes; -1 or None: one per core) and any ``chunk`` (characters of text per piece of work).
+    """
+    settings = settings or CountSettings()
+    stop_words = resolve_stop_words(settings.stop_words)
+    if settings.phrases is None:
+        phrases: tuple[str, ...] = ()
+        chunks = list(map_chunks(partial(count_texts, tokenizer=settings.tokenizer), texts, n_jobs, chunk))
+    else:
+        tokenised = list(map_chunks(partial(tokenise, tokenizer=settings.tokenizer), texts, n_jobs, chunk))
+        keeps = settings.tokenizer.keeps
+        phrases = find_phrases(tokenised, settings.phrases, lambda word: keeps(word) and word not in stop_words)
+        chunks = [tally(join_phrases(part, phrases), _keeps_phrases(settings.tokenizer)) for part in tokenised]
+        del tokenised
+    counts, words = merged(chunks)
+    vocabulary = vocabulary_of(counts, words, phrases=phrases)
+    if stop_words:
+        counts, vocabulary = without_stop_words(counts, vocabulary, stop_words)
+    if settings.stem is not None:
+        counts, vocabulary = merge_stems(counts, vocabulary, settings.stem)
+    return prune(counts, vocabulary, settings)
+
+
+def count_in(
+    texts: Iterable[str],
+    vocabulary: Vocabulary,
+    settings: CountSettings | None = None,
+    *,
+    n_jobs: int | None = 1,
+) -> Csr:
+    """Return the counts of new texts over a known vocabulary; words it does not hold are left out.
+
+    With the settings the vocabulary was made with, the counts of the same texts are the same.
+    """
+    settings = settings or CountSettings()
+    work = partial(_count_joined, tokenizer=settings.tokenizer, phrases=vocabulary.phrases)
+    chunks = list(map_chunks(work, texts, n_jobs))
+    columns: Mapping[str, int] = vocabulary.columns
+    if settings.stem is not None:
+        columns = _stem_columns(chunks, vocabulary, settings)
+    counts = stacked(chunks, columns, len(vocabulary))
+    counts.sum_duplicates()
+    return counts
+
+
+def _count_joined(texts: Sequence[str], tokenizer: Tokenizer, phrases: Sequence[str]) -> CountChunk:
+    """Return the counts of texts in which known phrases are joined."""
+    part: TokenChunk = tokenise(texts, tokenizer)
+    return tally(join_phrases(part, phrases), _keeps_phrases(tokenizer))
+
+
+def _keeps_phrases(tokenizer: Tokenizer) -> Callable[[str], bool]:
+    """Return the tokeniser's choice of words, which also lets phrases pass."""
+    return lambda word: " " in word or tokenizer.keeps(word)
+
+
+def _stem_columns(chunks: Sequence[CountChunk], vocabulary: Vocabulary, settings: CountSettings) -> dict[str, int]:
+    """Return the column of every word in the chunks by its stem: unseen forms of known words count too."""
+    language = settings.stem or ""
+    by_stem = {stem: column for column, stem in enumerate(stems(vocabulary.words, language))}
+    stop_words = resolve_stop_words(settings.stop_words)
+    words = sorted({word for chunk in chunks for word in chunk.words} - stop_words)
+    found = zip(words, stems(words, language), strict=True)
+    return {word: by_stem[stem] for word, stem in found if stem in by_stem}

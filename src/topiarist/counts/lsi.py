@@ -1,0 +1,74 @@
+"""Latent semantic indexing: documents and words in a space of few dimensions, X ≈ U S Vᵀ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from topiarist.counts.validation import Csr
+from topiarist.counts.weighting import inverse_document_frequency, tfidf, unit_rows
+from topiarist.errors import InputError, UsageError
+
+Floats = np.ndarray[Any, np.dtype[np.floating[Any]]]
+_SMALL = 200_000  # cells up to which the exact decomposition of the dense matrix is the cheaper one
+_POWER_ITERATIONS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class LatentSpace:
+    """A truncated singular value decomposition of weighted counts.
+
+    ``idf`` holds the word weights if ``latent_space`` made the space; ``project`` then takes raw counts.
+    """
+
+    doc_factors: Floats  # U, documents × dimensions
+    singular_values: Floats  # S, falling
+    word_factors: Floats  # V, words × dimensions
+    idf: np.ndarray[Any, np.dtype[np.float64]] | None = None
+
+    @property
+    def doc_vectors(self) -> Floats:
+        """Return the documents' coordinates U S: what ``project`` gives for the documents themselves."""
+        return self.doc_factors * self.singular_values
+
+    def project(self, counts: Csr) -> Floats:
+        """Return the coordinates X V of (new) documents."""
+        if counts.shape[1] != self.word_factors.shape[0]:
+            raise InputError(f"expected {self.word_factors.shape[0]} columns (words), got {counts.shape[1]}")
+        weighted = counts if self.idf is None else unit_rows(tfidf(counts, self.idf))
+        return np.asarray(weighted @ self.word_factors)
+
+
+def latent_space(counts: Csr, n_dims: int = 100, *, seed: int = 0) -> LatentSpace:
+    """Return the LSI space of counts: tf-idf, unit rows, truncated singular value decomposition."""
+    idf = inverse_document_frequency(counts)
+    space = truncated_svd(unit_rows(tfidf(counts, idf)), n_dims, seed=seed)
+    return LatentSpace(space.doc_factors, space.singular_values, space.word_factors, idf)
+
+
+def truncated_svd(matrix: Csr, n_dims: int, *, seed: int = 0) -> LatentSpace:
+    """Return the leading singular values and vectors of a sparse matrix, at most ``n_dims`` of them.
+
+    Small matrices are decomposed exactly, others by random projections with power iterations. The same seed
+    gives the same result whatever the number of threads; each dimension is signed so that its largest word
+    factor is positive.
+    """
+    from sklearn.utils.extmath import randomized_svd
+    from threadpoolctl import threadpool_limits
+
+    if n_dims < 1:
+        raise UsageError(f"expected at least 1 dimension, got {n_dims}", hint="100")
+    k = min(n_dims, *matrix.shape)
+    with threadpool_limits(limits=1, user_api="blas"):
+        if matrix.shape[0] * matrix.shape[1] <= _SMALL:
+            left, values, right = np.linalg.svd(matrix.toarray(), full_matrices=False)
+        else:
+            left, values, right = randomized_svd(
+                matrix, k, n_oversamples=10, n_iter=_POWER_ITERATIONS, random_state=seed
+            )
+    left, values, right = left[:, :k], values[:k], right[:k]
+    largest = np.abs(right).argmax(axis=1)
+    signs = np.where(right[np.arange(k), largest] < 0, -1.0, 1.0).astype(right.dtype)
+    return LatentSpace(left * signs, values, np.ascontiguousarray((right * signs[:, None]).T))

@@ -1,0 +1,132 @@
+"""What counts must be: a finite, non-negative matrix of documents × words, as canonical CSR."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csr_array
+
+from topiarist.errors import InputError
+
+Csr: TypeAlias = "csr_array[Any]"
+_EXACT_IN_FLOAT32 = 2**24
+
+
+def check_counts(X: Any, *, name: str = "X", min_docs: int = 1, min_words: int = 1) -> Csr:
+    """Return ``X`` as canonical CSR (rows sorted, no duplicates, no stored zeros) of float32 or float64.
+
+    Any array-like, data frame or sparse matrix is accepted. float32 and float64 keep their type, whole
+    numbers become float32 where that is exact. The input is never changed; it is shared where it already has
+    the wanted form. What is not a matrix of counts raises ``InputError`` (a ``ValueError``).
+    """
+    from sklearn.utils import check_array
+
+    try:
+        checked = check_array(
+            X,
+            accept_sparse="csr",
+            dtype=_wanted_type(X),
+            ensure_all_finite=False,
+            ensure_min_samples=min_docs,
+            ensure_min_features=min_words,
+            input_name=name,
+        )
+    except ValueError as error:
+        raise InputError(
+            f"{name} cannot be used as counts: {error}",
+            hint="give a documents × words matrix of numbers with at least one document and one word",
+        ) from error
+    matrix = csr_array(checked)
+    if matrix.data.dtype not in (np.float32, np.float64):
+        matrix = matrix.astype(_float_type(matrix.data))
+    _check_values(matrix, name)
+    return _canonical(matrix, shared=_shares_memory(matrix, X))
+
+
+def _wanted_type(X: Any) -> Any:
+    """Return what ``check_array`` should convert to: nothing for numbers that a sparse matrix can hold."""
+    dtype = getattr(X, "dtype", None)
+    kind = getattr(dtype, "kind", "O")
+    if kind == "f" and dtype not in (np.float32, np.float64):
+        return np.float32 if dtype == np.float16 else np.float64
+    return None if kind in "fiub" else "numeric"
+
+
+def _float_type(data: np.ndarray[Any, Any]) -> type[np.floating[Any]]:
+    """Return the smaller float type that holds whole-number data exactly."""
+    if data.dtype.kind not in "iub":
+        return np.float64
+    largest = max(int(data.max(initial=0)), -int(data.min(initial=0)))
+    return np.float32 if largest <= _EXACT_IN_FLOAT32 else np.float64
+
+
+def _check_values(matrix: Csr, name: str) -> None:
+    """Raise unless all stored values are finite and not negative."""
+    data = matrix.data
+    with np.errstate(all="ignore"):
+        if data.size == 0 or (np.isfinite(data.sum(dtype=np.float64)) and data.min() >= 0):
+            return  # one sum answers for all values: it is NaN or infinite as soon as one of them is
+    faults = (
+        (np.isnan(data), f"Input {name} contains NaN", "replace missing values by 0"),
+        (np.isinf(data), f"Input {name} contains infinity (inf)", "look for a division by zero before this"),
+        (data < 0, f"Negative values in data passed to {name}", "raw counts or tf-idf, not centred features"),
+    )
+    for wrong, message, hint in faults:
+        if wrong.any():
+            first = int(np.flatnonzero(wrong)[0])
+            row = int(np.searchsorted(matrix.indptr, first, side="right")) - 1
+            raise InputError(
+                f"{message}: counts must be finite and at least 0, but {wrong.sum()} of {data.size} values "
+                f"are not, the first ({data[first]}) at row {row}, column {matrix.indices[first]}",
+                hint=hint,
+            )
+
+
+def _shares_memory(matrix: Csr, X: Any) -> bool:
+    """Tell whether changing ``matrix`` in place could change the caller's ``X``."""
+    if not sparse.issparse(X):
+        return False
+    return not hasattr(X, "indptr") or any(
+        np.may_share_memory(getattr(matrix, part), getattr(X, part)) for part in ("data", "indices", "indptr")
+    )
+
+
+def _canonical(matrix: Csr, *, shared: bool) -> Csr:
+    """Return the matrix with sorted rows, no duplicates, no stored zeros and 32-bit indices."""
+    if not matrix.has_canonical_format or (matrix.data == 0).any():
+        if shared:
+            matrix = matrix.copy()
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+    return compact_indices(matrix)
+
+
+def compact_indices(matrix: Csr) -> Csr:
+    """Return the matrix with 32-bit indices, unless it is too large for them."""
+    largest = max(*matrix.shape, int(matrix.indptr[-1]))
+    if matrix.indices.dtype == np.int32 and matrix.indptr.dtype == np.int32:
+        return matrix
+    if largest > np.iinfo(np.int32).max:
+        return matrix
+    parts = (matrix.data, matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32))
+    smaller: Csr = csr_array(parts, shape=matrix.shape)
+    smaller.has_canonical_format = True
+    return smaller
+
+
+def token_counts(counts: Csr) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return the number of tokens n(i) of each document."""
+    return np.asarray(counts.sum(axis=1, dtype=np.float64)).ravel()
+
+
+def document_frequency(counts: Csr) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return in how many documents each word occurs (of counts without stored zeros)."""
+    return np.bincount(counts.indices, minlength=counts.shape[1]).astype(np.int64)
+
+
+def word_totals(counts: Csr) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return how often each word occurs in all documents together."""
+    totals = np.bincount(counts.indices, weights=counts.data, minlength=counts.shape[1])
+    return totals.astype(np.float64, copy=False)

@@ -1,0 +1,35 @@
+"""Topiarist shapes document collections into topic trees.
+
+The public names are imported when they are first used, so that ``import topiarist`` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from topiarist import metrics as metrics
+    from topiarist.counts.corpus import Corpus as Corpus
+    from topiarist.tasks.plsa import PLSA as PLSA
+
+_HOMES = {
+    "PLSA": "topiarist.tasks.plsa",
+    "Corpus": "topiarist.counts.corpus",
+}
+
+__all__ = ["PLSA", "Corpus", "__version__", "metrics"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "metrics":
+        return import_module("topiarist.metrics")
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'topiarist' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

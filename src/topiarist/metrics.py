@@ -1,0 +1,132 @@
+"""How good is a topic model? Three figures with one documented definition each (docs/reference/metrics.md).
+
+``perplexity`` asks whether the model predicts the rest of a document, ``npmi_coherence`` whether the words of a topic
+belong together, ``topic_diversity`` whether the topics differ. They take any fitted model with ``transform`` and
+``components_``, scikit-learn's own included.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from topiarist.counts.split import completion_split
+from topiarist.counts.validation import check_counts
+from topiarist.errors import InputError, UsageError
+from topiarist.kernels import load
+from topiarist.kernels.shard import Side
+from topiarist.models.engine import Floats
+from topiarist.scale.threads import Threads
+
+__all__ = ["npmi_coherence", "perplexity", "topic_diversity"]
+
+
+def perplexity(model: Any, X: Any, *, random_state: int = 0) -> float:
+    """Perplexity by document completion: exp(-mean log P(word | document)) over the unseen half of each document.
+
+    The tokens of each document are dealt into two halves (from ``random_state``). ``model.transform`` sees the first
+    half, the second is scored under Σ_k P(k|d) P(w|k). Words that no component can produce are left out of both; a word
+    that the model could produce, but not in this document, makes the perplexity infinite (and a warning says so).
+    """
+    counts = check_counts(X)
+    words = _rows_to_one(model.components_)
+    if words.shape[1] != counts.shape[1]:
+        raise InputError(
+            f"the model knows {words.shape[1]} words, X has {counts.shape[1]} columns",
+            hint="count with the vocabulary of the model",
+        )
+    observed, hidden = completion_split(counts, seed=random_state)
+    hidden.data[words.max(axis=0)[hidden.indices] == 0] = 0
+    hidden.eliminate_zeros()
+    tokens = float(hidden.sum(dtype=np.float64))
+    if tokens == 0:
+        raise InputError(
+            "perplexity needs documents of at least two tokens that the model knows; none came",
+            hint="score more documents, or longer ones",
+        )
+    by_word = np.ascontiguousarray(words.T)
+    mixing = _rows_to_one(model.transform(observed)).astype(by_word.dtype, copy=False)
+    probability = _probabilities(Side.of(hidden.astype(by_word.dtype)), np.ascontiguousarray(mixing), by_word)
+    if not probability.all():
+        warnings.warn(
+            f"{np.count_nonzero(probability == 0)} words have probability zero in their document: infinite perplexity. "
+            "Try word_smoothing=0.01, component_smoothing=0.05.",
+            stacklevel=2,
+        )
+        return float(np.inf)
+    return float(np.exp(-np.dot(hidden.data, np.log(probability.astype(np.float64))) / tokens))
+
+
+def _probabilities(side: Side, own: Floats, other: Floats) -> Floats:
+    """Σ_k own[i,k] other[j,k] for each non-zero."""
+    out = np.empty(len(side.data), own.dtype)
+    kernels = load("compiled")
+    with Threads() as threads:
+
+        def piece(rows: slice) -> None:
+            indptr = side.indptr[rows.start : rows.stop + 1]
+            kernels.mixtures(indptr, side.indices, own[rows], other, out[indptr[0] : indptr[-1]])
+
+        threads.map(piece, side.pieces)
+    return out
+
+
+def npmi_coherence(topics: Any, X: Any, *, top_n: int = 10) -> Floats:
+    """Normalised pointwise mutual information of each topic's ``top_n`` words, averaged over their pairs.
+
+    ``topics`` is a topics × words array (``components_``) or a list of lists of word indices. P(v, w) is the share of
+    the documents of ``X`` that hold both words. A pair that never meets counts -1, one that always meets 1.
+    """
+    counts = check_counts(X)
+    tops = _top_words(topics, top_n)
+    used, position = np.unique(np.concatenate(tops), return_inverse=True)
+    presence = counts[:, used].astype(bool).astype(np.float64)
+    together = np.asarray((presence.T @ presence).todense()) / counts.shape[0]
+    alone = np.diag(together)
+    scores, start = [], 0
+    for top in tops:
+        here = position[start : start + len(top)]
+        start += len(top)
+        first, second = (here[index] for index in np.triu_indices(len(here), 1))
+        scores.append(_npmi(together[first, second], alone[first], alone[second]).mean())
+    return np.array(scores)
+
+
+def _npmi(joint: Floats, first: Floats, second: Floats) -> Floats:
+    meet = (joint > 0) & (joint < 1)
+    safe = np.where(meet, joint, 0.5)
+    apart = np.where(meet, first * second, 0.5)
+    value = np.log(safe / apart) / -np.log(safe)
+    result: Floats = np.where(meet, value, np.where(joint > 0, 1.0, -1.0))
+    return result
+
+
+def topic_diversity(topics: Any, *, top_n: int = 25) -> float:
+    """The share of different words among the ``top_n`` words of all topics: 1 when no two topics share one."""
+    tops = np.concatenate(_top_words(topics, top_n))
+    return len(np.unique(tops)) / len(tops)
+
+
+def _top_words(topics: Any, top_n: int) -> list[Any]:
+    if top_n < 2:
+        raise UsageError(f"top_n must be at least 2, got {top_n}", hint="10")
+    if isinstance(topics, list):
+        tops = [np.asarray(topic, dtype=np.int64)[:top_n] for topic in topics]
+    else:
+        array = np.asarray(topics)
+        if array.ndim != 2 or 0 in array.shape:
+            raise InputError(f"topics must be a topics × words array, got shape {array.shape}", hint="components_")
+        tops = list(np.argsort(-array, axis=1, kind="stable")[:, :top_n])
+    if any(len(top) < 2 for top in tops) or not tops:
+        raise InputError("each topic needs at least two words", hint="a larger vocabulary, or a larger top_n")
+    return tops
+
+
+def _rows_to_one(array: Any) -> Floats:
+    array = np.asarray(array, dtype=None if np.asarray(array).dtype == np.float32 else np.float64)
+    total = array.sum(axis=1, keepdims=True)
+    uniform = np.full_like(array, 1.0 / array.shape[1])
+    rows: Floats = np.where(total > 0, array / np.where(total > 0, total, 1), uniform)
+    return rows

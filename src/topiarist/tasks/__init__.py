@@ -1,0 +1,1 @@
+"""What a person wants done: estimators with scikit-learn's contract, and the topics of a collection."""

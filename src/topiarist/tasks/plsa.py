@@ -1,0 +1,342 @@
+"""PLSA as a scikit-learn estimator: topics of a collection, and the topics of each document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from topiarist.counts.split import split_tokens
+from topiarist.counts.validation import check_counts
+from topiarist.errors import InputError
+from topiarist.kernels.shard import Shard, Side
+from topiarist.metrics import perplexity
+from topiarist.models import em, online, plsa
+from topiarist.models.engine import Engine, Floats
+from topiarist.tasks import options
+from topiarist.tasks.progress import fitting
+
+HELDOUT_FRACTION = 0.1
+
+
+class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Probabilistic latent semantic analysis: documents as mixtures of components, components as word distributions.
+
+    Parameters
+    ----------
+    n_components : int, default 10
+        How many components (topics).
+    inverse_temperature : float or "heldout", default 1.0
+        Below 1 the posteriors are flattened, which guards against over-fitting. "heldout" lowers it as long as
+        held-out tokens become more probable.
+    word_smoothing, component_smoothing : float, default 0.0
+        Pseudo-counts added to each word of a component, and to each component of a document (Dirichlet concentration
+        minus one). 0 is maximum likelihood; 0.01 and 0.05 predict unseen text better.
+    heldout_fraction : float or None, default None
+        Share of each document's tokens kept aside to stop when they no longer become more probable. None: no such
+        stop (a tenth when ``inverse_temperature="heldout"``).
+    n_init : int, default 1
+        Starts; the best one is kept.
+    online : bool, default False
+        Learn from batches of ``batch_size`` documents, ``max_iter`` times through the collection at most.
+    accelerate : bool, default True
+        Over-relaxed steps, which never lower the objective. False is textbook EM.
+    dtype : "float32", "float64" or None
+        Precision. None: double for small problems, single for large ones.
+    max_iter : int, default 200
+        Steps at most.
+    tol : float, default 1e-4
+        Stop when two successive steps each gain less than this, in nats a token.
+    random_state : int, RandomState or None
+        Seed of the start and of the held-out tokens. The result does not depend on the number of threads.
+    device : "cpu"
+        Where to compute.
+    n_threads : int or None
+        Threads; None uses every core.
+    executor : object or None
+        Where blocks of documents are computed; None is this process.
+    verbose : int or bool, default 0
+        Draw a progress bar.
+
+    Attributes
+    ----------
+    components_ : array (n_components, n_words)
+        P(word | component); rows sum to one.
+    component_prior_ : array (n_components,)
+        P(component).
+    component_given_doc_ : array (n_documents, n_components)
+        P(component | document) of the training documents: what ``transform`` returns for them.
+    history_ : array
+        The objective (log-likelihood plus log-prior; tempered if asked) of the start and after every step. In online
+        mode the log-likelihood per token of each batch before it was learned from.
+    heldout_history_ : array
+        Log-likelihood per held-out token after every step, if tokens were held out.
+    n_iter_, converged_, stopped_
+        Steps made, whether there was nothing more to gain, and the reason: "converged", "heldout", "max_iter" or
+        "interrupted" (Ctrl-C keeps the best so far).
+    inverse_temperature_ : float
+        The one used, or found.
+    """
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        inverse_temperature: float | str = 1.0,
+        word_smoothing: float = 0.0,
+        component_smoothing: float = 0.0,
+        heldout_fraction: float | None = None,
+        n_init: int = 1,
+        online: bool = False,
+        batch_size: int = 1024,
+        accelerate: bool = True,
+        dtype: Any = None,
+        max_iter: int = 200,
+        tol: float = 1e-4,
+        random_state: Any = None,
+        device: str = "cpu",
+        n_threads: int | None = None,
+        executor: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.inverse_temperature = inverse_temperature
+        self.word_smoothing = word_smoothing
+        self.component_smoothing = component_smoothing
+        self.heldout_fraction = heldout_fraction
+        self.n_init = n_init
+        self.online = online
+        self.batch_size = batch_size
+        self.accelerate = accelerate
+        self.dtype = dtype
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.device = device
+        self.n_threads = n_threads
+        self.executor = executor
+        self.verbose = verbose
+
+    # ------------------------------------------------------------------------------------------------ fitting
+
+    def fit(self, X: Any, y: Any = None) -> PLSA:
+        """Learn the components of a matrix of counts (documents × words); ``y`` is ignored."""
+        self._check_options()
+        counts = self._counts(X, reset=True)
+        with options.running(self) as engine:
+            rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+            if self.online:
+                self._fit_online(engine, counts, rng)
+            else:
+                self._fit_batch(engine, counts, rng)
+            self._keep_documents(engine, counts)
+        return self
+
+    def _fit_batch(self, engine: Engine, counts: Any, rng: np.random.Generator) -> None:
+        model = self._model(engine)
+        training, validation = self._heldout_split(counts, rng)
+        dtype = options.working_dtype(self.dtype, counts.nnz, self.n_components)
+        shard = Shard.of(training, dtype)
+        weight = float(training.sum(dtype=np.float64))
+        rules = em.Rules(self.max_iter, self.tol, weight, accelerate=self.accelerate)
+        heldout = _heldout_likelihood(model, validation, dtype)
+        with fitting(f"PLSA, {self.n_components} components", rules, show=bool(self.verbose)) as watch:
+
+            def run_at(start: em.State, inverse_temperature: float) -> em.Fit:
+                return em.run(
+                    model, [shard], start, rules,
+                    inverse_temperature=inverse_temperature, heldout=heldout, watch=watch, executor=self.executor,
+                )  # fmt: skip
+
+            def one_start(start: em.State) -> tuple[em.Fit, float]:
+                if self.inverse_temperature == "heldout":
+                    return em.cool(run_at, start)
+                return run_at(start, float(self.inverse_temperature)), float(self.inverse_temperature)
+
+            found = []
+            for _ in range(self.n_init):
+                found.append(one_start(plsa.initial([shard], self.n_components, rng)))
+                if found[-1][0].reason == "interrupted":
+                    break
+        fit = em.best_of([fit for fit, _ in found])
+        self.inverse_temperature_ = next(beta for other, beta in found if other is fit)
+        self.components_ = fit.state.shared.word_given_component
+        self.history_, self.heldout_history_ = np.array(fit.objectives), np.array(fit.heldout)
+        self.n_iter_, self.converged_, self.stopped_ = fit.steps, fit.converged, fit.reason
+
+    def _fit_online(self, engine: Engine, counts: Any, rng: np.random.Generator) -> None:
+        self._start_stream(counts, rng)
+        epochs: list[float] = []
+        tokens = float(counts.sum(dtype=np.float64))
+        for _ in range(self.max_iter):
+            order = rng.permutation(counts.shape[0])
+            seen = len(self.history_)
+            lengths = []
+            for start in range(0, len(order), self.batch_size):
+                batch = counts[np.sort(order[start : start + self.batch_size])]
+                lengths.append(float(batch.sum(dtype=np.float64)))
+                self._absorb(engine, batch)
+            epochs.append(float(np.dot(self.history_[seen:], lengths)) / tokens)
+            if len(epochs) > 1 and epochs[-1] - epochs[-2] < self.tol:
+                break
+        self.n_iter_ = len(epochs)
+        self.converged_ = len(epochs) > 1 and epochs[-1] - epochs[-2] < self.tol
+        self.stopped_ = "converged" if self.converged_ else "max_iter"
+
+    def partial_fit(self, X: Any, y: Any = None) -> PLSA:
+        """Learn from one more batch of a stream; the first one needs at least ``n_components`` documents."""
+        first = not hasattr(self, "components_")
+        self._check_options()
+        batch = self._counts(X, reset=first)
+        with options.running(self) as engine:
+            if first:
+                rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+                self._start_stream(batch, rng)
+            self._absorb(engine, batch)
+            self.component_given_doc_ = self._fold_in(engine, batch)
+        self.n_iter_, self.converged_, self.stopped_ = self.n_batches_, False, "max_iter"
+        return self
+
+    def _start_stream(self, counts: Any, rng: np.random.Generator) -> None:
+        dtype = options.working_dtype(self.dtype, counts.nnz, self.n_components)
+        start = plsa.initial([Shard.of(counts, dtype)], self.n_components, rng)
+        self.components_ = start.shared.word_given_component
+        self.component_prior_ = np.full(self.n_components, 1.0 / self.n_components, dtype)
+        self.n_batches_, self.n_tokens_seen_ = 0, 0.0
+        self.history_, self.heldout_history_ = np.empty(0), np.empty(0)
+        self.inverse_temperature_ = 1.0
+
+    def _absorb(self, engine: Engine, batch: Any) -> None:
+        model = self._model(engine)
+        params = plsa.Params(self.components_)
+        stream = online.Stream(params.by_word * self.component_prior_, self.n_batches_, self.n_tokens_seen_)
+        shard = Shard.of(batch, self.components_.dtype)
+        stream, log_likelihood = online.absorb(model, stream, params, shard)
+        tokens = max(stream.tokens - self.n_tokens_seen_, 1.0)
+        self.components_ = stream.params(model).word_given_component
+        self.component_prior_ = engine.normalise_rows(stream.word_component.sum(axis=0)[None], 0.0)[0]
+        self.n_batches_, self.n_tokens_seen_ = stream.batches, stream.tokens
+        self.history_ = np.append(self.history_, log_likelihood / tokens)
+
+    def _keep_documents(self, engine: Engine, counts: Any) -> None:
+        """The same E-step that ``transform`` makes, so that the two can never disagree."""
+        self.component_given_doc_ = self._fold_in(engine, counts)
+        lengths = np.asarray(counts.sum(axis=1, dtype=np.float64)).ravel()
+        self.component_prior_ = (lengths @ self.component_given_doc_ / lengths.sum()).astype(self.components_.dtype)
+        if not self.online:
+            self.n_batches_ = -(-counts.shape[0] // self.batch_size)
+            self.n_tokens_seen_ = float(lengths.sum())
+
+    # ------------------------------------------------------------------------------------------------ using
+
+    def fit_transform(self, X: Any, y: Any = None) -> Floats:
+        """Fit, and return P(component | document)."""
+        result: Floats = self.fit(X).component_given_doc_
+        return result
+
+    def transform(self, X: Any) -> Floats:
+        """P(component | document) by folding in: each document by itself, the learned words fixed."""
+        check_is_fitted(self)
+        counts = self._counts(X, reset=False)
+        with options.running(self) as engine:
+            return self._fold_in(engine, counts)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log-likelihood per token of documents that are folded in; words unknown to the model are left out."""
+        check_is_fitted(self)
+        counts = self._known(self._counts(X, reset=False))
+        with options.running(self) as engine:
+            rows = Side.of(counts.astype(self.components_.dtype))
+            local = self._fold_in(engine, counts)
+            total = self._model(engine).log_likelihood(plsa.Params(self.components_), rows, local)
+        return total / max(float(counts.sum(dtype=np.float64)), 1.0)
+
+    def perplexity(self, X: Any) -> float:
+        """Perplexity by document completion: half of each document's tokens folded in, the other half scored."""
+        check_is_fitted(self)
+        counts = self._known(self._counts(X, reset=False))
+        return perplexity(self, counts, random_state=0)
+
+    def _fold_in(self, engine: Engine, counts: Any) -> Floats:
+        rows = Side.of(counts.astype(self.components_.dtype))
+        return self._model(engine).fold_in(plsa.Params(self.components_), rows, self.inverse_temperature_)
+
+    # ------------------------------------------------------------------------------------------------ checking
+
+    def _counts(self, X: Any, *, reset: bool) -> Any:
+        counts = check_counts(X)
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        if not reset:
+            return counts
+        filled = int(np.count_nonzero(np.diff(counts.indptr)))
+        if filled < self.n_components:
+            raise InputError(
+                f"n_components={self.n_components} needs at least as many documents with words; "
+                f"{filled} came (n_samples={counts.shape[0]})",
+                hint=f"n_components={max(1, filled // 10)}, or more documents",
+            )
+        return counts
+
+    def _known(self, counts: Any) -> Any:
+        """The counts without the words that no component can produce."""
+        known = self.components_.max(axis=0) > 0
+        if known.all():
+            return counts
+        kept = counts.copy()
+        kept.data[~known[kept.indices]] = 0
+        kept.eliminate_zeros()
+        return kept
+
+    def _model(self, engine: Engine) -> plsa.Plsa:
+        return plsa.Plsa(engine, float(self.word_smoothing), float(self.component_smoothing))
+
+    def _heldout_split(self, counts: Any, rng: np.random.Generator) -> tuple[Any, Any]:
+        fraction = self.heldout_fraction
+        if fraction is None:
+            if self.inverse_temperature != "heldout":
+                return counts, None
+            fraction = HELDOUT_FRACTION
+        training, validation = split_tokens(counts, (1 - fraction, fraction), seed=int(rng.integers(2**31)))
+        return training, validation
+
+    def _check_options(self) -> None:
+        options.check_integer("n_components", self.n_components, 1, hint="n_components=20")
+        options.check_integer("n_init", self.n_init, 1)
+        options.check_integer("batch_size", self.batch_size, 1)
+        options.check_integer("max_iter", self.max_iter, 1)
+        options.check_number("tol", self.tol, 0.0)
+        options.check_number("word_smoothing", self.word_smoothing, 0.0, hint="0.01")
+        options.check_number("component_smoothing", self.component_smoothing, 0.0, hint="0.05")
+        if self.heldout_fraction is not None:
+            options.check_number("heldout_fraction", self.heldout_fraction, 0.001, 0.9, hint="0.1")
+        if self.inverse_temperature != "heldout":
+            options.check_number(
+                "inverse_temperature",
+                self.inverse_temperature,
+                0.01,
+                1.0,
+                hint="1.0, or 'heldout' to have it chosen",
+            )
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = ["float64"]
+        return tags
+
+
+def _heldout_likelihood(model: plsa.Plsa, validation: Any, dtype: np.dtype[Any]) -> Any:
+    """Log-likelihood per held-out token of a state, or None without held-out tokens."""
+    if validation is None:
+        return None
+    rows = Side.of(validation.astype(dtype))
+    tokens = max(float(validation.sum(dtype=np.float64)), 1.0)
+    return lambda state: model.log_likelihood(state.shared, rows, state.local[0]) / tokens

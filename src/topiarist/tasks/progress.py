@@ -1,0 +1,56 @@
+"""What a fit says while it runs: nothing unless asked, one line that keeps changing if asked."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from topiarist.models.em import Loop, Rules
+
+FIRST_RUN = "Compiling the numerical kernels (once per machine, a few seconds)"
+
+
+def prepare_kernels(notice: Callable[[str], None] | None = None) -> None:
+    """Make sure the kernels are compiled; say so when that takes time and somebody is looking."""
+    from topiarist.kernels import compiled
+
+    if compiled.is_ready():
+        return
+    if notice is not None:
+        notice(FIRST_RUN)
+    elif sys.stderr.isatty():
+        sys.stderr.write(f"topiarist: {FIRST_RUN} …\n")
+    compiled.prepare()
+
+
+@contextmanager
+def fitting(title: str, rules: Rules, *, show: bool) -> Iterator[Callable[[Loop], None] | None]:
+    """A watcher for ``em.run`` that draws a progress bar, or None when nobody asked for one."""
+    if not show:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns: tuple[Any, ...] = (
+        TextColumn("{task.description}"),
+        BarColumn(30),
+        TextColumn("step {task.completed:.0f} of at most {task.total:.0f}{task.fields[state]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task(title, total=rules.max_iter, state="")
+
+        def watch(loop: Loop) -> None:
+            text = ""
+            if loop.heldout:
+                text = f", held-out perplexity {math.exp(-loop.heldout[-1]):,.0f}"
+            elif len(loop.objectives) > 1:
+                gain = (loop.objectives[-1] - loop.objectives[-2]) / rules.weight
+                text = f", gained {gain:.5f} (stops below {rules.tol:g})"
+            progress.update(task, completed=loop.steps, state=text)
+
+        yield watch

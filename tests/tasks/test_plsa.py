@@ -1,0 +1,244 @@
+"""PLSA as people use it: scikit-learn's contract, and the promises beyond it."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from tests.oracles import textbook
+from topiarist import PLSA
+from topiarist.counts.text_counter import TextCounter
+from topiarist.errors import InputError, ResourceError, TopiaristError, UsageError
+
+
+@pytest.fixture(scope="module")
+def data():
+    return textbook.planted(np.random.default_rng(0), 200, 50, 4, length=80)[0]
+
+
+@parametrize_with_checks([PLSA(n_components=2, max_iter=20), PLSA(n_components=2, online=True, max_iter=5)])
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+def test_what_is_learned(data):
+    model = PLSA(4, random_state=0).fit(data)
+    assert model.components_.shape == (4, 50)
+    np.testing.assert_allclose(model.components_.sum(axis=1), 1)
+    np.testing.assert_allclose(model.component_given_doc_.sum(axis=1), 1)
+    np.testing.assert_allclose(model.component_prior_.sum(), 1)
+    assert model.converged_
+    assert model.stopped_ == "converged"
+    assert len(model.history_) == model.n_iter_ + 1
+    assert (np.diff(model.history_) >= -1e-9 * np.abs(model.history_[0])).all()
+
+
+def test_transform_of_the_training_documents_is_what_fit_learned(data):
+    model = PLSA(4, random_state=0, word_smoothing=0.01, component_smoothing=0.05)
+    learned = model.fit_transform(data)
+    assert np.array_equal(model.transform(data), learned)
+    one_by_one = np.vstack([model.transform(data[i : i + 1]) for i in range(20)])
+    assert np.array_equal(one_by_one, learned[:20])
+    order = np.random.default_rng(1).permutation(len(data))
+    assert np.array_equal(model.transform(csr_matrix(data[order])), learned[order])
+
+
+def test_the_seed_holds_for_any_number_of_threads(data, monkeypatch):
+    monkeypatch.setattr("topiarist.kernels.shard.SMALLEST_PIECE", 100)
+    fits = [PLSA(4, random_state=3, n_threads=n, max_iter=30, dtype="float32").fit(data) for n in (1, 2, 16)]
+    for other in fits[1:]:
+        assert np.array_equal(fits[0].components_, other.components_)
+        assert np.array_equal(fits[0].history_, other.history_)
+
+
+def test_one_component_is_the_unigram(data):
+    model = PLSA(1).fit(data)
+    np.testing.assert_allclose(model.components_[0], data.sum(axis=0) / data.sum(), rtol=1e-12)
+    assert (model.transform(data) == 1).all()
+
+
+def test_smoothing_is_not_ignored(data):
+    plain = PLSA(3, random_state=0).fit(data)
+    words = PLSA(3, random_state=0, word_smoothing=5.0).fit(data)
+    documents = PLSA(3, random_state=0, component_smoothing=5.0).fit(data)
+    assert words.components_.min() > 100 * plain.components_.min()
+    assert documents.component_given_doc_.min() > 0.02 > plain.component_given_doc_.min()
+
+
+def test_accelerated_and_textbook_steps_reach_the_same_height(data):
+    fast = PLSA(4, random_state=0, tol=1e-7, max_iter=2000).fit(data)
+    slow = PLSA(4, random_state=0, tol=1e-7, max_iter=2000, accelerate=False).fit(data)
+    assert fast.history_[-1] == pytest.approx(slow.history_[-1], rel=1e-5)
+    assert fast.n_iter_ < slow.n_iter_
+
+
+def test_restarts_keep_the_best(data):
+    single = PLSA(4, random_state=5, max_iter=8, tol=0).fit(data)
+    several = PLSA(4, random_state=5, max_iter=8, tol=0, n_init=5).fit(data)
+    assert several.history_[-1] >= single.history_[-1]
+    assert not np.array_equal(several.components_, single.components_)
+
+
+def test_heldout_tokens_stop_the_fit_early():
+    rng = np.random.default_rng(1)
+    noise = rng.poisson(0.4, (150, 120))  # nothing to learn but the word frequencies
+    model = PLSA(10, random_state=0, heldout_fraction=0.2, max_iter=500, tol=0).fit(noise)
+    assert model.stopped_ == "heldout"
+    assert model.n_iter_ < 200
+    assert len(model.heldout_history_) == len(model.history_)
+    assert model.heldout_history_.max() > model.heldout_history_[-1]
+
+
+def test_tempering_is_chosen_by_heldout_tokens_and_predicts_better():
+    data = textbook.planted(np.random.default_rng(2), 120, 200, 8, length=40)[0]
+    plain = PLSA(12, random_state=0).fit(data)
+    tempered = PLSA(12, random_state=0, inverse_temperature="heldout").fit(data)
+    assert plain.inverse_temperature_ == 1.0
+    assert tempered.inverse_temperature_ < 1.0
+    test = textbook.planted(np.random.default_rng(2), 240, 200, 8, length=40)[0][120:]
+    assert tempered.perplexity(test) < plain.perplexity(test)
+
+
+def test_partial_fit_learns_a_stream(data):
+    big = textbook.planted(np.random.default_rng(3), 3000, 50, 4, length=80)[0]
+    model = PLSA(4, random_state=0, word_smoothing=0.01, component_smoothing=0.05)
+    for start in range(0, 3000, 250):
+        model.partial_fit(big[start : start + 250])
+    assert (model.n_batches_, model.n_tokens_seen_) == (12, 3000 * 80)
+    batch = clone(model).fit(big)
+    assert model.score(big) > batch.score(big) - 0.03
+    assert len(model.history_) == 12
+    assert model.history_[-1] > model.history_[0]
+    model.partial_fit(big[:7])  # a later batch may be smaller than the number of components
+    assert model.component_given_doc_.shape == (7, 4)
+
+
+def test_a_fitted_model_goes_on_with_a_stream(data):
+    model = PLSA(4, random_state=0).fit(data)
+    before = model.components_.copy()
+    model.partial_fit(data[:50])
+    assert model.n_batches_ == 2
+    assert not np.array_equal(before, model.components_)
+    np.testing.assert_allclose(model.components_.sum(axis=1), 1)
+
+
+def test_online_comes_near_batch(data):
+    big = textbook.planted(np.random.default_rng(4), 3000, 50, 4, length=80)[0]
+    online = PLSA(4, random_state=0, online=True, batch_size=200, max_iter=10, word_smoothing=0.01).fit(big)
+    batch = PLSA(4, random_state=0, word_smoothing=0.01).fit(big)
+    assert online.score(big) > batch.score(big) - 0.02
+    assert 1 <= online.n_iter_ <= 10
+
+
+def test_score_and_perplexity_prefer_the_right_number_of_components(data):
+    test = textbook.planted(np.random.default_rng(0), 300, 50, 4, length=80)[0][200:]
+    scores = {k: PLSA(k, random_state=0, n_init=2).fit(data).perplexity(test) for k in (1, 4)}
+    assert scores[4] < 0.8 * scores[1]
+    assert scores[1] < 50
+
+
+def test_words_never_seen_are_left_out_of_the_score(data):
+    wider = np.hstack([data, np.zeros((len(data), 1))])
+    model = PLSA(3, random_state=0).fit(wider)
+    strange = wider.copy()
+    strange[:, -1] = 7
+    assert model.score(strange) == pytest.approx(model.score(wider), rel=1e-12)
+    assert model.perplexity(strange) < 60
+    np.testing.assert_allclose(model.transform(strange), model.transform(wider))
+
+
+def test_empty_documents_are_undecided(data):
+    model = PLSA(4, random_state=0).fit(np.vstack([data, np.zeros((1, 50))]))
+    np.testing.assert_allclose(model.component_given_doc_[-1], 0.25)
+
+
+def test_in_a_pipeline_and_a_grid_search():
+    texts = [f"{a} {a} {b} word{i % 3}" for i, (a, b) in enumerate([("cat", "dog"), ("star", "moon")] * 20)]
+    pipeline = make_pipeline(TextCounter(min_df=1), PLSA(random_state=0))
+    search = GridSearchCV(pipeline, {"plsa__n_components": [1, 2], "plsa__word_smoothing": [0.1]}, cv=3).fit(texts)
+    assert search.best_params_["plsa__n_components"] == 2
+    assert list(search.best_estimator_[-1].get_feature_names_out()) == ["plsa0", "plsa1"]
+
+
+def test_interrupted_fit_keeps_the_best_so_far(data, monkeypatch):
+    from topiarist.models import em
+
+    whole, calls = em.step, []
+
+    def step(*arguments):
+        calls.append(1)
+        if len(calls) == 6:
+            raise KeyboardInterrupt
+        return whole(*arguments)
+
+    monkeypatch.setattr(em, "step", step)
+    model = PLSA(4, random_state=0, n_init=3, tol=0).fit(data)
+    assert (model.stopped_, model.converged_) == ("interrupted", False)
+    assert len(model.history_) == 5
+    np.testing.assert_allclose(model.components_.sum(axis=1), 1)
+
+
+def test_verbose_draws_on_standard_error(data, capfd):
+    PLSA(3, random_state=0, max_iter=3, verbose=1).fit(data)
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "PLSA, 3 components" in err
+    assert "step 3 of at most 3, gained" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_components": 0}, "n_components must be a whole number of at least 1, got 0"),
+        ({"n_components": 2.5}, "n_components must be a whole number of at least 1, got 2.5"),
+        ({"inverse_temperature": 0}, "inverse_temperature must be a number between 0.01 and 1, got 0"),
+        (
+            {"inverse_temperature": "cold"},
+            "inverse_temperature must be a number between 0.01 and 1, got 'cold'",
+        ),
+        ({"word_smoothing": -1}, "word_smoothing must be a number of at least 0, got -1"),
+        (
+            {"component_smoothing": float("nan")},
+            "component_smoothing must be a number of at least 0, got nan",
+        ),
+        ({"heldout_fraction": 1.5}, "heldout_fraction must be a number between 0.001 and 0.9, got 1.5"),
+        ({"n_threads": 0}, "n_threads must be a whole number of at least 1, got 0"),
+        ({"dtype": "int8"}, "dtype must be 'float32', 'float64' or None, got 'int8'"),
+        ({"device": "tpu"}, "device must be one of 'cpu'; got 'tpu'"),
+    ],
+)
+def test_wrong_options_say_what_was_expected(data, options, message):
+    with pytest.raises(UsageError) as caught:
+        PLSA(**{"n_components": 2, **options}).fit(data)
+    assert caught.value.message == message
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda x: x * np.nan, "contains NaN"),
+        (lambda x: np.where(x > 3, np.inf, x), "contains infinity"),
+        (lambda x: x - 1, "Negative values in data"),
+        (lambda x: x.astype(str), "cannot be used as counts"),
+        (lambda x: x[0], "cannot be used as counts"),
+        (lambda x: x[:3], "n_components=4 needs at least as many documents with words; 3 came (n_samples=3)"),
+        (
+            lambda x: x * 0,
+            "n_components=4 needs at least as many documents with words; 0 came (n_samples=200)",
+        ),
+    ],
+)
+def test_what_is_not_counts_is_refused(data, spoil, message):
+    with pytest.raises(InputError) as caught:
+        PLSA(4).fit(spoil(data.astype(float)))
+    assert message in caught.value.message
+    assert caught.value.hint
+    assert isinstance(caught.value, (ValueError, TopiaristError))
+
+
+def test_a_device_that_is_not_there():
+    with pytest.raises(ResourceError, match="device='cuda' is not available in this version"):
+        PLSA(2, device="cuda").fit(np.eye(3))

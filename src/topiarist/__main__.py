@@ -1,0 +1,5 @@
+"""``python -m topiarist`` is ``topiarist``."""
+
+from topiarist.app.cli import main
+
+main()

@@ -1,0 +1,59 @@
+"""``topiarist doctor``: is everything here that topiarist needs?"""
+
+from __future__ import annotations
+
+import importlib.util
+import platform
+import sqlite3
+import time
+from importlib.metadata import version
+
+from rich.console import Console
+from rich.table import Table
+
+from topiarist import __version__
+from topiarist.scale.threads import available_cores
+
+PARTS = ("numpy", "scipy", "scikit-learn", "numba")
+EXTRAS = {"parquet": "pyarrow", "plot": "matplotlib", "dask": "distributed"}
+
+
+def run(*, warm: bool) -> None:
+    """Print versions and findings; with ``warm`` compile the kernels."""
+    from topiarist.kernels import compiled
+
+    console = Console()
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+    table.add_row("topiarist", __version__)
+    table.add_row("Python", f"{platform.python_version()} on {platform.system()}, {available_cores()} cores")
+    for name in PARTS:
+        table.add_row(name, version(name))
+    for extra, module in EXTRAS.items():
+        found = importlib.util.find_spec(module) is not None
+        table.add_row(
+            f"[{extra}]".replace("[", "\\["),
+            version(module) if found else f"not installed: pip install 'topiarist\\[{extra}]'",
+        )
+    table.add_row(
+        "full-text search",
+        "SQLite " + sqlite3.sqlite_version + (" with FTS5" if _has_fts5() else " WITHOUT FTS5"),
+    )
+    if warm and not compiled.is_ready():
+        began = time.perf_counter()
+        with console.status("Compiling the numerical kernels"):
+            compiled.prepare()
+        table.add_row("kernels", f"compiled just now in {time.perf_counter() - began:.1f} s")
+    else:
+        table.add_row(
+            "kernels",
+            "ready" if compiled.is_ready() else "will be compiled at the first fit; --warm does it now",
+        )
+    console.print(table)
+
+
+def _has_fts5() -> bool:
+    try:
+        sqlite3.connect(":memory:").execute("CREATE VIRTUAL TABLE t USING fts5(x)")
+    except sqlite3.OperationalError:
+        return False
+    return True

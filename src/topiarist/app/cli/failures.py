@@ -1,0 +1,70 @@
+"""From an exception to a sentence and an exit code.
+
+0 done · 1 done, with something left out · 2 wrong use · 3 no usable text · 4 damaged collection
+5 resources · 70 a fault of ours · 130 stopped by the user
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from topiarist.errors import TopiaristError
+
+INTERRUPTED = 130
+RESOURCES = 5
+OUR_FAULT = 70
+
+
+@contextmanager
+def explained(*, debug: bool) -> Iterator[None]:
+    """Turn any exception into a message on standard error and an exit code; a trace only with ``--debug``."""
+    try:
+        yield
+    except TopiaristError as error:
+        _leave(f"Error: {error}", error.exit_code, debug)
+    except KeyboardInterrupt:
+        _leave("Stopped.", INTERRUPTED, debug)
+    except BrokenPipeError:  # the reader of our output has left: nothing to say, nowhere to say it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except MemoryError:
+        _leave(
+            "Error: not enough memory for this collection.\n  Try: --limit 100000 or --min-documents 10",
+            RESOURCES,
+            debug,
+        )
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            _leave(
+                f"Error: the disk is full ({error.filename or 'while writing'}).\n  Try: free some space",
+                RESOURCES,
+                debug,
+            )
+        _leave(_fault(error), OUR_FAULT, debug)
+    except Exception as error:
+        _leave(_fault(error), OUR_FAULT, debug)
+
+
+def _leave(message: str, code: int, debug: bool) -> None:
+    if debug:
+        traceback.print_exc()
+    print(message, file=sys.stderr)
+    sys.exit(code)
+
+
+def _fault(error: BaseException) -> str:
+    """A fault of ours: the trace goes to a file, which names places in our code and no document text."""
+    with tempfile.NamedTemporaryFile("w", prefix="topiarist-", suffix=".log", delete=False) as log:
+        for line in traceback.extract_tb(error.__traceback__):
+            log.write(f"{os.path.basename(line.filename)}:{line.lineno} in {line.name}\n")
+        log.write(f"{type(error).__name__}\n")
+    return (
+        f"Error: topiarist failed where it should not have ({type(error).__name__}). Nothing was written.\n"
+        f"  Try: again with --debug, and send {log.name} with a report"
+    )

@@ -1,0 +1,58 @@
+# make demo   sets up, finds the topics of the bundled abstracts, prints them
+# make test   sets up, checks style, types and imports, runs the tests
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check
+
+.PHONY: help demo test lint bench reproduce clean
+help:
+	@echo "make demo       set up, then find and print the topics of the bundled abstracts"
+	@echo "make test       set up, then check style, types and imports, and run the tests"
+	@echo "make lint       style, types and the direction of imports only"
+	@echo "make bench      compare with other systems in one run (sets up their own environment)"
+	@echo "make reproduce  print the published results beside ours"
+	@echo "make clean      remove the environments and caches"
+
+demo: $(VENV)/demo
+	@echo "== Finding the topics of 12,000 arXiv abstracts (about half a minute)"
+	@$(BIN)/topiarist topics demo
+
+test: lint
+	@echo "== Running the tests"
+	@$(BIN)/python -m pytest -q -n 2 $(ARGS)
+
+lint: $(VENV)/dev
+	@echo "== Checking style, types and the direction of imports"
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
+
+bench: $(VENV)/dev
+	@bash benchmarks/setup.sh
+	@$(BIN)/python -m benchmarks.run $(ARGS)
+
+reproduce: $(VENV)/dev
+	@$(BIN)/python -m benchmarks.reproduce.tempering $(ARGS)
+
+clean:
+	rm -rf $(VENV) .venv-bench* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+# ---- environments; a stamp says which one is complete
+
+$(VENV)/bin/python:
+	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 or newer is needed, and there is no $(PYTHON). Try: apt install python3 python3-venv"; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; $(PYTHON) is older. Try: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 2; }
+	@echo "== Making a virtual environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Python came without its venv module. Try: apt install python3-venv"; exit 2; }
+
+$(VENV)/demo: $(VENV)/bin/python pyproject.toml constraints.txt
+	@echo "== Installing topiarist and what it needs (about a minute)"
+	@$(PIP) install -q -e . -c constraints.txt
+	@touch $@
+
+$(VENV)/dev: $(VENV)/bin/python pyproject.toml constraints.txt
+	@echo "== Installing topiarist with the tools of its developers (about a minute)"
+	@$(PIP) install -q -e '.[dev]' -c constraints.txt
+	@touch $@ $(VENV)/demo

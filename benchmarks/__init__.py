@@ -1,0 +1,1 @@
+"""Benchmarks of Topiarist against its peers: ``python -m benchmarks.run --list``."""

@@ -1,0 +1,213 @@
+"""RESULTS.md from the last runs' JSON: one table a benchmark, with its bar and whether it is met."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.paths import REPORT, RESULTS
+
+OURS = "topiarist"
+
+
+def write() -> None:
+    """Assemble RESULTS.md from whatever has been run here."""
+    results = {name: json.loads(path.read_text()) for name in SECTIONS if (path := RESULTS / f"{name}.json").exists()}
+    parts = [
+        "# Benchmark results",
+        "Made by `make bench`; every system in its own process on the same counts. *Ratio* is a system's time"
+        " in times of ours: above 1 we are faster. Timings are the best of interleaved rounds.",
+        machine(results),
+        *(section(name, result) for name, result in results.items()),
+    ]
+    REPORT.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    print(f"wrote benchmarks/{REPORT.name}", flush=True)
+
+
+def machine(results: dict[str, dict]) -> str:
+    """Describe the machine and the versions in general words."""
+    versions: dict[str, str] = {}
+    for result in results.values():
+        for holder in (result, *result.get("collections", {}).values()):
+            for row in holder.get("rows", {}).values():
+                versions |= row.get("versions", {})
+    listed = ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
+    return (
+        f"Machine: {os.cpu_count()} cores, {_processor()}; {platform.system()}, "
+        f"Python {platform.python_version()}. Versions: {listed}."
+    )
+
+
+def section(name: str, result: dict) -> str:
+    """Return one benchmark's heading, sentence and tables."""
+    note = "\n\n*A partial run (some systems, or fewer iterations).*" if result.get("partial") else ""
+    return f"## {name}\n\n{SECTIONS[name](result)}{note}"
+
+
+def _pass_speed(result: dict) -> str:
+    rows, bars = result["rows"], result["bars"]
+    ours = rows.get(OURS, {}).get("seconds")
+    table = []
+    for name, row in sorted(rows.items(), key=lambda item: item[1].get("seconds") or 1e9):
+        ratio = row["seconds"] / ours if ours and row.get("seconds") else None
+        bar = bars.get(name)
+        table.append(
+            [
+                row["title"],
+                milliseconds(row.get("seconds")) if "failed" not in row else f"cannot run: {row['failed']}",
+                _number(ratio, 2),
+                f"≥ {bar:g}" if bar else "",
+                _met(ratio, bar, least=True) if bar else "",
+            ]
+        )
+    return f"{_setting(result)}\n\n" + _table(["system", "one pass", "ratio", "bar", "met"], table)
+
+
+def _time_to_quality(result: dict) -> str:
+    table = _points(result["rows"])
+    text = f"{_setting(result)} Document completion, {result['test_documents']} test documents.\n\n{table}"
+    goal, reached, bar = result.get("goal"), result.get("reached"), result["bar"]
+    if not goal or not reached:
+        return f"{text}\n\nTime to tomotopy's final perplexity: not reached (bar: {bar:g} times sooner)."
+    ratio = goal["seconds"] / reached["seconds"]
+    return (
+        f"{text}\n\nPerplexity {goal['perplexity']:.0f} (tomotopy, {goal['iterations']} sweeps, "
+        f"{goal['seconds']:.1f} s) is reached by ours in {reached['seconds']:.2f} s: "
+        f"**{ratio:.1f} times sooner** (bar: {bar:g}; met: {_met(ratio, bar, least=True)})."
+    )
+
+
+def _quality(result: dict) -> str:
+    parts = []
+    for name, part in result["collections"].items():
+        best = {key: min(known) for key, row in part["rows"].items() if (known := _perplexities(row))}
+        others = [value for key, value in best.items() if key != OURS]
+        verdict = "no comparison yet"
+        if OURS in best and others:
+            verdict = (
+                f"ours {best[OURS]:.0f}, best of the others {min(others):.0f}; met: "
+                f"{_met(best[OURS], min(others), least=False)}"
+            )
+        parts.append(
+            f"### {name}\n\n{_setting(part)}\n\n{_points(part['rows'])}\n\nBar: no peer is better ({verdict})."
+        )
+    return "\n\n".join(parts)
+
+
+def _scaling_documents(result: dict) -> str:
+    head = ["documents", "non-zeros", *(f"{name}, one pass" for name in result["rows"])]
+    table = []
+    for place, size in enumerate(result["sizes"]):
+        times = [milliseconds(_at(row.get("seconds"), place)) for row in result["rows"].values()]
+        table.append([f"{size['documents']:,}", f"{size['nonzeros']:,}", *times])
+    slopes = "; ".join(
+        f"{name} {row['slope']:.2f}" if row.get("slope") else f"{name} {row.get('failed', 'unknown')}"
+        for name, row in result["rows"].items()
+    )
+    ours = result["rows"].get(OURS, {}).get("slope")
+    bar = result["slope_bar"]
+    text = f"{_setting(result)}\n\n{_table(head, table)}\n\nLog-log slope: {slopes} (bar: ours ≤ {bar:g}; met: "
+    text += f"{_met(ours, bar, least=False)})."
+    factor = result["memory_bar"]
+    memory = [
+        [
+            f"{row['documents']:,}",
+            f"{row['bytes'] / 1e6:.0f} MB" if "bytes" in row else f"cannot run: {row.get('failed')}",
+            f"{row['allowance'] / 1e6:.0f} MB",
+            f"≤ {factor:g}",
+            _met(row["bytes"] / row["allowance"] if "bytes" in row else None, factor, least=False),
+        ]
+        for row in result.get("memory", [])
+    ]
+    head = ["documents", "peak of a fit", "counts + column index + 3 × parameters", "bar", "met"]
+    return f"{text}\n\n{_table(head, memory)}" if memory else text
+
+
+def _scaling_threads(result: dict) -> str:
+    names = list(result["rows"])
+    head = ["threads", *(f"{name}, one pass" for name in names), "speed-up of ours", "bar", "met", "bits"]
+    ours = result["rows"].get(OURS, {})
+    digests = ours.get("digests")
+    table = []
+    for place, threads in enumerate(result["threads"]):
+        times = [milliseconds(_at(result["rows"][name].get("seconds"), place)) for name in names]
+        seconds = ours.get("seconds")
+        speed_up = seconds[0] / seconds[place] if seconds else None
+        bar = result["bars"].get(str(threads))
+        same = "" if not digests else "same" if digests[place] == digests[0] else "DIFFERENT"
+        judged = [f"≥ {bar:g}", _met(speed_up, bar, least=True)] if bar else ["", ""]
+        table.append([str(threads), *times, _number(speed_up, 2), *judged, same])
+    return f"{_setting(result)}\n\n{_table(head, table)}"
+
+
+SECTIONS: dict[str, Callable[[dict], str]] = {
+    "pass_speed": _pass_speed,
+    "time_to_quality": _time_to_quality,
+    "quality": _quality,
+    "scaling_documents": _scaling_documents,
+    "scaling_threads": _scaling_threads,
+}
+
+
+def _setting(result: dict) -> str:
+    counts = result.get("counts")
+    size = f", {counts['documents']:,} documents, {counts['nonzeros']:,} non-zeros" if counts else ""
+    threads = f", {result['n_threads']} threads" if "n_threads" in result else ""
+    return f"{result['documents_from']}{size}; K = {result['n_components']}{threads}."
+
+
+def _points(rows: dict[str, dict]) -> str:
+    table = []
+    for row in rows.values():
+        table += [
+            [row["title"], str(p["iterations"]), f"{p['seconds']:.1f} s", _number(p["perplexity"], 0)]
+            for p in row["points"]
+        ]
+        if "failed" in row:
+            table.append([row["title"], "", f"cannot run: {row['failed']}", ""])
+    return _table(["system", "iterations", "training time", "perplexity"], table)
+
+
+def _perplexities(row: dict) -> list[float]:
+    return [point["perplexity"] for point in row["points"] if point["perplexity"] is not None]
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _at(values: list[float] | None, place: int) -> float | None:
+    return values[place] if values and place < len(values) else None
+
+
+def milliseconds(seconds: float | None) -> str:
+    """Return a time for people, or a dash where there is none."""
+    return "–" if seconds is None else f"{1000 * seconds:,.1f} ms"
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "–" if value is None else f"{value:,.{digits}f}"
+
+
+def _met(value: float | None, bar: float, *, least: bool) -> str:
+    if value is None:
+        return "–"
+    return "yes" if (value >= bar if least else value <= bar) else "**no**"
+
+
+def _processor() -> str:
+    """Return the processor's family as the system names it, without anything that names the host."""
+    information = Path("/proc/cpuinfo")
+    if information.exists():
+        for line in information.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+if __name__ == "__main__":
+    write()

@@ -1,0 +1,66 @@
+"""Run benchmarks and assemble the report: ``python -m benchmarks.run [NAME ...] [--only SYSTEM ...]``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from importlib import import_module
+
+from benchmarks import report
+from benchmarks.paths import RESULTS
+from benchmarks.settings import Settings
+from benchmarks.systems import SYSTEMS
+
+BENCHMARKS = {
+    "pass_speed": "benchmarks.bench_pass_speed",
+    "time_to_quality": "benchmarks.bench_time_to_quality",
+    "quality": "benchmarks.bench_quality",
+    "scaling_documents": "benchmarks.bench_scaling_documents",
+    "scaling_threads": "benchmarks.bench_scaling_threads",
+}
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the named benchmarks (all by default), print their tables and write ``benchmarks/RESULTS.md``."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one or more of {', '.join(BENCHMARKS)}")
+    parser.add_argument("--list", action="store_true", help="list benchmarks and systems, run nothing")
+    parser.add_argument("--only", nargs="+", default=[], metavar="SYSTEM", choices=SYSTEMS, help="these systems only")
+    parser.add_argument("--rounds", type=int, default=Settings.rounds, help="rounds of interleaved timing")
+    parser.add_argument("--quick", action="store_true", help="two rounds and a tenth of the iterations")
+    options = parser.parse_args(arguments)
+    if options.list:
+        print("benchmarks:", *BENCHMARKS, sep="\n  ")
+        print("systems:", *SYSTEMS, sep="\n  ")
+        return
+    if unknown := sorted(set(options.names) - set(BENCHMARKS)):
+        parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
+    settings = Settings(
+        rounds=2 if options.quick else options.rounds,
+        scaling_rounds=1 if options.quick else Settings.scaling_rounds,
+        only=tuple(options.only),
+        quick=options.quick,
+    )
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    for name in options.names or BENCHMARKS:
+        print(f"=== {name}", flush=True)
+        result = import_module(BENCHMARKS[name]).main(settings)
+        result["partial"] = bool(settings.only or settings.quick)
+        path = RESULTS / f"{name}.json"
+        path.write_text(json.dumps(_finite(result), indent=1, allow_nan=False) + "\n")
+        print(report.section(name, _finite(result)), flush=True)
+    report.write()
+
+
+def _finite(value: object) -> object:
+    """Return the value with infinities and NaN as null, which plain JSON can say."""
+    if isinstance(value, dict):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+if __name__ == "__main__":
+    main()

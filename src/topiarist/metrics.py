@@ -37,9 +37,7 @@ def perplexity(model: Any, X: Any, *, random_state: int = 0) -> float:
             f"the model knows {words.shape[1]} words, X has {counts.shape[1]} columns",
             hint="count with the vocabulary of the model",
         )
-    observed, hidden = completion_split(counts, seed=random_state)
-    hidden.data[words.max(axis=0)[hidden.indices] == 0] = 0
-    hidden.eliminate_zeros()
+    observed, hidden = completion_split(known_counts(words, counts), seed=random_state)
     tokens = float(hidden.sum(dtype=np.float64))
     if tokens == 0:
         raise InputError(
@@ -48,7 +46,7 @@ def perplexity(model: Any, X: Any, *, random_state: int = 0) -> float:
         )
     by_word = np.ascontiguousarray(words.T)
     mixing = _rows_to_one(model.transform(observed)).astype(by_word.dtype, copy=False)
-    probability = _probabilities(Side.of(hidden.astype(by_word.dtype)), np.ascontiguousarray(mixing), by_word)
+    probability = _probabilities(Side.of(hidden, by_word.dtype), np.ascontiguousarray(mixing), by_word)
     if not probability.all():
         warnings.warn(
             f"{np.count_nonzero(probability == 0)} words have probability zero in their document: infinite perplexity. "
@@ -57,6 +55,17 @@ def perplexity(model: Any, X: Any, *, random_state: int = 0) -> float:
         )
         return float(np.inf)
     return float(np.exp(-np.dot(hidden.data, np.log(probability.astype(np.float64))) / tokens))
+
+
+def known_counts(word_given_component: Floats, counts: Any) -> Any:
+    """The counts without words that no component can produce."""
+    known = word_given_component.max(axis=0) > 0
+    if known.all():
+        return counts
+    kept = counts.copy()
+    kept.data[~known[kept.indices]] = 0
+    kept.eliminate_zeros()
+    return kept
 
 
 def _probabilities(side: Side, own: Floats, other: Floats) -> Floats:
@@ -76,7 +85,7 @@ def _probabilities(side: Side, own: Floats, other: Floats) -> Floats:
 def npmi_coherence(topics: Any, X: Any, *, top_n: int = 10) -> Floats:
     """Normalised pointwise mutual information of each topic's ``top_n`` words, averaged over their pairs.
 
-    ``topics`` is a topics × words array (``components_``) or a list of lists of word indices. P(v, w) is the share of
+    ``topics`` is a topics × words array (``components_``) or a list of lists of column numbers. P(v, w) is the share of
     the documents of ``X`` that hold both words. A pair that never meets counts -1, one that always meets 1.
     """
     counts = check_counts(X)
@@ -112,7 +121,7 @@ def topic_diversity(topics: Any, *, top_n: int = 25) -> float:
 def _top_words(topics: Any, top_n: int) -> list[Any]:
     if top_n < 2:
         raise UsageError(f"top_n must be at least 2, got {top_n}", hint="10")
-    if isinstance(topics, list):
+    if isinstance(topics, list | tuple) and all(np.asarray(topic).dtype.kind in "iu" for topic in topics):
         tops = [np.asarray(topic, dtype=np.int64)[:top_n] for topic in topics]
     else:
         array = np.asarray(topics)

@@ -194,7 +194,7 @@ def test_nothing_left_says_what_came_and_what_to_try() -> None:
     message = str(caught.value)
     assert "no word occurs in at least 5 documents; 3 documents with 4 different words came" in message
     assert "the most frequent word is in 2" in message
-    assert "Try: min_documents=1" in message
+    assert "(--min-documents 1), or more documents" in message
     with pytest.raises(InputError, match="no documents to count: 0 documents"):
         count([])
     with pytest.raises(InputError, match="no words to count: 2 documents"):

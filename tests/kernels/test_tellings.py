@@ -39,7 +39,7 @@ def test_expected_counts_and_mixtures_agree(telling, matrix, seed):
     own, other = factors(matrix, seed)
     results = []
     for kernels in (reference.KERNELS, telling):
-        out, mixture = np.full_like(own, np.nan), np.full(matrix.nnz, np.nan)
+        out, mixture = np.zeros_like(own), np.full(matrix.nnz, np.nan)
         kernels.expected_counts(matrix.indptr, matrix.indices, matrix.data, own, other, out, mixture)
         alone = np.full(matrix.nnz, np.nan)
         kernels.mixtures(matrix.indptr, matrix.indices, own, other, alone)
@@ -62,10 +62,10 @@ def test_expected_counts_is_the_formula(telling):
     from scipy.sparse import csr_matrix
 
     matrix = csr_matrix(dense)
-    out, mixture = np.full_like(own, np.nan), np.empty(matrix.nnz)
+    out, mixture = np.ones_like(own), np.empty(matrix.nnz)
     telling.expected_counts(matrix.indptr, matrix.indices, matrix.data, own, other, out, mixture)
-    np.testing.assert_allclose(out, expected, rtol=1e-13)
-    np.testing.assert_allclose(out.sum(axis=1), dense.sum(axis=1), rtol=1e-13)
+    np.testing.assert_allclose(out - 1, expected, rtol=1e-12)  # it adds to what is there
+    np.testing.assert_allclose((out - 1).sum(axis=1), dense.sum(axis=1), rtol=1e-12)
 
 
 @pytest.mark.parametrize("telling", TELLINGS, ids=lambda kernels: kernels.name)
@@ -110,7 +110,7 @@ def test_a_slice_of_the_rows_needs_no_copy(telling):
 
     matrix = csr_matrix(rng.poisson(1.0, (9, 11)), dtype=float)
     own, other = factors(matrix, 8, width=3)
-    whole, part = np.empty_like(own), np.empty((4, 3))
+    whole, part = np.zeros_like(own), np.zeros((4, 3))
     mixture, piece = np.empty(matrix.nnz), np.empty(matrix.indptr[7] - matrix.indptr[3])
     telling.expected_counts(matrix.indptr, matrix.indices, matrix.data, own, other, whole, mixture)
     telling.expected_counts(matrix.indptr[3:8], matrix.indices, matrix.data, own[3:7], other, part, piece)
@@ -125,7 +125,7 @@ def test_single_precision_adds_long_columns_safely():
     indptr, indices = np.array([0, n_docs], np.int32), np.arange(n_docs, dtype=np.int32)
     data = np.ones(n_docs, np.float32)
     word, docs = np.full((1, width), 1e-3, np.float32), simplex_rows(rng, n_docs, width).astype(np.float32)
-    single, double = np.empty((1, width), np.float32), np.empty((1, width))
+    single, double = np.zeros((1, width), np.float32), np.zeros((1, width))
     compiled.expected_counts(indptr, indices, data, word, docs, single, np.empty(n_docs, np.float32))
     compiled.expected_counts(
         indptr, indices, data.astype(float), word.astype(float), docs.astype(float), double, np.empty(n_docs)

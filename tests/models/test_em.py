@@ -1,6 +1,7 @@
 """The EM loop by itself, on a model small enough to see through: one number that EM pulls towards a target."""
 
 import math
+import weakref
 from dataclasses import dataclass
 
 import numpy as np
@@ -139,20 +140,75 @@ def test_a_kept_loop_goes_on_as_if_nothing_had_happened():
     assert rest.state == whole.state
 
 
+def fits(*values, heldout=(), reasons=None):
+    """A function that returns one finished fit after the other."""
+    made = iter(
+        em.Fit(start(), (value,), heldout[i : i + 1], 1, reasons[i] if reasons else "converged")
+        for i, value in enumerate(values)
+    )
+    return lambda: next(made)
+
+
 def test_the_best_restart_wins():
-    low, high = (em.Fit(start(), (value,), (), 1, "converged") for value in (-5.0, -1.0))
-    assert em.best_of([low, high]) is high
-    a, b = em.Fit(start(), (-1.0,), (-3.0,), 1, "heldout"), em.Fit(start(), (-9.0,), (-2.0,), 1, "heldout")
-    assert em.best_of([a, b]) is b
+    assert em.best_of(fits(-5.0, -1.0, -3.0), 3).objectives == (-1.0,)
+    assert em.best_of(fits(-1.0, -9.0, heldout=(-3.0, -2.0)), 2).objectives == (-9.0,)
+
+
+def test_ctrl_c_ends_the_restarts_and_keeps_the_best():
+    stopped = em.best_of(fits(-5.0, -1.0, -0.5, reasons=["converged", "interrupted", "converged"]), 3)
+    assert (stopped.objectives, stopped.reason) == ((-1.0,), "interrupted")
+    one, calls = fits(-5.0), []
+
+    def second_start_is_interrupted():
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return one()
+
+    kept = em.best_of(second_start_is_interrupted, 3)
+    assert (kept.objectives, kept.reason, len(calls)) == ((-5.0,), "interrupted", 2)
+
+
+def cooling(heldout, reasons=None):
+    asked = []
+
+    def run_at(state, beta):
+        asked.append(round(beta, 3))
+        reason = (reasons or {}).get(round(beta, 3), "heldout")
+        return em.Fit(start(beta), (0.0,), (heldout[round(beta, 3)],), 1, reason, beta)
+
+    return run_at, asked
 
 
 def test_cooling_goes_on_while_heldout_improves():
-    heldout = {1.0: -3.0, 0.9: -2.0, 0.81: -1.0, 0.729: -1.5}
-
-    def run_at(state, beta):
-        key = min(heldout, key=lambda known: abs(known - beta))
-        return em.Fit(start(beta), (0.0,), (heldout[key],), 1, "heldout")
-
-    fit, beta = em.cool(run_at, start())
-    assert beta == pytest.approx(0.81)
+    run_at, asked = cooling({1.0: -3.0, 0.9: -2.0, 0.81: -1.0, 0.729: -1.5})
+    fit = em.cool(run_at, start())
+    assert fit.inverse_temperature == pytest.approx(0.81)
     assert fit.heldout == (-1.0,)
+    assert asked == [1.0, 0.9, 0.81, 0.729]
+
+
+def test_ctrl_c_while_cooling_is_not_forgotten():
+    run_at, asked = cooling({1.0: -3.0, 0.9: -4.0}, {0.9: "interrupted"})
+    fit = em.cool(run_at, start())
+    assert (fit.reason, fit.inverse_temperature, asked) == ("interrupted", 1.0, [1.0, 0.9])
+
+
+def test_a_start_made_by_a_function_is_let_go():
+    made = []
+
+    class Kept:
+        pass
+
+    def make():
+        made.append(weakref.ref(kept := Kept()))
+        return em.State(0.0, (kept,))
+
+    class Fresh(Toy):
+        def e_step(self, shared, block, local, inverse_temperature):
+            stats, _ = super().e_step(shared, block, 0, inverse_temperature)
+            return stats, Kept()
+
+    alive = []
+    em.run(Fresh(), [10.0], make, em.Rules(max_iter=3, tol=0), watch=lambda loop: alive.append(made[0]() is not None))
+    assert alive == [True, False, False, False]

@@ -181,12 +181,15 @@ def test_planted_components_are_found():
 @pytest.mark.parametrize("n_threads", [2, 3, 16])
 def test_any_number_of_threads_gives_the_same_bits(n_threads, monkeypatch):
     monkeypatch.setattr("topiarist.kernels.shard.SMALLEST_PIECE", 50)  # many pieces, also of little work
+    monkeypatch.setattr("topiarist.kernels.shard.SMALLEST_TILE", 64)
+    monkeypatch.setattr("topiarist.kernels.shard.TILE_BYTES", 64)
     rng = np.random.default_rng(5)
     matrix = csr_matrix(rng.poisson(0.3, (400, 300)))
     ends = []
     for threads in (1, n_threads):
         shard = Shard.of(matrix, np.float32)
         assert len(shard.rows.pieces) > 30
+        assert len(shard.tiles) > 5
         start = plsa.initial([shard], 7, np.random.default_rng(1))
         model = model_of("compiled", 0.01, 0.05, threads)
         fit = em.run(model, [shard], start, em.Rules(max_iter=12, tol=0.0))

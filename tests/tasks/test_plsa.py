@@ -116,11 +116,49 @@ def test_partial_fit_learns_a_stream(data):
     assert model.component_given_doc_.shape == (7, 4)
 
 
+def test_a_stream_may_bring_words_that_the_first_batch_lacked(data):
+    model = PLSA(4, random_state=0)
+    model.partial_fit(np.hstack([data, np.zeros_like(data)]))
+    for _ in range(5):
+        model.partial_fit(np.hstack([np.zeros_like(data), data]))
+    assert model.components_[:, 50:].sum() > 0.5
+
+
+def test_a_word_that_never_occurs_does_not_spoil_the_objective(data):
+    wider = np.hstack([data, np.zeros((len(data), 3))])
+    model = PLSA(3, random_state=0, word_smoothing=0.1).fit(wider)
+    assert np.isfinite(model.history_).all()
+    assert (model.components_[:, -3:] > 0).all()
+
+
+@pytest.mark.parametrize("option", [{"inverse_temperature": 0.5}, {"heldout_fraction": 0.1}, {"n_init": 2}])
+def test_online_says_what_it_cannot_do(data, option):
+    with pytest.raises(UsageError, match=f"{next(iter(option))} does not go with online=True"):
+        PLSA(2, online=True, **option).fit(data)
+
+
+def test_online_keeps_what_it_has_on_ctrl_c(data, monkeypatch):
+    from topiarist.models import online
+
+    whole, calls = online.absorb, []
+
+    def absorb(*arguments):
+        calls.append(1)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return whole(*arguments)
+
+    monkeypatch.setattr(online, "absorb", absorb)
+    model = PLSA(4, random_state=0, online=True, batch_size=50).fit(data)
+    assert (model.stopped_, model.n_batches_) == ("interrupted", 3)
+    np.testing.assert_allclose(model.components_.sum(axis=1), 1)
+
+
 def test_a_fitted_model_goes_on_with_a_stream(data):
     model = PLSA(4, random_state=0).fit(data)
     before = model.components_.copy()
     model.partial_fit(data[:50])
-    assert model.n_batches_ == 2
+    assert (model.n_batches_, model.stopped_, len(model.history_)) == (2, "stream", 1)
     assert not np.array_equal(before, model.components_)
     np.testing.assert_allclose(model.components_.sum(axis=1), 1)
 
@@ -176,6 +214,7 @@ def test_interrupted_fit_keeps_the_best_so_far(data, monkeypatch):
 
     monkeypatch.setattr(em, "step", step)
     model = PLSA(4, random_state=0, n_init=3, tol=0).fit(data)
+    assert len(calls) == 6
     assert (model.stopped_, model.converged_) == ("interrupted", False)
     assert len(model.history_) == 5
     np.testing.assert_allclose(model.components_.sum(axis=1), 1)

@@ -101,10 +101,10 @@ def _nothing_left(n_docs: int, vocabulary: Vocabulary, settings: CountSettings) 
         return InputError(
             f"no word occurs in at least {settings.min_documents} documents; {came}, "
             f"the most frequent word is in {most}",
-            hint=f"min_documents={max(1, most // 2)}, or more documents",
+            hint=f"a smaller least number of documents (--min-documents {max(1, most // 2)}), or more documents",
         )
     return InputError(
         f"no word occurs in at least {settings.min_documents} documents and in at most "
         f"{settings.max_document_share:.0%} of them; {came}",
-        hint="a lower min_documents, a higher max_document_share, or more documents",
+        hint="a smaller least number of documents (--min-documents 1), a larger greatest share, or more documents",
     )

@@ -108,7 +108,7 @@ def expected_counts(indptr, indices, data, own, other, out, mixture):
         span = (indptr[d], indptr[d + 1])
         _add_ratios(indices, data, span, own[d], other, run, total, mixture[indptr[d] - indptr[0] :])
         for k in range(width):
-            out[d, k] = own[d, k] * total[k]
+            out[d, k] += own[d, k] * total[k]
 
 
 @jit
@@ -212,6 +212,7 @@ def prepare() -> None:
         own, data = np.ones((1, 1), dtype), np.ones(1, dtype)
         arguments: tuple[Any, ...] = (indptr, indices, data, own, own.copy())
         expected_counts(*arguments, own.copy(), data.copy())
+        expected_counts(indptr, indices.astype(np.uint16), *arguments[2:], own.copy(), data.copy())  # by words
         mixtures(indptr, indices, own, own.copy(), data.copy())
         fold_in(*arguments, Folding())
         look_ahead(own, own.copy(), 1.5, own.copy())

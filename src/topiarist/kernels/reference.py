@@ -29,12 +29,12 @@ def _ratios(data: Array, mixture: Array) -> Array:
 def expected_counts(
     indptr: Array, indices: Array, data: Array, own: Array, other: Array, out: Array, mixture: Array
 ) -> None:
-    """(P2), (P3), (H5), (H6): ``out[i] = own[i] ∘ Σ_j n(i,j)/(own[i]·other[j]) other[j]``, mixtures on the side."""
+    """(P2), (P3), (H5), (H6): ``out[i] += own[i] ∘ Σ_j n(i,j)/(own[i]·other[j]) other[j]``, mixtures on the side."""
     for d in range(len(own)):
         here = slice(indptr[d], indptr[d + 1])
         rows = other[indices[here]]
         probability = rows @ own[d]
-        out[d] = own[d] * (_ratios(data[here], probability) @ rows)
+        out[d] += own[d] * (_ratios(data[here], probability) @ rows)
         mixture[indptr[d] - indptr[0] : indptr[d + 1] - indptr[0]] = np.maximum(probability, SMALLEST_MIXTURE)
 
 

@@ -89,6 +89,7 @@ class Fit:
     heldout: tuple[float, ...]
     steps: int
     reason: str
+    inverse_temperature: float = 1.0
 
     @property
     def converged(self) -> bool:
@@ -110,7 +111,7 @@ def step(
 def run(
     model: Model,
     blocks: Sequence[Any],
-    start: State | Loop,
+    start: Callable[[], State] | State | Loop,
     rules: Rules,
     *,
     inverse_temperature: float = 1.0,
@@ -121,9 +122,10 @@ def run(
     """EM from ``start`` until a rule says stop.
 
     ``watch`` sees the loop after every step, to show it or to keep it: given back as ``start``, a kept loop goes on to
-    the same end as if it had never been stopped. Ctrl-C returns the best state so far.
+    the same end as if it had never been stopped. Ctrl-C returns the best state so far. A start that is made only here,
+    by a function, is let go after the first step; one that is handed over stays in memory as long as its owner.
     """
-    loop = start.reopened() if isinstance(start, Loop) else Loop(start)
+    loop = start.reopened() if isinstance(start, Loop) else Loop(start() if callable(start) else start)
     executor = executor or InProcess()
     try:
         while True:
@@ -136,13 +138,13 @@ def run(
                 watch(loop)
             reason = _reason_to_stop(loop, rules)
             if reason:
-                return _fit(loop, reason)
+                return _fit(loop, reason, inverse_temperature)
             loop = _advanced(model, loop, following, rules)
             del following  # at most three copies of the parameters: here, before, and the next
     except KeyboardInterrupt:
         if not loop.objectives:
             raise
-        return _fit(loop, "interrupted")
+        return _fit(loop, "interrupted", inverse_temperature)
 
 
 def _recorded(loop: Loop, objective: float, heldout: Callable[[State], float] | None) -> Loop:
@@ -174,31 +176,47 @@ def _advanced(model: Model, loop: Loop, following: State, rules: Rules) -> Loop:
     return replace(loop, state=ahead, fallback=following, stride=stride, steps=loop.steps + 1)
 
 
-def _fit(loop: Loop, reason: str) -> Fit:
-    """The best state that was seen: by held-out data if there is any, else the last one whose objective is known."""
+def _fit(loop: Loop, reason: str, inverse_temperature: float) -> Fit:
+    """The best state seen: by held-out data if there is any, else the last.
+
+    Interrupted between a step and its judgement, that is the plain step: no worse than the last objective recorded.
+    """
     state = loop.best or loop.fallback or loop.state
-    return Fit(state, loop.objectives, loop.heldout, loop.steps, reason)
+    return Fit(state, loop.objectives, loop.heldout, loop.steps, reason, inverse_temperature)
 
 
-def best_of(fits: Sequence[Fit]) -> Fit:
-    """The restart with the best held-out likelihood, or else with the highest objective."""
-    return max(fits, key=lambda fit: (max(fit.heldout, default=0.0), fit.objectives[-1]))
+def best_of(one_start: Callable[[], Fit], n_starts: int) -> Fit:
+    """The start with the best held-out likelihood, or else with the highest objective; Ctrl-C ends the search."""
+    fits: list[Fit] = []
+    interrupted = False
+    while len(fits) < n_starts and not interrupted:
+        try:
+            fits.append(one_start())
+            interrupted = fits[-1].reason == "interrupted"
+        except KeyboardInterrupt:
+            if not fits:
+                raise
+            interrupted = True
+    best = max(fits, key=lambda fit: (max(fit.heldout, default=0.0), fit.objectives[-1]))
+    return replace(best, reason="interrupted") if interrupted else best
 
 
 def cool(
-    run_at: Callable[[State, float], Fit], start: State, *, factor: float = 0.9, coldest: float = 0.3
-) -> tuple[Fit, float]:
+    run_at: Callable[[Any, float], Fit],
+    start: Callable[[], State] | State,
+    *,
+    factor: float = 0.9,
+    coldest: float = 0.3,
+) -> Fit:
     """Tempering by held-out data: lower the inverse temperature as long as unseen tokens become more likely.
 
-    ``run_at(state, inverse_temperature)`` runs the loop with held-out early stopping. Returns the best fit and the
-    inverse temperature it was found at.
+    ``run_at(state, inverse_temperature)`` runs the loop with held-out early stopping. Returns the best fit, which knows
+    the inverse temperature it was found at.
     """
-    best, inverse_temperature = run_at(start, 1.0), 1.0
-    cooler = factor
-    while cooler >= coldest and best.reason != "interrupted":
-        fit = run_at(best.state, cooler)
+    best, inverse_temperature = run_at(start, 1.0), factor
+    while inverse_temperature >= coldest and best.reason != "interrupted":
+        fit = run_at(best.state, inverse_temperature)
         if max(fit.heldout) <= max(best.heldout):
-            break
-        best, inverse_temperature = fit, cooler
-        cooler *= factor
-    return best, inverse_temperature
+            return replace(best, reason=fit.reason) if fit.reason == "interrupted" else best
+        best, inverse_temperature = fit, inverse_temperature * factor
+    return best

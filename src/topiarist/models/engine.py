@@ -7,12 +7,13 @@ log-likelihood, the sum of a column) is added in the order of the pieces.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from topiarist.kernels import Folding, Kernels
-from topiarist.kernels.shard import Side, aligned_empty
+from topiarist.kernels.shard import Shard, Side, aligned_empty, aligned_zeros, even_cuts
 from topiarist.scale.threads import Threads
 
 Floats = np.ndarray[Any, np.dtype[np.floating[Any]]]
@@ -25,27 +26,37 @@ class Engine:
     kernels: Kernels
     threads: Threads
 
-    def expected_counts(self, side: Side, own: Floats, other: Floats) -> Floats:
-        """``own ∘ (n/mixture) other`` summed over each row's non-zeros."""
-        return self._swept(side, own, other, likelihood=False)[0]
-
-    def expected_counts_and_likelihood(self, side: Side, own: Floats, other: Floats) -> tuple[Floats, float]:
-        """The expected counts, and Σ n log mixture."""
-        return self._swept(side, own, other, likelihood=True)
-
-    def _swept(self, side: Side, own: Floats, other: Floats, *, likelihood: bool) -> tuple[Floats, float]:
-        out = aligned_empty(own.shape, own.dtype)
+    def document_counts(self, shard: Shard, documents: Floats, words: Floats) -> tuple[Floats, float]:
+        """Expected counts of each document's components, and the log-likelihood Σ n log mixture."""
+        out = aligned_zeros(documents.shape, documents.dtype)
 
         def piece(rows: slice) -> float:
-            indptr = side.indptr[rows.start : rows.stop + 1]
-            mixture = np.empty(int(indptr[-1] - indptr[0]), own.dtype)
-            self.kernels.expected_counts(indptr, side.indices, side.data, own[rows], other, out[rows], mixture)
-            if not likelihood:
-                return 0.0
+            mixture, data = self._sweep(shard.rows, rows, documents, words, out)
             np.log(mixture, out=mixture)
-            return float(self.kernels.weighted_sum(side.data[indptr[0] : indptr[-1]], mixture))
+            return float(self.kernels.weighted_sum(data, mixture))
 
-        return out, sum(self.threads.map(piece, side.pieces))
+        return out, sum(self.threads.map(piece, shard.rows.pieces))
+
+    def word_counts(self, shard: Shard, words: Floats, documents: Floats) -> Floats:
+        """Expected counts of each word's components: the same sweep by words, tile after tile of the documents."""
+        out = aligned_zeros(words.shape, words.dtype)
+
+        def piece(rows: slice) -> None:
+            for tile, side in shard.tiles:
+                self._sweep(side, rows, words, documents[tile], out)
+
+        # Few long pieces, so that a tile is used often while it is at hand. A word belongs to one piece and its tiles
+        # come in their order, so that here, unlike elsewhere, the number of pieces may follow the number of threads.
+        everything = np.vstack([side.indptr for _, side in shard.tiles]).sum(axis=0, dtype=np.int64)
+        cuts = even_cuts(everything, 4 * self.threads.n_threads)
+        self.threads.map(piece, [slice(a, b) for a, b in pairwise(cuts.tolist())])
+        return out
+
+    def _sweep(self, side: Side, rows: slice, own: Floats, other: Floats, out: Floats) -> tuple[Floats, Floats]:
+        indptr = side.indptr[rows.start : rows.stop + 1]
+        mixture = np.empty(int(indptr[-1] - indptr[0]), own.dtype)
+        self.kernels.expected_counts(indptr, side.indices, side.data, own[rows], other, out[rows], mixture)
+        return mixture, side.data[indptr[0] : indptr[-1]]
 
     def log_likelihood(self, side: Side, own: Floats, other: Floats) -> float:
         """Σ n log mixture alone, for a third of the work of a sweep; minus infinity where a mixture is zero."""

@@ -14,6 +14,7 @@ from topiarist.kernels.shard import Shard
 from topiarist.models.engine import Floats
 from topiarist.models.plsa import Params, Plsa, uniform_rows
 
+SMALLEST_SMOOTHING = 0.01  # a word that has not come yet must be able to come
 FORGETTING = 0.6  # between 0.5 and 1, or the average would not settle
 DOCUMENT_STEPS = 10  # a batch's documents need not be at their optimum to show the way
 
@@ -29,7 +30,12 @@ class Stream:
     def params(self, model: Plsa) -> Params:
         """The word distributions that the average stands for; smoothing counts against all tokens seen."""
         counts = self.word_component * self.word_component.dtype.type(max(self.tokens, 1.0))
-        return Params(model.engine.normalise_columns(counts, model.word_smoothing).T)
+        return Params(model.engine.normalise_columns(counts, smoothing(model.word_smoothing)).T)
+
+
+def smoothing(word_smoothing: float) -> float:
+    """The pseudo-count of a word in a stream."""
+    return word_smoothing or SMALLEST_SMOOTHING
 
 
 def absorb(model: Plsa, stream: Stream, params: Params, batch: Shard) -> tuple[Stream, float]:
@@ -38,7 +44,8 @@ def absorb(model: Plsa, stream: Stream, params: Params, batch: Shard) -> tuple[S
     folding = Folding(model.component_smoothing, 1.0, DOCUMENT_STEPS, 1e-3)
     start = uniform_rows(batch.shape[0], words.shape[1], words.dtype)
     local = model.engine.fold_in(batch.rows, start, words, folding)
-    count, log_likelihood = model.engine.expected_counts_and_likelihood(batch.columns, words, local)
+    count = model.engine.word_counts(batch, words, local)
+    log_likelihood = model.engine.log_likelihood(batch.rows, local, words)
     tokens = float(batch.rows.data.sum(dtype="float64"))
     if tokens == 0:
         return stream, 0.0

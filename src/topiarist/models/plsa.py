@@ -60,8 +60,8 @@ class Plsa:
         """(P2) and the document half of (P3): nothing of size non-zeros × components is ever formed."""
         own = self.engine.power(local, inverse_temperature)
         words = self.engine.power(shared.by_word, inverse_temperature)
-        doc_count, log_likelihood = self.engine.expected_counts_and_likelihood(block.rows, own, words)
-        word_count = self.engine.expected_counts(block.columns, words, own)
+        doc_count, log_likelihood = self.engine.document_counts(block, own, words)
+        word_count = self.engine.word_counts(block, words, own)
         objective = log_likelihood / inverse_temperature + self._log_prior(local, self.component_smoothing)
         return Stats(word_count, objective), self.engine.normalise_rows(doc_count, self.component_smoothing)
 
@@ -109,15 +109,17 @@ def uniform_rows(n_rows: int, n_components: int, dtype: np.dtype[Any]) -> Floats
     return rows
 
 
-def initial(shards: list[Shard], n_components: int, rng: np.random.Generator) -> State:
+def initial(shards: list[Shard], n_components: int, rng: np.random.Generator, word_smoothing: float = 0.0) -> State:
     """A start for each component: half the words of one document drawn at random, half those of the collection.
 
     Started so, EM needs about two thirds of the steps that it needs from disturbed word frequencies, and ends higher.
-    Every word is disturbed as well, so that two equal documents do not start two equal components.
+    Every word is disturbed as well, so that two equal documents do not start two equal components. With smoothing, a
+    word that never occurs has some probability from the start: the prior forbids zero.
     """
     dtype = shards[0].rows.data.dtype
-    background = np.sum([column_sums(shard.columns) for shard in shards], axis=0)
-    words = np.repeat((background / background.sum())[:, None], n_components, axis=1)
+    background = np.sum([shard.word_totals() for shard in shards], axis=0)
+    tokens = max(background.sum(), 1.0)
+    words = np.repeat(((background + word_smoothing) / tokens)[:, None], n_components, axis=1)
     for component, (indices, data) in enumerate(_drawn_documents(shards, n_components, rng)):
         words[indices, component] += data / data.sum()
     words *= 0.5 + rng.random(words.shape)
@@ -129,15 +131,10 @@ def initial(shards: list[Shard], n_components: int, rng: np.random.Generator) ->
 
 def _drawn_documents(shards: list[Shard], number: int, rng: np.random.Generator) -> Iterator[tuple[Floats, Floats]]:
     """The words and counts of documents drawn without replacement from those that have any."""
-    filled = [(shard.rows, row) for shard in shards for row in np.flatnonzero(np.diff(shard.rows.indptr))]
-    for choice in rng.choice(len(filled), number, replace=number > len(filled)):
-        rows, row = filled[choice]
-        here = slice(rows.indptr[row], rows.indptr[row + 1])
-        yield rows.indices[here], rows.data[here].astype(np.float64)
-
-
-def column_sums(columns: Side) -> Floats:
-    """How often each word occurs."""
-    totals = np.concatenate([[0.0], np.cumsum(columns.data, dtype=np.float64)])
-    sums: Floats = totals[columns.indptr[1:]] - totals[columns.indptr[:-1]]
-    return sums
+    filled = [np.flatnonzero(np.diff(shard.rows.indptr)) for shard in shards]
+    ends = np.cumsum([len(rows) for rows in filled])
+    for choice in rng.choice(ends[-1], number, replace=number > ends[-1]):
+        which = int(np.searchsorted(ends, choice, side="right"))
+        side, row = shards[which].rows, filled[which][choice - ends[which]]
+        here = slice(side.indptr[row], side.indptr[row + 1])
+        yield side.indices[here], side.data[here].astype(np.float64)

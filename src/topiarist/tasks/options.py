@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from topiarist.errors import ResourceError, UsageError
 from topiarist.kernels import load
@@ -17,7 +18,7 @@ from topiarist.scale.threads import Threads
 from topiarist.tasks.progress import prepare_kernels
 
 # In double precision a fit is exact to the last digits anybody will look at; above this many products of non-zeros and
-# components single precision is twice as fast, takes half the memory, and changes the objective by less than 1e-7.
+# components single precision is twice as fast, takes half the memory, and changes the objective by less than 1e-6.
 SINGLE_PRECISION_FROM = 20_000_000
 
 
@@ -66,6 +67,11 @@ def working_dtype(dtype: Any, nnz: int, n_components: int) -> np.dtype[Any]:
     if chosen is None:
         raise UsageError(f"dtype must be 'float32', 'float64' or None, got {dtype!r}", hint="None chooses by size")
     return chosen
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """The generator that scikit-learn's ``random_state`` stands for."""
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))
 
 
 @contextmanager

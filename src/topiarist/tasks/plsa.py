@@ -6,23 +6,23 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from topiarist.counts.split import split_tokens
 from topiarist.counts.validation import check_counts
 from topiarist.errors import InputError
 from topiarist.kernels.shard import Shard, Side
-from topiarist.metrics import perplexity
-from topiarist.models import em, online, plsa
+from topiarist.metrics import known_counts, perplexity
+from topiarist.models import em, plsa
 from topiarist.models.engine import Engine, Floats
 from topiarist.tasks import options
 from topiarist.tasks.progress import fitting
+from topiarist.tasks.streams import LearnsFromStreams
 
 HELDOUT_FRACTION = 0.1
 
 
-class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Probabilistic latent semantic analysis: documents as mixtures of components, components as word distributions.
 
     Parameters
@@ -41,7 +41,10 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
     n_init : int, default 1
         Starts; the best one is kept.
     online : bool, default False
-        Learn from batches of ``batch_size`` documents, ``max_iter`` times through the collection at most.
+        Learn from batches of documents, ``max_iter`` times through the collection at most. Plain or smoothed only: no
+        tempering, no held-out tokens, one start.
+    batch_size : int, default 1024
+        Documents in a batch, when online.
     accelerate : bool, default True
         Over-relaxed steps, which never lower the objective. False is textbook EM.
     dtype : "float32", "float64" or None
@@ -75,8 +78,11 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
     heldout_history_ : array
         Log-likelihood per held-out token after every step, if tokens were held out.
     n_iter_, converged_, stopped_
-        Steps made, whether there was nothing more to gain, and the reason: "converged", "heldout", "max_iter" or
-        "interrupted" (Ctrl-C keeps the best so far).
+        Steps made (online: times through the collection; in a stream: batches), whether there was nothing more to
+        gain, and the reason: "converged", "heldout", "max_iter", "interrupted" (Ctrl-C keeps the best so far) or
+        "stream" (``partial_fit`` never ends by itself).
+    n_batches_, n_tokens_seen_
+        How much of a stream has been learned from.
     inverse_temperature_ : float
         The one used, or found.
     """
@@ -127,7 +133,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         self._check_options()
         counts = self._counts(X, reset=True)
         with options.running(self) as engine:
-            rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+            rng = options.generator(self.random_state)
             if self.online:
                 self._fit_online(engine, counts, rng)
             else:
@@ -139,87 +145,31 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         model = self._model(engine)
         training, validation = self._heldout_split(counts, rng)
         dtype = options.working_dtype(self.dtype, counts.nnz, self.n_components)
-        shard = Shard.of(training, dtype)
+        shard = Shard.of(training, dtype, self.n_components)
         weight = float(training.sum(dtype=np.float64))
         rules = em.Rules(self.max_iter, self.tol, weight, accelerate=self.accelerate)
         heldout = _heldout_likelihood(model, validation, dtype)
         with fitting(f"PLSA, {self.n_components} components", rules, show=bool(self.verbose)) as watch:
 
-            def run_at(start: em.State, inverse_temperature: float) -> em.Fit:
+            def run_at(start: Any, inverse_temperature: float) -> em.Fit:
                 return em.run(
                     model, [shard], start, rules,
                     inverse_temperature=inverse_temperature, heldout=heldout, watch=watch, executor=self.executor,
                 )  # fmt: skip
 
-            def one_start(start: em.State) -> tuple[em.Fit, float]:
+            def start() -> em.State:
+                return plsa.initial([shard], self.n_components, rng, float(self.word_smoothing))
+
+            def one_start() -> em.Fit:
                 if self.inverse_temperature == "heldout":
                     return em.cool(run_at, start)
-                return run_at(start, float(self.inverse_temperature)), float(self.inverse_temperature)
+                return run_at(start, float(self.inverse_temperature))
 
-            found = []
-            for _ in range(self.n_init):
-                found.append(one_start(plsa.initial([shard], self.n_components, rng)))
-                if found[-1][0].reason == "interrupted":
-                    break
-        fit = em.best_of([fit for fit, _ in found])
-        self.inverse_temperature_ = next(beta for other, beta in found if other is fit)
+            fit = em.best_of(one_start, self.n_init)
+        self.inverse_temperature_ = fit.inverse_temperature
         self.components_ = fit.state.shared.word_given_component
         self.history_, self.heldout_history_ = np.array(fit.objectives), np.array(fit.heldout)
         self.n_iter_, self.converged_, self.stopped_ = fit.steps, fit.converged, fit.reason
-
-    def _fit_online(self, engine: Engine, counts: Any, rng: np.random.Generator) -> None:
-        self._start_stream(counts, rng)
-        epochs: list[float] = []
-        tokens = float(counts.sum(dtype=np.float64))
-        for _ in range(self.max_iter):
-            order = rng.permutation(counts.shape[0])
-            seen = len(self.history_)
-            lengths = []
-            for start in range(0, len(order), self.batch_size):
-                batch = counts[np.sort(order[start : start + self.batch_size])]
-                lengths.append(float(batch.sum(dtype=np.float64)))
-                self._absorb(engine, batch)
-            epochs.append(float(np.dot(self.history_[seen:], lengths)) / tokens)
-            if len(epochs) > 1 and epochs[-1] - epochs[-2] < self.tol:
-                break
-        self.n_iter_ = len(epochs)
-        self.converged_ = len(epochs) > 1 and epochs[-1] - epochs[-2] < self.tol
-        self.stopped_ = "converged" if self.converged_ else "max_iter"
-
-    def partial_fit(self, X: Any, y: Any = None) -> PLSA:
-        """Learn from one more batch of a stream; the first one needs at least ``n_components`` documents."""
-        first = not hasattr(self, "components_")
-        self._check_options()
-        batch = self._counts(X, reset=first)
-        with options.running(self) as engine:
-            if first:
-                rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-                self._start_stream(batch, rng)
-            self._absorb(engine, batch)
-            self.component_given_doc_ = self._fold_in(engine, batch)
-        self.n_iter_, self.converged_, self.stopped_ = self.n_batches_, False, "max_iter"
-        return self
-
-    def _start_stream(self, counts: Any, rng: np.random.Generator) -> None:
-        dtype = options.working_dtype(self.dtype, counts.nnz, self.n_components)
-        start = plsa.initial([Shard.of(counts, dtype)], self.n_components, rng)
-        self.components_ = start.shared.word_given_component
-        self.component_prior_ = np.full(self.n_components, 1.0 / self.n_components, dtype)
-        self.n_batches_, self.n_tokens_seen_ = 0, 0.0
-        self.history_, self.heldout_history_ = np.empty(0), np.empty(0)
-        self.inverse_temperature_ = 1.0
-
-    def _absorb(self, engine: Engine, batch: Any) -> None:
-        model = self._model(engine)
-        params = plsa.Params(self.components_)
-        stream = online.Stream(params.by_word * self.component_prior_, self.n_batches_, self.n_tokens_seen_)
-        shard = Shard.of(batch, self.components_.dtype)
-        stream, log_likelihood = online.absorb(model, stream, params, shard)
-        tokens = max(stream.tokens - self.n_tokens_seen_, 1.0)
-        self.components_ = stream.params(model).word_given_component
-        self.component_prior_ = engine.normalise_rows(stream.word_component.sum(axis=0)[None], 0.0)[0]
-        self.n_batches_, self.n_tokens_seen_ = stream.batches, stream.tokens
-        self.history_ = np.append(self.history_, log_likelihood / tokens)
 
     def _keep_documents(self, engine: Engine, counts: Any) -> None:
         """The same E-step that ``transform`` makes, so that the two can never disagree."""
@@ -227,8 +177,7 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         lengths = np.asarray(counts.sum(axis=1, dtype=np.float64)).ravel()
         self.component_prior_ = (lengths @ self.component_given_doc_ / lengths.sum()).astype(self.components_.dtype)
         if not self.online:
-            self.n_batches_ = -(-counts.shape[0] // self.batch_size)
-            self.n_tokens_seen_ = float(lengths.sum())
+            self._forget_stream(counts.shape[0], float(lengths.sum()))
 
     # ------------------------------------------------------------------------------------------------ using
 
@@ -247,9 +196,9 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log-likelihood per token of documents that are folded in; words unknown to the model are left out."""
         check_is_fitted(self)
-        counts = self._known(self._counts(X, reset=False))
+        counts = known_counts(self.components_, self._counts(X, reset=False))
         with options.running(self) as engine:
-            rows = Side.of(counts.astype(self.components_.dtype))
+            rows = Side.of(counts, self.components_.dtype)
             local = self._fold_in(engine, counts)
             total = self._model(engine).log_likelihood(plsa.Params(self.components_), rows, local)
         return total / max(float(counts.sum(dtype=np.float64)), 1.0)
@@ -257,11 +206,10 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
     def perplexity(self, X: Any) -> float:
         """Perplexity by document completion: half of each document's tokens folded in, the other half scored."""
         check_is_fitted(self)
-        counts = self._known(self._counts(X, reset=False))
-        return perplexity(self, counts, random_state=0)
+        return perplexity(self, self._counts(X, reset=False))
 
     def _fold_in(self, engine: Engine, counts: Any) -> Floats:
-        rows = Side.of(counts.astype(self.components_.dtype))
+        rows = Side.of(counts, self.components_.dtype)
         return self._model(engine).fold_in(plsa.Params(self.components_), rows, self.inverse_temperature_)
 
     # ------------------------------------------------------------------------------------------------ checking
@@ -279,16 +227,6 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
                 hint=f"n_components={max(1, filled // 10)}, or more documents",
             )
         return counts
-
-    def _known(self, counts: Any) -> Any:
-        """The counts without the words that no component can produce."""
-        known = self.components_.max(axis=0) > 0
-        if known.all():
-            return counts
-        kept = counts.copy()
-        kept.data[~known[kept.indices]] = 0
-        kept.eliminate_zeros()
-        return kept
 
     def _model(self, engine: Engine) -> plsa.Plsa:
         return plsa.Plsa(engine, float(self.word_smoothing), float(self.component_smoothing))
@@ -313,13 +251,9 @@ class PLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         if self.heldout_fraction is not None:
             options.check_number("heldout_fraction", self.heldout_fraction, 0.001, 0.9, hint="0.1")
         if self.inverse_temperature != "heldout":
-            options.check_number(
-                "inverse_temperature",
-                self.inverse_temperature,
-                0.01,
-                1.0,
-                hint="1.0, or 'heldout' to have it chosen",
-            )
+            hint = "1.0, or 'heldout' to have it chosen"
+            options.check_number("inverse_temperature", self.inverse_temperature, 0.01, 1.0, hint=hint)
+        self._check_stream_options()
 
     @property
     def _n_features_out(self) -> int:
@@ -337,6 +271,6 @@ def _heldout_likelihood(model: plsa.Plsa, validation: Any, dtype: np.dtype[Any])
     """Log-likelihood per held-out token of a state, or None without held-out tokens."""
     if validation is None:
         return None
-    rows = Side.of(validation.astype(dtype))
+    rows = Side.of(validation, dtype)
     tokens = max(float(validation.sum(dtype=np.float64)), 1.0)
     return lambda state: model.log_likelihood(state.shared, rows, state.local[0]) / tokens

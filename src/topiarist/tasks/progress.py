@@ -54,3 +54,17 @@ def fitting(title: str, rules: Rules, *, show: bool) -> Iterator[Callable[[Loop]
             progress.update(task, completed=loop.steps, state=text)
 
         yield watch
+
+
+@contextmanager
+def counting(title: str, total: int, show: int | bool) -> Iterator[Callable[[], None]]:
+    """A function to call after each of at most ``total`` pieces of work; draws a bar when asked for one."""
+    if not show:
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True)) as progress:
+        task = progress.add_task(title, total=total)
+        yield lambda: progress.advance(task)

@@ -10,21 +10,20 @@ import numpy as np
 from topiarist.counts.corpus import Corpus
 from topiarist.counts.pruning import general_words, select_words
 from topiarist.errors import InputError
-from topiarist.metrics import npmi_coherence, topic_diversity
+from topiarist.metrics import npmi_coherence
 from topiarist.models.engine import Floats
 from topiarist.tasks.plsa import PLSA
 
-# Pseudo-counts that predict unseen text well on every collection we measured (benchmarks/RESULTS.md).
+# Pseudo-counts that predict the unseen half of a document well; the benchmarks use the same.
 WORD_SMOOTHING, COMPONENT_SMOOTHING = 0.01, 0.05
 GENERAL_SHARE = 0.02
 
 
 @dataclass(frozen=True)
 class Topic:
-    """One topic: its own words, the share of all tokens it explains, and the documents that have most of it.
+    """One topic: its own words, its share of the words that are not general, and the documents that have most of it.
 
-    A general topic is the common language of the collection, which no stop list was asked to remove: at least a
-    fiftieth of the words of more than half of the documents come from it.
+    A general topic is the common language of the collection, which no stop list was asked to remove (``is_general``).
     """
 
     words: tuple[str, ...]
@@ -68,6 +67,12 @@ def find_topics(
     whatever language it is written.
     """
     special, general = set_general_words_aside(corpus)
+    filled = special.n_docs - special.n_empty
+    if filled < n_topics:
+        raise InputError(
+            f"{n_topics} topics need at least as many documents with words; {filled} came",
+            hint=f"--topics {max(1, filled // 10)}, or more documents",
+        )
     model = PLSA(
         n_topics,
         word_smoothing=WORD_SMOOTHING,
@@ -77,8 +82,8 @@ def find_topics(
         verbose=int(verbose),
     ).fit(special.counts)
     own = distinctive(model.components_, model.component_prior_)
-    tops = [own[k].argsort()[::-1][:n_words] for k in range(n_topics)]
-    general_topic = (model.component_given_doc_ > GENERAL_SHARE).mean(axis=0) > 0.5
+    tops = [_top(own[k], model.components_[k], n_words) for k in range(n_topics)]
+    general_topic = is_general(model.component_given_doc_, model.component_prior_)
     order = np.lexsort((-model.component_prior_, general_topic))
     coherence = _coherence([tops[k] for k in order], special.counts)
     topics = tuple(
@@ -93,7 +98,7 @@ def find_topics(
     )
     return Topics(
         topics, corpus.n_docs, corpus.n_tokens, corpus.n_words, general,
-        topic_diversity([list(top) for top in tops], top_n=n_words), model.n_iter_, model.stopped_,
+        len(np.unique(np.concatenate(tops))) / sum(map(len, tops)), model.n_iter_, model.stopped_,
     )  # fmt: skip
 
 
@@ -104,7 +109,7 @@ def set_general_words_aside(corpus: Corpus) -> tuple[Corpus, tuple[str, ...]]:
         raise InputError(
             f"every one of the {corpus.n_words:,} words occurs in more than half of the documents: nothing to tell "
             "them apart by",
-            hint="more documents, or fewer repeated ones; --min-documents 1 keeps rare words",
+            hint="more documents, or documents that differ more",
         )
     counts, vocabulary = select_words(corpus.counts, corpus.vocabulary, ~general)
     order = np.argsort(-corpus.vocabulary.totals, kind="stable")
@@ -120,6 +125,24 @@ def distinctive(word_given_component: Floats, component_prior: Floats) -> Floats
     return scores
 
 
+def is_general(component_given_doc: Floats, component_prior: Floats) -> Any:
+    """Which components are common language: some of most documents, the main topic of few.
+
+    At least a fiftieth of the words of more than half of the documents, and the largest component of fewer than half as
+    many documents as its size would suggest.
+    """
+    spread = (component_given_doc > GENERAL_SHARE).mean(axis=0)
+    main = np.bincount(component_given_doc.argmax(axis=1), minlength=len(component_prior)) / len(component_given_doc)
+    return (spread > 0.5) & (main < component_prior / 2)
+
+
+def _top(scores: Floats, frequency: Floats, number: int) -> Any:
+    """The words with the highest scores above zero; the most frequent ones where nothing stands out."""
+    ranked = np.argsort(-scores, kind="stable")[:number]
+    distinct = ranked[scores[ranked] > 0]
+    return distinct if len(distinct) else np.argsort(-frequency, kind="stable")[:number]
+
+
 def _typical(corpus: Corpus, share: Floats, number: int = 3) -> tuple[str, ...]:
     """Titles (or ids) of the documents that lie most in a component; long documents are surer, and win ties."""
     certain = share * (1 - np.exp(-corpus.lengths() / 50))
@@ -127,7 +150,6 @@ def _typical(corpus: Corpus, share: Floats, number: int = 3) -> tuple[str, ...]:
     return tuple(names[row] or corpus.ids[row] for row in np.argsort(-certain, kind="stable")[:number])
 
 
-def _coherence(tops: list[Any], counts: Any) -> Floats:
-    if counts.shape[1] < 2:
-        return np.ones(len(tops))
-    return npmi_coherence([list(top) for top in tops], counts, top_n=len(tops[0]))
+def _coherence(tops: list[Any], counts: Any) -> list[float]:
+    """Coherence of each topic; one of a single word agrees with itself."""
+    return [float(npmi_coherence([top], counts, top_n=len(top))[0]) if len(top) > 1 else 1.0 for top in tops]

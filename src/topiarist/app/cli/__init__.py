@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 
 def main() -> None:
-    """Run ``topiarist``; what goes wrong becomes one sentence and an exit code (see ``errors``)."""
-    from topiarist.app.cli.failures import explained
+    """Run ``topiarist``."""
+    from topiarist.app.cli.commands import app
 
-    with explained(debug="--debug" in sys.argv):
-        from topiarist.app.cli.commands import app
-
-        app(prog_name="topiarist", standalone_mode=True)
+    app(prog_name="topiarist")

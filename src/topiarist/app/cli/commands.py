@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from topiarist import __version__
+from topiarist.app.cli.failures import explained
 
 app = typer.Typer(
     help="Shape document collections into topic trees.",
@@ -75,7 +76,7 @@ def topics(
             min=0,
             max=100,
             rich_help_panel=READING,
-            help="Percent of failed files that still count as success.",
+            help="Percent of files, rows or messages that may fail.",
         ),
     ] = 5.0,
     stop_words: Annotated[
@@ -100,20 +101,21 @@ def topics(
     debug: Annotated[bool, _option("--debug", panel=OUTPUT, text="Show where an error came from.")] = False,
 ) -> None:
     """Find the topics of a collection and print them."""
-    from topiarist.app.cli import topics as command
+    with explained(debug=debug):
+        from topiarist.app.cli import topics as command
 
-    reading = command.ReadOptions(
-        tuple(sources),
-        text_column,
-        title_column,
-        id_column,
-        tuple(include or ()),
-        tuple(exclude or ()),
-        limit,
-        max_failures,
-    )
-    counting = command.CountOptions(stop_words, stem, phrases, numbers, min_documents)
-    command.run(reading, counting, command.FitOptions(topics, words, seed, threads), json=json, quiet=quiet)
+        reading = command.ReadOptions(
+            tuple(sources),
+            text_column,
+            title_column,
+            id_column,
+            tuple(include or ()),
+            tuple(exclude or ()),
+            limit,
+            max_failures,
+        )
+        counting = command.CountOptions(stop_words, stem, phrases, numbers, min_documents)
+        command.run(reading, counting, command.FitOptions(topics, words, seed, threads), json=json, quiet=quiet)
 
 
 @app.command()
@@ -124,6 +126,7 @@ def doctor(
     debug: Annotated[bool, typer.Option("--debug", hidden=True)] = False,
 ) -> None:
     """Say what topiarist runs on, and what is missing."""
-    from topiarist.app.cli import doctor as command
+    with explained(debug=debug):
+        from topiarist.app.cli import doctor as command
 
-    command.run(warm=warm)
+        command.run(warm=warm)

@@ -15,7 +15,7 @@ from topiarist import __version__
 from topiarist.scale.threads import available_cores
 
 PARTS = ("numpy", "scipy", "scikit-learn", "numba")
-EXTRAS = {"parquet": "pyarrow", "plot": "matplotlib", "dask": "distributed"}
+EXTRAS = {"parquet": "pyarrow"}
 
 
 def run(*, warm: bool) -> None:

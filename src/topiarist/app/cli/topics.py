@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json as json_format
 import os
-import sys
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -78,7 +77,8 @@ def run(reading: ReadOptions, counting: CountOptions, fitting: FitOptions, *, js
     notes = Console(stderr=True, quiet=quiet)
     began = time.perf_counter()
     corpus, counts, problems = _read(reading, counting, fitting, notes)
-    notes.print(f"  {corpus.n_tokens:,} words counted, {corpus.n_words:,} different ones kept")
+    least = counting.min_documents
+    notes.print(f"  {corpus.n_tokens:,} words, {corpus.n_words:,} different ones (in at least {least} documents)")
     prepare_kernels(lambda text: notes.print(f"  {text} …"))
     show = not quiet and notes.is_terminal
     if not show:
@@ -96,7 +96,7 @@ def run(reading: ReadOptions, counting: CountOptions, fitting: FitOptions, *, js
         print(json_format.dumps(_as_json(found, counts, seconds), indent=2, ensure_ascii=False))
     else:
         _print(found, Console(), seconds, demo=reading.is_demo)
-    _tell_problems(counts, problems, notes)
+    _tell_problems(problems, Console(stderr=True))
     if counts is not None and counts.failed > reading.max_failures / 100 * max(1, counts.failed + counts.read):
         raise SystemExit(1)
 
@@ -165,7 +165,7 @@ def _settings(counting: CountOptions, language: Language) -> CountSettings:
         min_documents=counting.min_documents,
         numbers=counting.numbers,
         stop_words=stop_words,
-        stem=language.code if counting.stem == "auto" else counting.stem,
+        stem=language.code or None if counting.stem == "auto" else counting.stem,
         phrases=PhraseSettings() if counting.phrases else None,
     )
 
@@ -193,9 +193,11 @@ def _print(found: Topics, console: Console, seconds: float, *, demo: bool) -> No
     for words in (found.general_words, *(topic.words for topic in found.topics if topic.general)):
         if words:
             console.print(Text(f"General language: {' '.join(words[:GENERAL_WORDS_SHOWN])}", style="dim"))
+    general = sum(topic.general for topic in found.topics)
     console.print(
-        f"{len(found.topics)} topics in {found.n_docs:,} documents · coherence {found.coherence:.2f} · "
-        f"diversity {found.diversity:.2f} · {found.steps} steps ({found.stopped.replace('_', ' ')}) · {seconds:.1f} s"
+        f"{len(found.topics)} topics{f', {general} of them general,' if general else ''} "
+        f"in {found.n_docs:,} documents · coherence {found.coherence:.2f} · diversity {found.diversity:.2f} · "
+        f"{found.steps} steps ({found.stopped.replace('_', ' ')}) · {seconds:.1f} s"
     )
     following = (
         "topiarist topics YOUR-FOLDER --topics 30" if demo else "topiarist topics --help for more words, phrases, stems"
@@ -215,7 +217,7 @@ def _as_json(found: Topics, counts: Counts | None, seconds: float) -> dict[str, 
     return record
 
 
-def _tell_problems(counts: Counts | None, problems: list[Problem], notes: Console) -> None:
+def _tell_problems(problems: list[Problem], notes: Console) -> None:
     if not problems:
         return
     notes.print(f"\nLeft out ({len(problems):,}):", highlight=False)
@@ -223,4 +225,3 @@ def _tell_problems(counts: Counts | None, problems: list[Problem], notes: Consol
         notes.print(Text(f"  {_one_line(problem.source)}: {_one_line(problem.reason)}"))
     if len(problems) > PROBLEMS_SHOWN:
         notes.print(f"  and {len(problems) - PROBLEMS_SHOWN:,} more")
-    sys.stderr.flush()

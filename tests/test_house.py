@@ -1,0 +1,64 @@
+"""The house itself: public names, what an import costs, and what may never be in the code."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import topiarist
+
+SOURCE = Path(topiarist.__file__).parent
+
+
+def test_every_public_name_is_there():
+    for name in topiarist.__all__:
+        assert getattr(topiarist, name) is not None
+    assert set(dir(topiarist)) == set(topiarist.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'Nonsense'"):
+        _ = topiarist.Nonsense
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    script = "import sys, topiarist; print(sorted({'numpy', 'numba', 'sklearn', 'rich'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_nothing_unsafe_is_called():
+    unsafe = re.compile(r"\bpickle\b|joblib\.(load|dump)|\beval\(|\bexec\(|allow_pickle=True|shell=True")
+    found = [
+        f"{path.relative_to(SOURCE)}:{number}"
+        for path in SOURCE.rglob("*.py")
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if unsafe.search(line.split("#")[0])
+    ]
+    assert found == []
+
+
+def test_files_stay_small():
+    long = {
+        str(path.relative_to(SOURCE)): lines
+        for path in SOURCE.rglob("*.py")
+        if (lines := len(path.read_text().splitlines())) > 300
+    }
+    assert long == {}
+
+
+def test_fresh_kernel_cache_works_where_nothing_is_writable_but_temp(tmp_path):
+    """Import must not fail on a machine whose home and package folders are read-only."""
+    script = (
+        "import os, tempfile; from pathlib import Path; import platformdirs\n"
+        "platformdirs.user_cache_dir = lambda *a: '/proc/no/such/place'\n"
+        "from topiarist.kernels import compiled\n"
+        "print(compiled.numba.config.CACHE_DIR.startswith(tempfile.gettempdir()))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"TMPDIR": str(tmp_path), "PATH": "", "HOME": str(tmp_path)},
+    )
+    assert done.stdout.strip() == "True"

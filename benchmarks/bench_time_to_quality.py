@@ -11,7 +11,7 @@ N_COMPONENTS = 64
 N_THREADS = 2
 CHECKPOINTS = {
     "tomotopy-lda": [50, 100, 200, 400],
-    "topiarist": [10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 120, 140, 160, 180, 200, 250, 300],
+    "topiarist": [10, 12, 14, 16, 18, 20, 25, 30, 40, 50, 75, 100, 150, 200],
 }
 RIVAL, OURS = "tomotopy-lda", "topiarist"
 

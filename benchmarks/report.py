@@ -83,17 +83,20 @@ def _time_to_quality(result: dict) -> str:
 def _quality(result: dict) -> str:
     parts = []
     for name, part in result["collections"].items():
-        best = {key: min(known) for key, row in part["rows"].items() if (known := _perplexities(row))}
-        others = [value for key, value in best.items() if key != OURS]
-        verdict = "no comparison yet"
-        if OURS in best and others:
-            verdict = (
-                f"ours {best[OURS]:.0f}, best of the others {min(others):.0f}; met: "
-                f"{_met(best[OURS], min(others), least=False)}"
+        text = f"### {name}\n\n{_setting(part)}\n\n{_points(part['rows'])}\n\n"
+        if not part.get("best"):
+            parts.append(text + "No comparison yet.")
+            continue
+        ours = min(_perplexities(part["rows"][OURS]))
+        text += f"Best LDA {part['best']:.0f}, ours {ours:.0f}; met: {_met(ours, part['best'], least=False)}. "
+        if part["reached"]:
+            share = part["reached"]["seconds"] / part["fastest"]
+            text += (
+                f"As good as the best LDA after {part['reached']['seconds']:.2f} s, {share:.3f} of the "
+                f"{part['fastest']:.1f} s of the fastest (bar: ≤ {result['bar']:g}; "
+                f"met: {_met(share, result['bar'], least=False)})."
             )
-        parts.append(
-            f"### {name}\n\n{_setting(part)}\n\n{_points(part['rows'])}\n\nBar: no peer is better ({verdict})."
-        )
+        parts.append(text)
     return "\n\n".join(parts)
 
 

@@ -30,11 +30,11 @@ def test_shard_indexes_both_ways():
     both = Shard.of(matrix, np.float32)
     assert both.shape == (2, 3)
     assert both.rows.data.tolist() == [2, 1, 3]
-    [(documents, by_word)] = both.tiles
-    assert documents == slice(0, 2)
-    assert by_word.data.tolist() == [3, 2, 1]
-    assert by_word.indices.tolist() == [1, 0, 0]
-    assert both.rows.data.dtype == by_word.data.dtype == np.float32
+    assert both.words.starts.tolist() == [0, 2]
+    assert both.words.indptr.tolist() == [[0, 1, 2, 3]]
+    assert both.words.data.tolist() == [3, 2, 1]
+    assert both.words.indices.tolist() == [1, 0, 0]
+    assert both.rows.data.dtype == both.words.data.dtype == np.float32
     assert both.word_totals().tolist() == [3, 2, 1]
 
 
@@ -43,14 +43,22 @@ def test_tiles_cover_the_documents_and_shrink_with_the_number_of_components(monk
     monkeypatch.setattr(shard, "TILE_BYTES", 800)
     matrix = csr_matrix(np.random.default_rng(0).poisson(1.0, (25, 6)))
     few = Shard.of(matrix, np.float64, n_components=10)
-    assert [(tile.start, tile.stop) for tile, _ in few.tiles] == [(0, 10), (10, 20), (20, 25)]
-    assert len(Shard.of(matrix, np.float32, n_components=10).tiles) == 2
-    dense = np.vstack([csr_like(side, tile).toarray().T for tile, side in few.tiles])
+    assert few.words.starts.tolist() == [0, 10, 20, 25]
+    assert len(Shard.of(matrix, np.float32, n_components=10).words.starts) == 3
+    dense = np.zeros((25, 6))
+    for start, ends in zip(few.words.starts, few.words.indptr, strict=False):
+        for word in range(6):
+            here = slice(ends[word], ends[word + 1])
+            dense[start + few.words.indices[here], word] = few.words.data[here]
     assert np.array_equal(dense, matrix.toarray())
+    assert np.array_equal(few.word_totals(), matrix.toarray().sum(axis=0))
 
 
-def csr_like(side, tile):
-    return csr_matrix((side.data, side.indices, side.indptr), shape=(side.n_rows, tile.stop - tile.start))
+@given(st.integers(1, 40))
+def test_pieces_of_words_cover_every_word_once(number):
+    matrix = csr_matrix(np.random.default_rng(0).poisson(1.0, (30, 50)))
+    pieces = Shard.of(matrix).words.pieces(number)
+    assert [word for piece in pieces for word in range(50)[piece]] == list(range(50))
 
 
 def test_what_has_the_right_type_is_shared():
@@ -62,9 +70,7 @@ def test_what_has_the_right_type_is_shared():
 
 
 def test_aligned_arrays_begin_on_a_cache_line():
-    for make in (shard.aligned_empty, shard.aligned_zeros):
-        for shape in ((3, 5), (1000, 64), (0, 4)):
-            array = make(shape, np.float32)
-            assert array.shape == shape
-            assert array.size == 0 or array.ctypes.data % 64 == 0
-    assert not shard.aligned_zeros((50, 50), np.float64).any()
+    for shape in ((3, 5), (1000, 64), (0, 4)):
+        array = shard.aligned_empty(shape, np.float32)
+        assert array.shape == shape
+        assert array.size == 0 or array.ctypes.data % 64 == 0

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests.strategies import counts, simplex_rows
 from topiarist.kernels import Folding, compiled, load, reference
+from topiarist.kernels.shard import Side, Tiles
 
 VERBS = [name for name in reference.KERNELS._fields if name != "name"]
 TELLINGS = [compiled.KERNELS]
@@ -35,12 +36,12 @@ def test_same_signature(telling, verb):
 @pytest.mark.parametrize("telling", TELLINGS, ids=lambda kernels: kernels.name)
 @given(matrix=counts(max_docs=6, max_words=30), seed=st.integers(0, 10**6))
 @settings(max_examples=60, deadline=None)
-def test_expected_counts_and_mixtures_agree(telling, matrix, seed):
+def test_document_counts_and_mixtures_agree(telling, matrix, seed):
     own, other = factors(matrix, seed)
     results = []
     for kernels in (reference.KERNELS, telling):
         out, mixture = np.zeros_like(own), np.full(matrix.nnz, np.nan)
-        kernels.expected_counts(matrix.indptr, matrix.indices, matrix.data, own, other, out, mixture)
+        kernels.document_counts(matrix.indptr, matrix.indices, matrix.data, own, other, out, mixture)
         alone = np.full(matrix.nnz, np.nan)
         kernels.mixtures(matrix.indptr, matrix.indices, own, other, alone)
         np.testing.assert_allclose(np.maximum(alone, 1e-30), mixture, rtol=1e-13)
@@ -49,8 +50,22 @@ def test_expected_counts_and_mixtures_agree(telling, matrix, seed):
     np.testing.assert_allclose(results[1][1], results[0][1], rtol=1e-12)
 
 
+@pytest.mark.parametrize("telling", TELLINGS, ids=lambda kernels: kernels.name)
+@given(matrix=counts(max_docs=12, max_words=6), seed=st.integers(0, 10**6), size=st.integers(1, 12))
+@settings(max_examples=40, deadline=None)
+def test_word_counts_agree(telling, matrix, seed, size):
+    own, other = factors(matrix, seed)
+    tiles = Tiles.of(Side.of(matrix), matrix.shape[1], size)
+    results = []
+    for kernels in (reference.KERNELS, telling):
+        out = np.full_like(other, np.nan)
+        kernels.word_counts(tiles.indptr, tiles.starts, tiles.indices, tiles.data, other, own, out)
+        results.append(out)
+    np.testing.assert_allclose(results[1], results[0], rtol=1e-12, atol=1e-14)
+
+
 @pytest.mark.parametrize("telling", [reference.KERNELS, *TELLINGS], ids=lambda kernels: kernels.name)
-def test_expected_counts_is_the_formula(telling):
+def test_both_sweeps_are_the_formula(telling):
     rng = np.random.default_rng(3)
     dense = rng.poisson(1.0, (4, 7)).astype(float)
     dense[2] = 0
@@ -62,10 +77,15 @@ def test_expected_counts_is_the_formula(telling):
     from scipy.sparse import csr_matrix
 
     matrix = csr_matrix(dense)
-    out, mixture = np.ones_like(own), np.empty(matrix.nnz)
-    telling.expected_counts(matrix.indptr, matrix.indices, matrix.data, own, other, out, mixture)
-    np.testing.assert_allclose(out - 1, expected, rtol=1e-12)  # it adds to what is there
-    np.testing.assert_allclose((out - 1).sum(axis=1), dense.sum(axis=1), rtol=1e-12)
+    out, mixture = np.full_like(own, np.nan), np.empty(matrix.nnz)
+    telling.document_counts(matrix.indptr, matrix.indices, matrix.data, own, other, out, mixture)
+    np.testing.assert_allclose(out, expected, rtol=1e-13)
+    np.testing.assert_allclose(out.sum(axis=1), dense.sum(axis=1), rtol=1e-13)
+    for size in (4, 3, 1):  # by words, in one tile or in several
+        tiles = Tiles.of(Side.of(matrix), 7, size)
+        words = np.full_like(other, np.nan)
+        telling.word_counts(tiles.indptr, tiles.starts, tiles.indices, tiles.data, other, own, words)
+        np.testing.assert_allclose(words, other * ((dense / (own @ other.T)).T @ own), rtol=1e-13)
 
 
 @pytest.mark.parametrize("telling", TELLINGS, ids=lambda kernels: kernels.name)
@@ -112,8 +132,8 @@ def test_a_slice_of_the_rows_needs_no_copy(telling):
     own, other = factors(matrix, 8, width=3)
     whole, part = np.zeros_like(own), np.zeros((4, 3))
     mixture, piece = np.empty(matrix.nnz), np.empty(matrix.indptr[7] - matrix.indptr[3])
-    telling.expected_counts(matrix.indptr, matrix.indices, matrix.data, own, other, whole, mixture)
-    telling.expected_counts(matrix.indptr[3:8], matrix.indices, matrix.data, own[3:7], other, part, piece)
+    telling.document_counts(matrix.indptr, matrix.indices, matrix.data, own, other, whole, mixture)
+    telling.document_counts(matrix.indptr[3:8], matrix.indices, matrix.data, own[3:7], other, part, piece)
     assert np.array_equal(part, whole[3:7])
     assert np.array_equal(piece, mixture[matrix.indptr[3] : matrix.indptr[7]])
 
@@ -122,14 +142,14 @@ def test_single_precision_adds_long_columns_safely():
     """A word in 300,000 documents: summed in single precision alone it would be wrong in the fourth digit."""
     rng = np.random.default_rng(9)
     n_docs, width = 300_000, 3
-    indptr, indices = np.array([0, n_docs], np.int32), np.arange(n_docs, dtype=np.int32)
+    indptr, starts = np.array([[0, n_docs]]), np.array([0, n_docs])
+    indices = np.arange(n_docs, dtype=np.int32)
     data = np.ones(n_docs, np.float32)
     word, docs = np.full((1, width), 1e-3, np.float32), simplex_rows(rng, n_docs, width).astype(np.float32)
     single, double = np.zeros((1, width), np.float32), np.zeros((1, width))
-    compiled.expected_counts(indptr, indices, data, word, docs, single, np.empty(n_docs, np.float32))
-    compiled.expected_counts(
-        indptr, indices, data.astype(float), word.astype(float), docs.astype(float), double, np.empty(n_docs)
-    )
+    compiled.word_counts(indptr, starts, indices, data, word, docs, single)
+    wide = (values.astype(float) for values in (data, word, docs))
+    compiled.word_counts(indptr, starts, indices, *wide, double)
     np.testing.assert_allclose(single, double, rtol=2e-7)
 
 
@@ -149,6 +169,35 @@ def test_look_ahead_agrees_and_never_reaches_zero(telling):
 def test_weighted_sum_adds_in_double_precision(telling):
     weights, values = np.ones(10**6, np.float32), np.full(10**6, 0.1, np.float32)
     assert telling.weighted_sum(weights, values) == pytest.approx(10**6 * float(np.float32(0.1)), rel=1e-12)
+
+
+@pytest.mark.parametrize("telling", TELLINGS, ids=lambda kernels: kernels.name)
+@pytest.mark.parametrize("smoothing", [0.0, 0.3])
+def test_normalising_agrees(telling, smoothing):
+    counts = np.random.default_rng(11).random((6, 11))
+    counts[2], counts[:, 4] = 0, 0
+    slow, fast = counts.copy(), counts.copy()
+    reference.normalise_rows(slow, smoothing)
+    telling.normalise_rows(fast, smoothing)
+    np.testing.assert_allclose(fast, slow, rtol=1e-13)
+    np.testing.assert_allclose(fast.sum(axis=1), 1.0, rtol=1e-13)
+    sums = np.empty((2, 11))
+    reference.column_sums(counts, sums[0])
+    telling.column_sums(counts, sums[1])
+    np.testing.assert_allclose(sums[1], sums[0], rtol=1e-13)
+    slow, fast = counts.copy(), counts.copy()
+    reference.scale_columns(slow, smoothing, sums[0])
+    telling.scale_columns(fast, smoothing, sums[0])
+    np.testing.assert_allclose(fast, slow, rtol=1e-13)
+
+
+@pytest.mark.parametrize("telling", [reference.KERNELS, *TELLINGS], ids=lambda kernels: kernels.name)
+@pytest.mark.parametrize("smallest", [1e-3, 1e-37, 1e-200])
+def test_sum_of_logs(telling, smallest):
+    array = np.random.default_rng(12).uniform(smallest, 10 * smallest, (5, 19))
+    assert telling.sum_of_logs(array) == pytest.approx(np.log(array).sum(), rel=1e-13)
+    array[3, 3] = 0
+    assert telling.sum_of_logs(array) == -np.inf
 
 
 def test_unknown_kernels_are_named():

@@ -189,7 +189,7 @@ def test_any_number_of_threads_gives_the_same_bits(n_threads, monkeypatch):
     for threads in (1, n_threads):
         shard = Shard.of(matrix, np.float32)
         assert len(shard.rows.pieces) > 30
-        assert len(shard.tiles) > 5
+        assert len(shard.words.starts) > 5
         start = plsa.initial([shard], 7, np.random.default_rng(1))
         model = model_of("compiled", 0.01, 0.05, threads)
         fit = em.run(model, [shard], start, em.Rules(max_iter=12, tol=0.0))

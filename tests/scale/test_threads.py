@@ -3,6 +3,7 @@
 import threading
 import time
 
+import numpy as np
 import pytest
 
 from topiarist.scale.executors import InProcess
@@ -35,6 +36,23 @@ def test_an_error_comes_through_and_stops_the_rest():
     with Threads(2) as threads, pytest.raises(ValueError, match="piece 3"):
         threads.map(work, list(range(10_000)))
     assert len(done) < 5_000
+
+
+def test_scratch_is_kept_by_each_thread_for_itself():
+    with Threads(2) as threads:
+        first = threads.scratch(100, np.float32)
+        assert (first.shape, first.dtype) == ((100,), np.float32)
+        assert np.shares_memory(first, threads.scratch(10, np.float64))
+        assert threads.scratch(1000, np.float64).shape == (1000,)
+        meeting = threading.Barrier(2, timeout=10)
+
+        def work(number):
+            mine = threads.scratch(5, np.float64)
+            mine[:] = number
+            meeting.wait()
+            return mine.tolist()
+
+        assert threads.map(work, [1, 2]) == [[1.0] * 5, [2.0] * 5]
 
 
 def test_all_cores_by_default():

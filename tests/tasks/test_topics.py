@@ -18,7 +18,7 @@ def corpus(texts, **settings):
 @pytest.fixture
 def two_subjects():
     rng = np.random.default_rng(0)
-    themes = ["cat dog mouse fur paw tail".split(), "star moon planet orbit comet sky".split()]
+    themes = [["cat", "dog", "mouse", "fur", "paw", "tail"], ["star", "moon", "planet", "orbit", "comet", "sky"]]
     return corpus([f"the story of {' '.join(rng.choice(themes[n % 2], 12))}" for n in range(80)])
 
 
@@ -26,8 +26,8 @@ def test_general_words_are_set_aside_and_the_rest_is_found(two_subjects):
     found = find_topics(two_subjects, 2, n_words=6)
     assert set(found.general_words) == {"the", "story", "of"}
     assert {frozenset(topic.words) for topic in found.topics} == {
-        frozenset("cat dog mouse fur paw tail".split()),
-        frozenset("star moon planet orbit comet sky".split()),
+        frozenset(["cat", "dog", "mouse", "fur", "paw", "tail"]),
+        frozenset(["star", "moon", "planet", "orbit", "comet", "sky"]),
     }
     assert all(topic.documents[0].startswith("title") for topic in found.topics)
     even = {int(title.split()[1]) % 2 for title in found.topics[0].documents}

@@ -2,8 +2,8 @@
 
 All models of co-occurrence counts meet in one expression: the probability of word *j* in document *i* is an inner
 product, ``own[i] · other[j]``, of a row that belongs to the document and a row that belongs to the word. The verbs
-below sweep over the non-zeros of a sparse matrix and need no more than that. Swept by rows they give document sums,
-swept by columns (the transposed matrix, the two factors exchanged) they give word sums: one loop serves both.
+below sweep over the non-zeros of a sparse matrix and need no more than that. Swept by documents they give document
+sums; swept by words, with the two factors exchanged, they give word sums: one loop serves both.
 
 ``reference`` is written to be believed, ``compiled`` to be fast; a test holds them together.
 """
@@ -32,10 +32,15 @@ class Kernels(NamedTuple):
     """A backend is a record of functions; a faster one replaces entries of the reference."""
 
     name: str
-    expected_counts: Callable[..., Any]
+    document_counts: Callable[..., Any]
+    word_counts: Callable[..., Any]
     mixtures: Callable[..., Any]
     fold_in: Callable[..., Any]
     look_ahead: Callable[..., Any]
+    normalise_rows: Callable[..., Any]
+    column_sums: Callable[..., Any]
+    scale_columns: Callable[..., Any]
+    sum_of_logs: Callable[..., Any]
     weighted_sum: Callable[..., Any]
 
 

@@ -100,15 +100,35 @@ def _add_ratios(indices, data, span, row, other, run, total, mixture):
 
 
 @jit
-def expected_counts(indptr, indices, data, own, other, out, mixture):
-    """(P2), (P3), (H5), (H6): see ``reference.expected_counts``."""
+def document_counts(indptr, indices, data, own, other, out, mixture):
+    """(P2), (P3), (H5): see ``reference.document_counts``."""
     width = own.shape[1]
     run, total = np.empty(width, own.dtype), np.empty(width, np.float64)
     for d in range(len(own)):
         span = (indptr[d], indptr[d + 1])
         _add_ratios(indices, data, span, own[d], other, run, total, mixture[indptr[d] - indptr[0] :])
         for k in range(width):
-            out[d, k] += own[d, k] * total[k]
+            out[d, k] = own[d, k] * total[k]
+
+
+@jit
+def word_counts(indptr, starts, indices, data, own, other, out):
+    """(P3), (H6): see ``reference.word_counts``."""
+    width = own.shape[1]
+    run, total = np.empty(width, own.dtype), np.empty(width, np.float64)
+    longest = 0
+    for t in range(len(indptr)):
+        for w in range(len(own)):
+            longest = max(longest, indptr[t, w + 1] - indptr[t, w])
+    mixture = np.empty(longest, own.dtype)
+    out[:] = 0
+    for t in range(len(indptr)):
+        tile = other[starts[t] : starts[t + 1]]
+        for w in range(len(own)):
+            span = (indptr[t, w], indptr[t, w + 1])
+            _add_ratios(indices, data, span, own[w], tile, run, total, mixture)
+            for k in range(width):
+                out[w, k] += own[w, k] * total[k]
 
 
 @jit
@@ -177,6 +197,60 @@ def look_ahead(old, new, stride, out):
 
 
 @jit
+def normalise_rows(counts, smoothing):
+    """(P3), (P4): see ``reference.normalise_rows``."""
+    width = counts.shape[1]
+    plus = counts.dtype.type(smoothing)
+    for d in range(len(counts)):
+        total = 0.0
+        for k in range(width):
+            total += counts[d, k] + plus
+        scale = counts.dtype.type(1.0 / total) if total > 0.0 else counts.dtype.type(0)
+        least = counts.dtype.type(0) if total > 0.0 else counts.dtype.type(1.0 / width)
+        for k in range(width):
+            counts[d, k] = (counts[d, k] + plus) * scale + least
+
+
+@jit
+def column_sums(counts, sums):
+    """See ``reference.column_sums``."""
+    sums[:] = 0
+    for d in range(len(counts)):
+        for k in range(counts.shape[1]):
+            sums[k] += counts[d, k]
+
+
+@jit
+def scale_columns(counts, smoothing, scale):
+    """(P3), (P4): see ``reference.scale_columns``."""
+    plus = counts.dtype.type(smoothing)
+    for d in range(len(counts)):
+        for k in range(counts.shape[1]):
+            counts[d, k] = (counts[d, k] + plus) * scale[k]
+
+
+@jit
+def sum_of_logs(array):
+    """(P4): see ``reference.sum_of_logs``. One logarithm for eight entries, unless their product is too small."""
+    width = array.shape[1]
+    eights = width // 8 * 8
+    total = 0.0
+    for d in range(len(array)):
+        for k in range(0, eights, 8):
+            product = 1.0
+            for step in range(8):
+                product *= array[d, k + step]
+            if product > 1e-290:
+                total += np.log(product)
+            else:
+                for step in range(8):
+                    total += np.log(np.float64(array[d, k + step]))
+        for k in range(eights, width):
+            total += np.log(np.float64(array[d, k]))
+    return total
+
+
+@jit
 def weighted_sum(weights, values):
     """See ``reference.weighted_sum``."""
     total = 0.0
@@ -187,10 +261,15 @@ def weighted_sum(weights, values):
 
 KERNELS = reference.KERNELS._replace(
     name="compiled",
-    expected_counts=expected_counts,
+    document_counts=document_counts,
+    word_counts=word_counts,
     mixtures=mixtures,
     fold_in=fold_in,
     look_ahead=look_ahead,
+    normalise_rows=normalise_rows,
+    column_sums=column_sums,
+    scale_columns=scale_columns,
+    sum_of_logs=sum_of_logs,
     weighted_sum=weighted_sum,
 )
 
@@ -211,10 +290,16 @@ def prepare() -> None:
     for dtype in (np.float32, np.float64):
         own, data = np.ones((1, 1), dtype), np.ones(1, dtype)
         arguments: tuple[Any, ...] = (indptr, indices, data, own, own.copy())
-        expected_counts(*arguments, own.copy(), data.copy())
-        expected_counts(indptr, indices.astype(np.uint16), *arguments[2:], own.copy(), data.copy())  # by words
+        document_counts(*arguments, own.copy(), data.copy())
+        for n_tiles in (1, 2):  # pieces of several tiles are not contiguous, which is another compilation
+            ends = np.zeros((n_tiles, 3), np.int64)[:, :2]
+            word_counts(ends, np.zeros(n_tiles + 1, np.int64), indices.astype(np.uint16), *arguments[2:], own.copy())
         mixtures(indptr, indices, own, own.copy(), data.copy())
         fold_in(*arguments, Folding())
         look_ahead(own, own.copy(), 1.5, own.copy())
+        normalise_rows(own.copy(), 0.5)
+        column_sums(own, np.empty(1))
+        scale_columns(own.copy(), 0.5, data.copy())
+        sum_of_logs(own)
         weighted_sum(data, data.copy())
     _marker().touch()

@@ -26,16 +26,33 @@ def _ratios(data: Array, mixture: Array) -> Array:
     return np.where(possible, data / np.where(possible, mixture, 1), 0)
 
 
-def expected_counts(
+def document_counts(
     indptr: Array, indices: Array, data: Array, own: Array, other: Array, out: Array, mixture: Array
 ) -> None:
-    """(P2), (P3), (H5), (H6): ``out[i] += own[i] ∘ Σ_j n(i,j)/(own[i]·other[j]) other[j]``, mixtures on the side."""
+    """(P2), (P3), (H5): ``out[i] = own[i] ∘ Σ_j n(i,j)/(own[i]·other[j]) other[j]``, and the mixtures on the side."""
     for d in range(len(own)):
         here = slice(indptr[d], indptr[d + 1])
         rows = other[indices[here]]
         probability = rows @ own[d]
-        out[d] += own[d] * (_ratios(data[here], probability) @ rows)
+        out[d] = own[d] * (_ratios(data[here], probability) @ rows)
         mixture[indptr[d] - indptr[0] : indptr[d + 1] - indptr[0]] = np.maximum(probability, SMALLEST_MIXTURE)
+
+
+def word_counts(
+    indptr: Array, starts: Array, indices: Array, data: Array, own: Array, other: Array, out: Array
+) -> None:
+    """(P3), (H6): the same by words, tile after tile of documents.
+
+    Tile t holds the documents ``other[starts[t]:starts[t + 1]]``, numbered from zero in ``indices``; its part of word w
+    is ``indptr[t, w]`` to ``indptr[t, w + 1]``.
+    """
+    out[:] = 0
+    for t in range(len(indptr)):
+        tile = other[starts[t] : starts[t + 1]]
+        for w in range(len(own)):
+            here = slice(indptr[t, w], indptr[t, w + 1])
+            rows = tile[indices[here]]
+            out[w] += own[w] * (_ratios(data[here], rows @ own[w]) @ rows)
 
 
 def mixtures(indptr: Array, indices: Array, own: Array, other: Array, mixture: Array) -> None:
@@ -43,6 +60,31 @@ def mixtures(indptr: Array, indices: Array, own: Array, other: Array, mixture: A
     for d in range(len(own)):
         here = slice(indptr[d], indptr[d + 1])
         mixture[indptr[d] - indptr[0] : indptr[d + 1] - indptr[0]] = other[indices[here]] @ own[d]
+
+
+def normalise_rows(counts: Array, smoothing: float) -> None:
+    """(P3), (P4): each row + smoothing to sum one, in place; a row of nothing becomes uniform."""
+    counts += smoothing
+    total = counts.sum(axis=1, dtype=np.float64)
+    counts[total == 0] = 1 / counts.shape[1]
+    counts /= np.where(total == 0, 1.0, total)[:, None].astype(counts.dtype)
+
+
+def column_sums(counts: Array, sums: Array) -> None:
+    """The sum of each column, in double precision."""
+    sums[:] = counts.sum(axis=0, dtype=np.float64)
+
+
+def scale_columns(counts: Array, smoothing: float, scale: Array) -> None:
+    """(P3), (P4): each column + smoothing times its scale, in place."""
+    counts += smoothing
+    counts *= scale
+
+
+def sum_of_logs(array: Array) -> float:
+    """Σ log of the entries, in double precision: a Dirichlet prior up to its weight (P4)."""
+    with np.errstate(divide="ignore"):
+        return float(np.log(array.astype(np.float64)).sum())
 
 
 def weighted_sum(weights: Array, values: Array) -> float:
@@ -75,4 +117,16 @@ def fold_in(indptr: Array, indices: Array, data: Array, own: Array, other: Array
             own[d] = ahead / ahead.sum()
 
 
-KERNELS = Kernels("reference", expected_counts, mixtures, fold_in, look_ahead, weighted_sum)
+KERNELS = Kernels(
+    "reference",
+    document_counts,
+    word_counts,
+    mixtures,
+    fold_in,
+    look_ahead,
+    normalise_rows,
+    column_sums,
+    scale_columns,
+    sum_of_logs,
+    weighted_sum,
+)

@@ -7,6 +7,7 @@ same order.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -49,49 +50,68 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Shard:
-    """Counts swept by documents (``rows``), and by words in one tile of documents after the other (``tiles``).
+class Tiles:
+    """Counts by word, one tile of documents after the other.
 
     A sweep by words jumps about in the documents' factors. A tile is as many documents as have factors that stay in the
     processor's shared cache meanwhile; without tiles a pass over more documents than that would wait for memory.
     """
 
+    indptr: Array  # (n_tiles, n_words + 1): where a word's documents in a tile begin and end
+    starts: Array  # (n_tiles + 1,): the first document of each tile
+    indices: Array  # documents, numbered from the start of their tile, so that two bytes are enough
+    data: Array
+
+    @classmethod
+    def of(cls, rows: Side, n_words: int, size: int) -> Tiles:
+        """Turn counts by document into counts by word, ``size`` documents at a time."""
+        starts = np.append(np.arange(0, rows.n_rows, size), rows.n_rows)
+        indptr = np.zeros((len(starts) - 1, n_words + 1), np.int64)
+        indices, data = np.empty(len(rows.indices), np.uint16), np.empty_like(rows.data)
+        for tile, (start, stop) in enumerate(pairwise(starts.tolist())):
+            first, last = rows.indptr[start], rows.indptr[stop]
+            part = (rows.data[first:last], rows.indices[first:last], rows.indptr[start : stop + 1] - first)
+            by_word = sp.csr_matrix(part, shape=(stop - start, n_words)).tocsc()
+            indptr[tile] = by_word.indptr + np.int64(first)
+            indices[first:last], data[first:last] = by_word.indices, by_word.data
+        return cls(indptr, starts, indices, data)
+
+    def pieces(self, number: int) -> list[slice]:
+        """About ``number`` slices of words with about equally many non-zeros.
+
+        A word belongs to one piece and its tiles come in their order, so that this number, unlike that of a side's
+        pieces, may follow the number of threads. Few long pieces use a tile often while it is at hand.
+        """
+        cuts = even_cuts((self.indptr - self.indptr[:, :1]).sum(axis=0), number)
+        return [slice(a, b) for a, b in pairwise(cuts.tolist())]
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Counts as the sweeps read them: by document, and by word."""
+
     rows: Side
-    tiles: tuple[tuple[slice, Side], ...]  # which documents, and their counts by word
-    n_words: int
+    words: Tiles
 
     @classmethod
     def of(cls, counts: Any, dtype: Any = np.float64, n_components: int = 1) -> Shard:
         """Index a CSR matrix both ways; the matrix is not changed, and not copied where it has this type."""
         rows = Side.of(counts, dtype)
         size = min(LARGEST_TILE, max(SMALLEST_TILE, TILE_BYTES // (n_components * np.dtype(dtype).itemsize)))
-        documents = [slice(start, min(start + size, rows.n_rows)) for start in range(0, rows.n_rows, size)]
-        # one array for all tiles: many smaller ones would leave holes in memory when they go
-        indices, data = np.empty(len(rows.indices), np.uint16), np.empty_like(rows.data)
-        tiles = tuple((tile, _by_word(rows, tile, counts.shape[1], indices, data)) for tile in documents)
-        return cls(rows, tiles, int(counts.shape[1]))
+        return cls(rows, Tiles.of(rows, int(counts.shape[1]), size))
 
     @property
     def shape(self) -> tuple[int, int]:
         """Documents and words."""
-        return self.rows.n_rows, self.n_words
+        return self.rows.n_rows, self.words.indptr.shape[1] - 1
 
     def word_totals(self) -> Array:
         """How often each word occurs."""
-        total = np.zeros(self.n_words)
-        for _, side in self.tiles:
-            running = np.concatenate([[0.0], np.cumsum(side.data, dtype=np.float64)])
-            total += np.diff(running[side.indptr])
+        total = np.zeros(self.shape[1])
+        for ends in self.words.indptr:
+            running = np.concatenate([[0.0], np.cumsum(self.words.data[ends[0] : ends[-1]], dtype=np.float64)])
+            total += np.diff(running[ends - ends[0]])
         return total
-
-
-def _by_word(rows: Side, tile: slice, n_words: int, indices: Array, data: Array) -> Side:
-    """The counts of a tile by words, written to the tile's place in ``indices`` and ``data``."""
-    first, last = rows.indptr[tile.start], rows.indptr[tile.stop]
-    part = (rows.data[first:last], rows.indices[first:last], rows.indptr[tile.start : tile.stop + 1] - first)
-    by_word = sp.csr_matrix(part, shape=(tile.stop - tile.start, n_words)).tocsc()
-    indices[first:last], data[first:last] = by_word.indices, by_word.data
-    return Side(by_word.indptr, indices[first:last], data[first:last], even_cuts(by_word.indptr))
 
 
 def even_cuts(indptr: Array, pieces: int = PIECES) -> Array:
@@ -109,13 +129,6 @@ def aligned_empty(shape: tuple[int, ...], dtype: Any) -> Array:
     dtype = np.dtype(dtype)
     size = int(np.prod(shape)) * dtype.itemsize
     return _aligned(np.empty(size + CACHE_LINE, np.uint8), size, dtype, shape)
-
-
-def aligned_zeros(shape: tuple[int, ...], dtype: Any) -> Array:
-    """Zeros that begin on a cache line; the system hands out zeroed memory, so nothing is written yet."""
-    dtype = np.dtype(dtype)
-    size = int(np.prod(shape)) * dtype.itemsize
-    return _aligned(np.zeros(size + CACHE_LINE, np.uint8), size, dtype, shape)
 
 
 def _aligned(buffer: Array, size: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:

@@ -7,13 +7,12 @@ log-likelihood, the sum of a column) is added in the order of the pieces.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from topiarist.kernels import Folding, Kernels
-from topiarist.kernels.shard import Shard, Side, aligned_empty, aligned_zeros, even_cuts
+from topiarist.kernels.shard import Shard, Side, aligned_empty
 from topiarist.scale.threads import Threads
 
 Floats = np.ndarray[Any, np.dtype[np.floating[Any]]]
@@ -28,42 +27,34 @@ class Engine:
 
     def document_counts(self, shard: Shard, documents: Floats, words: Floats) -> tuple[Floats, float]:
         """Expected counts of each document's components, and the log-likelihood Σ n log mixture."""
-        out = aligned_zeros(documents.shape, documents.dtype)
+        side, out = shard.rows, aligned_empty(documents.shape, documents.dtype)
 
         def piece(rows: slice) -> float:
-            mixture, data = self._sweep(shard.rows, rows, documents, words, out)
+            indptr = side.indptr[rows.start : rows.stop + 1]
+            mixture = self.threads.scratch(int(indptr[-1] - indptr[0]), documents.dtype)
+            self.kernels.document_counts(indptr, side.indices, side.data, documents[rows], words, out[rows], mixture)
             np.log(mixture, out=mixture)
-            return float(self.kernels.weighted_sum(data, mixture))
+            return float(self.kernels.weighted_sum(side.data[indptr[0] : indptr[-1]], mixture))
 
-        return out, sum(self.threads.map(piece, shard.rows.pieces))
+        return out, sum(self.threads.map(piece, side.pieces))
 
     def word_counts(self, shard: Shard, words: Floats, documents: Floats) -> Floats:
-        """Expected counts of each word's components: the same sweep by words, tile after tile of the documents."""
-        out = aligned_zeros(words.shape, words.dtype)
+        """Expected counts of each word's components: the same sweep, by words."""
+        tiles, out = shard.words, aligned_empty(words.shape, words.dtype)
 
         def piece(rows: slice) -> None:
-            for tile, side in shard.tiles:
-                self._sweep(side, rows, words, documents[tile], out)
+            indptr = tiles.indptr[:, rows.start : rows.stop + 1]
+            self.kernels.word_counts(indptr, tiles.starts, tiles.indices, tiles.data, words[rows], documents, out[rows])
 
-        # Few long pieces, so that a tile is used often while it is at hand. A word belongs to one piece and its tiles
-        # come in their order, so that here, unlike elsewhere, the number of pieces may follow the number of threads.
-        everything = np.vstack([side.indptr for _, side in shard.tiles]).sum(axis=0, dtype=np.int64)
-        cuts = even_cuts(everything, 4 * self.threads.n_threads)
-        self.threads.map(piece, [slice(a, b) for a, b in pairwise(cuts.tolist())])
+        self.threads.map(piece, tiles.pieces(4 * self.threads.n_threads))
         return out
-
-    def _sweep(self, side: Side, rows: slice, own: Floats, other: Floats, out: Floats) -> tuple[Floats, Floats]:
-        indptr = side.indptr[rows.start : rows.stop + 1]
-        mixture = np.empty(int(indptr[-1] - indptr[0]), own.dtype)
-        self.kernels.expected_counts(indptr, side.indices, side.data, own[rows], other, out[rows], mixture)
-        return mixture, side.data[indptr[0] : indptr[-1]]
 
     def log_likelihood(self, side: Side, own: Floats, other: Floats) -> float:
         """Σ n log mixture alone, for a third of the work of a sweep; minus infinity where a mixture is zero."""
 
         def piece(rows: slice) -> float:
             indptr = side.indptr[rows.start : rows.stop + 1]
-            mixture = np.empty(int(indptr[-1] - indptr[0]), own.dtype)
+            mixture = self.threads.scratch(int(indptr[-1] - indptr[0]), own.dtype)
             self.kernels.mixtures(indptr, side.indices, own[rows], other, mixture)
             with np.errstate(divide="ignore"):
                 np.log(mixture, out=mixture)
@@ -93,37 +84,29 @@ class Engine:
 
     def normalise_rows(self, counts: Floats, smoothing: float) -> Floats:
         """Each row + smoothing to sum one, in place; a row of nothing becomes uniform."""
-
-        def piece(rows: slice) -> None:
-            block = counts[rows]
-            block += counts.dtype.type(smoothing)
-            total = block.sum(axis=1, keepdims=True)
-            block[total[:, 0] == 0] = 1.0
-            block /= np.where(total == 0, block.shape[1], total)
-
-        self.threads.map(piece, row_pieces(counts))
+        self.threads.map(lambda rows: self.kernels.normalise_rows(counts[rows], smoothing), row_pieces(counts))
         return counts
 
     def normalise_columns(self, counts: Floats, smoothing: float) -> Floats:
         """Each column + smoothing to sum one, in place; a column of nothing becomes uniform."""
+
+        def sums(rows: slice) -> Floats:
+            total = np.empty(counts.shape[1])
+            self.kernels.column_sums(counts[rows], total)
+            return total
+
         pieces = row_pieces(counts)
-        sums = self.threads.map(lambda rows: counts[rows].sum(axis=0, dtype=np.float64), pieces)
-        total = np.sum(sums, axis=0) + smoothing * len(counts)
+        total = np.sum(self.threads.map(sums, pieces), axis=0) + smoothing * len(counts)
         empty = total == 0
-        scale = (1.0 / np.where(empty, len(counts), total)).astype(counts.dtype)
-
-        def piece(rows: slice) -> None:
-            block = counts[rows]
-            block += counts.dtype.type(smoothing)
-            block[:, empty] = 1.0
-            block *= scale
-
-        self.threads.map(piece, pieces)
+        scale = (1.0 / np.where(empty, 1.0, total)).astype(counts.dtype)
+        self.threads.map(lambda rows: self.kernels.scale_columns(counts[rows], smoothing, scale), pieces)
+        if empty.any():
+            counts[:, empty] = 1.0 / len(counts)
         return counts
 
     def sum_of_logs(self, array: Floats) -> float:
         """Σ log of the entries: the log-density of a Dirichlet prior, up to its weight."""
-        return sum(self.threads.map(lambda rows: float(np.log(array[rows]).sum(dtype=np.float64)), row_pieces(array)))
+        return sum(self.threads.map(lambda rows: float(self.kernels.sum_of_logs(array[rows])), row_pieces(array)))
 
     def look_ahead(self, old: Floats, new: Floats, stride: float) -> Floats:
         """``stride`` times as far from ``old`` as ``new`` is, but nowhere less than half of ``new``."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from types import TracebackType
 from typing import Any, TypeVar
+
+import numpy as np
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
@@ -25,6 +28,7 @@ class Threads:
 
     def __init__(self, n_threads: int | None = None) -> None:
         self.n_threads = n_threads or available_cores()
+        self._held = threading.local()
         self._pool = ThreadPoolExecutor(self.n_threads - 1, "topiarist") if self.n_threads > 1 else None
 
     def map(self, function: Callable[[Piece], Result], pieces: Sequence[Piece]) -> list[Result]:
@@ -49,6 +53,13 @@ class Threads:
         for helper in helpers:
             helper.result()
         return results
+
+    def scratch(self, size: int, dtype: Any) -> Any:
+        """An array of this thread's own to compute in, until this thread asks again: the system hands out none anew."""
+        held = getattr(self._held, "array", None)
+        if held is None or held.nbytes < size * np.dtype(dtype).itemsize:
+            held = self._held.array = np.empty(size * np.dtype(dtype).itemsize, np.uint8)
+        return held[: size * np.dtype(dtype).itemsize].view(dtype)
 
     def __enter__(self) -> Threads:
         return self

@@ -50,7 +50,7 @@ def perplexity(model: Any, X: Any, *, random_state: int = 0) -> float:
     if not probability.all():
         warnings.warn(
             f"{np.count_nonzero(probability == 0)} words have probability zero in their document: infinite perplexity. "
-            "Try word_smoothing=0.01, component_smoothing=0.05.",
+            "Try word_smoothing=0.05, component_smoothing=0.05.",
             stacklevel=2,
         )
         return float(np.inf)

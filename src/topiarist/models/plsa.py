@@ -16,7 +16,7 @@ import numpy as np
 from topiarist.kernels import Folding
 from topiarist.kernels.shard import Shard, Side, aligned_empty
 from topiarist.models.em import State
-from topiarist.models.engine import Engine, Floats
+from topiarist.models.engine import Engine, Floats, row_pieces
 
 
 @dataclass(frozen=True)
@@ -117,14 +117,16 @@ def initial(shards: list[Shard], n_components: int, rng: np.random.Generator, wo
     word that never occurs has some probability from the start: the prior forbids zero.
     """
     dtype = shards[0].rows.data.dtype
-    background = np.sum([shard.word_totals() for shard in shards], axis=0)
-    tokens = max(background.sum(), 1.0)
-    words = np.repeat(((background + word_smoothing) / tokens)[:, None], n_components, axis=1)
+    frequency = np.sum([shard.word_totals() for shard in shards], axis=0) + word_smoothing
+    by_word = aligned_empty((len(frequency), n_components), dtype)
+    by_word[:] = (frequency / frequency.sum())[:, None]
     for component, (indices, data) in enumerate(_drawn_documents(shards, n_components, rng)):
-        words[indices, component] += data / data.sum()
-    words *= 0.5 + rng.random(words.shape)
-    by_word = aligned_empty(words.shape, dtype)
-    np.divide(words, words.sum(axis=0), out=by_word, casting="same_kind")
+        by_word[indices, component] += data / data.sum()
+    total = np.zeros(n_components)
+    for rows in row_pieces(by_word):
+        by_word[rows] *= 0.5 + rng.random(by_word[rows].shape, dtype=np.float32)
+        total += by_word[rows].sum(axis=0, dtype=np.float64)
+    by_word /= total.astype(dtype)
     local = tuple(uniform_rows(shard.shape[0], n_components, dtype) for shard in shards)
     return State(Params(by_word.T), local)
 

@@ -34,7 +34,7 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         held-out tokens become more probable.
     word_smoothing, component_smoothing : float, default 0.0
         Pseudo-counts added to each word of a component, and to each component of a document (Dirichlet concentration
-        minus one). 0 is maximum likelihood; 0.01 and 0.05 predict unseen text better.
+        minus one). 0 is maximum likelihood; 0.05 each predicts unseen text better.
     heldout_fraction : float or None, default None
         Share of each document's tokens kept aside to stop when they no longer become more probable. None: no such
         stop (a tenth when ``inverse_temperature="heldout"``).
@@ -246,7 +246,7 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         options.check_integer("batch_size", self.batch_size, 1)
         options.check_integer("max_iter", self.max_iter, 1)
         options.check_number("tol", self.tol, 0.0)
-        options.check_number("word_smoothing", self.word_smoothing, 0.0, hint="0.01")
+        options.check_number("word_smoothing", self.word_smoothing, 0.0, hint="0.05")
         options.check_number("component_smoothing", self.component_smoothing, 0.0, hint="0.05")
         if self.heldout_fraction is not None:
             options.check_number("heldout_fraction", self.heldout_fraction, 0.001, 0.9, hint="0.1")

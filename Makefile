@@ -30,7 +30,8 @@ lint: $(VENV)/dev
 	@$(BIN)/lint-imports --no-cache
 
 bench: $(VENV)/dev
-	@bash benchmarks/setup.sh
+	@PYTHON=$(PYTHON) sh benchmarks/setup.sh
+	@$(BIN)/python benchmarks/tokens.py
 	@$(BIN)/python -m benchmarks.run $(ARGS)
 
 reproduce: $(VENV)/dev

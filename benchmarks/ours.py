@@ -9,7 +9,7 @@ from scipy import sparse
 
 from benchmarks.timing import Snapshot, seconds_of
 
-WORD_SMOOTHING = 0.05
+WORD_SMOOTHING = 0.01
 COMPONENT_SMOOTHING = 0.05
 
 

@@ -46,13 +46,12 @@ def test_files_stay_small():
     assert long == {}
 
 
-def test_fresh_kernel_cache_works_where_nothing_is_writable_but_temp(tmp_path):
+def test_kernels_load_where_the_cache_folder_cannot_be_written(tmp_path):
     """Import must not fail on a machine whose home and package folders are read-only."""
     script = (
-        "import os, tempfile; from pathlib import Path; import platformdirs\n"
-        "platformdirs.user_cache_dir = lambda *a: '/proc/no/such/place'\n"
+        "import platformdirs; platformdirs.user_cache_dir = lambda *a: '/proc/no/such/place'\n"
         "from topiarist.kernels import compiled\n"
-        "print(compiled.numba.config.CACHE_DIR.startswith(tempfile.gettempdir()))\n"
+        "print(compiled.numba.config.CACHE_DIR)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script],
@@ -61,4 +60,25 @@ def test_fresh_kernel_cache_works_where_nothing_is_writable_but_temp(tmp_path):
         check=True,
         env={"TMPDIR": str(tmp_path), "PATH": "", "HOME": str(tmp_path)},
     )
-    assert done.stdout.strip() == "True"
+    folder = Path(done.stdout.strip())
+    assert folder.parent == tmp_path
+    assert folder.stat().st_mode & 0o077 == 0
+
+
+def test_a_cache_folder_that_others_may_write_is_not_trusted(tmp_path):
+    from topiarist.kernels import cache
+
+    tmp_path.chmod(0o700)
+    assert cache.is_ours(tmp_path)
+    tmp_path.chmod(0o777)
+    assert not cache.is_ours(tmp_path)
+
+
+def test_without_numba_the_reference_takes_over():
+    script = (
+        "import sys, warnings; sys.modules['numba'] = None; warnings.simplefilter('ignore')\n"
+        "import numpy as np; from topiarist import PLSA\n"
+        "print(PLSA(2, random_state=0, max_iter=5).fit(np.eye(4) + 1).components_.sum())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert float(done.stdout) == pytest.approx(2.0)

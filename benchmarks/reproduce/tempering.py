@@ -26,7 +26,7 @@ WAYS = {
     "plain EM": {},
     "early stopping": {"heldout_fraction": 0.1},
     "tempered EM": {"inverse_temperature": "heldout"},
-    "smoothed": {"word_smoothing": 0.05, "component_smoothing": 0.05},
+    "smoothed": {"word_smoothing": 0.01, "component_smoothing": 0.05},
 }
 
 

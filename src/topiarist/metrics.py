@@ -8,6 +8,7 @@ belong together, ``topic_diversity`` whether the topics differ. They take any fi
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,12 @@ def perplexity(model: Any, X: Any, *, random_state: int = 0) -> float:
     half, the second is scored under Σ_k P(k|d) P(w|k). Words that no component can produce are left out of both; a word
     that the model could produce, but not in this document, makes the perplexity infinite (and a warning says so).
     """
-    counts = check_counts(X)
-    words = _rows_to_one(model.components_)
+    return completion_perplexity(model.components_, model.transform, check_counts(X), random_state)
+
+
+def completion_perplexity(components: Any, fold_in: Callable[[Any], Any], counts: Any, random_state: int = 0) -> float:
+    """``perplexity`` of word distributions with a function that finds a document's components."""
+    words = _rows_to_one(components)
     if words.shape[1] != counts.shape[1]:
         raise InputError(
             f"the model knows {words.shape[1]} words, X has {counts.shape[1]} columns",
@@ -45,13 +50,13 @@ def perplexity(model: Any, X: Any, *, random_state: int = 0) -> float:
             hint="score more documents, or longer ones",
         )
     by_word = np.ascontiguousarray(words.T)
-    mixing = _rows_to_one(model.transform(observed)).astype(by_word.dtype, copy=False)
-    probability = _probabilities(Side.of(hidden, by_word.dtype), np.ascontiguousarray(mixing), by_word)
+    mixing = np.ascontiguousarray(_rows_to_one(fold_in(observed)), dtype=by_word.dtype)
+    probability = _probabilities(Side.of(hidden, by_word.dtype), mixing, by_word)
     if not probability.all():
         warnings.warn(
             f"{np.count_nonzero(probability == 0)} words have probability zero in their document: infinite perplexity. "
-            "Try word_smoothing=0.05, component_smoothing=0.05.",
-            stacklevel=2,
+            "Try word_smoothing=0.01, component_smoothing=0.05.",
+            stacklevel=3,
         )
         return float(np.inf)
     return float(np.exp(-np.dot(hidden.data, np.log(probability.astype(np.float64))) / tokens))
@@ -89,18 +94,16 @@ def npmi_coherence(topics: Any, X: Any, *, top_n: int = 10) -> Floats:
     the documents of ``X`` that hold both words. A pair that never meets counts -1, one that always meets 1.
     """
     counts = check_counts(X)
-    tops = _top_words(topics, top_n)
-    used, position = np.unique(np.concatenate(tops), return_inverse=True)
-    presence = counts[:, used].astype(bool).astype(np.float64)
-    together = np.asarray((presence.T @ presence).todense()) / counts.shape[0]
+    presence = counts.tocsc().astype(bool).astype(np.float64)
+    return np.array([_coherence(presence[:, top]) for top in _top_words(topics, top_n)])
+
+
+def _coherence(presence: Any) -> float:
+    """Mean over pairs of columns, of which each says in which documents a word occurs."""
+    together = (presence.T @ presence).toarray() / presence.shape[0]
+    first, second = np.triu_indices(together.shape[0], 1)
     alone = np.diag(together)
-    scores, start = [], 0
-    for top in tops:
-        here = position[start : start + len(top)]
-        start += len(top)
-        first, second = (here[index] for index in np.triu_indices(len(here), 1))
-        scores.append(_npmi(together[first, second], alone[first], alone[second]).mean())
-    return np.array(scores)
+    return float(_npmi(together[first, second], alone[first], alone[second]).mean())
 
 
 def _npmi(joint: Floats, first: Floats, second: Floats) -> Floats:
@@ -135,7 +138,7 @@ def _top_words(topics: Any, top_n: int) -> list[Any]:
 
 def _rows_to_one(array: Any) -> Floats:
     array = np.asarray(array, dtype=None if np.asarray(array).dtype == np.float32 else np.float64)
-    total = array.sum(axis=1, keepdims=True)
+    total = array.sum(axis=1, keepdims=True, dtype=np.float64).astype(array.dtype)
     uniform = np.full_like(array, 1.0 / array.shape[1])
     rows: Floats = np.where(total > 0, array / np.where(total > 0, total, 1), uniform)
     return rows

@@ -99,5 +99,9 @@ def test_what_is_no_matrix_of_numbers(X: Any, message: str) -> None:
         check_counts(X)
 
 
-def test_huge_finite_values_are_finite() -> None:
-    assert check_counts([[1e308, 1e308]]).shape == (1, 2)
+def test_what_cannot_be_counted_exactly_is_refused() -> None:
+    assert check_counts([[2.0**52, 1.0]]).shape == (1, 2)
+    with pytest.raises(InputError, match="too large to be a count"):
+        check_counts([[1e308, 1e308]])
+    with pytest.raises(InputError, match="add up to more than"):
+        check_counts([[2.0**52, 2.0**52, 2.0**52]])

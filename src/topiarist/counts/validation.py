@@ -12,6 +12,7 @@ from topiarist.errors import InputError
 
 Csr: TypeAlias = "csr_array[Any]"
 _EXACT_IN_FLOAT32 = 2**24
+LARGEST_TOTAL = 2.0**53  # of all counts together: beyond it double precision cannot count
 
 
 def check_counts(X: Any, *, name: str = "X", min_docs: int = 1, min_words: int = 1) -> Csr:
@@ -66,11 +67,12 @@ def _check_values(matrix: Csr, name: str) -> None:
     """Raise unless all stored values are finite and not negative."""
     data = matrix.data
     with np.errstate(all="ignore"):
-        if data.size == 0 or (np.isfinite(data.sum(dtype=np.float64)) and data.min() >= 0):
+        if data.size == 0 or (data.sum(dtype=np.float64) <= LARGEST_TOTAL and data.min() >= 0):
             return  # one sum answers for all values: it is NaN or infinite as soon as one of them is
     faults = (
         (np.isnan(data), f"Input {name} contains NaN", "replace missing values by 0"),
         (np.isinf(data), f"Input {name} contains infinity (inf)", "look for a division by zero before this"),
+        (data > LARGEST_TOTAL, f"Input {name} contains a number too large to be a count", "divide by a constant"),
         (data < 0, f"Negative values in data passed to {name}", "raw counts or tf-idf, not centred features"),
     )
     for wrong, message, hint in faults:
@@ -78,10 +80,14 @@ def _check_values(matrix: Csr, name: str) -> None:
             first = int(np.flatnonzero(wrong)[0])
             row = int(np.searchsorted(matrix.indptr, first, side="right")) - 1
             raise InputError(
-                f"{message}: counts must be finite and at least 0, but {wrong.sum()} of {data.size} values "
-                f"are not, the first ({data[first]}) at row {row}, column {matrix.indices[first]}",
+                f"{message}: counts must be finite, at least 0 and at most {LARGEST_TOTAL:g}, but {wrong.sum()} of "
+                f"{data.size} values are not, the first ({data[first]}) at row {row}, column {matrix.indices[first]}",
                 hint=hint,
             )
+    raise InputError(
+        f"the counts of {name} add up to more than {LARGEST_TOTAL:g}, beyond which they are not exact",
+        hint="divide them by a constant",
+    )
 
 
 def _shares_memory(matrix: Csr, X: Any) -> bool:

@@ -10,6 +10,7 @@ sums; swept by words, with the two factors exchanged, they give word sums: one l
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -47,7 +48,11 @@ class Kernels(NamedTuple):
 def load(name: str = "compiled") -> Kernels:
     """The record called ``name``; imported only now, because a compiler takes its time to load."""
     if name == "compiled":
-        from topiarist.kernels.compiled import KERNELS
+        try:
+            from topiarist.kernels.compiled import KERNELS
+        except ImportError as error:  # a Python on its release day: numba follows some weeks later
+            warnings.warn(f"numba cannot be used ({error}): fits are many times slower.", stacklevel=2)
+            from topiarist.kernels.reference import KERNELS
     elif name == "reference":
         from topiarist.kernels.reference import KERNELS
     else:

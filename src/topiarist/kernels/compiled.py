@@ -12,35 +12,16 @@ The order of every sum depends on the row alone, so blocks and threads cannot ch
 
 from __future__ import annotations
 
-import hashlib
-import os
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
-import platformdirs
 
-from topiarist.kernels import FOLDING_STRIDE, Folding, reference
+from topiarist.kernels import FOLDING_STRIDE, Folding, cache, reference
 from topiarist.kernels.prefetch import prefetch
 from topiarist.kernels.reference import SMALLEST_MIXTURE
 
-
-def _cache_folder() -> Path:
-    """A folder that can be written, so that import works where the package folder is read-only."""
-    for folder in (Path(platformdirs.user_cache_dir("topiarist")), Path(tempfile.gettempdir()) / "topiarist"):
-        try:
-            (folder / "kernels").mkdir(parents=True, exist_ok=True)
-        except OSError:
-            continue
-        if os.access(folder / "kernels", os.W_OK):
-            return folder / "kernels"
-    return Path(tempfile.mkdtemp(prefix="topiarist-"))
-
-
-if not os.environ.get("NUMBA_CACHE_DIR"):
-    numba.config.CACHE_DIR = str(_cache_folder())
+cache.settle()
 
 FASTMATH = {"reassoc", "contract", "arcp"}
 AHEAD = 16
@@ -57,7 +38,8 @@ def _add_ratios(indices, data, span, row, other, run, total, mixture):
     width, last = len(row), len(indices) - 1
     zero = row.dtype.type(0)
     smallest = row.dtype.type(SMALLEST_MIXTURE)
-    total[:] = 0
+    if first == end:
+        total[:] = 0
     for start in range(first, end, RUN):
         stop = min(start + RUN, end)
         fours = start + (stop - start) // 4 * 4
@@ -95,8 +77,12 @@ def _add_ratios(indices, data, span, row, other, run, total, mixture):
             q0 = data[t] / m0 if m0 > smallest else zero
             for k in range(width):
                 run[k] += q0 * r0[k]
-        for k in range(width):
-            total[k] += run[k]
+        if start == first:
+            for k in range(width):
+                total[k] = run[k]
+        else:
+            for k in range(width):
+                total[k] += run[k]
 
 
 @jit
@@ -126,6 +112,8 @@ def word_counts(indptr, starts, indices, data, own, other, out):
         tile = other[starts[t] : starts[t + 1]]
         for w in range(len(own)):
             span = (indptr[t, w], indptr[t, w + 1])
+            if span[0] == span[1]:
+                continue
             _add_ratios(indices, data, span, own[w], tile, run, total, mixture)
             for k in range(width):
                 out[w, k] += own[w, k] * total[k]
@@ -274,16 +262,6 @@ KERNELS = reference.KERNELS._replace(
 )
 
 
-def _marker() -> Path:
-    source = Path(__file__).read_bytes() + numba.__version__.encode() + numba.config.CACHE_DIR.encode()
-    return Path(numba.config.CACHE_DIR or ".") / f"ready-{hashlib.sha256(source).hexdigest()[:16]}"
-
-
-def is_ready() -> bool:
-    """True when the compiled kernels lie in the cache: the next fit starts at once."""
-    return _marker().exists()
-
-
 def prepare() -> None:
     """Compile every kernel in both precisions, which takes some seconds once per machine."""
     indptr, indices = np.array([0, 1], np.int32), np.array([0], np.int32)
@@ -302,4 +280,3 @@ def prepare() -> None:
         scale_columns(own.copy(), 0.5, data.copy())
         sum_of_logs(own)
         weighted_sum(data, data.copy())
-    _marker().touch()

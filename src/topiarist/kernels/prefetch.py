@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
@@ -17,7 +18,7 @@ LINES = 4  # 64 floats of four bytes; the hardware follows by itself from there
 
 
 @intrinsic
-def prefetch(_context: Any, array: Any, row: Any) -> Any:
+def prefetch_row(_context: Any, array: Any, row: Any) -> Any:
     """Start fetching ``array[row]`` of a C-contiguous matrix."""
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -37,3 +38,10 @@ def prefetch(_context: Any, array: Any, row: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(array, row), emit
+
+
+def _nothing(array: Any, row: Any) -> None:
+    """The same lines in a debugger (``NUMBA_DISABLE_JIT``): nothing to fetch ahead."""
+
+
+prefetch = _nothing if numba.config.DISABLE_JIT else prefetch_row

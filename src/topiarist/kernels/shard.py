@@ -20,7 +20,7 @@ CACHE_LINE = 64
 TILE_BYTES = 8 << 20  # a quarter of the shared cache of a common server core complex: words need their share of it
 LARGEST_TILE = 1 << 16  # documents: so that two bytes number them
 SMALLEST_TILE = 4096  # documents: below this a word would hardly occur twice in a tile
-SMALLEST_PIECE = 50_000  # non-zeros: below this a thread is busier starting than adding
+SMALLEST_PIECE = 100_000  # non-zeros: below this a thread is busier starting than adding
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,7 @@ class Tiles:
     starts: Array  # (n_tiles + 1,): the first document of each tile
     indices: Array  # documents, numbered from the start of their tile, so that two bytes are enough
     data: Array
+    ends: Array  # (n_words + 1,): non-zeros of all tiles up to a word
 
     @classmethod
     def of(cls, rows: Side, n_words: int, size: int) -> Tiles:
@@ -74,7 +75,7 @@ class Tiles:
             by_word = sp.csr_matrix(part, shape=(stop - start, n_words)).tocsc()
             indptr[tile] = by_word.indptr + np.int64(first)
             indices[first:last], data[first:last] = by_word.indices, by_word.data
-        return cls(indptr, starts, indices, data)
+        return cls(indptr, starts, indices, data, (indptr - indptr[:, :1]).sum(axis=0))
 
     def pieces(self, number: int) -> list[slice]:
         """About ``number`` slices of words with about equally many non-zeros.
@@ -82,7 +83,7 @@ class Tiles:
         A word belongs to one piece and its tiles come in their order, so that this number, unlike that of a side's
         pieces, may follow the number of threads. Few long pieces use a tile often while it is at hand.
         """
-        cuts = even_cuts((self.indptr - self.indptr[:, :1]).sum(axis=0), number)
+        cuts = even_cuts(self.ends, number)
         return [slice(a, b) for a, b in pairwise(cuts.tolist())]
 
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from topiarist.errors import InputError
 from topiarist.scale.executors import Executor, InProcess
 
 STRIDE_GROWTH = 1.1
@@ -133,6 +134,12 @@ def run(
             if loop.fallback is not None and not objective >= loop.objectives[-1]:
                 loop = replace(loop, state=loop.fallback, fallback=None, stride=max(1.0, loop.stride / 2))
                 continue
+            if not math.isfinite(objective):
+                raise InputError(
+                    f"the objective became {objective} after {loop.steps} steps: counts too large or too uneven for "
+                    "this precision",
+                    hint="dtype='float64', or smaller counts",
+                )
             loop = _recorded(replace(loop, fallback=None), objective, heldout)
             if watch is not None:
                 watch(loop)
@@ -187,17 +194,19 @@ def _fit(loop: Loop, reason: str, inverse_temperature: float) -> Fit:
 
 def best_of(one_start: Callable[[], Fit], n_starts: int) -> Fit:
     """The start with the best held-out likelihood, or else with the highest objective; Ctrl-C ends the search."""
-    fits: list[Fit] = []
-    interrupted = False
-    while len(fits) < n_starts and not interrupted:
+    best = one_start()
+    interrupted = best.reason == "interrupted"
+    for _ in range(n_starts - 1):
+        if interrupted:
+            break
         try:
-            fits.append(one_start())
-            interrupted = fits[-1].reason == "interrupted"
+            fit = one_start()
         except KeyboardInterrupt:
-            if not fits:
-                raise
             interrupted = True
-    best = max(fits, key=lambda fit: (max(fit.heldout, default=0.0), fit.objectives[-1]))
+            break
+        interrupted = fit.reason == "interrupted"
+        best = max(best, fit, key=lambda fit: (max(fit.heldout, default=0.0), fit.objectives[-1]))
+        del fit  # at most one start in memory beside the best
     return replace(best, reason="interrupted") if interrupted else best
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from topiarist.kernels import Folding, Kernels
+from topiarist.kernels.reference import SMALLEST_MIXTURE
 from topiarist.kernels.shard import Shard, Side, aligned_empty
 from topiarist.scale.threads import Threads
 
@@ -50,14 +51,13 @@ class Engine:
         return out
 
     def log_likelihood(self, side: Side, own: Floats, other: Floats) -> float:
-        """Σ n log mixture alone, for a third of the work of a sweep; minus infinity where a mixture is zero."""
+        """Σ n log mixture alone, for a third of the work of a sweep; nothing counts as less probable than 1e-30."""
 
         def piece(rows: slice) -> float:
             indptr = side.indptr[rows.start : rows.stop + 1]
             mixture = self.threads.scratch(int(indptr[-1] - indptr[0]), own.dtype)
             self.kernels.mixtures(indptr, side.indices, own[rows], other, mixture)
-            with np.errstate(divide="ignore"):
-                np.log(mixture, out=mixture)
+            np.log(np.maximum(mixture, SMALLEST_MIXTURE, out=mixture), out=mixture)
             return float(self.kernels.weighted_sum(side.data[indptr[0] : indptr[-1]], mixture))
 
         return sum(self.threads.map(piece, side.pieces))

@@ -1,8 +1,9 @@
 """PLSA from a stream: stepwise EM over batches of documents. Equations (P3), (P5): docs/models/plsa.md
 
-Instead of all documents' expected counts, a running average of batches' expected counts, in which the t-th batch
-enters with weight ρ_t = (t + 1)^-0.6: early batches are forgotten, late ones change little. The average is kept per
-token, as the joint distribution P(j, k), so that batches may differ in size.
+Instead of all documents' expected counts, a running average of batches' expected counts, in which a batch enters with
+weight ρ = (1 + tokens before it / its own tokens)^-0.6: (t + 1)^-0.6 for the t-th of equal batches. Early batches are
+forgotten, late ones change little, and a small batch changes less than a large one. The average is kept per token, as
+the joint distribution P(j, k).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from topiarist.models.plsa import Params, Plsa, uniform_rows
 
 SMALLEST_SMOOTHING = 0.01  # a word that has not come yet must be able to come
 FORGETTING = 0.6  # between 0.5 and 1, or the average would not settle
+FIRST_STEPS = 50  # of ordinary EM on the first batch
 DOCUMENT_STEPS = 10  # a batch's documents need not be at their optimum to show the way
 
 
@@ -49,7 +51,7 @@ def absorb(model: Plsa, stream: Stream, params: Params, batch: Shard) -> tuple[S
     tokens = float(batch.rows.data.sum(dtype="float64"))
     if tokens == 0:
         return stream, 0.0
-    rate = words.dtype.type((stream.batches + 1.0) ** -FORGETTING)
+    rate = words.dtype.type((1.0 + stream.tokens / tokens) ** -FORGETTING)
     count *= rate / words.dtype.type(tokens)
     count += (1 - rate) * stream.word_component
     return replace(

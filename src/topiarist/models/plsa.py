@@ -29,6 +29,11 @@ class Params:
         if self.word_given_component.ndim != 2 or not self.by_word.flags.c_contiguous:
             raise ValueError("word_given_component must be the transpose of a C-contiguous (words, components) array")
 
+    @classmethod
+    def of(cls, word_given_component: Any) -> Params:
+        """From any array of the right shape; copied only where the sweeps could not read it."""
+        return cls(np.ascontiguousarray(np.asarray(word_given_component).T).T)
+
     @property
     def by_word(self) -> Floats:
         """(n_words, n_components)."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from topiarist.errors import ResourceError, UsageError
+from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.kernels import load
 from topiarist.models.engine import Engine
 from topiarist.scale.threads import Threads
@@ -20,6 +20,7 @@ from topiarist.tasks.progress import prepare_kernels
 # In double precision a fit is exact to the last digits anybody will look at; above this many products of non-zeros and
 # components single precision is twice as fast, takes half the memory, and changes the objective by less than 1e-6.
 SINGLE_PRECISION_FROM = 20_000_000
+LARGEST_SINGLE_COUNT = 1e7  # its ratio to the smallest mixture still is a single-precision number
 
 
 def check_integer(name: str, value: Any, least: int, hint: str = "") -> int:
@@ -55,10 +56,12 @@ def check_device(device: Any) -> None:
     check_one_of("device", device, ("cpu",))
 
 
-def working_dtype(dtype: Any, nnz: int, n_components: int) -> np.dtype[Any]:
-    """The precision of a fit: as asked, or double for small problems and single for large ones."""
+def working_dtype(dtype: Any, counts: Any, n_components: int) -> np.dtype[Any]:
+    """The precision of a fit: as asked, or double for small problems and large counts, single for large problems."""
+    largest = float(counts.data.max(initial=0))
     if dtype is None:
-        return np.dtype(np.float32 if nnz * n_components >= SINGLE_PRECISION_FROM else np.float64)
+        small = counts.nnz * n_components < SINGLE_PRECISION_FROM or largest > LARGEST_SINGLE_COUNT
+        return np.dtype(np.float64 if small else np.float32)
     choices = {np.dtype(name): np.dtype(name) for name in ("float32", "float64")}
     try:
         chosen = choices.get(np.dtype(dtype))
@@ -66,7 +69,21 @@ def working_dtype(dtype: Any, nnz: int, n_components: int) -> np.dtype[Any]:
         chosen = None
     if chosen is None:
         raise UsageError(f"dtype must be 'float32', 'float64' or None, got {dtype!r}", hint="None chooses by size")
+    if chosen == np.float32 and largest > LARGEST_SINGLE_COUNT:
+        raise InputError(
+            f"in single precision a count may be {LARGEST_SINGLE_COUNT:g} at most, got {largest:g}",
+            hint="dtype='float64', or None to have it chosen",
+        )
     return chosen
+
+
+def check_executor(executor: Any) -> None:
+    """None, or something that can add up blocks."""
+    if executor is not None and not callable(getattr(executor, "total", None)):
+        raise UsageError(
+            f"executor must be None or an object with a method total(function, blocks, local), got {executor!r}",
+            hint="leave it out: the fit runs in this process",
+        )
 
 
 def generator(random_state: Any) -> np.random.Generator:
@@ -80,6 +97,7 @@ def running(estimator: Any) -> Iterator[Engine]:
     check_device(estimator.device)
     if estimator.n_threads is not None:
         check_integer("n_threads", estimator.n_threads, 1, hint="None uses every core")
+    check_executor(estimator.executor)
     prepare_kernels()
     with Threads(estimator.n_threads) as threads:
         yield Engine(load("compiled"), threads)

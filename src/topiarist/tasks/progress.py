@@ -14,16 +14,19 @@ FIRST_RUN = "Compiling the numerical kernels (once per machine, a few seconds)"
 
 
 def prepare_kernels(notice: Callable[[str], None] | None = None) -> None:
-    """Make sure the kernels are compiled; say so when that takes time and somebody is looking."""
-    from topiarist.kernels import compiled
-
-    if compiled.is_ready():
+    """Make sure the kernels are compiled; say so, because it takes some seconds once."""
+    try:
+        from topiarist.kernels import cache, compiled
+    except ImportError:  # no compiler: ``kernels.load`` says so
         return
-    if notice is not None:
-        notice(FIRST_RUN)
-    elif sys.stderr.isatty():
+    if cache.is_ready():
+        return
+    if notice is None:
         sys.stderr.write(f"topiarist: {FIRST_RUN} …\n")
+    else:
+        notice(FIRST_RUN)
     compiled.prepare()
+    cache.keep()
 
 
 @contextmanager

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from topiarist.errors import UsageError
 from topiarist.kernels.shard import Shard
-from topiarist.models import online, plsa
+from topiarist.models import em, online, plsa
 from topiarist.models.engine import Engine
 from topiarist.tasks import options
 from topiarist.tasks.progress import counting
@@ -26,17 +27,20 @@ class LearnsFromStreams:
         """
         first = not hasattr(self, "components_")
         self._check_options()
+        self._check_stream_options("partial_fit")
         batch = self._counts(X, reset=first)
         with options.running(self) as engine:
             if first:
-                self._start_stream(batch, options.generator(self.random_state))
+                self._start_stream(engine, batch, options.generator(self.random_state))
             self._absorb(engine, batch)
             self.component_given_doc_ = self._fold_in(engine, batch)
         self.n_iter_, self.converged_, self.stopped_ = self.n_batches_, False, "stream"
         return self
 
     def _fit_online(self: Any, engine: Engine, counts: Any, rng: np.random.Generator) -> None:
-        self._start_stream(counts, rng)
+        sample = counts[np.sort(rng.permutation(counts.shape[0])[: self.batch_size])]
+        enough = np.count_nonzero(np.diff(sample.indptr)) >= self.n_components
+        self._start_stream(engine, sample if enough else counts, rng)
         lengths = np.asarray(counts.sum(axis=1, dtype=np.float64)).ravel()
         epochs: list[float] = []
         self.stopped_ = "max_iter"
@@ -60,12 +64,20 @@ class LearnsFromStreams:
             self.stopped_ = "interrupted"
         self.n_iter_, self.converged_ = len(epochs), self.stopped_ == "converged"
 
-    def _start_stream(self: Any, counts: Any, rng: np.random.Generator) -> None:
-        dtype = options.working_dtype(self.dtype, counts.nnz, self.n_components)
-        shard = Shard.of(counts, dtype, self.n_components)
-        start = plsa.initial([shard], self.n_components, rng, online.smoothing(self.word_smoothing))
-        self.components_ = start.shared.word_given_component
+    def _start_stream(self: Any, engine: Engine, batch: Any, rng: np.random.Generator) -> None:
+        """Fit the first batch as a small collection: a stream sees a document once and could not mend a poor start."""
+        dtype = options.working_dtype(self.dtype, batch, self.n_components)
+        shard = Shard.of(batch, dtype, self.n_components)
+        model = replace(self._model(engine), word_smoothing=online.smoothing(self.word_smoothing))
+        fit = em.run(
+            model,
+            [shard],
+            lambda: plsa.initial([shard], self.n_components, rng, model.word_smoothing),
+            em.Rules(online.FIRST_STEPS, self.tol, float(batch.sum(dtype=np.float64))),
+        )
+        self.components_ = fit.state.shared.word_given_component
         self.component_prior_ = np.full(self.n_components, 1.0 / self.n_components, dtype)
+        self.component_smoothing_ = float(self.component_smoothing)
         self._forget_stream(0, 0.0)
         self.history_ = np.empty(0)
 
@@ -81,18 +93,19 @@ class LearnsFromStreams:
             self.history_, self.heldout_history_, self.inverse_temperature_ = np.empty(0), np.empty(0), 1.0
         model = self._model(engine)
         shard = Shard.of(batch, self.components_.dtype, self.n_components)
-        stream, log_likelihood = online.absorb(model, self._stream, plsa.Params(self.components_), shard)
+        stream, log_likelihood = online.absorb(model, self._stream, plsa.Params.of(self.components_), shard)
         tokens = max(stream.tokens - self._stream.tokens, 1.0)
         self._stream, self.n_batches_, self.n_tokens_seen_ = stream, stream.batches, stream.tokens
         self.components_ = stream.params(model).word_given_component
         self.component_prior_ = engine.normalise_rows(stream.word_component.sum(axis=0)[None], 0.0)[0]
         self.history_ = np.append(self.history_, log_likelihood / tokens)
 
-    def _check_stream_options(self: Any) -> None:
-        wrong = [
-            name
-            for name, plain in (("inverse_temperature", 1.0), ("heldout_fraction", None), ("n_init", 1))
-            if self.online and getattr(self, name) != plain
-        ]
-        if wrong:
-            raise UsageError(f"{wrong[0]} does not go with online=True", hint="leave one of the two out")
+    def _check_stream_options(self: Any, what: str) -> None:
+        for name, plain in (
+            ("inverse_temperature", 1.0),
+            ("heldout_fraction", None),
+            ("n_init", 1),
+            ("executor", None),
+        ):
+            if getattr(self, name) != plain:
+                raise UsageError(f"{name} does not go with {what}", hint="leave one of the two out")

@@ -15,7 +15,7 @@ from topiarist.models.engine import Floats
 from topiarist.tasks.plsa import PLSA
 
 # Pseudo-counts that predict the unseen half of a document well; the benchmarks use the same.
-WORD_SMOOTHING, COMPONENT_SMOOTHING = 0.05, 0.05
+WORD_SMOOTHING, COMPONENT_SMOOTHING = 0.01, 0.05
 GENERAL_SHARE = 0.02
 
 

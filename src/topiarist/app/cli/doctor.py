@@ -20,7 +20,8 @@ EXTRAS = {"parquet": "pyarrow"}
 
 def run(*, warm: bool) -> None:
     """Print versions and findings; with ``warm`` compile the kernels."""
-    from topiarist.kernels import compiled
+    from topiarist.kernels import cache
+    from topiarist.tasks.progress import prepare_kernels
 
     console = Console()
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
@@ -38,15 +39,15 @@ def run(*, warm: bool) -> None:
         "full-text search",
         "SQLite " + sqlite3.sqlite_version + (" with FTS5" if _has_fts5() else " WITHOUT FTS5"),
     )
-    if warm and not compiled.is_ready():
+    if warm and not cache.is_ready():
         began = time.perf_counter()
         with console.status("Compiling the numerical kernels"):
-            compiled.prepare()
+            prepare_kernels(lambda _: None)
         table.add_row("kernels", f"compiled just now in {time.perf_counter() - began:.1f} s")
     else:
         table.add_row(
             "kernels",
-            "ready" if compiled.is_ready() else "will be compiled at the first fit; --warm does it now",
+            "ready" if cache.is_ready() else "will be compiled at the first fit; --warm does it now",
         )
     console.print(table)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_format
 import os
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -15,6 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from topiarist.app.cli.failures import INTERRUPTED
 from topiarist.counts.corpus import Corpus
 from topiarist.counts.settings import CountSettings, PhraseSettings
 from topiarist.errors import UsageError
@@ -80,8 +82,8 @@ def run(reading: ReadOptions, counting: CountOptions, fitting: FitOptions, *, js
     least = counting.min_documents
     notes.print(f"  {corpus.n_tokens:,} words, {corpus.n_words:,} different ones (in at least {least} documents)")
     prepare_kernels(lambda text: notes.print(f"  {text} …"))
-    show = not quiet and notes.is_terminal
-    if not show:
+    draws = not quiet and notes.is_terminal
+    if not draws:
         notes.print(f"Fitting {fitting.topics} topics …")
     found = find_topics(
         corpus,
@@ -89,14 +91,17 @@ def run(reading: ReadOptions, counting: CountOptions, fitting: FitOptions, *, js
         n_words=fitting.words,
         seed=fitting.seed,
         n_threads=fitting.threads,
-        verbose=show,
+        verbose=draws,
     )
     seconds = time.perf_counter() - began
     if json:
-        print(json_format.dumps(_as_json(found, counts, seconds), indent=2, ensure_ascii=False))
+        print(json_format.dumps(_as_json(found, counts, seconds), indent=2, ensure_ascii=not _speaks_unicode()))
     else:
-        _print(found, Console(), seconds, demo=reading.is_demo)
+        show(found, Console(), seconds, demo=reading.is_demo)
     _tell_problems(problems, Console(stderr=True))
+    if found.stopped == "interrupted":
+        Console(stderr=True).print("Stopped before the end: these are the best topics so far.")
+        raise SystemExit(INTERRUPTED)
     if counts is not None and counts.failed > reading.max_failures / 100 * max(1, counts.failed + counts.read):
         raise SystemExit(1)
 
@@ -170,7 +175,8 @@ def _settings(counting: CountOptions, language: Language) -> CountSettings:
     )
 
 
-def _print(found: Topics, console: Console, seconds: float, *, demo: bool) -> None:
+def show(found: Topics, console: Console, seconds: float, *, demo: bool) -> None:
+    """Print the topics as a table, what is general, and what to type next."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", expand=True)
     table.add_column("share", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
@@ -184,7 +190,7 @@ def _print(found: Topics, console: Console, seconds: float, *, demo: bool) -> No
             continue
         bar = "▇" * max(1, round(8 * topic.share / largest))
         head, rest = topic.words[:3], topic.words[3:]
-        label = Text(" · ".join(head), style="bold") + Text("".join(f" · {word}" for word in rest))
+        label = Text.assemble((" · ".join(head), "bold"), *(f" · {word}" for word in rest))
         cells: list[str | Text] = [f"{topic.share:.1%}", Text(bar, style="green"), label]
         table.add_row(*cells, *([Text(_one_line(topic.documents[0]))] if roomy else []))
     console.print()
@@ -197,7 +203,8 @@ def _print(found: Topics, console: Console, seconds: float, *, demo: bool) -> No
     console.print(
         f"{len(found.topics)} topics{f', {general} of them general,' if general else ''} "
         f"in {found.n_docs:,} documents · coherence {found.coherence:.2f} · diversity {found.diversity:.2f} · "
-        f"{found.steps} steps ({found.stopped.replace('_', ' ')}) · {seconds:.1f} s"
+        f"{found.steps} steps ({found.stopped.replace('_', ' ')}) · {seconds:.1f} s",
+        highlight=False,
     )
     following = (
         "topiarist topics YOUR-FOLDER --topics 30" if demo else "topiarist topics --help for more words, phrases, stems"
@@ -208,6 +215,10 @@ def _print(found: Topics, console: Console, seconds: float, *, demo: bool) -> No
 def _one_line(text: str) -> str:
     """A title without line breaks or control characters: what a file says must not move the cursor."""
     return "".join(character if character.isprintable() else " " for character in " ".join(text.split()))
+
+
+def _speaks_unicode() -> bool:
+    return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
 
 
 def _as_json(found: Topics, counts: Counts | None, seconds: float) -> dict[str, Any]:

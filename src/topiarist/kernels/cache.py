@@ -1,0 +1,70 @@
+"""Where compiled kernels are kept, and whether they are there.
+
+Numba keeps compiled code in files that must come from nobody else, so the folder must be ours: the user's cache folder,
+or else one that is made for this process alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import stat
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import numba
+import platformdirs
+
+
+def settle() -> None:
+    """Tell numba where to keep compiled kernels, unless the user has told it (``NUMBA_CACHE_DIR``)."""
+    if not os.environ.get("NUMBA_CACHE_DIR"):
+        numba.config.CACHE_DIR = str(_folder())
+
+
+def _folder() -> Path:
+    """A folder that only we can write, so that import works where the package folder is read-only."""
+    folder = Path(platformdirs.user_cache_dir("topiarist")) / "kernels"
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if is_ours(folder) and os.access(folder, os.W_OK):
+            return folder
+    except OSError:
+        pass
+    return Path(tempfile.mkdtemp(prefix="topiarist-"))
+
+
+def is_ours(folder: Path) -> bool:
+    """True when the folder belongs to this user and nobody else may write to it (where the system has such rights)."""
+    if not hasattr(os, "geteuid"):
+        return True
+    status = folder.stat()
+    return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+@cache
+def marker() -> Path:
+    """The file that says that these kernels, for this Python on this processor, have been compiled here."""
+    source = Path(__file__).with_name("compiled.py")
+    known = (source.read_bytes(), str(source), str(source.stat().st_mtime_ns), numba.__version__)
+    where = (platform.python_version(), platform.machine(), _processor(), str(numba.config.CACHE_DIR))
+    digest = hashlib.sha256(repr((known, where)).encode())
+    return Path(str(numba.config.CACHE_DIR)) / f"ready-{digest.hexdigest()[:16]}"
+
+
+def _processor() -> str:
+    from llvmlite import binding
+
+    return str(binding.get_host_cpu_name())
+
+
+def is_ready() -> bool:
+    """True when the compiled kernels lie in the cache: the next fit starts at once."""
+    return marker().exists()
+
+
+def keep() -> None:
+    """Note that the kernels have been compiled."""
+    marker().touch()

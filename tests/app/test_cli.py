@@ -90,6 +90,12 @@ def test_options_reach_the_counter(folder, tmp_path):
     assert not words & {"cat", "star"}
 
 
+def test_auto_falls_back_to_nothing_where_no_language_is_found(tmp_path):
+    lines = "\n".join(json.dumps({"text": f"{'xq' * (n % 3 + 1)} {'zz' * (n % 2 + 1)}"}) for n in range(20))
+    done = run("topics", "-", "-k", "2", "--stop-words", "auto", "--stem", "auto", stdin=lines)
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_bundled_collection():
     done = run("topics", "demo", "--limit", "400", "--topics", "4")
     assert done.returncode == 0, done.stderr

@@ -92,6 +92,8 @@ def test_subsets_take_everything_along(corpus: Corpus) -> None:
         ({"titles": ("x",)}, "expected 4 titles, one per document, or none; got 1"),
         ({"texts": []}, "expected 4 texts"),
         ({"labels": (("x",),)}, "expected 4 labels"),
+        ({"labels": "abcd"}, "expected labels, one per document, got a single string"),
+        ({"ids": "abcd"}, "expected ids, one per document, got a single string"),
         ({"vocabulary": Vocabulary.of(("tree",))}, r"expected counts with 1 columns \(words\), got 7"),
         ({"counts": -np.ones((4, 7))}, "Negative values in data passed to counts"),
     ],
@@ -115,3 +117,10 @@ def test_a_scikit_learn_vectorizer_can_stand_in() -> None:
 def test_a_single_text_is_not_a_collection(corpus: Corpus) -> None:
     with pytest.raises(InputError, match="got a single one"):
         corpus.vectorise("tree")
+
+
+def test_a_string_is_one_label(corpus: Corpus) -> None:
+    labelled = replace(corpus, labels=("sport", "news", "", ("a", "b")))
+    assert labelled.labels == (("sport",), ("news",), (), ("a", "b"))
+    document = Document("a", "tree", labels="sport")  # type: ignore[arg-type]
+    assert Corpus.from_documents([document], ALL_WORDS).labels == (("sport",),)

@@ -1,10 +1,13 @@
 """Parts add up to the whole, hold whole tokens, and have the sizes asked for."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.sparse import csr_array
 
 import topiarist.counts.split as split_module
 from topiarist.counts import check_counts, completion_split, split_tokens
@@ -79,3 +82,66 @@ def test_halves_are_drawn_without_replacement_and_fairly() -> None:
 def test_fractions_must_share_one(fractions: tuple[float, ...]) -> None:
     with pytest.raises(UsageError, match="that sum to 1"):
         split_tokens(check_counts([[1]]), fractions)
+
+
+LARGE = (
+    [[1e9]],
+    [[1e9, 3, 5]],
+    [[3e8, 3e8, 5]],
+    [[2.0**52, 1, 1, 7e5, 2.0**51]],
+    [[2.0**53 - 1]],
+    [[2.0**31, 1], [1, 1], [5e6, 6]],
+)
+
+
+@pytest.mark.parametrize("X", LARGE)
+def test_large_counts_are_split_without_writing_them_out(X: list[list[float]]) -> None:
+    counts = csr_array(np.array(X))
+    tracemalloc.start()
+    try:
+        fold, score = completion_split(counts, seed=3)
+        parts = split_tokens(counts, (0.8, 0.1, 0.1), seed=3)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 1e6
+    assert np.array_equal(fold.toarray() + score.toarray(), counts.toarray())
+    assert fold.sum(axis=1).tolist() == [sum(map(int, row)) // 2 + sum(map(int, row)) % 2 for row in X]
+    assert np.array_equal(sum(part.toarray() for part in parts), counts.toarray())
+    assert all(np.array_equal(part.data, np.floor(part.data)) for part in (fold, score, *parts))
+    again, _ = completion_split(counts, seed=3)
+    assert (again != fold).nnz == 0
+
+
+@pytest.mark.parametrize("X", LARGE)
+def test_large_counts_in_single_precision_still_add_up(X: list[list[float]]) -> None:
+    counts = csr_array(np.array(X, dtype=np.float32))
+    fold, score = completion_split(counts, seed=3)
+    assert np.array_equal(fold.toarray() + score.toarray(), counts.toarray())
+    assert fold.sum(axis=1) == pytest.approx(counts.sum(axis=1) / 2, rel=1e-6)
+    parts = split_tokens(counts, (0.8, 0.1, 0.1), seed=3)
+    assert np.array_equal(sum(part.toarray() for part in parts), counts.toarray())
+
+
+@pytest.mark.parametrize("limit", [1_000_000_000, 50])
+def test_long_documents_are_halved_as_by_a_shuffle(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    monkeypatch.setattr(split_module, "_LONG", 10)
+    monkeypatch.setattr(split_module, "_BLOCK", 10)
+    monkeypatch.setattr(split_module, "_EXACT", limit)  # beyond it words are drawn by an approximation
+    monkeypatch.setattr(split_module, "_RARE", 10)
+    counts = check_counts(np.tile([[300, 2, 200, 400]], (4000, 1)))
+    fold, _ = completion_split(counts, seed=0)
+    assert (fold.sum(axis=1) == 451).all()
+    total, n = 902, np.array([300, 2, 200, 400])
+    assert fold.toarray().mean(axis=0) == pytest.approx(n / 2, abs=0.5)
+    variance = n / 4 * (total - n) / (total - 1)
+    assert fold.toarray().var(axis=0) == pytest.approx(variance, rel=0.1)  # four standard errors
+
+
+def test_blocks_are_bounded_however_many_tokens_came_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(split_module, "_BLOCK", 100)
+    for first in (2**24, 2**53):  # to which neither float32 nor float64 can add one
+        tokens = np.array([first] + [1] * 1000, dtype=np.float32)
+        blocks = split_module._blocks(np.arange(1002), tokens)
+        assert blocks[0] == (0, 1)
+        assert max(last - start for start, last in blocks) <= 100

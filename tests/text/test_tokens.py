@@ -1,5 +1,6 @@
 """The tokeniser against a slow, obvious one; every script; where words stand in the original text."""
 
+import time
 import unicodedata
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
-from topiarist.text.characters import alignment, normalised
+from topiarist.text.characters import alignment, normalised, patterns
 from topiarist.text.tokens import Tokenizer, is_unspaced
 
 UNSPACED_NAMES = (
@@ -127,3 +128,33 @@ def test_offsets_survive_characters_that_change_length() -> None:
 
 def test_numbers_are_kept_on_request() -> None:
     assert Tokenizer(numbers=True)("in 1984, 7 of __ x²") == ["in", "1984", "of", "__", "x2"]
+
+
+@pytest.mark.parametrize("marks", ["\u0301\u0323", "\u0f73", "\uff9e\u0301", "\U0001d165\U0001d16d"])
+def test_a_letter_under_a_hundred_thousand_marks(marks: str) -> None:
+    # Normalisation sorts marks in time that grows with the square of their number: this took half a minute.
+    text = "xy" + marks * 100_000 + " word"
+    started = time.perf_counter()
+    words = Tokenizer()(text)
+    assert time.perf_counter() - started < 5
+    assert words[-1] == "word"
+    found = list(Tokenizer().offsets(text))
+    assert [word for word, _, _ in found] == words
+    assert found[-1] == ("word", len(text) - 4, len(text))
+
+
+def test_runs_of_marks_are_found_wherever_they_stand() -> None:
+    for before in range(70):
+        text = "é" * before + "\u0301" * 256
+        assert len(normalised(text)) <= before + 30
+        assert len(normalised(text[:-1])) >= before + 254  # one less is left alone, and what it is does not matter
+        assert len(alignment(text)) == len(normalised(text))
+
+
+def test_whatever_normalises_to_a_mark_counts_as_one() -> None:
+    for code in range(0x300, 0x1F000):
+        character = chr(code)
+        first = unicodedata.normalize("NFKD", character)[:1]
+        if unicodedata.combining(first) and not patterns().ignorable.match(character):
+            assert patterns().mark_run.fullmatch(character * 256)
+            assert patterns().many_marks.fullmatch(character * 8)

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from topiarist.errors import UsageError
-from topiarist.text.language import detect_language, language_code
-from topiarist.text.stems import stem_languages, stems
-from topiarist.text.stop_words import as_tokens, resolve_stop_words, stop_words, stop_words_from_file
+from topiarist.text.language import Language, detect_language, language_code
+from topiarist.text.stems import has_stemmer, stem_languages, stems
+from topiarist.text.stop_words import as_tokens, has_stop_words, resolve_stop_words, stop_words, stop_words_from_file
 
 GERMAN = "Die Regierung hat gestern beschlossen, dass die neuen Gesetze im nächsten Jahr in Kraft treten sollen."
 FRENCH = "Le gouvernement a décidé hier que les nouvelles lois entreront en vigueur au cours de l'année prochaine."
@@ -81,3 +81,26 @@ def test_stems_of_words_and_phrases() -> None:
         "network",
     ]
     assert "de" in stem_languages()
+
+
+@pytest.mark.parametrize(
+    ("code", "listed", "stemmed"),
+    [("en", True, True), ("German", True, True), ("nb", True, True), ("zh", True, False), ("ta", False, True)],
+)
+def test_whether_a_language_has_stop_words_and_a_stemmer(code: str, listed: bool, stemmed: bool) -> None:
+    assert (has_stop_words(code), has_stemmer(code)) == (listed, stemmed)
+
+
+def test_every_language_that_can_be_detected_has_an_answer() -> None:
+    import py3langid
+
+    codes = [code for code, _ in py3langid.rank("words")]
+    assert len(codes) > 90
+    for code in [*codes, "", "klingon"]:
+        if has_stop_words(code):
+            assert stop_words(code)
+        if has_stemmer(code):
+            assert stems(["words"], code)
+        assert Language(code, 1.0, 1).name or not code
+    assert not has_stop_words("xh")
+    assert not has_stemmer("xh")

@@ -23,8 +23,9 @@ class Corpus:
     """Documents × words, and what is known of the documents. Made by ``Corpus.from_documents`` as a rule.
 
     Fields that describe documents hold one entry for each, or are empty (``texts``: None) when nothing is
-    known. ``settings`` say how the counts were made, so that new texts can be counted in the same way;
-    ``vectorizer`` is the scikit-learn vectorizer that made them instead, if one did.
+    known; the labels of a document that has only one may be a string. ``settings`` say how the counts were made,
+    so that new texts can be counted in the same way; ``vectorizer`` is the scikit-learn vectorizer that made them
+    instead, if one did.
     """
 
     ids: tuple[str, ...]
@@ -41,9 +42,11 @@ class Corpus:
     def __post_init__(self) -> None:
         counts = check_counts(self.counts, name="counts")
         object.__setattr__(self, "counts", counts)
-        for name in ("ids", "titles", "sources", "dates"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
-        object.__setattr__(self, "labels", tuple(map(tuple, self.labels)))
+        for name in ("ids", "titles", "labels", "sources", "dates"):
+            values = getattr(self, name)
+            if isinstance(values, str):
+                raise InputError(f"expected {name}, one per document, got a single string", hint=f"[{values!r}]")
+            object.__setattr__(self, name, tuple(map(_labels, values) if name == "labels" else values))
         n_docs, n_words = counts.shape
         if n_words != len(self.vocabulary):
             raise InputError(f"expected counts with {len(self.vocabulary)} columns (words), got {n_words}")
@@ -167,6 +170,13 @@ def _each(texts: Iterable[str | Document]) -> Iterable[str | Document]:
     if isinstance(texts, str | Document):
         raise InputError("expected an iterable of texts, got a single one", hint="[text]")
     return texts
+
+
+def _labels(given: str | Iterable[str]) -> tuple[str, ...]:
+    """Return the labels of one document; a string is one label, and an empty one none."""
+    if isinstance(given, str):
+        return (given,) if given else ()
+    return tuple(given)
 
 
 def _picked(values: tuple[Any, ...], rows: Sequence[int]) -> tuple[Any, ...]:

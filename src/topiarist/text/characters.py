@@ -29,6 +29,11 @@ UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U0001b000-\U0001b16f\U00020000-\U0003ffff"  # Han, older kana
 )
 _MARKS_END = 0x1F000  # the last assigned block with combining marks ends below; variation selectors are ignorable
+# Sorting the marks of a letter takes `unicodedata` time that grows with the square of their number. No language
+# puts more than 30 on one (UAX #15, stream-safe text), so of a run of 256 only these are kept. Looking for one is
+# cheap: of every 32nd character, eight in a row must be marks.
+_MARKS_KEPT, _MARKS_STEP, _MARKS_SEEN = 30, 32, 8
+_MARKS_IN_LETTERS = "\uff9e\uff9f"  # letters by category that normalise to marks
 _JAMO_TAILS = range(0x1160, 0x1200)  # vowels and final consonants that fuse with the syllable before them
 
 
@@ -36,6 +41,8 @@ class Patterns(NamedTuple):
     """Regular expressions over normalised, non-ASCII text."""
 
     ignorable: re.Pattern[str]
+    many_marks: re.Pattern[str]  # in every 32nd character: there may be a run of marks that is too long
+    mark_run: re.Pattern[str]  # such a run; its group is what is kept
     unusual: re.Pattern[str]  # a character that the fast pattern does not treat properly
     word: re.Pattern[str]  # runs of word characters with marks of the basic plane
     any_word: re.Pattern[str]  # the same with the marks of all planes
@@ -63,10 +70,15 @@ def patterns() -> Patterns:
         for code in range(0x300, _MARKS_END)
         if unicodedata.category(chr(code))[0] == "M" and not ignorable.match(chr(code))
     ]
-    basic = _ranges(code for code in marks if code < 0x10000) + JOINERS
+    basic_marks = _ranges(code for code in marks if code < 0x10000)
+    basic = basic_marks + JOINERS
     every = _ranges(marks) + JOINERS
+    mark = f"[{_ranges(marks)}{_MARKS_IN_LETTERS}]"
     return Patterns(
         ignorable=ignorable,
+        # Of the other planes any character will do: a class of many ranges in them is slow.
+        many_marks=re.compile(f"[{basic_marks}{_MARKS_IN_LETTERS}\U00010000-\U0010ffff]{{{_MARKS_SEEN}}}"),
+        mark_run=re.compile(f"({mark}{{{_MARKS_KEPT}}}){mark}{{{_MARKS_STEP * _MARKS_SEEN - _MARKS_KEPT},}}"),
         unusual=re.compile(f"[{UNSPACED}\U00010000-\U0010ffff]"),
         word=re.compile(rf"\w+(?:[{basic}]+\w*)*"),
         any_word=re.compile(rf"\w+(?:[{every}]+\w*)*"),
@@ -83,6 +95,8 @@ def normalised(text: str) -> str:
     if text.isascii():
         return text.lower()
     text = patterns().ignorable.sub("", text)
+    if patterns().many_marks.search(text[::_MARKS_STEP]):
+        text = patterns().mark_run.sub(r"\1", text)
     lowered = unicodedata.normalize("NFKC", text).lower()
     return unicodedata.normalize("NFKC", lowered)
 

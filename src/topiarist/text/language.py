@@ -45,12 +45,17 @@ class Language:
         return NAMES.get(self.code, self.code)
 
 
-def language_code(language: str) -> str:
-    """Return the ISO 639-1 code of a language given as code or English name (``"de"``, ``"German"``)."""
+def known_code(language: str) -> str:
+    """Return the ISO 639-1 code of a language given as code or English name, or ``""`` if it is not known here."""
     wanted = language.strip().lower().split("-")[0].split("_")[0]
     wanted = _ALIASES.get(wanted, wanted)
-    code = wanted if wanted in NAMES else _CODES.get(wanted)
-    if code is None:
+    return wanted if wanted in NAMES else _CODES.get(wanted, "")
+
+
+def language_code(language: str) -> str:
+    """Return the ISO 639-1 code of a language given as code or English name (``"de"``, ``"German"``)."""
+    code = known_code(language)
+    if not code:
         raise UsageError(
             f"expected a language such as 'en' or 'english', got {language!r}",
             hint=f"one of {', '.join(sorted(NAMES))}",

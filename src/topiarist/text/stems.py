@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from topiarist.errors import UsageError
-from topiarist.text.language import NAMES, language_code
+from topiarist.text.language import NAMES, known_code, language_code
 
 
 def stem_languages() -> tuple[str, ...]:
@@ -14,6 +14,11 @@ def stem_languages() -> tuple[str, ...]:
 
     known = set(Stemmer.algorithms())
     return tuple(sorted(code for code, name in NAMES.items() if name in known))
+
+
+def has_stemmer(language: str) -> bool:
+    """Tell whether there is a stemmer for a language, such as a detected one; of an unknown one there is none."""
+    return known_code(language) in stem_languages()
 
 
 def stems(words: Sequence[str], language: str) -> list[str]:

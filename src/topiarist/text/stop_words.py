@@ -11,10 +11,18 @@ from functools import cache
 from pathlib import Path
 
 from topiarist.errors import UsageError
-from topiarist.text.language import NAMES, language_code
+from topiarist.text.language import NAMES, known_code, language_code
 from topiarist.text.tokens import Tokenizer, is_unspaced
 
 _TOKENS = Tokenizer(numbers=True)
+
+
+def has_stop_words(language: str) -> bool:
+    """Tell whether there is a stop list for a language, such as a detected one; of an unknown one there is none."""
+    import stopwordsiso
+
+    code = known_code(language)
+    return code == "en" or bool(stopwordsiso.has_lang(code))
 
 
 @cache
@@ -27,7 +35,7 @@ def stop_words(language: str) -> frozenset[str]:
         return as_tokens(ENGLISH_STOP_WORDS)
     import stopwordsiso
 
-    if not stopwordsiso.has_lang(code):
+    if not has_stop_words(code):
         raise UsageError(
             f"there is no stop list for {NAMES[code]}",
             hint="leave stop words out (general words are set aside without a list), or give a file",

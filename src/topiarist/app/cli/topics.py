@@ -26,7 +26,8 @@ from topiarist.text.demo import demo_documents
 from topiarist.text.documents import Document, Problem
 from topiarist.text.language import SAMPLE, Language, detect_language
 from topiarist.text.readers import Columns, Counts, read
-from topiarist.text.stop_words import stop_words_from_file
+from topiarist.text.stems import has_stemmer
+from topiarist.text.stop_words import has_stop_words, stop_words_from_file
 
 DEMO = "demo"
 PROBLEMS_SHOWN = 5
@@ -158,7 +159,7 @@ def _settings(counting: CountOptions, language: Language) -> CountSettings:
     if stop_words == "none":
         stop_words = None
     elif stop_words == "auto":
-        stop_words = language.code or None
+        stop_words = language.code if has_stop_words(language.code) else None
     elif Path(counting.stop_words).is_file():
         stop_words = tuple(stop_words_from_file(counting.stop_words))
     elif os.sep in counting.stop_words or "." in counting.stop_words:
@@ -166,11 +167,14 @@ def _settings(counting: CountOptions, language: Language) -> CountSettings:
             f"there is no file of stop words at {counting.stop_words}",
             hint="none, auto, a language such as en, or a file",
         )
+    stem = counting.stem
+    if stem == "auto":
+        stem = language.code if has_stemmer(language.code) else None
     return CountSettings(
         min_documents=counting.min_documents,
         numbers=counting.numbers,
         stop_words=stop_words,
-        stem=language.code or None if counting.stem == "auto" else counting.stem,
+        stem=stem,
         phrases=PhraseSettings() if counting.phrases else None,
     )
 

@@ -19,6 +19,7 @@ _USUAL = {
 _SHORTEST_TEXT = 40  # characters on average; shorter columns are names, states and the like
 _CLEARLY_LONGER = 3.0
 _SHOWN = 5
+_COMPARED, _LONGEST_COMPARED = 1000, 100  # names, and characters of one, that are searched for a misspelling
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,8 @@ def _text_column(
     likely = [free[name] for name in _LIKELY_TEXT if name in free]
     if len(likely) == 1:
         return likely[0]
-    ranked = sorted((name for name in names if name in free.values()), key=lambda name: -lengths.get(name, 0.0))
+    open_names = set(free.values())
+    ranked = sorted((name for name in names if name in open_names), key=lambda name: -lengths.get(name, 0.0))
     if len(names) == 1:
         return ranked[0] if ranked else ""
     if likely or not ranked:
@@ -103,7 +105,7 @@ def _text_column(
 
 
 def _no_such_column(role: str, wanted: str, names: Sequence[str], source: str) -> UsageError:
-    by_lower = {name.lower(): name for name in names}
+    by_lower = {name.lower(): name for name in names[:_COMPARED] if len(name) <= _LONGEST_COMPARED}
     nearest = difflib.get_close_matches(wanted.lower(), by_lower, n=1, cutoff=0.0)
     return UsageError(
         f"no column {wanted} in {source}; it has: {listed(names)}",

@@ -21,6 +21,8 @@ class UniqueIds:
         self._seen.execute("PRAGMA journal_mode = OFF")
         self._seen.execute("PRAGMA synchronous = OFF")
         self._seen.execute("CREATE TABLE seen (id TEXT PRIMARY KEY, times INTEGER NOT NULL) WITHOUT ROWID")
+        # One transaction for all: each commit would go through the whole cache, and nothing is to be kept anyway.
+        self._seen.execute("BEGIN")
 
     def claim(self, wanted: str) -> str:
         """`wanted` itself if it is free, else with the first free number behind it."""

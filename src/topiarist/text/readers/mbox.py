@@ -11,9 +11,11 @@ from topiarist.text.extract import Extracted, ExtractError, Task
 from topiarist.text.readers.items import File, Item, Raw, Setting, Trouble
 from topiarist.text.readers.lines import READ_ERRORS, opened, reason_of
 
-_SEPARATOR = re.compile(rb"From \S+.*\d\d:\d\d")
+_SENDER = re.compile(rb"From \S")
+_TIME = re.compile(rb"\d\d:\d\d")
 _QUOTED = re.compile(rb">+From ")
 _LINE_BYTES = 1 << 20
+_SEPARATOR_BYTES = 1000  # an address has at most 320, a date about 30
 
 
 def read_mbox(file: File, setting: Setting) -> Iterator[Item]:
@@ -55,7 +57,7 @@ def _messages(file: File, most: int) -> Iterator[bytes]:
     size, started, after_blank = 0, False, True
     with opened(file) as stream:
         while line := stream.readline(_LINE_BYTES):
-            if after_blank and _SEPARATOR.match(line):
+            if after_blank and _is_separator(line):
                 if started:
                     yield b"".join(message)
                 message, size, started = [], 0, True
@@ -67,3 +69,9 @@ def _messages(file: File, most: int) -> Iterator[bytes]:
             after_blank = not line.strip()
     if started:
         yield b"".join(message)
+
+
+def _is_separator(line: bytes) -> bool:
+    """Whether a line is “From ”, a sender and a time. Two searches: in one pattern they would backtrack."""
+    sender = _SENDER.match(line)
+    return sender is not None and _TIME.search(line, sender.end(), _SEPARATOR_BYTES) is not None

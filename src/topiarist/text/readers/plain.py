@@ -9,7 +9,7 @@ from topiarist.text.extract.decoding import decode
 from topiarist.text.readers.items import File, Item, Raw, Setting
 from topiarist.text.readers.lines import opened, read_bytes
 
-_HEADING = re.compile(r"^#\s+(.+?)\s*#*\s*$", re.MULTILINE)
+_HEADING = re.compile(r"^#[^\S\n]+(\S.*)", re.MULTILINE)
 _TOP = 2000
 
 
@@ -25,6 +25,7 @@ def read_markdown(file: File, setting: Setting) -> Iterator[Item]:
     """The text as it stands, with the first heading of the first rank as its title."""
     for item in read_plain(file, setting):
         if isinstance(item, Raw) and (heading := _HEADING.search(item.text[:_TOP])):
-            yield Raw(item.text, title=heading.group(1), note=item.note)
+            # Hash signs may close a heading. No pattern for them: it would try every way to part blanks and signs.
+            yield Raw(item.text, title=heading.group(1).rstrip().rstrip("#").rstrip(), note=item.note)
         else:
             yield item

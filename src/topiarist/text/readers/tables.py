@@ -18,7 +18,10 @@ _SAMPLE_CHARACTERS = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a table: the line it starts on (or its number), and its cells by column."""
+    """One row of a table: the line it starts on (or its number), and its cells by column.
+
+    The first row of a table should name every column, even where its cell is empty; later ones need not.
+    """
 
     place: int
     cells: dict[str, object]
@@ -103,6 +106,8 @@ def _document(row: Row, chosen: Chosen, columns: Columns) -> Item:
     except ValueError as error:
         wanted = ", ".join(filter(None, (chosen.text, chosen.id, chosen.title, chosen.label, chosen.date)))
         return Trouble(f"expected text in {wanted}, found {error}", row.place)
+    except RecursionError:
+        return Trouble("lists nested too deeply", row.place)
 
 
 def _labels(cell: object, separator: str) -> tuple[str, ...]:
@@ -110,7 +115,7 @@ def _labels(cell: object, separator: str) -> tuple[str, ...]:
     if isinstance(cell, str) and cell.lstrip().startswith("["):
         try:
             cell = json.loads(cell)
-        except ValueError:
+        except (ValueError, RecursionError):
             cell = str(cell)
     if isinstance(cell, list | tuple):
         labels = [cell_text(label) for label in cell]

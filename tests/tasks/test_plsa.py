@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
-from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -13,7 +12,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.oracles import textbook
 from topiarist import PLSA
 from topiarist.counts.text_counter import TextCounter
-from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.scale.executors import InProcess
 
 
@@ -105,70 +103,11 @@ def test_tempering_is_chosen_by_heldout_tokens_and_predicts_better():
     assert tempered.perplexity(test) < plain.perplexity(test)
 
 
-def test_partial_fit_learns_a_stream(data):
-    big = textbook.planted(np.random.default_rng(3), 6000, 50, 4, length=80)[0]
-    model = PLSA(4, random_state=0, word_smoothing=0.01, component_smoothing=0.05)
-    for start in range(0, 6000, 250):
-        model.partial_fit(big[start : start + 250])
-    assert (model.n_batches_, model.n_tokens_seen_) == (24, 6000 * 80)
-    batch = clone(model).fit(big)
-    assert model.score(big) > batch.score(big) - 0.03
-    assert len(model.history_) == 24
-    assert abs(model.history_[1:].mean() - batch.score(big)) < 0.05  # each batch, before it was learned from
-    model.partial_fit(big[:7])  # a later batch may be smaller than the number of components
-    assert model.component_given_doc_.shape == (7, 4)
-
-
-def test_a_stream_may_bring_words_that_the_first_batch_lacked(data):
-    model = PLSA(4, random_state=0)
-    model.partial_fit(np.hstack([data, np.zeros_like(data)]))
-    for _ in range(5):
-        model.partial_fit(np.hstack([np.zeros_like(data), data]))
-    assert model.components_[:, 50:].sum() > 0.5
-
-
 def test_a_word_that_never_occurs_does_not_spoil_the_objective(data):
     wider = np.hstack([data, np.zeros((len(data), 3))])
     model = PLSA(3, random_state=0, word_smoothing=0.1).fit(wider)
     assert np.isfinite(model.history_).all()
     assert (model.components_[:, -3:] > 0).all()
-
-
-@pytest.mark.parametrize("option", [{"inverse_temperature": 0.5}, {"heldout_fraction": 0.1}, {"n_init": 2}])
-def test_online_says_what_it_cannot_do(data, option):
-    with pytest.raises(UsageError, match=f"{next(iter(option))} does not go with online=True"):
-        PLSA(2, online=True, **option).fit(data)
-
-
-def test_online_keeps_what_it_has_on_ctrl_c(data, monkeypatch):
-    from topiarist.models import online
-
-    whole, calls = online.absorb, []
-
-    def absorb(*arguments):
-        calls.append(1)
-        if len(calls) == 4:
-            raise KeyboardInterrupt
-        return whole(*arguments)
-
-    monkeypatch.setattr(online, "absorb", absorb)
-    model = PLSA(4, random_state=0, online=True, batch_size=50).fit(data)
-    assert (model.stopped_, model.n_batches_) == ("interrupted", 3)
-    np.testing.assert_allclose(model.components_.sum(axis=1), 1)
-
-
-def test_one_more_document_hardly_changes_what_a_thousand_taught():
-    data = textbook.planted(np.random.default_rng(5), 1001, 50, 4, length=80)[0]
-    model = PLSA(4, random_state=0).fit(data[:1000])
-    before = model.components_.copy()
-    model.partial_fit(data[1000:])
-    assert np.abs(model.components_ - before).sum(axis=1).max() / 2 < 0.02
-
-
-@pytest.mark.parametrize("option", [{"inverse_temperature": 0.5}, {"heldout_fraction": 0.1}, {"n_init": 2}])
-def test_partial_fit_says_what_it_cannot_do(data, option):
-    with pytest.raises(UsageError, match=f"{next(iter(option))} does not go with partial_fit"):
-        PLSA(2, **option).partial_fit(data)
 
 
 def singletons():
@@ -186,13 +125,6 @@ def test_held_out_words_that_the_rest_lacks_do_not_stop_the_fit():
     assert tempered.inverse_temperature_ < 1.0
 
 
-def test_holding_out_too_much_is_refused():
-    with pytest.raises(InputError, match="came without the held-out tokens"):
-        PLSA(3, heldout_fraction=0.9, random_state=0).fit(np.eye(3))
-    with pytest.raises(InputError, match="leaves no held-out token of a word that the rest holds"):
-        PLSA(1, heldout_fraction=0.1, random_state=0).fit(np.eye(30))
-
-
 def test_options_changed_after_the_fit_do_not_change_its_answers(data):
     model = PLSA(4, random_state=0, component_smoothing=0.05).fit(data)
     model.set_params(component_smoothing=50.0)
@@ -204,15 +136,6 @@ def test_components_may_be_reordered(data):
     order = [2, 0, 3, 1]
     model.components_ = model.components_[order]
     np.testing.assert_allclose(model.transform(data), model.component_given_doc_[:, order], atol=1e-5)
-
-
-def test_counts_too_large_for_the_precision(data):
-    with pytest.raises(InputError, match="in single precision a count may be 1e"):
-        PLSA(2, dtype="float32").fit(data * 1e9)
-    large = PLSA(4, random_state=0).fit(data * 1e9)
-    np.testing.assert_allclose(large.components_.sum(axis=1), 1)
-    with pytest.raises(InputError, match="too large to be a count"):
-        PLSA(2).fit(data * 1e30)
 
 
 def test_data_frames_in_and_out(data):
@@ -247,11 +170,6 @@ def test_a_second_ctrl_c_leaves_no_half_fitted_model(data, monkeypatch):
     assert not hasattr(model, "components_")
 
 
-def test_a_wrong_executor_is_named(data):
-    with pytest.raises(UsageError, match="executor must be None or an object with a method total"):
-        PLSA(2, executor="dask").fit(data)
-
-
 def test_another_executor_is_asked(data):
     class Counts(InProcess):
         calls = 0
@@ -263,23 +181,6 @@ def test_another_executor_is_asked(data):
     executor = Counts()
     model = PLSA(2, executor=executor, max_iter=4, tol=0, accelerate=False).fit(data)
     assert executor.calls == model.n_iter_ + 1 == 5
-
-
-def test_a_fitted_model_goes_on_with_a_stream(data):
-    model = PLSA(4, random_state=0).fit(data)
-    before = model.components_.copy()
-    model.partial_fit(data[:50])
-    assert (model.n_batches_, model.stopped_, len(model.history_)) == (2, "stream", 1)
-    assert not np.array_equal(before, model.components_)
-    np.testing.assert_allclose(model.components_.sum(axis=1), 1)
-
-
-def test_online_comes_near_batch(data):
-    big = textbook.planted(np.random.default_rng(4), 3000, 50, 4, length=80)[0]
-    online = PLSA(4, random_state=0, online=True, batch_size=200, max_iter=10, word_smoothing=0.01).fit(big)
-    batch = PLSA(4, random_state=0, word_smoothing=0.01).fit(big)
-    assert online.score(big) > batch.score(big) - 0.02
-    assert 1 <= online.n_iter_ <= 10
 
 
 def test_score_and_perplexity_prefer_the_right_number_of_components(data):
@@ -337,57 +238,3 @@ def test_verbose_draws_on_standard_error(data, capfd):
     assert out == ""
     assert "PLSA, 3 components" in err
     assert "step 3 of at most 3, gained" in err
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"n_components": 0}, "n_components must be a whole number of at least 1, got 0"),
-        ({"n_components": 2.5}, "n_components must be a whole number of at least 1, got 2.5"),
-        ({"inverse_temperature": 0}, "inverse_temperature must be a number between 0.01 and 1, got 0"),
-        (
-            {"inverse_temperature": "cold"},
-            "inverse_temperature must be a number between 0.01 and 1, got 'cold'",
-        ),
-        ({"word_smoothing": -1}, "word_smoothing must be a number of at least 0, got -1"),
-        (
-            {"component_smoothing": float("nan")},
-            "component_smoothing must be a number of at least 0, got nan",
-        ),
-        ({"heldout_fraction": 1.5}, "heldout_fraction must be a number between 0.001 and 0.9, got 1.5"),
-        ({"n_threads": 0}, "n_threads must be a whole number of at least 1, got 0"),
-        ({"dtype": "int8"}, "dtype must be 'float32', 'float64' or None, got 'int8'"),
-        ({"device": "tpu"}, "device must be one of 'cpu'; got 'tpu'"),
-    ],
-)
-def test_wrong_options_say_what_was_expected(data, options, message):
-    with pytest.raises(UsageError) as caught:
-        PLSA(**{"n_components": 2, **options}).fit(data)
-    assert caught.value.message == message
-
-
-@pytest.mark.parametrize(
-    ("spoil", "message"),
-    [
-        (lambda x: x * np.nan, "contains NaN"),
-        (lambda x: np.where(x > 3, np.inf, x), "contains infinity"),
-        (lambda x: x - 1, "Negative values in data"),
-        (lambda x: x.astype(str), "cannot be used as counts"),
-        (lambda x: x[0], "cannot be used as counts"),
-        (lambda x: x[:3], "n_components=4 needs at least as many documents with words; 3 came (n_samples=3)"),
-        (
-            lambda x: x * 0,
-            "n_components=4 needs at least as many documents with words; 0 came (n_samples=200)",
-        ),
-    ],
-)
-def test_what_is_not_counts_is_refused(data, spoil, message):
-    with pytest.raises(InputError) as caught:
-        PLSA(4).fit(spoil(data.astype(float)))
-    assert message in caught.value.message
-    assert caught.value.hint
-
-
-def test_a_device_that_is_not_there():
-    with pytest.raises(ResourceError, match="device='cuda' is not available in this version"):
-        PLSA(2, device="cuda").fit(np.eye(3))

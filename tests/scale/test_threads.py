@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from topiarist.scale.executors import InProcess
-from topiarist.scale.threads import Threads, available_cores
+from topiarist.scale.threads import Threads, _quota, available_cores
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 7])
@@ -58,6 +58,13 @@ def test_scratch_is_kept_by_each_thread_for_itself():
 def test_all_cores_by_default():
     with Threads() as threads:
         assert threads.n_threads == available_cores() >= 1
+
+
+@pytest.mark.parametrize(("text", "cores"), [("150000 100000", 2), ("100000 100000", 1), ("max 100000", 1 << 16)])
+def test_a_container_may_grant_fewer_cores(tmp_path, text, cores):
+    (tmp_path / "cpu.max").write_text(text)
+    assert _quota(tmp_path / "cpu.max") == cores
+    assert _quota(tmp_path / "missing") == 1 << 16
 
 
 def test_in_process_adds_in_order_and_keeps_rows_apart():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -17,10 +19,18 @@ Result = TypeVar("Result")
 
 
 def available_cores() -> int:
-    """The cores this process may use (a container or ``taskset`` may allow fewer than the machine has)."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    """The cores this process may use: fewer than the machine has under ``taskset`` or in a container with a quota."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(cores, _quota(Path("/sys/fs/cgroup/cpu.max"))))
+
+
+def _quota(limit: Path) -> int:
+    """Whole cores that a Linux control group grants; very many when it says nothing."""
+    try:
+        granted, period = limit.read_text().split()
+        return math.ceil(int(granted) / int(period))
+    except (OSError, ValueError):  # no such file, or "max"
+        return 1 << 16
 
 
 class Threads:

@@ -15,7 +15,7 @@ help:
 	@echo "make clean      remove the environments and caches"
 
 demo: $(VENV)/demo
-	@echo "== Finding the topics of 12,000 arXiv abstracts (about half a minute)"
+	@echo "== Finding the topics of 12,000 arXiv abstracts (some seconds, the first time half a minute)"
 	@$(BIN)/topiarist topics demo
 
 test: lint

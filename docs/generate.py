@@ -46,14 +46,14 @@ EXIT_CODES = """## Exit codes
 
 | code | meaning |
 |---|---|
-| 0 | done; also when Ctrl-C ended the fit early and the topics so far were printed |
+| 0 | done |
 | 1 | done, but more than `--max-failures` percent of the documents failed to be read |
 | 2 | wrong use: an option, a path, a column or a format |
 | 3 | the input holds no usable text |
 | 4 | reserved for damaged collections; nothing in this version returns it |
 | 5 | memory, disk, device, or an optional package that is not installed |
 | 70 | a fault of ours; the message names a log file that holds places in our code and no document text |
-| 130 | stopped by Ctrl-C before there was a result |
+| 130 | stopped by Ctrl-C; topics that were found by then are printed |
 
 An error is one sentence on standard error and, where there is one, a line that begins with `Try:`. `--debug` adds the
 trace. Results go to standard output, everything else to standard error.

@@ -114,7 +114,9 @@ def test_generated_commands_cover_all_commands(generate):
     assert [" ".join(command) for command in generate.COMMANDS] == ["", *group.commands]
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "CHANGELOG.md"], ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page", [*PAGES, ROOT / "CHANGELOG.md", ROOT / "README.md"], ids=lambda page: str(page.relative_to(ROOT))
+)
 def test_links_lead_somewhere(page):
     prose = BLOCK.sub("", page.read_text("utf-8"))
     for target in LINK.findall(prose):

@@ -98,11 +98,11 @@ class Kernel:
 
 
 def one_pass_timer(counts: sparse.csr_array, n_components: int, n_threads: int) -> Callable[[], float]:
-    """Return a timer of one pass: the faster of the two forms, best of a short burst."""
+    """Return a timer of one pass: the faster of the two forms."""
     kernel = Kernel(counts, n_components, n_threads)
 
     def timer() -> float:
-        return min(_seconds(form) for _ in range(8) for form in (kernel.two_pass, kernel.fused))
+        return min(_seconds(form) for form in (kernel.two_pass, kernel.fused))
 
     timer()
     return timer

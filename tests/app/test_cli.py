@@ -231,6 +231,30 @@ def test_doctor_and_version():
         assert part in found.stdout
 
 
+def test_doctor_knows_whether_the_kernels_are_there(tmp_path):
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    environment |= {"XDG_CACHE_HOME": str(tmp_path / "cache"), "HOME": str(tmp_path), "COLUMNS": "140"}
+    home = tmp_path / "here"
+    home.mkdir()
+
+    def doctor(*options):
+        command = [*TOPIARIST, "doctor", *options]
+        return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=home, check=True).stdout
+
+    assert "will be compiled at the first fit" in doctor()
+    assert "compiled just now" in doctor("--warm")
+    assert "ready" in doctor()
+    assert list(home.iterdir()) == []  # nothing is left where the user happens to be
+
+
+def test_a_terminal_without_our_signs_is_no_error(folder):
+    environment = os.environ | {"PYTHONIOENCODING": "latin-1", "COLUMNS": "140"}
+    command = [*TOPIARIST, "topics", str(folder), "-k", "2"]
+    done = subprocess.run(command, capture_output=True, env=environment, check=False)
+    assert done.returncode == 0
+    assert b"star" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("error", "code", "message"),
     [
@@ -241,7 +265,8 @@ def test_doctor_and_version():
         (KeyboardInterrupt(), 130, "Stopped."),
     ],
 )
-def test_every_exception_is_explained(error, code, message, capsys):
+def test_every_exception_is_explained(error, code, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with pytest.raises(SystemExit) as left, explained(debug=False):
         raise error
     assert left.value.code == code

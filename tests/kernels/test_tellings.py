@@ -200,6 +200,21 @@ def test_sum_of_logs(telling, smallest):
     assert telling.sum_of_logs(array) == -np.inf
 
 
+@pytest.mark.parametrize("telling", [reference.KERNELS, *TELLINGS], ids=lambda kernels: kernels.name)
+@given(matrix=counts(max_docs=8, max_words=9))
+@settings(max_examples=30, deadline=None)
+def test_rows_to_columns_as_scipy_does_it(telling, matrix):
+    wanted = matrix.tocsc()
+    ends = np.zeros(matrix.shape[1] + 1, np.int64)
+    telling.tally(matrix.indices, ends[1:])
+    np.cumsum(ends, out=ends)
+    indices, data = np.zeros(matrix.nnz, np.uint16), np.zeros(matrix.nnz)
+    telling.transpose(matrix.indptr, matrix.indices, matrix.data, ends[:-1].copy(), indices, data)
+    assert np.array_equal(ends, wanted.indptr)
+    assert np.array_equal(indices, wanted.indices)
+    assert np.array_equal(data, wanted.data)
+
+
 def test_unknown_kernels_are_named():
     with pytest.raises(ValueError, match="'compiled' or 'reference', not 'magic'"):
         load("magic")

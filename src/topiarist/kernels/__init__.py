@@ -43,6 +43,8 @@ class Kernels(NamedTuple):
     scale_columns: Callable[..., Any]
     sum_of_logs: Callable[..., Any]
     weighted_sum: Callable[..., Any]
+    tally: Callable[..., Any]
+    transpose: Callable[..., Any]
 
 
 def load(name: str = "compiled") -> Kernels:

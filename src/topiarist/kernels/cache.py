@@ -20,7 +20,7 @@ import platformdirs
 
 def settle() -> None:
     """Tell numba where to keep compiled kernels, unless the user has told it (``NUMBA_CACHE_DIR``)."""
-    if not os.environ.get("NUMBA_CACHE_DIR"):
+    if not numba.config.CACHE_DIR:
         numba.config.CACHE_DIR = str(_folder())
 
 
@@ -47,6 +47,7 @@ def is_ours(folder: Path) -> bool:
 @cache
 def marker() -> Path:
     """The file that says that these kernels, for this Python on this processor, have been compiled here."""
+    settle()
     source = Path(__file__).with_name("compiled.py")
     known = (source.read_bytes(), str(source), str(source.stat().st_mtime_ns), numba.__version__)
     where = (platform.python_version(), platform.machine(), _processor(), str(numba.config.CACHE_DIR))

@@ -4,7 +4,7 @@ What makes them fast, each worth measuring again when hardware changes (``make b
 
 - four non-zeros at a time, so that the row and its running sum are loaded once for four;
 - rows asked for sixteen non-zeros ahead (``prefetch``): the sweep is bound by memory, not by arithmetic;
-- sums may be reordered and fused (``FASTMATH``), but NaN and infinity keep their meaning, or the guards would vanish;
+- sums may be reordered and fused (``FASTMATH``), but NaN and infinity keep their meaning, as the guards need;
 - in single precision a long row is added up in runs of ``RUN`` non-zeros, and the runs in double precision.
 
 The order of every sum depends on the row alone, so blocks and threads cannot change a bit. Kernels hold no lock.
@@ -77,12 +77,8 @@ def _add_ratios(indices, data, span, row, other, run, total, mixture):
             q0 = data[t] / m0 if m0 > smallest else zero
             for k in range(width):
                 run[k] += q0 * r0[k]
-        if start == first:
-            for k in range(width):
-                total[k] = run[k]
-        else:
-            for k in range(width):
-                total[k] += run[k]
+        for k in range(width):
+            total[k] = run[k] if start == first else total[k] + run[k]
 
 
 @jit
@@ -102,11 +98,7 @@ def word_counts(indptr, starts, indices, data, own, other, out):
     """(P3), (H6): see ``reference.word_counts``."""
     width = own.shape[1]
     run, total = np.empty(width, own.dtype), np.empty(width, np.float64)
-    longest = 0
-    for t in range(len(indptr)):
-        for w in range(len(own)):
-            longest = max(longest, indptr[t, w + 1] - indptr[t, w])
-    mixture = np.empty(longest, own.dtype)
+    mixture = np.empty(np.max(starts[1:] - starts[:-1]), own.dtype)
     out[:] = 0
     for t in range(len(indptr)):
         tile = other[starts[t] : starts[t + 1]]
@@ -247,6 +239,24 @@ def weighted_sum(weights, values):
     return total
 
 
+@jit
+def tally(indices, counts):
+    """See ``reference.tally``."""
+    for t in range(len(indices)):
+        counts[indices[t]] += 1
+
+
+@jit
+def transpose(indptr, indices, data, places, out_indices, out_data):
+    """See ``reference.transpose``."""
+    for d in range(len(indptr) - 1):
+        for t in range(indptr[d], indptr[d + 1]):
+            place = places[indices[t]]
+            out_indices[place] = d
+            out_data[place] = data[t]
+            places[indices[t]] = place + 1
+
+
 KERNELS = reference.KERNELS._replace(
     name="compiled",
     document_counts=document_counts,
@@ -259,6 +269,8 @@ KERNELS = reference.KERNELS._replace(
     scale_columns=scale_columns,
     sum_of_logs=sum_of_logs,
     weighted_sum=weighted_sum,
+    tally=tally,
+    transpose=transpose,
 )
 
 
@@ -280,3 +292,5 @@ def prepare() -> None:
         scale_columns(own.copy(), 0.5, data.copy())
         sum_of_logs(own)
         weighted_sum(data, data.copy())
+        tally(indices, np.zeros(1, np.int64))
+        transpose(indptr, indices, data, np.zeros(1, np.int64), indices.astype(np.uint16), data.copy())

@@ -117,6 +117,20 @@ def fold_in(indptr: Array, indices: Array, data: Array, own: Array, other: Array
             own[d] = ahead / ahead.sum()
 
 
+def tally(indices: Array, counts: Array) -> None:
+    """Add to ``counts`` how often each number occurs."""
+    counts += np.bincount(indices, minlength=len(counts))
+
+
+def transpose(indptr: Array, indices: Array, data: Array, places: Array, out_indices: Array, out_data: Array) -> None:
+    """Rows to columns: ``places`` says where in the output each column begins, and is moved to where it ends."""
+    for d in range(len(indptr) - 1):
+        for t in range(indptr[d], indptr[d + 1]):
+            place = places[indices[t]]
+            out_indices[place], out_data[place] = d, data[t]
+            places[indices[t]] = place + 1
+
+
 KERNELS = Kernels(
     "reference",
     document_counts,
@@ -129,4 +143,6 @@ KERNELS = Kernels(
     scale_columns,
     sum_of_logs,
     weighted_sum,
+    tally,
+    transpose,
 )

@@ -11,7 +11,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+
+from topiarist.kernels import load
 
 Array = np.ndarray[Any, Any]
 
@@ -66,15 +67,17 @@ class Tiles:
     @classmethod
     def of(cls, rows: Side, n_words: int, size: int) -> Tiles:
         """Turn counts by document into counts by word, ``size`` documents at a time."""
+        kernels = load()
         starts = np.append(np.arange(0, rows.n_rows, size), rows.n_rows)
         indptr = np.zeros((len(starts) - 1, n_words + 1), np.int64)
         indices, data = np.empty(len(rows.indices), np.uint16), np.empty_like(rows.data)
-        for tile, (start, stop) in enumerate(pairwise(starts.tolist())):
+        for ends, (start, stop) in zip(indptr, pairwise(starts.tolist()), strict=True):
             first, last = rows.indptr[start], rows.indptr[stop]
-            part = (rows.data[first:last], rows.indices[first:last], rows.indptr[start : stop + 1] - first)
-            by_word = sp.csr_matrix(part, shape=(stop - start, n_words)).tocsc()
-            indptr[tile] = by_word.indptr + np.int64(first)
-            indices[first:last], data[first:last] = by_word.indices, by_word.data
+            kernels.tally(rows.indices[first:last], ends[1:])
+            np.cumsum(ends, out=ends)
+            ends += first
+            documents = rows.indptr[start : stop + 1]
+            kernels.transpose(documents, rows.indices, rows.data, ends[:-1].copy(), indices, data)
         return cls(indptr, starts, indices, data, (indptr - indptr[:, :1]).sum(axis=0))
 
     def pieces(self, number: int) -> list[slice]:

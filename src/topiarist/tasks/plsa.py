@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from topiarist.errors import InputError
 from topiarist.kernels.shard import Shard, Side
 from topiarist.metrics import completion_perplexity, known_counts
 from topiarist.models import em, plsa
-from topiarist.models.engine import Engine, Floats
+from topiarist.models.engine import Engine, Floats, row_pieces
 from topiarist.tasks import options
 from topiarist.tasks.progress import fitting
 from topiarist.tasks.streams import LearnsFromStreams
@@ -127,8 +128,6 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         self.executor = executor
         self.verbose = verbose
 
-    # ------------------------------------------------------------------------------------------------ fitting
-
     def fit(self, X: Any, y: Any = None) -> PLSA:
         """Learn the components of a matrix of counts (documents × words); ``y`` is ignored."""
         self._check_options()
@@ -140,9 +139,8 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                 self._keep_documents(counts, self._fold_in(engine, counts))
             else:
                 fit = self._fit_batch(engine, counts, rng)
-                documents = self._model(engine).fold_in(
-                    fit.state.shared, Side.of(counts, fit.state.local[0].dtype), fit.inverse_temperature
-                )
+                rows = Side.of(counts, fit.state.shared.by_word.dtype)
+                documents = self._model(engine).fold_in(fit.state.shared, rows, fit.inverse_temperature)
                 self._keep_fit(fit)
                 self._keep_documents(counts, documents)
         return self
@@ -171,7 +169,8 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                     return em.cool(run_at, start)
                 return run_at(start, float(self.inverse_temperature))
 
-            return em.best_of(one_start, self.n_init)
+            best = em.best_of(one_start, self.n_init)
+        return replace(best, state=em.State(best.state.shared, ()))  # documents are folded in again, from all tokens
 
     def _keep_fit(self, fit: em.Fit) -> None:
         self.inverse_temperature_, self.component_smoothing_ = fit.inverse_temperature, float(self.component_smoothing)
@@ -182,12 +181,12 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     def _keep_documents(self, counts: Any, component_given_doc: Floats) -> None:
         """Made by the same E-step that ``transform`` makes, so that the two can never disagree."""
         lengths = np.asarray(counts.sum(axis=1, dtype=np.float64)).ravel()
-        prior = lengths @ component_given_doc / lengths.sum()
+        prior = (
+            sum(lengths[rows] @ component_given_doc[rows] for rows in row_pieces(component_given_doc)) / lengths.sum()
+        )
         self.component_given_doc_, self.component_prior_ = component_given_doc, prior.astype(self.components_.dtype)
         if not self.online:
             self._forget_stream(counts.shape[0], float(lengths.sum()))
-
-    # ------------------------------------------------------------------------------------------------ using
 
     def fit_transform(self, X: Any, y: Any = None) -> Floats:
         """Fit, and return P(component | document)."""
@@ -222,8 +221,6 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         rows = Side.of(counts, self.components_.dtype)
         model = plsa.Plsa(engine, component_smoothing=self.component_smoothing_)
         return model.fold_in(plsa.Params.of(self.components_), rows, self.inverse_temperature_)
-
-    # ------------------------------------------------------------------------------------------------ checking
 
     def _counts(self, X: Any, *, reset: bool) -> Any:
         counts = check_counts(X)

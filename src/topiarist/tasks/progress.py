@@ -10,7 +10,7 @@ from typing import Any
 
 from topiarist.models.em import Loop, Rules
 
-FIRST_RUN = "Compiling the numerical kernels (once per machine, a few seconds)"
+FIRST_RUN = "Compiling the numerical kernels (once per machine, 10 to 20 seconds)"
 
 
 def prepare_kernels(notice: Callable[[str], None] | None = None) -> None:

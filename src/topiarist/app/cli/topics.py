@@ -210,9 +210,9 @@ def show(found: Topics, console: Console, seconds: float, *, demo: bool) -> None
         f"{found.steps} steps ({found.stopped.replace('_', ' ')}) · {seconds:.1f} s",
         highlight=False,
     )
-    following = (
-        "topiarist topics YOUR-FOLDER --topics 30" if demo else "topiarist topics --help for more words, phrases, stems"
-    )
+    typed = sys.argv[0]  # as it can be typed again: a path where the program is not on the search path
+    command = typed if os.path.basename(typed) == "topiarist" else "topiarist"
+    following = f"{command} topics YOUR-FOLDER --topics 30" if demo else f"{command} topics --help"
     console.print(f"\nNext: {following}", highlight=False)
 
 

@@ -181,10 +181,10 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     def _keep_documents(self, counts: Any, component_given_doc: Floats) -> None:
         """Made by the same E-step that ``transform`` makes, so that the two can never disagree."""
         lengths = np.asarray(counts.sum(axis=1, dtype=np.float64)).ravel()
-        prior = (
-            sum(lengths[rows] @ component_given_doc[rows] for rows in row_pieces(component_given_doc)) / lengths.sum()
-        )
-        self.component_given_doc_, self.component_prior_ = component_given_doc, prior.astype(self.components_.dtype)
+        pieces = row_pieces(component_given_doc)
+        prior = np.sum([lengths[rows] @ component_given_doc[rows] for rows in pieces], axis=0)
+        self.component_prior_ = (prior / lengths.sum()).astype(self.components_.dtype)
+        self.component_given_doc_ = component_given_doc
         if not self.online:
             self._forget_stream(counts.shape[0], float(lengths.sum()))
 

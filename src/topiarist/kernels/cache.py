@@ -45,14 +45,14 @@ def is_ours(folder: Path) -> bool:
 
 
 @cache
-def marker() -> Path:
+def marker(dtype: str) -> Path:
     """The file that says that these kernels, for this Python on this processor, have been compiled here."""
     settle()
     source = Path(__file__).with_name("compiled.py")
     known = (source.read_bytes(), str(source), str(source.stat().st_mtime_ns), numba.__version__)
     where = (platform.python_version(), platform.machine(), _processor(), str(numba.config.CACHE_DIR))
     digest = hashlib.sha256(repr((known, where)).encode())
-    return Path(str(numba.config.CACHE_DIR)) / f"ready-{digest.hexdigest()[:16]}"
+    return Path(str(numba.config.CACHE_DIR)) / f"ready-{dtype}-{digest.hexdigest()[:16]}"
 
 
 def _processor() -> str:
@@ -61,11 +61,11 @@ def _processor() -> str:
     return str(binding.get_host_cpu_name())
 
 
-def is_ready() -> bool:
-    """True when the compiled kernels lie in the cache: the next fit starts at once."""
-    return marker().exists()
+def is_ready(dtype: str) -> bool:
+    """True when the kernels of this precision lie in the cache: the next fit starts at once."""
+    return marker(dtype).exists()
 
 
-def keep() -> None:
-    """Note that the kernels have been compiled."""
-    marker().touch()
+def keep(dtype: str) -> None:
+    """Note that the kernels of this precision have been compiled."""
+    marker(dtype).touch()

@@ -274,23 +274,22 @@ KERNELS = reference.KERNELS._replace(
 )
 
 
-def prepare() -> None:
-    """Compile every kernel in both precisions, which takes some seconds once per machine."""
+def prepare(dtype: Any) -> None:
+    """Compile every kernel in one precision, which takes some seconds once per machine."""
     indptr, indices = np.array([0, 1], np.int32), np.array([0], np.int32)
-    for dtype in (np.float32, np.float64):
-        own, data = np.ones((1, 1), dtype), np.ones(1, dtype)
-        arguments: tuple[Any, ...] = (indptr, indices, data, own, own.copy())
-        document_counts(*arguments, own.copy(), data.copy())
-        for n_tiles in (1, 2):  # pieces of several tiles are not contiguous, which is another compilation
-            ends = np.zeros((n_tiles, 3), np.int64)[:, :2]
-            word_counts(ends, np.zeros(n_tiles + 1, np.int64), indices.astype(np.uint16), *arguments[2:], own.copy())
-        mixtures(indptr, indices, own, own.copy(), data.copy())
-        fold_in(*arguments, Folding())
-        look_ahead(own, own.copy(), 1.5, own.copy())
-        normalise_rows(own.copy(), 0.5)
-        column_sums(own, np.empty(1))
-        scale_columns(own.copy(), 0.5, data.copy())
-        sum_of_logs(own)
-        weighted_sum(data, data.copy())
-        tally(indices, np.zeros(1, np.int64))
-        transpose(indptr, indices, data, np.zeros(1, np.int64), indices.astype(np.uint16), data.copy())
+    own, data = np.ones((1, 1), dtype), np.ones(1, dtype)
+    arguments: tuple[Any, ...] = (indptr, indices, data, own, own.copy())
+    document_counts(*arguments, own.copy(), data.copy())
+    for n_tiles in (1, 2):  # pieces of several tiles are not contiguous, which is another compilation
+        ends = np.zeros((n_tiles, 3), np.int64)[:, :2]
+        word_counts(ends, np.zeros(n_tiles + 1, np.int64), indices.astype(np.uint16), *arguments[2:], own.copy())
+    mixtures(indptr, indices, own, own.copy(), data.copy())
+    fold_in(*arguments, Folding())
+    look_ahead(own, own.copy(), 1.5, own.copy())
+    normalise_rows(own.copy(), 0.5)
+    column_sums(own, np.empty(1))
+    scale_columns(own.copy(), 0.5, data.copy())
+    sum_of_logs(own)
+    weighted_sum(data, data.copy())
+    tally(indices, np.zeros(1, np.int64))
+    transpose(indptr, indices, data, np.zeros(1, np.int64), indices.astype(np.uint16), data.copy())

@@ -15,7 +15,6 @@ from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.kernels import load
 from topiarist.models.engine import Engine
 from topiarist.scale.threads import Threads
-from topiarist.tasks.progress import prepare_kernels
 
 # In double precision a fit is exact to the last digits anybody will look at; above this many products of non-zeros and
 # components single precision is twice as fast, takes half the memory, and changes the objective by less than 1e-6.
@@ -93,11 +92,10 @@ def generator(random_state: Any) -> np.random.Generator:
 
 @contextmanager
 def running(estimator: Any) -> Iterator[Engine]:
-    """The engine an estimator's ``device`` and ``n_threads`` ask for, with compiled kernels."""
+    """The engine that an estimator's ``device`` and ``n_threads`` ask for."""
     check_device(estimator.device)
     if estimator.n_threads is not None:
         check_integer("n_threads", estimator.n_threads, 1, hint="None uses every core")
     check_executor(estimator.executor)
-    prepare_kernels()
     with Threads(estimator.n_threads) as threads:
         yield Engine(load("compiled"), threads)

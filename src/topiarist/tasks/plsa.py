@@ -17,7 +17,7 @@ from topiarist.metrics import completion_perplexity, known_counts
 from topiarist.models import em, plsa
 from topiarist.models.engine import Engine, Floats, row_pieces
 from topiarist.tasks import options
-from topiarist.tasks.progress import fitting
+from topiarist.tasks.progress import fitting, prepare_kernels
 from topiarist.tasks.streams import LearnsFromStreams
 
 HELDOUT_FRACTION = 0.1
@@ -149,6 +149,7 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         model = self._model(engine)
         training, validation = self._heldout_split(counts, rng)
         dtype = options.working_dtype(self.dtype, counts, self.n_components)
+        prepare_kernels(dtype)
         shard = Shard.of(training, dtype, self.n_components)
         weight = float(training.sum(dtype=np.float64))
         rules = em.Rules(self.max_iter, self.tol, weight, accelerate=self.accelerate)
@@ -219,6 +220,7 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     def _fold_in(self, engine: Engine, counts: Any) -> Floats:
         rows = Side.of(counts, self.components_.dtype)
+        prepare_kernels(self.components_.dtype)
         model = plsa.Plsa(engine, component_smoothing=self.component_smoothing_)
         return model.fold_in(plsa.Params.of(self.components_), rows, self.inverse_temperature_)
 

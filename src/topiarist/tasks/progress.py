@@ -10,23 +10,23 @@ from typing import Any
 
 from topiarist.models.em import Loop, Rules
 
-FIRST_RUN = "Compiling the numerical kernels (once per machine, 10 to 20 seconds)"
+FIRST_RUN = "Compiling the numerical kernels (once per machine, about 10 seconds)"
 
 
-def prepare_kernels(notice: Callable[[str], None] | None = None) -> None:
-    """Make sure the kernels are compiled; say so, because it takes some seconds once."""
+def prepare_kernels(dtype: Any, notice: Callable[[str], None] | None = None) -> None:
+    """Make sure the kernels of a precision are compiled; say so, because it takes some seconds once."""
     try:
         from topiarist.kernels import cache, compiled
     except ImportError:  # no compiler: ``kernels.load`` says so
         return
-    if cache.is_ready():
+    if cache.is_ready(str(dtype)):
         return
     if notice is None:
         sys.stderr.write(f"topiarist: {FIRST_RUN} …\n")
     else:
         notice(FIRST_RUN)
-    compiled.prepare()
-    cache.keep()
+    compiled.prepare(dtype)
+    cache.keep(str(dtype))
 
 
 @contextmanager

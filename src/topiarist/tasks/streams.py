@@ -12,7 +12,7 @@ from topiarist.kernels.shard import Shard
 from topiarist.models import em, online, plsa
 from topiarist.models.engine import Engine
 from topiarist.tasks import options
-from topiarist.tasks.progress import counting
+from topiarist.tasks.progress import counting, prepare_kernels
 
 
 class LearnsFromStreams:
@@ -67,6 +67,7 @@ class LearnsFromStreams:
     def _start_stream(self: Any, engine: Engine, batch: Any, rng: np.random.Generator) -> None:
         """Fit the first batch as a small collection: a stream sees a document once and could not mend a poor start."""
         dtype = options.working_dtype(self.dtype, batch, self.n_components)
+        prepare_kernels(dtype)
         shard = Shard.of(batch, dtype, self.n_components)
         model = replace(self._model(engine), word_smoothing=online.smoothing(self.word_smoothing))
         fit = em.run(

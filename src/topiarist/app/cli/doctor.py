@@ -39,15 +39,17 @@ def run(*, warm: bool) -> None:
         "full-text search",
         "SQLite " + sqlite3.sqlite_version + (" with FTS5" if _has_fts5() else " WITHOUT FTS5"),
     )
-    if warm and not cache.is_ready():
+    missing = [dtype for dtype in ("float32", "float64") if not cache.is_ready(dtype)]
+    if warm and missing:
         began = time.perf_counter()
         with console.status("Compiling the numerical kernels"):
-            prepare_kernels(lambda _: None)
+            for dtype in missing:
+                prepare_kernels(dtype, lambda _: None)
         table.add_row("kernels", f"compiled just now in {time.perf_counter() - began:.1f} s")
     else:
         table.add_row(
             "kernels",
-            "ready" if cache.is_ready() else "will be compiled at the first fit; --warm does it now",
+            "will be compiled at the first fit; --warm does it now" if missing else "ready",
         )
     console.print(table)
 

@@ -20,6 +20,7 @@ from topiarist.app.cli.failures import INTERRUPTED
 from topiarist.counts.corpus import Corpus
 from topiarist.counts.settings import CountSettings, PhraseSettings
 from topiarist.errors import UsageError
+from topiarist.tasks.options import working_dtype
 from topiarist.tasks.progress import prepare_kernels
 from topiarist.tasks.topics import Topics, find_topics
 from topiarist.text.demo import demo_documents
@@ -82,7 +83,7 @@ def run(reading: ReadOptions, counting: CountOptions, fitting: FitOptions, *, js
     corpus, counts, problems = _read(reading, counting, fitting, notes)
     least = counting.min_documents
     notes.print(f"  {corpus.n_tokens:,} words, {corpus.n_words:,} different ones (in at least {least} documents)")
-    prepare_kernels(lambda text: notes.print(f"  {text} …"))
+    prepare_kernels(working_dtype(None, corpus.counts, fitting.topics), lambda text: notes.print(f"  {text} …"))
     draws = not quiet and notes.is_terminal
     if not draws:
         notes.print(f"Fitting {fitting.topics} topics …")

@@ -1,10 +1,12 @@
-"""Small counts that always have something awkward in them: empty documents, unseen words, lone documents."""
+"""Small counts that always have something awkward in them: empty documents, unseen words, lone documents; and trees."""
 
 from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
 from hypothesis import strategies as st
+
+from topiarist.hierarchy import Tree
 
 
 @st.composite
@@ -29,3 +31,18 @@ def simplex_rows(rng: np.random.Generator, rows: int, columns: int) -> np.ndarra
     """Rows that sum to one, all positive."""
     values = rng.random((rows, columns)) + 0.05
     return values / values.sum(axis=1, keepdims=True)
+
+
+@st.composite
+def trees(draw, max_nodes: int = 12) -> Tree:
+    """A tree numbered in any order, with or without a name for its root; names repeat, but not among siblings."""
+    n_nodes = draw(st.integers(1, max_nodes))
+    number = draw(st.permutations(range(n_nodes)))
+    parents, names = [-1] * n_nodes, [""] * n_nodes
+    names[number[0]] = draw(st.sampled_from(["", "all", "a"]))
+    for later in range(1, n_nodes):
+        node, parent = number[later], number[draw(st.integers(0, later - 1))]
+        taken = {names[other] for other in range(n_nodes) if parents[other] == parent}
+        name = draw(st.sampled_from("abc"))
+        parents[node], names[node] = parent, name if name not in taken else f"{name}{later}"
+    return Tree(tuple(parents), tuple(names))

@@ -1,0 +1,112 @@
+"""A tree as text: one line per node, branches drawn, nothing in a label that could move the cursor."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from topiarist.errors import InputError
+
+if TYPE_CHECKING:
+    from topiarist.hierarchy.tree import Tree
+
+NARROWEST = 16
+MOST_LEVELS = 32  # drawn before a line; of deeper ones only the last, so that lines do not grow with the depth
+JOINERS = "\u200c\u200d"  # invisible, but they shape letters in Persian and the scripts of India
+
+
+class Signs(NamedTuple):
+    """What branches are drawn with, three columns each."""
+
+    inner: str
+    last: str
+    bar: str
+    ellipsis: str
+
+
+BOXES = Signs("├─ ", "└─ ", "│  ", "…")
+ASCII = Signs("|- ", "`- ", "|  ", "...")
+GAP = "   "
+
+
+def render(
+    tree: Tree,
+    label: Callable[[int], str] | None = None,
+    *,
+    depth: int | None = None,
+    width: int | None = None,
+    ascii: bool = False,
+) -> str:
+    """Return the tree as lines of text.
+
+    ``label(node)`` says what stands for a node, by default its name. Nodes more than ``depth`` edges from the root are
+    counted instead of shown. No line is wider than ``width`` columns. ``ascii`` keeps to the letters that every
+    terminal has, in labels too.
+    """
+    if depth is not None and depth < 0:
+        raise InputError(f"expected a depth of at least 0, got {depth}", hint="0 shows the root only")
+    if width is not None and width < NARROWEST:
+        raise InputError(f"expected a width of at least {NARROWEST} columns, got {width}")
+    signs = ASCII if ascii else BOXES
+    levels = MOST_LEVELS if width is None else min(MOST_LEVELS, width // 6)
+    bars = {tree.root: ""}  # what stands before the children of a node
+    lines = []
+
+    def line(branch: str, level: int, text: str) -> None:
+        lead = f"{signs.ellipsis} {branch}" if level > levels else branch
+        room = None if width is None else width - columns(lead)
+        lines.append((lead + shortened(plain(text) if ascii else printable(text), room, signs.ellipsis)).rstrip())
+
+    for node in tree.depth_first():
+        level, parent = tree.depths[node], tree.parents[node]
+        if depth is not None and level > depth:
+            continue
+        branch = ""
+        if parent >= 0:
+            is_last = node == tree.children(parent)[-1]
+            branch = bars[parent] + (signs.last if is_last else signs.inner)
+            bars[node] = (bars[parent] + (GAP if is_last else signs.bar))[-3 * (levels - 1) :]
+        line(branch, level, label(node) if label else tree.names[node] or "(root)")
+        if level == depth and not tree.is_leaf(node):
+            line(bars[node] + signs.last, level + 1, f"{signs.ellipsis} {len(tree.descendants(node)):,} more")
+    return "\n".join(lines)
+
+
+def printable(text: str) -> str:
+    """The text without line breaks, and with a sign in place of each control character."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in JOINERS else " " if c.isspace() else "\ufffd" for c in text)
+
+
+def plain(text: str) -> str:
+    """The text in ASCII: letters without their accents, and a question mark for everything else."""
+    letters = unicodedata.normalize("NFKD", printable(text))
+    return "".join(c if c.isascii() else "?" for c in letters if columns(c))
+
+
+def columns(text: str) -> int:
+    """How many columns of a terminal a text takes: wide letters of East Asia two, marks on a letter none."""
+    if text.isascii():
+        return len(text)
+    return sum(_width(character) for character in text)
+
+
+def _width(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def shortened(text: str, room: int | None, ellipsis: str = "…") -> str:
+    """The text, or as much of its beginning as leaves room for an ellipsis."""
+    if room is None or columns(text) <= room:
+        return text
+    left, end = room - len(ellipsis), 0
+    for character in text:
+        left -= _width(character)
+        if left < 0:
+            break
+        end += 1
+    return text[:end].rstrip() + ellipsis

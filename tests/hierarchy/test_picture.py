@@ -1,0 +1,114 @@
+"""Pictures: nothing overlaps, nothing falls off the paper, and nothing is needed that is not there."""
+
+import sys
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from topiarist.errors import InputError, ResourceError
+from topiarist.hierarchy import Tree, curve, draw
+
+WORDS = ("oil", "barrel price", "crude", "opec", "output", "refinery", "quota", "minister of petroleum")
+
+
+@pytest.fixture
+def pyplot():
+    matplotlib = pytest.importorskip("matplotlib", reason="the extra 'plot' is not installed")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    yield pyplot
+    pyplot.close("all")
+
+
+def random_tree(n_nodes, seed):
+    rng = np.random.default_rng(seed)
+    return Tree((-1, *(int(rng.integers(max(0, node - 12), node)) for node in range(1, n_nodes))))
+
+
+def words_of(tree):
+    return [[f"{WORDS[(node + place) % 8]}" for place in range(6)] for node in range(len(tree))]
+
+
+@pytest.mark.parametrize(
+    "tree", [Tree.single(), Tree.star(5), Tree.balanced(2, 4), random_tree(60, 0), Tree((-1, 0, 1))]
+)
+@pytest.mark.parametrize("given_axes", [False, True])
+def test_words_never_overlap_and_stay_inside(pyplot, tree, given_axes):
+    ax = pyplot.subplots(figsize=(8, 5))[1] if given_axes else None
+    ax = draw(tree, words_of(tree), np.arange(1, len(tree) + 1), ax=ax, title="Oil")
+    ax.figure.canvas.draw()
+    shown = [text for text in ax.texts if text.get_text()]
+    boxes = [text.get_window_extent() for text in shown]
+    frame = ax.figure.bbox
+    assert len([text for text in shown if text.get_fontweight() == "bold"]) == len(tree)
+    for box in boxes:
+        assert frame.x0 <= box.x0 <= box.x1 <= frame.x1
+        assert frame.y0 <= box.y0 <= box.y1 <= frame.y1
+    for one, other in combinations(boxes, 2):
+        width = min(one.x1, other.x1) - max(one.x0, other.x0)
+        height = min(one.y1, other.y1) - max(one.y0, other.y0)
+        assert width <= 1 or height <= 1  # a pixel, for the rounding of letters
+
+
+def test_the_paper_grows_with_the_leaves(pyplot):
+    few, many = (draw(Tree.star(n), words_of(Tree.star(n))).figure.get_figheight() for n in (10, 64))
+    assert many > 5 * few
+
+
+def test_strange_words_are_drawn_as_they_are(pyplot):
+    ax = draw(Tree.star(2), [["$x", "y$"], ["a\nb\x1b", "<b>"], []])
+    ax.figure.canvas.draw()
+    assert [text.get_text() for text in ax.texts] == ["$x", "· y$", "a b\ufffd", "· <b>", "2"]
+
+
+def test_long_words_are_cut_and_later_ones_left_out(pyplot):
+    ax = draw(Tree.star(1), [["x" * 500, "y"], ["a"] * 500])
+    first, leaf, rest = ax.texts
+    assert first.get_text().endswith("…")
+    assert len(first.get_text()) < 60
+    assert leaf.get_text() == "a"
+    assert len(rest.get_text()) < 300
+
+
+def test_thick_branches_are_large_nodes_and_families_differ_in_colour(pyplot):
+    tree = Tree.balanced(2, 2)
+    ax = draw(tree, words_of(tree), [8, 4, 4, 1, 3, 0, 4])
+    thickness = {node: patch.get_linewidth() for node, patch in zip(tree.depth_first(), ax.patches, strict=True)}
+    assert thickness[0] > thickness[1] == thickness[2] > thickness[4] > thickness[3] > thickness[5] > 0
+    assert len({patch.get_edgecolor() for patch in ax.patches}) == 5  # four families and the trunk
+
+
+def test_the_curve_marks_the_chosen_tree(pyplot):
+    ax = curve(None, [24, 8, 32, 16], [3707, 4067, 3690, 3796], chosen=24)
+    line, mark = ax.get_lines()
+    assert line.get_xdata().tolist() == [8, 16, 24, 32]
+    assert (mark.get_xdata()[0], mark.get_ydata()[0]) == (24, 3707)
+    (band,) = ax.patches
+    assert band.get_extents().transformed(ax.transData.inverted()).intervaly == pytest.approx([3690, 3690 * 1.01])
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["within 1 % of the lowest", "24 leaves"]
+    other = pyplot.subplots()[1]
+    assert curve(other, [1], [2.0], 1) is other
+
+
+def test_what_cannot_be_drawn_is_refused(pyplot):
+    with pytest.raises(InputError, match="expected words for each of 3 nodes, got 1"):
+        draw(Tree.star(2), [["a"]])
+    with pytest.raises(InputError, match="expected at most 2,000 nodes to draw, got 5,001"):
+        draw(Tree.star(5000), [["a"]] * 5001)
+    with pytest.raises(InputError, match="expected 3 sizes of at least 0"):
+        draw(Tree.star(2), [["a"]] * 3, [1, 2])
+    with pytest.raises(InputError, match="expected a perplexity for each number of leaves"):
+        curve(None, [1, 2], [1.0], 1)
+    with pytest.raises(InputError, match="expected one of the numbers of leaves as the chosen one, got 3"):
+        curve(None, [1, 2], [1.0, 2.0], 3)
+
+
+def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
+    for name in ("matplotlib", "matplotlib.pyplot"):
+        monkeypatch.setitem(sys.modules, name, None)
+    for make in (lambda: draw(Tree.single(), [["a"]]), lambda: curve(None, [1], [1.0], 1)):
+        with pytest.raises(ResourceError) as raised:
+            make()
+        assert raised.value.hint == "pip install 'topiarist[plot]'"

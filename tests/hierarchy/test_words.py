@@ -1,0 +1,131 @@
+"""The words that describe nodes."""
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.strategies import simplex_rows, trees
+from topiarist.errors import InputError
+from topiarist.hierarchy import Tree, node_scores, node_words
+from topiarist.hierarchy.words import is_variant
+
+
+@given(trees(), st.integers(0, 10**6), st.integers(1, 5))
+def test_words_equal_brute_force(tree, seed, n_words):
+    probabilities = simplex_rows(np.random.default_rng(seed), len(tree), 14)
+    chosen = node_words(tree, probabilities, n_words)
+    for node in range(len(tree)):
+        own = probabilities[node]
+        above = np.maximum(probabilities[tree.parents[node]], probabilities[tree.root])
+        scores = own if node == tree.root else own * np.log(own / above)
+        np.testing.assert_allclose(node_scores(tree, probabilities, node), scores, atol=1e-12)
+        used = {word for ancestor in tree.ancestors(node) for word in chosen[ancestor].tolist()}
+        ranked = [w for w in sorted(range(14), key=lambda w: -scores[w]) if w not in used and scores[w] > 0][:n_words]
+        if len(ranked) < 3:
+            ranked += [w for w in sorted(range(14), key=lambda w: -own[w]) if w not in used and w not in ranked]
+        assert chosen[node].tolist() == ranked[:n_words]
+
+
+def test_a_word_that_is_not_above_does_not_win_by_that_alone():
+    tree = Tree.star(1)
+    probabilities = np.array([[0.90, 0.10, 0.0], [0.0, 0.95, 0.05]])
+    assert node_words(tree, probabilities, 1)[1].tolist() == [1]
+    assert np.isfinite(node_scores(tree, probabilities, 1)).all()
+
+
+def test_equal_words_come_in_their_order():
+    chosen = node_words(Tree.star(1), np.full((2, 100), 0.01), 4)
+    assert [words.tolist() for words in chosen] == [[0, 1, 2, 3], [4, 5, 6, 7]]
+
+
+def test_variants_and_parts_of_phrases_are_said_once():
+    words = ["model", "models", "neural network", "neural", "networks", "training", "train", "image"]
+    probabilities = np.array([[0.24, 0.22, 0.2, 0.12, 0.1, 0.06, 0.04, 0.02]])
+    assert node_words(Tree.single(), probabilities, 8, words=words)[0].tolist() == [0, 2, 5, 7]
+    assert node_words(Tree.single(), probabilities, 8)[0].tolist() == list(range(8))
+
+
+def test_a_variant_of_what_stands_above_is_not_said_below():
+    tree = Tree.star(1)
+    probabilities = np.array([[0.90, 0.04, 0.03, 0.03], [0.10, 0.5, 0.3, 0.1]])
+    words = ["model", "models", "image", "galaxy"]
+    assert node_words(tree, probabilities, 1, words=words)[1].tolist() == [2]
+    assert node_words(tree, probabilities, 1)[1].tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("word", "said", "same"),
+    [
+        ("models", "model", True),
+        ("company", "companies", True),
+        ("learning", "learn", True),
+        ("games", "game", True),
+        ("neural", "neural network", True),
+        ("networks", "neural network", True),
+        ("neural networks", "neural network", True),
+        ("neural network", "neural", False),
+        ("news", "new", False),
+        ("plant", "plan", False),
+        ("market", "marker", False),
+        ("general", "generic", False),
+        ("train", "trait", False),
+        ("机器", "机场", False),
+    ],
+)
+def test_which_words_are_the_same(word, said, same):
+    assert is_variant(word.split(), said.split()) is same
+
+
+def test_a_word_expected_less_than_twice_is_no_evidence():
+    tree = Tree.star(1)
+    probabilities = np.array([[0.89, 0.1, 0.01], [0.3, 0.4, 0.3]])
+    counts = np.array([80.0, 40, 20])
+
+    def best(*weights):
+        return node_words(tree, probabilities, 1, node_weight=weights, count=counts)[1].tolist()
+
+    assert node_words(tree, probabilities, 1)[1].tolist() == [2]
+    assert best(0.5, 0.5) == best(30, 30) == [2]
+    assert best(0.96, 0.04) == best(9.6, 0.4) == [1]  # of 5.6 tokens at the leaf, 1.7 and 2.2
+    assert best(1.0, 0.0) == [1]  # no evidence at all: the most probable that is left
+    with pytest.raises(InputError, match="node_weight and count together"):
+        node_words(tree, probabilities, node_weight=[1, 1])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((np.full((3, 4), 0.25),), "one row for each of 2 nodes, got the shape (3, 4)"),
+        ((np.full((2, 4), 0.5),), "expected rows that sum to one, got 2 for node 0"),
+        ((np.full((2, 4), np.nan),), "expected rows that sum to one, got nan for node 0"),
+        ((np.array([[1.5, -0.5], [0.5, 0.5]]),), "expected probabilities, got -0.5"),
+        ((np.full((2, 4), 0.25), 0), "expected at least 1 word per node, got 0"),
+    ],
+)
+def test_what_are_no_probabilities_is_refused(arguments, message):
+    with pytest.raises(InputError) as raised:
+        node_words(Tree.star(1), *arguments)
+    assert message in raised.value.message
+
+
+def test_words_and_weights_must_fit():
+    probabilities = np.full((2, 4), 0.25)
+    with pytest.raises(InputError, match="expected 4 words, one per column, got 1"):
+        node_words(Tree.star(1), probabilities, words=["a"])
+    with pytest.raises(InputError, match="expected 2 numbers of at least 0, and not all 0, as node_weight"):
+        node_words(Tree.star(1), probabilities, node_weight=[0, 0], count=[1, 1, 1, 1])
+    with pytest.raises(InputError, match="as count"):
+        node_words(Tree.star(1), probabilities, node_weight=[1, 0], count=[1])
+
+
+def test_a_large_vocabulary_is_quick():
+    tree = Tree.balanced(2, 5)
+    probabilities = np.random.default_rng(0).gamma(0.1, size=(len(tree), 50_000)).astype(np.float32)
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
+    words = [f"word{number}" for number in range(50_000)]
+    began = time.process_time()
+    node_words(tree, probabilities, words=words)
+    assert time.process_time() - began < 2.0  # measured: 0.05 s

@@ -17,3 +17,6 @@ MEMORY_FACTOR = 1.0
 
 THREAD_SPEEDUPS = {16: 9.0}
 """Least speed-up by threads at 128 components."""
+
+TREE_RATIO = 1.25
+"""Greatest time of a pass with 64 leaves of a tree, in times of a pass of flat PLSA with 64 components."""

@@ -23,16 +23,39 @@ def one_pass_timer(counts: sparse.csr_array, n_components: int, n_threads: int) 
     ``time.perf_counter()`` seconds. Successive calls walk down one EM path; the harness takes the minimum
     over calls. Nothing but the parameters is carried over from one call to the next.
     """
-    from topiarist.kernels import load
     from topiarist.kernels.shard import Shard
-    from topiarist.models import em, plsa
-    from topiarist.models.engine import Engine
-    from topiarist.scale.executors import InProcess
-    from topiarist.scale.threads import Threads
+    from topiarist.models import plsa
 
     shard = Shard.of(counts, np.float32, n_components)
-    model = plsa.Plsa(Engine(load("compiled"), Threads(n_threads)))
-    state = plsa.initial([shard], n_components, np.random.default_rng(0))
+    return _walk(plsa.Plsa(_engine(n_threads)), shard, plsa.initial([shard], n_components, np.random.default_rng(0)))
+
+
+def tree_pass_timer(counts: sparse.csr_array, depth: int, n_threads: int) -> Callable[[], float]:
+    """Return the same for a balanced binary tree with its classes at the leaves (HPLSA)."""
+    from topiarist.kernels.shard import Shard
+    from topiarist.models import hplsa
+
+    mask = np.zeros((2**depth, 2 ** (depth + 1) - 1), bool)
+    for leaf, path in enumerate(mask):
+        node = leaf + 2**depth  # nodes from 1: the parent of a node is its half
+        while node:
+            path[node - 1] = True
+            node //= 2
+    shard = Shard.of(counts, np.float32, len(mask))
+    return _walk(hplsa.Hplsa(_engine(n_threads), mask), shard, hplsa.initial([shard], mask, np.random.default_rng(0)))
+
+
+def _engine(n_threads: int) -> object:
+    from topiarist.kernels import load
+    from topiarist.models.engine import Engine
+    from topiarist.scale.threads import Threads
+
+    return Engine(load("compiled"), Threads(n_threads))
+
+
+def _walk(model: object, shard: object, state: object) -> Callable[[], float]:
+    from topiarist.models import em
+    from topiarist.scale.executors import InProcess
 
     def one_pass() -> None:
         nonlocal state

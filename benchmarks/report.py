@@ -146,12 +146,34 @@ def _scaling_threads(result: dict) -> str:
     return f"{_setting(result)}\n\n{_table(head, table)}"
 
 
+def _tree_pass(result: dict) -> str:
+    table = [
+        [
+            part["documents_from"],
+            f"{part['counts']['nonzeros']:,}",
+            milliseconds(part["flat"]),
+            milliseconds(part["tree"]),
+            _number(part["ratio"], 2),
+            f"≤ {result['bar']:g}",
+            _met(part["ratio"], result["bar"], least=False),
+        ]
+        for part in result["collections"].values()
+    ]
+    head = ["documents", "non-zeros", "flat, one pass", "tree, one pass", "ratio", "bar", "met"]
+    text = (
+        f"HPLSA on a balanced tree of {result['n_components']} leaves and {result['n_nodes']} nodes against flat PLSA "
+        f"with K = {result['n_components']}, {result['n_threads']} threads, in turn; medians."
+    )
+    return f"{text}\n\n{_table(head, table)}"
+
+
 SECTIONS: dict[str, Callable[[dict], str]] = {
     "pass_speed": _pass_speed,
     "time_to_quality": _time_to_quality,
     "quality": _quality,
     "scaling_documents": _scaling_documents,
     "scaling_threads": _scaling_threads,
+    "tree_pass": _tree_pass,
 }
 
 

@@ -18,6 +18,7 @@ BENCHMARKS = {
     "quality": "benchmarks.bench_quality",
     "scaling_documents": "benchmarks.bench_scaling_documents",
     "scaling_threads": "benchmarks.bench_scaling_threads",
+    "tree_pass": "benchmarks.bench_tree_pass",
 }
 
 

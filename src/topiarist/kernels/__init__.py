@@ -24,6 +24,21 @@ class Folding(NamedTuple):
     tolerance: float = 1e-6  # a row is done when its entries together would move by less
 
 
+class Paths(NamedTuple):
+    """Which nodes lie on the path of which class, listed by class and again by node, with the weight of each pair.
+
+    Class c has the places ``ends[c]`` to ``ends[c + 1]`` of ``nodes`` and ``weights``; node v has the places
+    ``node_ends[v]`` to ``node_ends[v + 1]`` of ``classes`` and ``node_weights``.
+    """
+
+    ends: Any
+    nodes: Any
+    weights: Any
+    node_ends: Any
+    classes: Any
+    node_weights: Any
+
+
 # Each step of ``fold_in`` but the last goes this many times as far as EM would. Below 2 the iteration cannot lose the
 # optimum (EM's own rate lies between 0 and 1), and just below it needs little more than half of EM's steps.
 FOLDING_STRIDE = 1.8
@@ -45,6 +60,10 @@ class Kernels(NamedTuple):
     weighted_sum: Callable[..., Any]
     tally: Callable[..., Any]
     transpose: Callable[..., Any]
+    row_products: Callable[..., Any]
+    word_products: Callable[..., Any]
+    climb: Callable[..., Any]
+    descend: Callable[..., Any]
 
 
 def load(name: str = "compiled") -> Kernels:

@@ -4,7 +4,7 @@ What makes them fast, each worth measuring again when hardware changes (``make b
 
 - four non-zeros at a time, so that the row and its running sum are loaded once for four;
 - rows asked for sixteen non-zeros ahead (``prefetch``): the sweep is bound by memory, not by arithmetic;
-- sums may be reordered and fused (``FASTMATH``), but NaN and infinity keep their meaning, as the guards need;
+- sums may be reordered and fused (``jit``), but NaN and infinity keep their meaning, as the guards need;
 - in single precision a long row is added up in runs of ``RUN`` non-zeros, and the runs in double precision.
 
 The order of every sum depends on the row alone, so blocks and threads cannot change a bit. Kernels hold no lock.
@@ -14,21 +14,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
-from topiarist.kernels import FOLDING_STRIDE, Folding, cache, reference
+from topiarist.kernels import FOLDING_STRIDE, Folding, compiled_paths, reference
+from topiarist.kernels.jit import AHEAD, inline, jit
 from topiarist.kernels.prefetch import prefetch
 from topiarist.kernels.reference import SMALLEST_MIXTURE
 
-cache.settle()
-
-FASTMATH = {"reassoc", "contract", "arcp"}
-AHEAD = 16
 RUN = 256
-
-jit = numba.njit(nogil=True, cache=True, fastmath=FASTMATH)
-inline = numba.njit(nogil=True, cache=True, fastmath=FASTMATH, inline="always")
 
 
 @inline
@@ -271,11 +264,12 @@ KERNELS = reference.KERNELS._replace(
     weighted_sum=weighted_sum,
     tally=tally,
     transpose=transpose,
+    **compiled_paths.VERBS,
 )
 
 
 def prepare(dtype: Any) -> None:
-    """Compile every kernel in one precision, which takes some seconds once per machine."""
+    """Compile the kernels of flat models in one precision, which takes some seconds once per machine."""
     indptr, indices = np.array([0, 1], np.int32), np.array([0], np.int32)
     own, data = np.ones((1, 1), dtype), np.ones(1, dtype)
     arguments: tuple[Any, ...] = (indptr, indices, data, own, own.copy())

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.kernels import FOLDING_STRIDE, Folding, Kernels
+from topiarist.kernels import FOLDING_STRIDE, Folding, Kernels, Paths
 
 Array = np.ndarray[Any, Any]
 
@@ -131,6 +131,48 @@ def transpose(indptr: Array, indices: Array, data: Array, places: Array, out_ind
             places[indices[t]] = place + 1
 
 
+def row_products(indptr: Array, indices: Array, data: Array, other: Array, out: Array) -> None:
+    """``out[i] = Σ_j n(i,j) other[j]``, added in double precision."""
+    for d in range(len(out)):
+        here = slice(indptr[d], indptr[d + 1])
+        out[d] = data[here].astype(np.float64) @ other[indices[here]].astype(np.float64)
+
+
+def word_products(indptr: Array, starts: Array, indices: Array, data: Array, other: Array, out: Array) -> None:
+    """``out[j] = Σ_i n(i,j) other[i]``, tile after tile of documents as in ``word_counts``."""
+    out[:] = 0
+    for t in range(len(indptr)):
+        tile = other[starts[t] : starts[t + 1]]
+        for w in range(len(out)):
+            here = slice(indptr[t, w], indptr[t, w + 1])
+            out[w] += (data[here].astype(np.float64) @ tile[indices[here]].astype(np.float64)).astype(out.dtype)
+
+
+def climb(own: Array, paths: Paths, start: int, out: Array) -> None:
+    """(H3): ``out[w, c] = Σ_v weight(c,v) own[v, start + w]`` over the nodes v on the path of class c."""
+    for c in range(out.shape[1]):
+        here = slice(paths.ends[c], paths.ends[c + 1])
+        out[:, c] = paths.weights[here] @ own[paths.nodes[here], start : start + len(out)]
+
+
+def descend(own: Array, words: Array, counts: Array, paths: Paths, start: int, out: Array, sums: Array) -> None:
+    """(H4), (H6): what each class has of each word goes to the nodes on its path, in proportion to their parts.
+
+    ``counts`` and ``words`` (what ``climb`` gave) have a row for each word from ``start``. The share of the pair (c,v)
+    is ``counts[w, c] weight(c,v) own[v, start + w] / words[w, c]``. ``out[v, start + w]`` is the sum of shares over
+    classes, ``sums`` that over words, listed by node. An ``out`` without rows says that only ``sums`` are wanted.
+    """
+    here = slice(start, start + len(counts))
+    ratio = _ratios(counts, words)
+    out[:, here] = 0
+    for v in range(len(own)):
+        for place in range(paths.node_ends[v], paths.node_ends[v + 1]):
+            share = paths.node_weights[place] * ratio[:, paths.classes[place]] * own[v, here]
+            sums[place] = share.sum(dtype=np.float64)
+            if len(out):
+                out[v, here] += share
+
+
 KERNELS = Kernels(
     "reference",
     document_counts,
@@ -145,4 +187,8 @@ KERNELS = Kernels(
     weighted_sum,
     tally,
     transpose,
+    row_products,
+    word_products,
+    climb,
+    descend,
 )

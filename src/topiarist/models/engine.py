@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.kernels import Folding, Kernels
+from topiarist.kernels import Folding, Kernels, Paths
 from topiarist.kernels.reference import SMALLEST_MIXTURE
 from topiarist.kernels.shard import Shard, Side, aligned_empty
 from topiarist.scale.threads import Threads
 
 Floats = np.ndarray[Any, np.dtype[np.floating[Any]]]
+
+PATH_NUMBERS = 1 << 17  # in a piece of words times classes: enough pieces to share, each worth its call
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,58 @@ class Engine:
         self.threads.map(piece, side.pieces)
         return out
 
+    def row_products(self, side: Side, other: Floats, dtype: Any = None) -> Floats:
+        """Σ_j n(i,j) other[j] for each row i, added in double precision; in the precision of ``other`` unless told."""
+        out = aligned_empty((side.n_rows, other.shape[1]), dtype or other.dtype)
+
+        def piece(rows: slice) -> None:
+            indptr = side.indptr[rows.start : rows.stop + 1]
+            self.kernels.row_products(indptr, side.indices, side.data, other, out[rows])
+
+        self.threads.map(piece, side.pieces)
+        return out
+
+    def word_products(self, shard: Shard, other: Floats, dtype: Any = None) -> Floats:
+        """Σ_i n(i,j) other[i] for each word j, likewise."""
+        tiles, out = shard.words, aligned_empty((shard.shape[1], other.shape[1]), dtype or other.dtype)
+
+        def piece(rows: slice) -> None:
+            indptr = tiles.indptr[:, rows.start : rows.stop + 1]
+            self.kernels.word_products(indptr, tiles.starts, tiles.indices, tiles.data, other, out[rows])
+
+        self.threads.map(piece, tiles.pieces(4 * self.threads.n_threads))
+        return out
+
+    def climb(self, own: Floats, paths: Paths) -> Floats:
+        """(words, classes): what the nodes on the path of each class say of each word. ``own`` is (nodes, words)."""
+        out = aligned_empty((own.shape[1], len(paths.ends) - 1), own.dtype)
+        pieces = row_pieces(out, PATH_NUMBERS)
+        self.threads.map(lambda rows: self.kernels.climb(own, paths, rows.start, out[rows]), pieces)
+        return out
+
+    def descend(self, own: Floats, words: Floats, counts: Floats, paths: Paths) -> tuple[Floats, Floats]:
+        """What each class has of each word, handed on to the nodes on its path: (nodes, words) and (classes, nodes).
+
+        ``counts`` and ``words``, which ``climb`` gave, are (words, classes).
+        """
+        out = aligned_empty(own.shape, own.dtype)
+        return out, self._path_counts(own, words, counts, paths, out)
+
+    def path_counts(self, own: Floats, words: Floats, counts: Floats, paths: Paths) -> Floats:
+        """The second answer of ``descend`` alone: how much of each class went to each node on its path."""
+        return self._path_counts(own, words, counts, paths, np.empty((0, own.shape[1]), own.dtype))
+
+    def _path_counts(self, own: Floats, words: Floats, counts: Floats, paths: Paths, out: Floats) -> Floats:
+        def piece(rows: slice) -> Floats:
+            sums = np.empty(len(paths.classes))
+            self.kernels.descend(own, words[rows], counts[rows], paths, rows.start, out, sums)
+            return sums
+
+        total = np.zeros((counts.shape[1], len(own)))
+        nodes = np.repeat(np.arange(len(own)), np.diff(paths.node_ends))
+        total[paths.classes, nodes] = np.sum(self.threads.map(piece, row_pieces(counts, PATH_NUMBERS)), axis=0)
+        return total
+
     def power(self, array: Floats, exponent: float) -> Floats:
         """``array ** exponent``; the array itself when nothing would change."""
         if exponent == 1.0:
@@ -119,3 +173,11 @@ def row_pieces(array: Floats, size: int = 1 << 18) -> list[slice]:
     """Slices of rows of about ``size`` numbers each: they stay in a core's cache from one operation to the next."""
     rows = max(1, size // max(1, array.shape[1]), -(-len(array) // 1024))
     return [slice(start, min(start + rows, len(array))) for start in range(0, len(array), rows)]
+
+
+def paths_of(path_mask: Any, weights: Any, dtype: Any) -> Paths:
+    """The pairs of a mask (classes, nodes) with their weights, by class and by node."""
+    nodes, classes = np.nonzero(path_mask)[1], np.nonzero(path_mask.T)[1]
+    ends, node_ends = (np.append(0, np.cumsum(np.count_nonzero(path_mask, axis=axis))) for axis in (1, 0))
+    by_class, by_node = weights[path_mask].astype(dtype), weights.T[path_mask.T].astype(dtype)
+    return Paths(ends, nodes, by_class, node_ends, classes, by_node)

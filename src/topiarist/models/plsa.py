@@ -91,20 +91,25 @@ class Plsa:
         return State(Params(self.engine.normalise_columns(words, 0.0).T), local)
 
     def fold_in(self, shared: Params, rows: Side, inverse_temperature: float = 1.0) -> Floats:
-        """(P5): P(k|d) of each document for fixed P(j|k), from a uniform start: the same answer in any company.
-
-        Single precision is for large collections: there a row may be a thousandth from its optimum, which costs
-        less than 0.0001 nats a token. In double precision it is a millionth.
-        """
+        """(P5): P(k|d) of each document for fixed P(j|k), from a uniform start: the same answer in any company."""
         words = self.engine.power(shared.by_word, inverse_temperature)
-        start = uniform_rows(rows.n_rows, words.shape[1], words.dtype)
-        single = words.dtype == np.float32
-        folding = Folding(self.component_smoothing, inverse_temperature, *((100, 1e-3) if single else (1000, 1e-6)))
-        return self.engine.fold_in(rows, start, words, folding)
+        return folded_in(self.engine, rows, words, self.component_smoothing, inverse_temperature)
 
     def log_likelihood(self, shared: Params, rows: Side, local: Floats) -> float:
         """Σ n log P(j|i), untempered."""
         return self.engine.log_likelihood(rows, local, shared.by_word)
+
+
+def folded_in(engine: Engine, rows: Side, words: Floats, smoothing: float, inverse_temperature: float) -> Floats:
+    """Mixing proportions of each document for fixed, already tempered ``words`` (words, components).
+
+    Single precision is for large collections: there a row may be a thousandth from its optimum, which costs
+    less than 0.0001 nats a token. In double precision it is a millionth.
+    """
+    start = uniform_rows(rows.n_rows, words.shape[1], words.dtype)
+    single = words.dtype == np.float32
+    folding = Folding(smoothing, inverse_temperature, *((100, 1e-3) if single else (1000, 1e-6)))
+    return engine.fold_in(rows, start, words, folding)
 
 
 def uniform_rows(n_rows: int, n_components: int, dtype: np.dtype[Any]) -> Floats:
@@ -125,7 +130,7 @@ def initial(shards: list[Shard], n_components: int, rng: np.random.Generator, wo
     frequency = np.sum([shard.word_totals() for shard in shards], axis=0) + word_smoothing
     by_word = aligned_empty((len(frequency), n_components), dtype)
     by_word[:] = (frequency / frequency.sum())[:, None]
-    for component, (indices, data) in enumerate(_drawn_documents(shards, n_components, rng)):
+    for component, (indices, data) in enumerate(drawn_documents(shards, n_components, rng)):
         by_word[indices, component] += data / data.sum()
     total = np.zeros(n_components)
     for rows in row_pieces(by_word):
@@ -136,7 +141,7 @@ def initial(shards: list[Shard], n_components: int, rng: np.random.Generator, wo
     return State(Params(by_word.T), local)
 
 
-def _drawn_documents(shards: list[Shard], number: int, rng: np.random.Generator) -> Iterator[tuple[Floats, Floats]]:
+def drawn_documents(shards: list[Shard], number: int, rng: np.random.Generator) -> Iterator[tuple[Floats, Floats]]:
     """The words and counts of documents drawn without replacement from those that have any."""
     filled = [np.flatnonzero(np.diff(shard.rows.indptr)) for shard in shards]
     ends = np.cumsum([len(rows) for rows in filled])

@@ -1,0 +1,221 @@
+"""Hierarchical latent classes: words at every level of a tree. Equations (H1)-(H7).
+
+Documents *i*, words *j*, classes *α*, topics *ν*: P(j|i) = Σ_α P(α|i) Σ_{ν↑α} P(ν|α) P(j|ν). The model knows no tree,
+only a mask: which topics are on the path of which class.
+
+**Rows.** As in ``plsa`` the proportions P(α|i) belong to the documents. The P(α)P(i|α) of (H1) is P(i)P(α|i), and the
+factor P(i)^β cancels in every posterior (H3), (H4): nothing changes but the objective, which is that of P(j|i) and
+differs from (H2) by Σ n(i) log P(i). ``class_prior`` and ``doc_given_class`` give (H5) from rows and lengths.
+
+**The hierarchy is free.** A pass is exactly flat PLSA with Q = Σ_ν P(ν|α)^β P(j|ν)^β in place of P(j|k)^β; the sums
+over documents are then handed on to the topics. Nothing of size non-zeros × classes × depth is formed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from topiarist.kernels import Paths
+from topiarist.kernels.reference import look_ahead
+from topiarist.kernels.shard import Shard, Side, aligned_empty
+from topiarist.models import hplsa_variants, plsa
+from topiarist.models.em import State
+from topiarist.models.engine import Engine, Floats, paths_of, row_pieces
+
+TopicMix = Literal["ml", "uniform", "heldout"]
+Variant = Literal["em", "cem", "sem"]
+
+
+class Block(NamedTuple):
+    """Documents, with tokens of theirs that are held out where P(ν|α) is fitted on such (``topic_mix="heldout"``)."""
+
+    training: Shard
+    heldout: Shard | None = None
+
+
+@dataclass(frozen=True)
+class Params:
+    """What the model knows about words, and about the paths of its classes."""
+
+    word_given_topic: Floats  # P(j|ν)  (n_nodes, n_words); topic by topic, because paths are added up along words
+    topic_given_class: Floats  # P(ν|α)  (n_classes, n_nodes), zero off the path of α
+
+    def __post_init__(self) -> None:
+        if self.word_given_topic.ndim != 2 or not self.word_given_topic.flags.c_contiguous:
+            raise ValueError("word_given_topic must be a C-contiguous (topics, words) array")
+        if self.topic_given_class.ndim != 2 or self.topic_given_class.shape[1] != len(self.word_given_topic):
+            raise ValueError(
+                f"topic_given_class must be (classes, {len(self.word_given_topic)} topics), "
+                f"not {self.topic_given_class.shape}"
+            )
+
+
+@dataclass(frozen=True)
+class Stats:
+    """Expected counts of a block, additive over blocks."""
+
+    topic_word_count: Floats  # (n_nodes, n_words)
+    class_topic_count: Floats  # (n_classes, n_nodes)
+    objective: float  # of the block's training tokens, plus the log-prior of its documents' proportions
+
+    def __add__(self, other: Stats) -> Stats:
+        return Stats(
+            self.topic_word_count + other.topic_word_count,
+            self.class_topic_count + other.class_topic_count,
+            self.objective + other.objective,
+        )
+
+
+@dataclass(frozen=True)
+class Hplsa:
+    """The model as the EM loop sees it. Smoothing is a Dirichlet concentration minus one (P4).
+
+    ``topic_mix`` says where P(ν|α) comes from: "ml" (H6), "uniform" on the path, or "heldout", by the same sums over
+    held-out tokens. Then the objective of the training tokens need not rise.
+
+    ``variant`` says what a token does: "em" shares it among classes and topics; "cem" gives it wholly to the best pair,
+    and the objective is that of the pairs, Σ n log max_α P(α|i) max_ν P(ν|α)P(j|ν); "sem" draws a pair for each token,
+    and the objective, that of "em", goes up and down. See ``hplsa_variants``.
+    """
+
+    engine: Engine
+    path_mask: np.ndarray[Any, np.dtype[np.bool_]]  # (n_classes, n_nodes)
+    word_smoothing: float = 0.0
+    class_smoothing: float = 0.0
+    topic_mix: TopicMix = "ml"
+    variant: Variant = "em"
+    seed: int = 0  # of "sem"
+
+    def __post_init__(self) -> None:
+        if self.path_mask.ndim != 2 or self.path_mask.dtype != bool or not self.path_mask.any(axis=1).all():
+            raise ValueError("path_mask must be a boolean (classes, nodes) array with a node on every path")
+
+    @property
+    def monotone(self) -> bool:
+        """True when no step lowers the objective; otherwise there must be no looking ahead (``Rules.accelerate``)."""
+        return self.topic_mix != "heldout" and self.variant != "sem"
+
+    def e_step(
+        self, shared: Params, block: Block | Shard, local: Floats, inverse_temperature: float = 1.0
+    ) -> tuple[Stats, Floats]:
+        """(H3), (H4) and the document half of (H5)."""
+        training, heldout = block if isinstance(block, Block) else Block(block)
+        own = self.engine.power(local, inverse_temperature)
+        topics = self.engine.power(shared.word_given_topic, inverse_temperature)
+        paths = self._paths(shared, inverse_temperature)
+        words = self.engine.climb(topics, paths)
+        if self.variant == "em":
+            doc_count, log_likelihood = self.engine.document_counts(training, own, words)
+            word_count = self.engine.word_counts(training, words, own)
+            topic_count, class_count = self.engine.descend(topics, words, word_count, paths)
+        else:
+            seed = self.seed if self.variant == "sem" else None
+            doc_count, topic_count, class_count, log_likelihood = hplsa_variants.assigned(
+                self.engine, training, own, topics, paths, seed
+            )
+        if self.topic_mix == "heldout":
+            if heldout is None:
+                raise ValueError("topic_mix='heldout' needs blocks with held-out counts: Block(training, heldout)")
+            word_count = self.engine.word_counts(heldout, words, own)
+            class_count = self.engine.path_counts(topics, words, word_count, paths)
+        objective = log_likelihood / inverse_temperature + self._log_prior(local, self.class_smoothing)
+        rows = self.engine.normalise_rows(doc_count, self.class_smoothing)
+        return Stats(topic_count, class_count, objective), rows
+
+    def m_step(self, stats: Stats) -> Params:
+        """(H6), with the prior of (P4) for words; a class without counts spreads evenly over its path."""
+        words = self.engine.normalise_rows(stats.topic_word_count, self.word_smoothing)
+        even = uniform_mix(self.path_mask)
+        return Params(words, even if self.topic_mix == "uniform" else _normalised(stats.class_topic_count, even))
+
+    def log_prior(self, shared: Params) -> float:
+        """(P4), for the word distributions."""
+        return self._log_prior(shared.word_given_topic, self.word_smoothing)
+
+    def _log_prior(self, array: Floats, smoothing: float) -> float:
+        return smoothing * self.engine.sum_of_logs(array) if smoothing else 0.0
+
+    def extrapolate(self, old: State, new: State, stride: float) -> State:
+        """See ``em``: all parameters go on in the direction of the last step, unless steps may lead down."""
+        if not self.monotone:
+            return new
+        words = self.engine.look_ahead(old.shared.word_given_topic, new.shared.word_given_topic, stride)
+        mix = np.empty_like(new.shared.topic_given_class)
+        look_ahead(old.shared.topic_given_class, new.shared.topic_given_class, stride, mix)  # small: as it is in NumPy
+        local = tuple(
+            self.engine.normalise_rows(self.engine.look_ahead(before, after, stride), 0.0)
+            for before, after in zip(old.local, new.local, strict=True)
+        )
+        words = self.engine.normalise_rows(words, 0.0)
+        return State(Params(words, _normalised(mix, new.shared.topic_given_class)), local)
+
+    def word_given_class(self, shared: Params, inverse_temperature: float = 1.0) -> Floats:
+        """Σ_ν P(ν|α)^β P(j|ν)^β as the sweeps read it, (n_words, n_classes): the flat model that a pass sees."""
+        topics = self.engine.power(shared.word_given_topic, inverse_temperature)
+        return self.engine.climb(topics, self._paths(shared, inverse_temperature))
+
+    def _paths(self, shared: Params, inverse_temperature: float) -> Paths:
+        mix = uniform_mix(self.path_mask) if self.topic_mix == "uniform" else shared.topic_given_class
+        return paths_of(self.path_mask, mix**inverse_temperature, shared.word_given_topic.dtype)
+
+    def fold_in(self, shared: Params, rows: Side, inverse_temperature: float = 1.0) -> Floats:
+        """(P5), (H7): P(α|d) of each document for fixed topics, from a uniform start."""
+        words = self.word_given_class(shared, inverse_temperature)
+        return plsa.folded_in(self.engine, rows, words, self.class_smoothing, inverse_temperature)
+
+    def log_likelihood(self, shared: Params, rows: Side, local: Floats) -> float:
+        """Σ n log P(j|i), untempered."""
+        return self.engine.log_likelihood(rows, local, self.word_given_class(shared))
+
+
+def _normalised(counts: Floats, otherwise: Floats) -> Floats:
+    """Rows to sum one; a row of nothing becomes the other one."""
+    total = counts.sum(axis=1, keepdims=True)
+    rows: Floats = np.where(total > 0, counts / np.where(total > 0, total, 1.0), otherwise)
+    return rows
+
+
+def uniform_mix(path_mask: Any) -> Floats:
+    """P(ν|α) that says nothing yet: even over the path."""
+    mix: Floats = path_mask / path_mask.sum(axis=1, keepdims=True)
+    return mix
+
+
+def class_prior(rows: Floats, lengths: Floats) -> Floats:
+    """(H5): P(α), from P(α|i) and the numbers of tokens n(i)."""
+    count: Floats = np.asarray(lengths, np.float64) @ rows
+    total = count.sum()
+    return count / total if total > 0 else np.full(len(count), 1.0 / len(count))
+
+
+def doc_given_class(rows: Floats, lengths: Floats) -> Floats:
+    """(H5): P(i|α), (n_classes, n_docs), from P(α|i) and the numbers of tokens n(i); even for a class of nothing."""
+    count: Floats = (rows * np.asarray(lengths, np.float64)[:, None]).T
+    return _normalised(count, np.full(count.shape, 1.0 / max(1, count.shape[1])))
+
+
+def initial(
+    blocks: list[Block] | list[Shard], path_mask: Any, rng: np.random.Generator, word_smoothing: float = 0.0
+) -> State:
+    """A start for a given tree: leaves as the components of ``plsa.initial``, topics of several classes as background.
+
+    A topic on the path of one class alone has half the words of one document drawn at random and half those of the
+    collection; one that classes share has those of the collection. Every word is disturbed. P(ν|α) and P(α|i) are
+    uniform.
+    """
+    shards = [block.training if isinstance(block, Block) else block for block in blocks]
+    dtype = shards[0].rows.data.dtype
+    frequency = np.sum([shard.word_totals() for shard in shards], axis=0) + word_smoothing
+    words = aligned_empty((path_mask.shape[1], len(frequency)), dtype)
+    words[:] = frequency / frequency.sum()
+    lone = np.flatnonzero(np.count_nonzero(path_mask, axis=0) == 1)
+    for node, (indices, data) in zip(lone, plsa.drawn_documents(shards, len(lone), rng), strict=True):
+        words[node, indices] += data / data.sum()
+    for rows in row_pieces(words):
+        words[rows] *= 0.5 + rng.random(words[rows].shape, dtype=np.float32)
+        words[rows] /= words[rows].sum(axis=1, keepdims=True, dtype=np.float64).astype(dtype)
+    local = tuple(plsa.uniform_rows(shard.shape[0], len(path_mask), dtype) for shard in shards)
+    return State(Params(words, uniform_mix(path_mask)), local)

@@ -1,14 +1,27 @@
-"""Perplexity, coherence and diversity: by hand, and against scikit-learn's models."""
+"""Perplexity, coherence and diversity: by hand, against scikit-learn's models; agreement with labels: by counting."""
+
+import json
+import time
+from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.cluster.hierarchy import linkage
 from scipy.sparse import csr_matrix
 from sklearn.decomposition import LatentDirichletAllocation
+from sklearn.metrics import normalized_mutual_info_score
 
 from tests.oracles import textbook
+from tests.strategies import trees
 from topiarist import PLSA, metrics
 from topiarist.counts import completion_split
 from topiarist.errors import InputError, UsageError
+from topiarist.hierarchy import Tree
+
+GOLDEN = json.loads((Path(__file__).parent / "fixtures" / "metrics.json").read_text())
 
 
 class Fixed:
@@ -120,3 +133,139 @@ def test_wrong_topics_are_refused():
         metrics.topic_diversity(np.eye(3), top_n=1)
     with pytest.raises(InputError, match="at least two words"):
         metrics.npmi_coherence([[0]], np.eye(3))
+
+
+def test_agreement_with_labels_in_the_golden_case():
+    posterior, labels = np.array(GOLDEN["posterior"]), GOLDEN["labels"]
+    hard = posterior.argmax(axis=1)
+    assert metrics.gini(posterior, labels) == pytest.approx(GOLDEN["gini"], rel=1e-12)
+    assert metrics.gini(hard, labels) == pytest.approx(GOLDEN["gini_hard"], rel=1e-12)
+    assert metrics.gini(np.eye(4)[hard], labels) == pytest.approx(GOLDEN["gini_hard"], rel=1e-12)
+    with_an_empty_one = np.eye(5)[hard]
+    assert metrics.gini(with_an_empty_one, labels) == pytest.approx(GOLDEN["gini_hard_zero"], rel=1e-12)
+    assert metrics.purity(hard, labels) == GOLDEN["purity"]
+    assert normalized_mutual_info_score(labels, hard) == pytest.approx(GOLDEN["nmi"], rel=1e-12)
+
+
+def test_gini_is_the_sum_over_pairs_of_different_clusters_and_labels():
+    rng = np.random.default_rng(5)
+    posterior, labels = rng.dirichlet(np.ones(4), 30).astype(np.float32), rng.integers(3, size=30)
+    cluster_given_label = np.array([posterior[labels == label].mean(axis=0) for label in range(3)])
+    label_given_cluster = np.array([np.bincount(labels, column) / column.sum() for column in posterior.T])
+    for found, shares in zip(metrics.gini(posterior, labels), (cluster_given_label, label_given_cluster), strict=True):
+        pairs = [
+            (share[a] * share[b]) for share in shares for a in range(len(share)) for b in range(len(share)) if a != b
+        ]
+        assert found == pytest.approx(sum(pairs) / len(shares), rel=1e-6)
+
+
+def test_agreement_at_its_ends():
+    labels = ["x", "x", "y", "y"]
+    assert metrics.gini([7, 7, 3, 3], labels) == (0.0, 0.0)
+    assert metrics.gini(np.full((4, 2), 0.5), labels) == (0.5, 0.5)
+    assert metrics.gini([0, 1, 2, 3], labels) == (0.5, 0.0)
+    assert metrics.purity(["b", "b", "a", "a"], labels) == 1.0
+    assert metrics.purity([0, 0, 0, 0], labels) == 0.5
+    assert metrics.purity([0, 0, 0, 1], ["x", "x", "y", "y"]) == 0.75
+
+
+def test_wrong_labels_are_refused():
+    with pytest.raises(InputError, match=r"P\(α\|d\), 3 documents × clusters, .* got float64 of shape \(2, 2\)"):
+        metrics.gini(np.eye(2), [0, 1, 1])
+    with pytest.raises(InputError, match="sum to one, got 2 in row 1"):
+        metrics.gini([[0.5, 0.5], [1.0, 1.0]], [0, 1])
+    with pytest.raises(InputError, match="sum to one, got nan in row 0"):
+        metrics.gini([[np.nan, 0.5], [0.5, 0.5]], [0, 1])
+    with pytest.raises(
+        InputError, match=r"posterior must hold one label for each of the 3 documents, got shape \(2,\)"
+    ):
+        metrics.gini([0, 1], [0, 1, 1])
+    with pytest.raises(
+        InputError, match=r"labels_pred must hold one label for each of the 1 documents, got shape \(2,\)"
+    ):
+        metrics.purity([0, 1], [0])
+    with pytest.raises(InputError, match=r"labels_true must hold one label for each document, got shape \(0,\)"):
+        metrics.purity([], [])
+    with pytest.raises(InputError, match=r"got shape \(2, 1\)"):
+        metrics.gini([0, 1], [[0], [1]])
+    with pytest.raises(InputError, match="got NaN"):
+        metrics.purity([0, 1], [1.0, np.nan])
+    with pytest.raises(InputError, match="cannot be compared"):
+        metrics.purity([0, 1], np.array(["a", None], object))
+
+
+def purity_of_all_pairs(tree, nodes, labels):
+    """Every pair by itself: its lowest common ancestor, the documents under it, the share of the label among them."""
+    purities = []
+    for one, other in combinations(range(len(nodes)), 2):
+        if labels[one] == labels[other]:
+            shared = [node for node in tree.path(nodes[one]) if node in tree.path(nodes[other])]
+            under = [labels[doc] for doc, node in enumerate(nodes) if shared[-1] in tree.path(node)]
+            purities.append(under.count(labels[one]) / len(under))
+    return sum(purities) / len(purities) if purities else None
+
+
+@given(trees(), st.data())
+@settings(max_examples=150, deadline=None)
+def test_dendrogram_purity_is_the_mean_over_all_pairs(tree, data):
+    leaves = data.draw(st.sampled_from([tree.leaves, range(len(tree))]))  # documents may also sit further up
+    nodes = data.draw(st.lists(st.sampled_from(leaves), min_size=1, max_size=12))
+    labels = data.draw(st.lists(st.sampled_from("xyz"), min_size=len(nodes), max_size=len(nodes)))
+    expected = purity_of_all_pairs(tree, nodes, labels)
+    if expected is None:
+        with pytest.raises(InputError, match="two documents with the same label"):
+            metrics.dendrogram_purity(tree, nodes, labels)
+    else:
+        assert metrics.dendrogram_purity(tree, nodes, labels) == pytest.approx(expected, rel=1e-12)
+
+
+def test_dendrogram_purity_by_hand():
+    tree = Tree.balanced(2, 2)  # leaves 3 4 under 1, leaves 5 6 under 2
+    assert metrics.dendrogram_purity(tree, [3, 4, 5, 6], ["x", "x", "y", "y"]) == 1.0
+    assert metrics.dendrogram_purity(tree, [3, 4, 5, 6], ["x", "y", "x", "y"]) == 0.5
+    assert metrics.dendrogram_purity(tree, [3, 3, 3, 6], ["x", "x", "lone", "also lone"]) == pytest.approx(2 / 3)
+    assert metrics.dendrogram_purity(Tree.single(), [0, 0], [1, 1]) == 1.0
+
+
+def test_dendrogram_purity_of_a_linkage():
+    rng = np.random.default_rng(6)
+    labels = rng.integers(3, size=60)
+    points = np.eye(3)[labels] * 10 + rng.normal(size=(60, 3))
+    apart = Tree.from_linkage(linkage(points, "average"))
+    assert metrics.dendrogram_purity(apart, np.arange(60), labels) == 1.0
+    nodes = rng.permutation(60)
+    mixed = metrics.dendrogram_purity(apart, nodes, labels)
+    assert mixed == pytest.approx(purity_of_all_pairs(apart, nodes.tolist(), labels.tolist()), rel=1e-12)
+    assert mixed < 0.6
+
+
+@pytest.mark.parametrize("shape", ["random", "chain"])
+@pytest.mark.parametrize("n_labels", [20, 7000])
+def test_dendrogram_purity_of_many_documents_is_quick(shape, n_labels):
+    rng, n_docs = np.random.default_rng(7), 20_000
+    waiting, merges = list(range(n_docs)), []
+    for made in range(n_docs, 2 * n_docs - 1):
+        place = int(rng.integers(len(waiting))) if shape == "random" else -1
+        waiting[place], waiting[-1] = waiting[-1], waiting[place]
+        one, place = waiting.pop(), int(rng.integers(len(waiting)))
+        merges.append((one, waiting[place], 1.0, 2.0))
+        waiting[place], waiting[-1] = waiting[-1], made
+    tree, labels = Tree.from_linkage(merges), rng.integers(n_labels, size=n_docs)
+    begin = time.perf_counter()
+    found = metrics.dendrogram_purity(tree, np.arange(n_docs), labels)
+    assert time.perf_counter() - begin < 5.0
+    assert 0.9 / n_labels < found < 0.2
+
+
+def test_dendrogram_purity_refuses_what_is_no_node():
+    tree = Tree.star(2)
+    with pytest.raises(InputError, match=r"a topiarist\.hierarchy\.Tree, got list"):
+        metrics.dendrogram_purity([-1, 0, 0], [1, 2], [0, 0])
+    with pytest.raises(InputError, match=r"each of the 2 labels, got int64 of shape \(3,\)"):
+        metrics.dendrogram_purity(tree, np.array([1, 2, 1], np.int64), [0, 0])
+    with pytest.raises(InputError, match="got float64 of shape"):
+        metrics.dendrogram_purity(tree, [1.0, 2.0], [0, 0])
+    with pytest.raises(InputError, match="nodes from 0 to 2, got 3"):
+        metrics.dendrogram_purity(tree, [1, 3], [0, 0])
+    with pytest.raises(InputError, match="got 2 documents and as many labels"):
+        metrics.dendrogram_purity(tree, [1, 2], ["x", "y"])

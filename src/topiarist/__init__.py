@@ -13,14 +13,20 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from topiarist import metrics as metrics
     from topiarist.counts.corpus import Corpus as Corpus
+    from topiarist.hierarchy.tree import Tree as Tree
+    from topiarist.tasks.cam import CAM as CAM
+    from topiarist.tasks.hplsa import HPLSA as HPLSA
     from topiarist.tasks.plsa import PLSA as PLSA
 
 _HOMES = {
+    "CAM": "topiarist.tasks.cam",
+    "HPLSA": "topiarist.tasks.hplsa",
+    "Tree": "topiarist.hierarchy.tree",
     "PLSA": "topiarist.tasks.plsa",
     "Corpus": "topiarist.counts.corpus",
 }
 
-__all__ = ["PLSA", "Corpus", "__version__", "metrics"]
+__all__ = ["CAM", "HPLSA", "PLSA", "Corpus", "Tree", "__version__", "metrics"]
 
 
 def __getattr__(name: str) -> Any:

@@ -178,8 +178,9 @@ def normalise_rows(counts, smoothing):
         total = 0.0
         for k in range(width):
             total += counts[d, k] + plus
-        scale = counts.dtype.type(1.0 / total) if total > 0.0 else counts.dtype.type(0)
-        least = counts.dtype.type(0) if total > 0.0 else counts.dtype.type(1.0 / width)
+        something = total > SMALLEST_MIXTURE
+        scale = counts.dtype.type(1.0 / total) if something else counts.dtype.type(0)
+        least = counts.dtype.type(0) if something else counts.dtype.type(1.0 / width)
         for k in range(width):
             counts[d, k] = (counts[d, k] + plus) * scale + least
 

@@ -66,8 +66,9 @@ def normalise_rows(counts: Array, smoothing: float) -> None:
     """(P3), (P4): each row + smoothing to sum one, in place; a row of nothing becomes uniform."""
     counts += smoothing
     total = counts.sum(axis=1, dtype=np.float64)
-    counts[total == 0] = 1 / counts.shape[1]
-    counts /= np.where(total == 0, 1.0, total)[:, None].astype(counts.dtype)
+    nothing = total <= SMALLEST_MIXTURE
+    counts[nothing] = 1 / counts.shape[1]
+    counts /= np.where(nothing, 1.0, total)[:, None].astype(counts.dtype)
 
 
 def column_sums(counts: Array, sums: Array) -> None:

@@ -151,7 +151,7 @@ class Engine:
 
         pieces = row_pieces(counts)
         total = np.sum(self.threads.map(sums, pieces), axis=0) + smoothing * len(counts)
-        empty = total == 0
+        empty = total <= SMALLEST_MIXTURE
         scale = (1.0 / np.where(empty, 1.0, total)).astype(counts.dtype)
         self.threads.map(lambda rows: self.kernels.scale_columns(counts[rows], smoothing, scale), pieces)
         if empty.any():

@@ -25,7 +25,7 @@ from topiarist.models import hplsa_variants, plsa
 from topiarist.models.em import State
 from topiarist.models.engine import Engine, Floats, paths_of, row_pieces
 
-TopicMix = Literal["ml", "uniform", "heldout"]
+TopicMix = Literal["ml", "uniform", "heldout", "fixed"]
 Variant = Literal["em", "cem", "sem"]
 
 
@@ -74,7 +74,7 @@ class Hplsa:
     """The model as the EM loop sees it. Smoothing is a Dirichlet concentration minus one (P4).
 
     ``topic_mix`` says where P(ν|α) comes from: "ml" (H6), "uniform" on the path, or "heldout", by the same sums over
-    held-out tokens. Then the objective of the training tokens need not rise.
+    held-out tokens. Then the objective of the training tokens need not rise. "fixed" keeps it as it is.
 
     ``variant`` says what a token does: "em" shares it among classes and topics; "cem" gives it wholly to the best pair,
     and the objective is that of the pairs, Σ n log max_α P(α|i) max_ν P(ν|α)P(j|ν); "sem" draws a pair for each token,
@@ -88,10 +88,13 @@ class Hplsa:
     topic_mix: TopicMix = "ml"
     variant: Variant = "em"
     seed: int = 0  # of "sem"
+    fixed_mix: Floats | None = None  # P(ν|α) when it is "fixed"
 
     def __post_init__(self) -> None:
         if self.path_mask.ndim != 2 or self.path_mask.dtype != bool or not self.path_mask.any(axis=1).all():
             raise ValueError("path_mask must be a boolean (classes, nodes) array with a node on every path")
+        if (self.topic_mix == "fixed") != (self.fixed_mix is not None):
+            raise ValueError("topic_mix='fixed' needs fixed_mix, and nothing else does")
 
     @property
     def monotone(self) -> bool:
@@ -128,6 +131,8 @@ class Hplsa:
     def m_step(self, stats: Stats) -> Params:
         """(H6), with the prior of (P4) for words; a class without counts spreads evenly over its path."""
         words = self.engine.normalise_rows(stats.topic_word_count, self.word_smoothing)
+        if self.fixed_mix is not None:
+            return Params(words, self.fixed_mix)
         even = uniform_mix(self.path_mask)
         return Params(words, even if self.topic_mix == "uniform" else _normalised(stats.class_topic_count, even))
 

@@ -13,20 +13,29 @@ from topiarist.models.em import Loop, Rules
 FIRST_RUN = "Compiling the numerical kernels (once per machine, about 10 seconds)"
 
 
-def prepare_kernels(dtype: Any, notice: Callable[[str], None] | None = None) -> None:
-    """Make sure the kernels of a precision are compiled; say so, because it takes some seconds once."""
+def prepare_kernels(dtype: Any, notice: Callable[[str], None] | None = None, *, paths: bool = False) -> None:
+    """Make sure the kernels of a precision are compiled, those for trees too if asked; it takes some seconds once."""
     try:
-        from topiarist.kernels import cache, compiled
+        from topiarist.kernels import cache, compiled, compiled_paths
     except ImportError:  # no compiler: ``kernels.load`` says so
         return
-    if cache.is_ready(str(dtype)):
+    missing = [
+        (name, prepare)
+        for name, prepare, wanted in (
+            (str(dtype), compiled.prepare, True),
+            (f"{dtype}-paths", compiled_paths.prepare_paths, paths),
+        )
+        if wanted and not cache.is_ready(name)
+    ]
+    if not missing:
         return
     if notice is None:
         sys.stderr.write(f"topiarist: {FIRST_RUN} …\n")
     else:
         notice(FIRST_RUN)
-    compiled.prepare(dtype)
-    cache.keep(str(dtype))
+    for name, prepare in missing:
+        prepare(dtype)
+        cache.keep(name)
 
 
 @contextmanager
@@ -55,6 +64,28 @@ def fitting(title: str, rules: Rules, *, show: bool) -> Iterator[Callable[[Loop]
                 gain = (loop.objectives[-1] - loop.objectives[-2]) / rules.weight
                 text = f", gained {gain:.5f} (stops below {rules.tol:g})"
             progress.update(task, completed=loop.steps, state=text)
+
+        yield watch
+
+
+@contextmanager
+def growing_tree(title: str, *, show: bool) -> Iterator[Callable[[Any], None] | None]:
+    """A watcher for ``growth.grow`` that shows leaves and held-out perplexity as they change, or None."""
+    if not show:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task(f"{title}: looking at the documents", total=None)
+
+        def watch(record: Any) -> None:
+            leaves, perplexity = record.n_leaves[-1], record.perplexity[-1]
+            progress.update(
+                task, description=f"{title}: growing, {leaves} leaves, held-out perplexity {perplexity:,.0f}"
+            )
 
         yield watch
 

@@ -1,0 +1,181 @@
+"""The cluster-abstraction model: one cluster for a document, a level of abstraction for each word. (C1)-(C5):
+docs/models/cam.md
+
+Documents *d*, words *w*, clusters *c*, nodes *a*: a document belongs to one cluster, and each of its words comes from a
+node on the cluster's path, P(w|c) = Σ_{a↑c} P(a|c) P(w|a). The model knows no tree, only a mask: which nodes are on the
+path of which cluster.
+
+**Computing it.** The log-posteriors (C1) are one product of the counts with log P(w|c), the sums over documents
+another; what remains is handed down the paths. Rows hold P(c|d), which follow from the shared parameters in every
+E-step.
+
+**Prior.** P(w|a) is drawn towards the words of the collection by ``prior_tokens[a]`` pseudo-tokens. At the root they
+keep every word possible in every cluster; elsewhere a few tokens guard against words never seen there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from topiarist.kernels import Paths
+from topiarist.kernels.reference import SMALLEST_MIXTURE
+from topiarist.kernels.shard import Shard, Side, aligned_empty
+from topiarist.models.em import State
+from topiarist.models.engine import Engine, Floats, paths_of, row_pieces
+
+NodeMix = Literal["heldout", "ml", "fixed"]
+TINY = 1e-300
+
+
+class Block(NamedTuple):
+    """Documents, with tokens of theirs that are held out to fit P(a|c) on (C4)."""
+
+    training: Shard
+    heldout: Shard | None = None
+
+
+@dataclass(frozen=True)
+class Params:
+    """What the model knows about words, paths and clusters."""
+
+    word_given_node: Floats  # P(w|a)  (n_nodes, n_words), C-contiguous
+    node_given_cluster: Floats  # P(a|c)  (n_clusters, n_nodes), zero off the path of c
+    cluster_prior: Floats  # P(c)  (n_clusters,)
+
+    def __post_init__(self) -> None:
+        n_clusters, n_nodes = self.node_given_cluster.shape
+        if self.word_given_node.ndim != 2 or not self.word_given_node.flags.c_contiguous:
+            raise ValueError("word_given_node must be a C-contiguous (nodes, words) array")
+        if len(self.word_given_node) != n_nodes or self.cluster_prior.shape != (n_clusters,):
+            raise ValueError(f"expected parameters of {n_clusters} clusters and {n_nodes} nodes")
+
+
+@dataclass(frozen=True)
+class Stats:
+    """Expected counts of a block, additive over blocks."""
+
+    node_word_count: Floats  # (n_nodes, n_words)
+    cluster_node_count: Floats  # (n_clusters, n_nodes)
+    cluster_count: Floats  # (n_clusters,) documents
+    objective: float  # T Σ_d log Σ_c P(c) Π_w P(w|c)^(n/T): per token as the log-prior is, at any temperature
+
+    def __add__(self, other: Stats) -> Stats:
+        return Stats(
+            self.node_word_count + other.node_word_count,
+            self.cluster_node_count + other.cluster_node_count,
+            self.cluster_count + other.cluster_count,
+            self.objective + other.objective,
+        )
+
+
+@dataclass(frozen=True)
+class Cam:
+    """The model as the EM loop sees it.
+
+    ``node_mix`` says where P(a|c) comes from: "heldout" tokens (C4), the training tokens ("ml", which tends to flat
+    clustering) or nowhere ("fixed"). With "heldout" the objective of the training tokens need not rise.
+    """
+
+    engine: Engine
+    path_mask: np.ndarray[Any, np.dtype[np.bool_]]  # (n_clusters, n_nodes)
+    node_mix: NodeMix = "heldout"
+    collection: Floats | None = None  # P(w), where words are drawn to
+    prior_tokens: Floats | None = None  # (n_nodes,)
+    fixed_mix: Floats | None = None  # P(a|c) when it is fixed
+
+    def __post_init__(self) -> None:
+        if self.path_mask.ndim != 2 or self.path_mask.dtype != bool or not self.path_mask.any(axis=1).all():
+            raise ValueError("path_mask must be a boolean (clusters, nodes) array with a node on every path")
+        if self.node_mix == "fixed" and (self.fixed_mix is None or self.fixed_mix.shape != self.path_mask.shape):
+            raise ValueError(f"node_mix='fixed' needs fixed_mix, P(a|c) of shape {self.path_mask.shape}")
+
+    @property
+    def monotone(self) -> bool:
+        """True when no step lowers the objective."""
+        return self.node_mix != "heldout"
+
+    def e_step(
+        self, shared: Params, block: Block, local: Any = None, inverse_temperature: float = 1.0
+    ) -> tuple[Stats, Floats]:
+        """(C1), (C2) and the sums of (C3), (C4); the temperature is that of the posterior of clusters alone."""
+        training, heldout = block
+        paths = self._paths(shared)
+        words = self.engine.climb(shared.word_given_node, paths)
+        posterior, objective = self._posterior(shared, words, training.rows, inverse_temperature)
+        word_count = self.engine.word_products(training, posterior)
+        node_count, mix_count = self.engine.descend(shared.word_given_node, words, word_count, paths)
+        if self.node_mix == "heldout":
+            if heldout is None:
+                raise ValueError("node_mix='heldout' needs blocks with held-out counts: Block(training, heldout)")
+            word_count = self.engine.word_products(heldout, posterior)
+            mix_count = self.engine.path_counts(shared.word_given_node, words, word_count, paths)
+        cluster_count = posterior.sum(axis=0, dtype=np.float64)
+        return Stats(node_count, mix_count, cluster_count, objective / inverse_temperature), posterior
+
+    def m_step(self, stats: Stats) -> Params:
+        """(C3) with the prior, and (C4)."""
+        words = stats.node_word_count
+        if self.collection is not None and self.prior_tokens is not None:
+            collection = self.collection.astype(words.dtype)
+            for node, tokens in enumerate(self.prior_tokens):
+                words[node] += words.dtype.type(tokens) * collection
+        words = self.engine.normalise_rows(words, 0.0)
+        mix = stats.cluster_node_count
+        total = mix.sum(axis=1, keepdims=True)
+        even = self.path_mask / self.path_mask.sum(axis=1, keepdims=True)
+        mix = np.where(total > 0, mix / np.where(total > 0, total, 1.0), even)
+        if self.node_mix == "fixed" and self.fixed_mix is not None:
+            mix = self.fixed_mix
+        return Params(words, mix, stats.cluster_count / max(stats.cluster_count.sum(), TINY))
+
+    def log_prior(self, shared: Params) -> float:
+        """Σ_a tokens(a) Σ_w P(w) log P(w|a)."""
+        if self.collection is None or self.prior_tokens is None:
+            return 0.0
+        wanted = np.flatnonzero(self.prior_tokens)
+        possible = self.collection > 0
+        logs = np.log(np.maximum(shared.word_given_node[np.ix_(wanted, possible)].astype(np.float64), TINY))
+        return float(self.prior_tokens[wanted] @ (logs @ self.collection[possible]))
+
+    def extrapolate(self, old: State, new: State, stride: float) -> State:
+        """No looking ahead: the steps are few, and clusters settle quickly."""
+        return new
+
+    def posterior(self, shared: Params, rows: Side, inverse_temperature: float = 1.0) -> Floats:
+        """(C1): P(c|d) of each document, each by itself."""
+        words = self.word_given_cluster(shared)
+        return self._posterior(shared, words, rows, inverse_temperature)[0]
+
+    def _posterior(self, shared: Params, words: Floats, rows: Side, inverse_temperature: float) -> tuple[Floats, float]:
+        logs = aligned_empty(words.shape, words.dtype)
+
+        def logarithms(piece: slice) -> None:
+            np.log(np.maximum(words[piece], SMALLEST_MIXTURE, out=logs[piece]), out=logs[piece])
+
+        self.engine.threads.map(logarithms, row_pieces(words))
+        scores = self.engine.row_products(rows, logs)
+        prior = np.log(np.maximum(shared.cluster_prior, TINY))
+
+        def normalised(piece: slice) -> float:
+            values = scores[piece].astype(np.float64) * inverse_temperature + prior
+            top = values.max(axis=1, keepdims=True)
+            np.exp(values - top, out=values)
+            total = values.sum(axis=1, keepdims=True)
+            scores[piece] = values / total
+            return float((np.log(total) + top).sum())
+
+        return scores, sum(self.engine.threads.map(normalised, row_pieces(scores)))
+
+    def word_given_cluster(self, shared: Params) -> Floats:
+        """P(w|c) = Σ_a P(a|c) P(w|a), (n_words, n_clusters)."""
+        return self.engine.climb(shared.word_given_node, self._paths(shared))
+
+    def log_likelihood(self, shared: Params, rows: Side, posterior: Floats) -> float:
+        """(C5): Σ n log Σ_c P(c|d) P(w|c)."""
+        return self.engine.log_likelihood(rows, posterior, self.word_given_cluster(shared))
+
+    def _paths(self, shared: Params) -> Paths:
+        return paths_of(self.path_mask, shared.node_given_cluster, shared.word_given_node.dtype)

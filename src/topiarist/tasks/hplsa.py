@@ -1,0 +1,290 @@
+"""HPLSA as a scikit-learn estimator: documents in several classes, words at every level of a tree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from topiarist.counts.validation import check_counts
+from topiarist.hierarchy import growth as growing
+from topiarist.hierarchy.annealed import Annealed, hplsa_schedule
+from topiarist.hierarchy.guided import Guided
+from topiarist.hierarchy.hplsa_species import HplsaSpecies
+from topiarist.hierarchy.placing import placed
+from topiarist.kernels.shard import Shard, Side
+from topiarist.metrics import completion_perplexity, known_counts
+from topiarist.models import em, hplsa
+from topiarist.models.engine import Engine, Floats
+from topiarist.tasks import options, trees
+from topiarist.tasks.progress import fitting, growing_tree, prepare_kernels
+
+
+class HPLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Hierarchical PLSA: a document mixes classes, a class is a node of a tree and speaks with the words of its path.
+
+    Parameters
+    ----------
+    n_classes : int or None, default None
+        Leaves of the tree. None: the smallest tree that predicts held-out tokens within 1 % as well as the best.
+    tree : Tree or None
+        Fit this tree instead of growing one.
+    class_nodes : "leaves" or "all", default "leaves"
+        Which nodes of a given tree are classes.
+    topic_mix : "ml", "uniform" or "heldout", default "ml"
+        Where P(topic | class) comes from: all tokens, nowhere (even on the path), or held-out tokens, which put general
+        words high and special words low.
+    growth : "guided" or "annealed", default "guided"
+        How splits are found: by geometry and repaired by EM, or by raising the inverse temperature as in the paper.
+    schedule : sequence of float or None
+        Inverse temperatures of annealed growth; None is the paper's.
+    variant : "em", "cem" or "sem", default "em"
+        Tokens shared among classes, given to the best one, or drawn.
+    heldout_fraction : float, default 0.1
+        Share of each document's tokens that is held out where the above asks for it.
+    effective_length : float or None, default None
+        A longer document weighs as if it had so many tokens. None: every token counts.
+    word_smoothing, class_smoothing : float, default 0.01 and 0
+        Pseudo-counts for each word of a topic, and for each class of a document.
+    max_classes : int, default 512
+        Leaves at most when held-out tokens choose.
+    dtype : "float32", "float64" or None
+        Precision. None: double for small problems, single for large ones.
+    max_iter : int, default 100
+        EM steps at most after the tree has grown.
+    tol : float, default 1e-4
+        Stop when two successive steps each gain less than this, in nats a token.
+    random_state : int, RandomState or None
+        Seed of the held-out tokens and of growth. The result does not depend on the number of threads.
+    device : "cpu"
+        Where to compute.
+    n_threads : int or None
+        Threads; None uses every core.
+    executor : object or None
+        Where blocks of documents are computed; None is this process.
+    verbose : int or bool, default 0
+        Draw a progress bar.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree.
+    class_nodes_ : tuple
+        The node of each class; the leaves of the tree in their order, or all nodes.
+    class_prior_ : array (n_classes,)
+        P(class).
+    doc_given_class_ : array (n_classes, n_documents)
+        P(document | class); rows sum to one.
+    topic_given_class_ : array (n_classes, n_nodes)
+        P(topic | class), zero off the path; rows sum to one.
+    word_given_topic_ : array (n_nodes, n_words)
+        P(word | topic); rows sum to one.
+    class_given_doc_ : array (n_documents, n_classes)
+        P(class | document) of the training documents: what ``transform`` returns for them.
+    labels_ : array (n_documents,)
+        The most probable class of each training document.
+    curve_ : Curve or None
+        Held-out perplexity against the number of leaves, with ``plot``; None on a given tree.
+    history_ : array
+        The objective of the last EM run, over all tokens: of its start and after every step.
+    inverse_temperature_ : float
+        1, unless annealing found that held-out tokens prefer less.
+    n_iter_, converged_, stopped_
+        Steps of that run, whether there was nothing more to gain, and the reason: "converged", "max_iter", or
+        "interrupted" (Ctrl-C keeps the best tree so far).
+    grown_ : str
+        Why growing ended: "heldout", "reached", "exhausted", "interrupted", or "given".
+    """
+
+    def __init__(
+        self,
+        n_classes: int | None = None,
+        *,
+        tree: Any = None,
+        class_nodes: str = "leaves",
+        topic_mix: str = "ml",
+        growth: str = "guided",
+        schedule: Any = None,
+        variant: str = "em",
+        heldout_fraction: float = 0.1,
+        effective_length: float | None = None,
+        word_smoothing: float = 0.01,
+        class_smoothing: float = 0.0,
+        max_classes: int = 512,
+        dtype: Any = None,
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        random_state: Any = None,
+        device: str = "cpu",
+        n_threads: int | None = None,
+        executor: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_classes = n_classes
+        self.tree = tree
+        self.class_nodes = class_nodes
+        self.topic_mix = topic_mix
+        self.growth = growth
+        self.schedule = schedule
+        self.variant = variant
+        self.heldout_fraction = heldout_fraction
+        self.effective_length = effective_length
+        self.word_smoothing = word_smoothing
+        self.class_smoothing = class_smoothing
+        self.max_classes = max_classes
+        self.dtype = dtype
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.device = device
+        self.n_threads = n_threads
+        self.executor = executor
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> HPLSA:
+        """Grow a tree (or fit the given one) on a matrix of counts (documents × words); ``y`` is ignored."""
+        self._check_options()
+        counts = self._counts(X, reset=True)
+        dtype = options.working_dtype(self.dtype, counts, trees.TILE_COLUMNS)
+        prepare_kernels(dtype, paths=True)
+        with options.running(self) as engine:
+            rng = options.generator(self.random_state)
+            ground = trees.prepared(counts, self.effective_length, self.heldout_fraction, dtype, rng)
+            species = HplsaSpecies(
+                engine, hplsa.Block(ground.training, ground.heldout), rng, self.topic_mix, self.variant,  # type: ignore[arg-type]
+                self.word_smoothing, self.class_smoothing, executor=self.executor,
+            )  # fmt: skip
+            if self.tree is not None:
+                classes = self.tree.leaves if self.class_nodes == "leaves" else tuple(range(len(self.tree)))
+                start = placed(self.tree, classes, ground.vectors, species.words_of, rng)
+                stage = species.fitted(start, 1.0) if self.topic_mix == "heldout" else growing.Stage(start, 0.0)
+                grown = growing.Growth(stage, (), (), len(classes), "given")
+            else:
+                grown = self._grown(species, ground, rng)
+            shard = Shard.of(trees.weighted(counts, self.effective_length), dtype, trees.TILE_COLUMNS)
+            self._keep(counts, grown, replace(species, block=hplsa.Block(shard)))
+        return self
+
+    def _grown(self, species: HplsaSpecies, ground: trees.Ground, rng: np.random.Generator) -> growing.Growth:
+        rules = growing.Rules(self.n_classes)
+        fewest = 3.0 if self.n_classes is None else 1.0
+        proposer: growing.Proposer
+        if self.growth == "annealed":
+            species = replace(species, steps=trees.ANNEALING)
+            rules = replace(rules, negligible=0.0)
+            schedule = tuple(self.schedule) if self.schedule is not None else hplsa_schedule()
+            proposer = Annealed(schedule, species.lengths, self.n_classes, self.max_classes, fewest=fewest)
+        else:
+            workers = species.engine.threads.map
+            proposer = Guided(ground.vectors, rng, self.n_classes, self.max_classes, fewest=fewest, workers=workers)
+        with growing_tree("HPLSA", show=bool(self.verbose)) as watch:
+            grown = growing.grow(species, proposer, rules, watch)
+        trees.said(grown, self.n_classes, "n_classes")
+        return grown
+
+    def _keep(self, counts: Any, grown: growing.Growth, species: HplsaSpecies) -> None:
+        """Learn from all tokens, with the tree as it is; then fold all documents in, as ``transform`` does."""
+        parts, beta = grown.stage.parts, grown.stage.inverse_temperature
+        model = species.model(parts)
+        tokens = float(species.block.training.rows.data.sum(dtype=np.float64))
+        tol = self.tol if self.variant != "sem" else -np.inf
+        rules = em.Rules(self.max_iter, tol, tokens, accelerate=model.monotone)
+        with fitting("HPLSA, all tokens", rules, show=bool(self.verbose)) as watch:
+            fit = em.run(
+                model, [species.block], species.state(parts), rules,
+                inverse_temperature=beta, watch=watch, executor=self.executor,
+            )  # fmt: skip
+        shared: hplsa.Params = fit.state.shared
+        self.tree_, self.class_nodes_, self.inverse_temperature_ = parts.tree, parts.class_nodes, beta
+        self.word_given_topic_, self.topic_given_class_ = shared.word_given_topic, shared.topic_given_class
+        self.curve_ = trees.curve_of(grown)
+        self.history_, self.grown_ = np.array(fit.objectives), grown.reason
+        self.n_iter_, self.converged_ = fit.steps, fit.converged
+        self.stopped_ = "interrupted" if grown.reason == "interrupted" else fit.reason
+        self.class_given_doc_ = self._fold_in(species.engine, counts)
+        lengths = np.asarray(counts.sum(axis=1, dtype=np.float64)).ravel()
+        self.class_prior_ = hplsa.class_prior(self.class_given_doc_, lengths)
+        self.doc_given_class_ = hplsa.doc_given_class(self.class_given_doc_, lengths)
+        self.labels_ = self.class_given_doc_.argmax(axis=1)
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Fit, and return P(class | document)."""
+        return self.fit(X).class_given_doc_
+
+    def fit_predict(self, X: Any, y: Any = None) -> Any:
+        """Fit, and return the most probable class of each document."""
+        return self.fit(X).labels_
+
+    def transform(self, X: Any) -> Floats:
+        """P(class | document) by folding in: each document by itself, the learned topics fixed."""
+        check_is_fitted(self)
+        counts = self._counts(X, reset=False)
+        with options.running(self) as engine:
+            return self._fold_in(engine, counts)
+
+    def predict(self, X: Any) -> Any:
+        """The most probable class of each document: a place in ``class_nodes_``."""
+        return self.transform(X).argmax(axis=1)
+
+    @property
+    def components_(self) -> Floats:
+        """P(word | class), (n_classes, n_words)."""
+        return self.topic_given_class_.astype(self.word_given_topic_.dtype) @ self.word_given_topic_
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log-likelihood per token of documents that are folded in; words unknown to the model are left out."""
+        check_is_fitted(self)
+        counts = known_counts(self.components_, self._counts(X, reset=False))
+        with options.running(self) as engine:
+            model, shared = self._model(engine)
+            rows = Side.of(counts, self.word_given_topic_.dtype)
+            total = model.log_likelihood(shared, rows, self._fold_in(engine, counts))
+        return total / max(float(counts.sum(dtype=np.float64)), 1.0)
+
+    def perplexity(self, X: Any) -> float:
+        """Perplexity by document completion: half of each document's tokens folded in, the other half scored."""
+        check_is_fitted(self)
+        counts = self._counts(X, reset=False)
+        with options.running(self) as engine:
+            return completion_perplexity(self.components_, lambda half: self._fold_in(engine, half), counts)
+
+    def _fold_in(self, engine: Engine, counts: Any) -> Floats:
+        prepare_kernels(self.word_given_topic_.dtype, paths=True)
+        model, shared = self._model(engine)
+        rows = Side.of(counts, shared.word_given_topic.dtype)
+        return model.fold_in(shared, rows, self.inverse_temperature_)
+
+    def _model(self, engine: Engine) -> tuple[hplsa.Hplsa, hplsa.Params]:
+        shared = hplsa.Params(self.word_given_topic_, self.topic_given_class_)
+        mask = self.tree_.path_mask(self.class_nodes_)
+        return hplsa.Hplsa(engine, mask, class_smoothing=self.class_smoothing), shared
+
+    def _counts(self, X: Any, *, reset: bool) -> Any:
+        counts = check_counts(X)
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        if reset:
+            trees.check_size(self.tree, self.n_classes, "n_classes", counts)
+        return counts
+
+    def _check_options(self) -> None:
+        trees.check_common(self)
+        trees.check_number_of_leaves(self, "n_classes", "max_classes")
+        options.check_one_of("class_nodes", self.class_nodes, ("leaves", "all"))
+        options.check_one_of("topic_mix", self.topic_mix, ("ml", "uniform", "heldout"))
+        options.check_one_of("variant", self.variant, ("em", "cem", "sem"))
+        options.check_number("word_smoothing", self.word_smoothing, 0.0, hint="0.01")
+        options.check_number("class_smoothing", self.class_smoothing, 0.0, hint="0")
+        if self.effective_length is not None:
+            options.check_number("effective_length", self.effective_length, 1.0, hint="35, or None")
+        for beta in self.schedule if self.schedule is not None else ():
+            options.check_number("schedule", beta, 0.01, 1.0, hint="(0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)")
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.class_prior_)
+
+    def __sklearn_tags__(self) -> Any:
+        return trees.tags(super().__sklearn_tags__())

@@ -1,0 +1,362 @@
+"""The growth loop with a toy that grows as told; splitting and joining by their laws; guided growth on planted data."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from sklearn.cluster import KMeans
+
+from tests.hierarchy import makers
+from tests.strategies import simplex_rows, trees
+from topiarist.hierarchy import Tree
+from topiarist.hierarchy.growth import Proposal, Record, Rules, Stage, Trial, grow
+from topiarist.hierarchy.guided import Guided, two_means
+from topiarist.hierarchy.parts import (
+    Parts,
+    Split,
+    collapse_negligible,
+    divide,
+    halved_shares,
+    in_tree_order,
+    join,
+    seedling,
+)
+from topiarist.hierarchy.species import Steps
+
+CURVE = {1: 100.0, 2: 50.0, 3: 40.3, 4: 40.0, 5: 41.0}
+ONE_BY_ONE = [Proposal((Split(0),))] * 4
+
+
+class Toy:
+    """A species whose held-out perplexity depends on the number of leaves alone."""
+
+    def __init__(self, curve=None, interrupt_at=None, stop_at=None):
+        self.curve, self.interrupt_at, self.stop_at, self.calls = curve or CURVE, interrupt_at, stop_at, []
+
+    def seedling(self):
+        return seedling(np.full(3, 1 / 3), 8)
+
+    def divided(self, parts, splits):
+        words = np.repeat(parts.word_given_node[[parts.class_nodes[split.index] for split in splits]], 2, axis=0)
+        shares = [halved_shares(parts, split) for split in splits]
+        return divide(parts, splits, words, np.concatenate([parts.class_given_doc[:, :0], *shares], axis=1))
+
+    def fitted(self, parts, inverse_temperature, *, last=False):
+        self.calls.append((parts.n_classes, inverse_temperature, last))
+        if len(self.calls) == self.interrupt_at:
+            raise KeyboardInterrupt
+        stopped = "interrupted" if len(self.calls) == self.stop_at else "max_iter"
+        return Stage(parts, -math.log(self.curve[parts.n_classes]), inverse_temperature, (), stopped)
+
+
+class Scripted:
+    """A proposer that reads from a list, and takes back what another list says."""
+
+    def __init__(self, proposals, refused=(), interrupt_at=None):
+        self.proposals, self.taken_back, self.interrupt_at = list(proposals), list(refused), interrupt_at
+        self.reason, self.stages, self.trials = "", [], []
+
+    def propose(self, stage):
+        self.stages.append(stage)
+        if len(self.stages) == self.interrupt_at:
+            raise KeyboardInterrupt
+        if not self.proposals:
+            self.reason = "script over"
+            return None
+        return self.proposals.pop(0)
+
+    def refused(self, trial):
+        self.trials.append(trial)
+        return self.taken_back.pop(0) if self.taken_back else ()
+
+
+def test_the_smallest_tree_within_one_per_cent_of_the_best_is_taken():
+    toy, seen = Toy(), []
+    growth = grow(toy, Scripted(ONE_BY_ONE), Rules(), seen.append)
+    assert growth.n_leaves == (1, 2, 3, 4, 5)
+    assert growth.perplexity == pytest.approx(tuple(CURVE.values()))
+    assert growth.chosen == growth.stage.parts.n_classes == 3
+    assert growth.reason == "script over"
+    assert [len(record.n_leaves) for record in seen] == [2, 3, 4, 5]
+    assert toy.calls[-1] == (3, 1.0, True)
+    assert not any(last for *_, last in toy.calls[:-1])
+
+
+@pytest.mark.parametrize(("tolerance", "chosen"), [(0.0, 4), (0.5, 2), (5.0, 1)])
+def test_the_tolerance_decides_how_small(tolerance, chosen):
+    assert grow(Toy(), Scripted(ONE_BY_ONE), Rules(tolerance=tolerance)).chosen == chosen
+
+
+def test_a_wanted_number_of_classes_takes_the_last_tree():
+    assert grow(Toy(), Scripted(ONE_BY_ONE), Rules(n_classes=5)).chosen == 5
+
+
+def test_only_trees_that_may_be_chosen_are_kept():
+    parts = Toy().seedling()
+    record = Record()
+    for perplexity in (100.0, 50.0, 50.4, 49.8, 51.0):
+        record = record.with_stage(Stage(parts, -math.log(perplexity)), 0.01)
+    assert [round(stage.perplexity, 1) for stage in record.candidates] == [50.0, 49.8]
+    assert round(record.smallest().perplexity, 1) == 49.8  # as many leaves, but better
+    assert len(record.perplexity) == 5
+
+
+def test_refused_splits_are_joined():
+    proposals = [Proposal((Split(0),)), Proposal((Split(0), Split(1)))]
+    proposer = Scripted(proposals, [(), (1,)])
+    growth = grow(Toy(), proposer, Rules(n_classes=3, negligible=0.0))
+    assert growth.n_leaves == (1, 2, 3)
+    assert proposer.trials[1].pairs == ((0, 2), (1, 3))
+    assert growth.stage.parts.tree.parents == (-1, 0, 1, 1, 0)
+    np.testing.assert_allclose(growth.stage.parts.sizes(), [2, 2, 4])
+
+
+def test_where_no_split_holds_the_tree_before_stays_unless_the_temperature_changed():
+    for beta, kept in ((1.0, True), (0.5, False)):
+        proposer = Scripted([Proposal((Split(0),), beta)], [(0,)])
+        grow(Toy(), proposer, Rules(n_classes=1))
+        first, second = proposer.stages
+        assert second.parts.n_classes == 1
+        assert (second.parts is first.parts) == kept
+        assert second.inverse_temperature == beta
+
+
+def test_a_proposal_without_splits_changes_the_temperature():
+    toy = Toy()
+    growth = grow(toy, Scripted([Proposal((), 0.5), Proposal((), 0.25)]), Rules())
+    assert [beta for _, beta, _ in toy.calls[:-1]] == [1.0, 0.5, 0.25]
+    assert growth.n_leaves == (1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("toy", "script"),
+    [
+        (Toy(interrupt_at=5), {}),  # at five leaves
+        (Toy(stop_at=5), {}),  # EM itself kept what it had
+        (Toy(), {"interrupt_at": 5}),
+    ],
+)
+def test_an_interruption_keeps_the_best_so_far(toy, script):
+    growth = grow(toy, Scripted([*ONE_BY_ONE, Proposal((Split(0),))], **script), Rules())
+    assert growth.reason == growth.stage.stopped == "interrupted"
+    assert growth.chosen == growth.stage.parts.n_classes == 3
+    assert growth.stage.parts.class_nodes == growth.stage.parts.tree.leaves
+    assert not any(last for *_, last in toy.calls)
+
+
+def test_an_interruption_with_a_wanted_number_keeps_the_largest_tree():
+    growth = grow(Toy(interrupt_at=5), Scripted(ONE_BY_ONE), Rules(n_classes=5))
+    assert growth.chosen == 4
+
+
+def random_parts(tree, seed, n_docs=6, n_words=5):
+    """Any parameters on a tree, classes in any order."""
+    rng = np.random.default_rng(seed)
+    nodes = tuple(rng.permutation(tree.leaves).tolist())
+    mix = tree.path_mask(nodes) * (rng.random((len(nodes), len(tree))) + 0.01)
+    words, rows = simplex_rows(rng, len(tree), n_words), simplex_rows(rng, n_docs, len(nodes))
+    return Parts(tree, nodes, words, mix / mix.sum(axis=1, keepdims=True), rows)
+
+
+def some_splits(parts, seed):
+    """Some classes, some with halves."""
+    rng = np.random.default_rng(seed)
+    chosen = rng.permutation(parts.n_classes)[: int(rng.integers(1, parts.n_classes + 1))]
+    halves = [None, (np.array([0, 2]), np.array([1, 4]))]
+    return tuple(Split(int(index), halves[int(rng.integers(2))]) for index in chosen)
+
+
+def split_up(parts, splits, words):
+    shares = np.concatenate([halved_shares(parts, split) for split in splits], axis=1)
+    return divide(parts, splits, words, shares)
+
+
+def is_sound(parts):
+    np.testing.assert_allclose(parts.class_given_doc.sum(axis=1), 1)
+    np.testing.assert_allclose(parts.node_given_class.sum(axis=1), 1)
+    np.testing.assert_allclose(parts.word_given_node.sum(axis=1), 1)
+    assert not parts.node_given_class[~parts.path_mask].any()
+    assert sorted(parts.class_nodes) == sorted(parts.tree.leaves)
+    assert parts.word_given_node.shape[0] == parts.node_given_class.shape[1] == len(parts.tree)
+    assert parts.class_given_doc.shape[1] == len(parts.node_given_class) == parts.n_classes
+
+
+def predictions(parts):
+    """Σ_c P(c|d) Σ_a P(a|c) P(w|a)."""
+    return parts.class_given_doc @ parts.node_given_class @ parts.word_given_node
+
+
+PARTS = st.builds(random_parts, trees().map(lambda tree: Tree(tree.parents)), st.integers(0, 10**6))
+SEEDS = st.integers(0, 10**6)
+
+
+@given(PARTS, SEEDS)
+def test_dividing_and_joining_gives_back_what_was(parts, seed):
+    splits = some_splits(parts, seed)
+    words = simplex_rows(np.random.default_rng(seed), 2 * len(splits), parts.word_given_node.shape[1])
+    divided = split_up(parts, splits, words)
+    is_sound(divided)
+    assert divided.n_classes == parts.n_classes + len(splits)
+    pairs = [(split.index, parts.n_classes + number) for number, split in enumerate(splits)]
+    joined = join(divided, pairs)
+    is_sound(joined)
+    assert joined.tree == parts.tree
+    assert joined.class_nodes == parts.class_nodes
+    np.testing.assert_allclose(joined.sizes(), parts.sizes())
+    np.testing.assert_allclose(joined.class_given_doc, parts.class_given_doc)
+    np.testing.assert_allclose(joined.node_given_class, parts.node_given_class)
+
+
+@given(PARTS, SEEDS)
+def test_halves_that_speak_as_their_parent_predict_the_same(parts, seed):
+    splits = some_splits(parts, seed)
+    words = np.repeat(parts.word_given_node[[parts.class_nodes[split.index] for split in splits]], 2, axis=0)
+    divided = split_up(parts, splits, words)
+    np.testing.assert_allclose(predictions(divided), predictions(parts))
+    some = [(split.index, parts.n_classes + number) for number, split in enumerate(splits)][: 1 + len(splits) // 2]
+    joined = join(divided, some)
+    is_sound(joined)
+    np.testing.assert_allclose(predictions(joined), predictions(parts))
+
+
+@given(PARTS)
+def test_the_order_of_the_tree_changes_no_prediction(parts):
+    ordered = in_tree_order(parts)
+    is_sound(ordered)
+    np.testing.assert_allclose(predictions(ordered), predictions(parts))
+    assert ordered.class_nodes == ordered.tree.leaves
+    assert ordered.tree.depth_first() == tuple(range(len(parts.tree)))
+
+
+@given(PARTS, SEEDS)
+def test_negligible_inner_nodes_go_and_nothing_else(parts, seed):
+    rng = np.random.default_rng(seed)
+    inner = [node for node in range(len(parts.tree)) if node != parts.tree.root and not parts.tree.is_leaf(node)]
+    assume(inner)
+    empty = [node for node in inner if rng.random() < 0.5]
+    mix = parts.node_given_class.copy()
+    mix[:, empty] = 0
+    parts = replace(parts, node_given_class=mix / mix.sum(axis=1, keepdims=True))
+    collapsed = collapse_negligible(parts, 1e-9)
+    is_sound(collapsed)
+    assert len(collapsed.tree) == len(parts.tree) - len(empty)
+    assert collapsed.n_classes == parts.n_classes
+    np.testing.assert_allclose(predictions(collapsed), predictions(parts))
+    assert collapse_negligible(parts, 0.0).tree == parts.tree
+    assert collapse_negligible(parts, 1.1).tree.depth <= 1
+
+
+def cloud(seed, gap=6.0):
+    rng = np.random.default_rng(seed)
+    sides = np.arange(60) % 3 == 0
+    return rng.standard_normal((60, 4)) + gap * np.outer(np.where(sides, 1, -1), rng.dirichlet(np.ones(4))), sides
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_two_means_finds_what_kmeans_finds(seed):
+    vectors, sides = cloud(seed)
+    gain, side = two_means(vectors, seed)
+    model = KMeans(2, n_init=10, random_state=0).fit(vectors)
+    assert (side == sides).all() or (side == ~sides).all()
+    error = ((vectors - vectors.mean(axis=0)) ** 2).sum()
+    assert gain == pytest.approx(error - model.inertia_)
+
+
+def test_two_means_needs_two_groups():
+    assert two_means(np.ones((10, 3)), 0)[1] is None
+    assert two_means(np.eye(3), 0, fewest=2)[1] is None
+    vectors, _ = cloud(0)  # twenty and forty
+    assert two_means(vectors, 0, fewest=20)[1] is not None
+    assert two_means(vectors, 0, fewest=21)[1] is None
+    assert two_means(vectors[:0], 0)[1] is None
+
+
+def hplsa_ml(data, **options):
+    return makers.hplsa_species(data, topic_mix="ml", **options)
+
+
+@pytest.mark.parametrize("species", [makers.cam_species, makers.hplsa_species, hplsa_ml])
+@pytest.mark.parametrize("n_classes", [None, 4])
+def test_a_planted_hierarchy_is_recovered_by_guided_growth(species, n_classes):
+    data = makers.planted()
+    proposer = Guided(makers.vectors(data), np.random.default_rng(0), n_classes)
+    growth = grow(species(data, steps=makers.BRISK), proposer, Rules(n_classes, negligible=0.0))
+    assert makers.same_partition(growth.stage.parts, data.classes)
+    assert makers.same_branches(growth.stage.parts, data.classes)
+    assert growth.reason == ("heldout" if n_classes is None else "reached")
+    is_sound(growth.stage.parts)
+
+
+def test_heldout_weights_leave_general_words_at_the_root():
+    data = makers.planted()
+    proposer = Guided(makers.vectors(data), np.random.default_rng(0), 4)
+    parts = grow(makers.hplsa_species(data, steps=makers.BRISK), proposer, Rules(4, negligible=0.0)).stage.parts
+    assert parts.word_given_node[0, :8].sum() > 0.75  # the planted root's own eight words
+    leaves = parts.word_given_node[list(parts.tree.leaves)]
+    assert leaves[:, :8].sum(axis=1).max() < 0.2
+
+
+def test_guided_growth_does_not_try_a_refused_leaf_again():
+    parts = seedling(np.full(3, 1 / 3), 60)
+    vectors, _ = cloud(0)
+    proposer = Guided(vectors, np.random.default_rng(0), 4)
+    before = Stage(parts, -3.0)
+    proposal = proposer.propose(before)
+    emptied = split_up(parts, proposal.splits, np.full((2, 3), 1 / 3))
+    shares = np.zeros_like(emptied.class_given_doc)
+    shares[:, 0] = 1
+    trial = Trial(before, Stage(replace(emptied, class_given_doc=shares), -3.0), ((0, 1),))
+    assert proposer.refused(trial) == (0,)
+    assert proposer.propose(before) is None
+    assert proposer.reason == "exhausted"
+
+
+@pytest.mark.parametrize("options", [{"variant": "cem"}, {"variant": "sem"}, {"topic_mix": "uniform"}, {}])
+def test_hplsa_grows_in_all_its_variants_and_always_the_same_way(options, monkeypatch):
+    monkeypatch.setattr("topiarist.kernels.shard.SMALLEST_PIECE", 200)  # something for every thread
+    data = makers.planted(n_docs=80)
+
+    def grown(n_threads):
+        species = makers.hplsa_species(data, n_threads=n_threads, steps=Steps(6, 12, 1e-6), **options)
+        return grow(species, Guided(makers.vectors(data), np.random.default_rng(0), 4), Rules(4))
+
+    one = grown(1)
+    assert one.stage.parts.n_classes == 4
+    assert makers.same_growth(one, grown(2))
+    is_sound(one.stage.parts)
+
+
+def test_hplsa_looks_ahead_only_at_the_end_and_only_where_steps_rise():
+    data = makers.planted(n_docs=60)
+    strides = {}
+    for mix in ("ml", "heldout"):
+        species = makers.hplsa_species(data, topic_mix=mix, steps=Steps(3, 6, 1e-9))
+        strides[mix] = seen = []
+        species = replace(species, watch=lambda loop, seen=seen: seen.append((loop.steps, loop.stride)))
+        grow(species, Guided(makers.vectors(data), np.random.default_rng(0), 2), Rules(2))
+    growing, last = strides["ml"][:8], strides["ml"][8:]
+    assert [steps for steps, _ in growing] == [0, 1, 2, 3] * 2
+    assert {stride for _, stride in growing} == {stride for _, stride in strides["heldout"]} == {1.0}
+    assert max(stride for _, stride in last) > 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_hplsa_halves_by_chance_are_copies_but_for_their_documents(dtype):
+    data = makers.planted(n_docs=60)
+    data.counts.data[data.counts.indptr[5] : data.counts.indptr[6]] = 0  # a document without words
+    species = makers.hplsa_species(data, topic_mix="ml", dtype=dtype)
+    parts = species.fitted(species.seedling(), 1.0).parts
+    divided = species.divided(parts, (Split(0),))
+    assert divided.class_given_doc.dtype == divided.word_given_node.dtype == dtype
+    np.testing.assert_array_equal(divided.word_given_node[1:], parts.word_given_node[[0, 0]])
+    np.testing.assert_array_equal(divided.node_given_class, [[0.5, 0.5, 0.0], [0.5, 0.0, 0.5]])
+    np.testing.assert_allclose(divided.class_given_doc.sum(axis=1), 1, rtol=1e-6)
+    np.testing.assert_allclose(species.lengths, data.counts.sum(axis=1))
+    share = species.lengths @ divided.class_given_doc / species.lengths.sum()
+    np.testing.assert_allclose(share, 0.5, atol=0.02)  # P(α)/2, up to the normalisation of documents
+    log_ratio = np.log(divided.class_given_doc[:, 0] / divided.class_given_doc[:, 1])
+    assert 0.1 < log_ratio.std() < 0.2  # 0.1 √2
+    assert math.isfinite(species.fitted(divided, 1.0).heldout)

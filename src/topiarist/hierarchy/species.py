@@ -42,6 +42,7 @@ class CamSpecies:
     rng: np.random.Generator
     prior_tokens: float = 3.0
     root_prior: float = 0.1
+    levels: bool = True  # False: every word comes from the leaf, which is flat distributional clustering
     steps: Steps = Steps()
     executor: Any = None
     watch: Callable[[em.Loop], None] | None = None
@@ -55,7 +56,8 @@ class CamSpecies:
         """Each half speaks as its documents do; where chance decides, as its parent but for a perturbation."""
         words = np.concatenate([parts.word_given_node[:0], *(self._half_words(parts, split) for split in splits)])
         shares = [halved_shares(parts, split) for split in splits]
-        return divide(parts, splits, words, np.concatenate([parts.class_given_doc[:, :0], *shares], axis=1))
+        divided = divide(parts, splits, words, np.concatenate([parts.class_given_doc[:, :0], *shares], axis=1))
+        return divided if self.levels else flattened(divided)
 
     def _half_words(self, parts: Parts, split: Split) -> Array:
         if split.halves is not None:
@@ -76,6 +78,7 @@ class CamSpecies:
         """The model on the tree of these parameters."""
         prior = np.full(len(parts.tree), self.prior_tokens)
         prior[parts.tree.root] += self.root_prior * self.block.training.rows.data.sum(dtype=np.float64)
+        node_mix = node_mix if self.levels else "fixed"
         return cam.Cam(self.engine, parts.path_mask, node_mix, self.collection, prior, parts.node_given_class)
 
     def state(self, parts: Parts) -> em.State:
@@ -104,6 +107,13 @@ class CamSpecies:
         )
         heldout = heldout_likelihood(self.block.heldout, lambda side: model.log_likelihood(shared, side, rows))
         return Stage(parts, heldout, inverse_temperature, fit.objectives, fit.reason)
+
+
+def flattened(parts: Parts) -> Parts:
+    """All weight of every path at its leaf."""
+    mix = np.zeros_like(parts.node_given_class)
+    mix[np.arange(parts.n_classes), parts.class_nodes] = 1.0
+    return replace(parts, node_given_class=mix)
 
 
 def heldout_likelihood(shard: Any, log_likelihood: Callable[[Side], float]) -> float:

@@ -16,7 +16,7 @@ from topiarist.hierarchy.critical import critical_temperature
 from topiarist.hierarchy.guided import Guided
 from topiarist.hierarchy.parts import Parts
 from topiarist.hierarchy.placing import placed
-from topiarist.hierarchy.species import CamSpecies, Steps
+from topiarist.hierarchy.species import CamSpecies, Steps, flattened
 from topiarist.kernels.shard import Shard, Side
 from topiarist.metrics import completion_perplexity, known_counts
 from topiarist.models import cam, em
@@ -39,6 +39,8 @@ class CAM(ReadsDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         Fit this tree instead of growing one; its leaves are the clusters.
     growth : "guided" or "annealed", default "guided"
         How splits are found: by geometry and repaired by EM, or by lowering the temperature as in the paper.
+    levels : bool, default True
+        False lets every word come from the leaf: flat distributional clustering, for comparison.
     heldout_fraction : float, default 0.1
         Share of each document's tokens that decides about the levels P(node | cluster) and the number of leaves.
     effective_length : float, "heldout" or None, default 35
@@ -100,6 +102,7 @@ class CAM(ReadsDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         *,
         tree: Any = None,
         growth: str = "guided",
+        levels: bool = True,
         heldout_fraction: float = 0.1,
         effective_length: float | str | None = 35.0,
         word_smoothing: float = 3.0,
@@ -117,6 +120,7 @@ class CAM(ReadsDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self.n_clusters = n_clusters
         self.tree = tree
         self.growth = growth
+        self.levels = levels
         self.heldout_fraction = heldout_fraction
         self.effective_length = effective_length
         self.word_smoothing = word_smoothing
@@ -154,16 +158,18 @@ class CAM(ReadsDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         ground = trees.prepared(counts, length, self.heldout_fraction, dtype, rng)
         species = CamSpecies(
             engine, cam.Block(ground.training, ground.heldout), ground.collection, rng,
-            self.word_smoothing, self.root_smoothing, executor=self.executor,
+            self.word_smoothing, self.root_smoothing, bool(self.levels), executor=self.executor,
         )  # fmt: skip
         if self.tree is not None:
             start = placed(self.tree, self.tree.leaves, ground.vectors, species.words_of, rng)
+            start = start if self.levels else flattened(start)
             stage = replace(species, steps=Steps(last=self.max_iter, tol=self.tol)).fitted(start, 1.0, last=True)
             return growing.Growth(stage, (), (), start.n_classes, "given")
         rules, proposer = growing.Rules(self.n_clusters), self._proposer(ground, engine, rng)
         if self.growth == "annealed":
             species = replace(species, steps=trees.ANNEALING)
-            rules = replace(rules, negligible=0.0)
+        if self.growth == "annealed" or not self.levels:
+            rules = replace(rules, negligible=0.0)  # the tree of the paper, and one whose inner nodes say nothing
         with growing_tree("CAM", show=bool(self.verbose)) as watch:
             grown = growing.grow(species, proposer, rules, watch)
         trees.said(grown, self.n_clusters, "n_clusters")

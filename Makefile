@@ -1,4 +1,4 @@
-# make demo   sets up, finds the topics of the bundled abstracts, prints them
+# make demo   sets up, grows a tree of topics from the bundled abstracts, prints it
 # make test   sets up, checks style, types and imports, runs the tests
 PYTHON ?= python3
 VENV   := .venv
@@ -7,7 +7,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check
 
 .PHONY: help demo test lint bench reproduce clean
 help:
-	@echo "make demo       set up, then find and print the topics of the bundled abstracts"
+	@echo "make demo       set up, then grow and print a tree of topics from the bundled abstracts"
 	@echo "make test       set up, then check style, types and imports, and run the tests"
 	@echo "make lint       style, types and the direction of imports only"
 	@echo "make bench      compare with other systems in one run (sets up their own environment)"
@@ -15,8 +15,8 @@ help:
 	@echo "make clean      remove the environments and caches"
 
 demo: $(VENV)/demo
-	@echo "== Finding the topics of 12,000 arXiv abstracts (some seconds, the first time half a minute)"
-	@$(BIN)/topiarist topics demo
+	@echo "== Growing a tree of topics from 12,000 arXiv abstracts (some seconds, the first time about half a minute)"
+	@$(BIN)/topiarist grow demo
 
 test: lint
 	@echo "== Running the tests"

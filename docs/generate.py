@@ -15,13 +15,19 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import topiarist
+
 REFERENCE = Path(__file__).parent / "reference"
 WIDTH = 100
-COMMANDS = ((), ("topics",), ("doctor",))
+COMMANDS = ((), ("grow",), ("topics",), ("doctor",))
 
 # Module, what a reader finds in it, and the names to describe (None: all that the module lists as public).
 MODULES: tuple[tuple[str, str, tuple[str, ...] | None], ...] = (
-    ("topiarist", "What most programs need. `import topiarist` itself loads nothing heavy.", ("PLSA", "Corpus")),
+    (
+        "topiarist",
+        "What most programs need. `import topiarist` itself loads nothing heavy.",
+        tuple(name for name in topiarist.__all__ if name not in ("__version__", "metrics")),
+    ),
     ("topiarist.metrics", "Exact definitions: [metrics](metrics.md).", None),
     ("topiarist.text.readers", "See [read your files](../how-to/read-your-files.md).", None),
     ("topiarist.text.documents", "What readers yield and report.", ("Document", "Problem")),
@@ -31,14 +37,23 @@ MODULES: tuple[tuple[str, str, tuple[str, ...] | None], ...] = (
     ("topiarist.text.stop_words", "Stop lists, for those who ask for them.", ("stop_words", "stop_words_from_file")),
     ("topiarist.text.stems", "Stemmers.", ("stem_languages",)),
     ("topiarist.text.language", "The language of a collection.", ("detect_language", "Language")),
-    ("topiarist.tasks.topics", "What `topiarist topics` calls.", ("find_topics", "Topics", "Topic", "distinctive")),
+    (
+        "topiarist.tasks.topic_tree",
+        "What `topiarist grow` calls. See [grow a tree](../how-to/grow-a-tree.md).",
+        ("grow_tree", "describe_tree", "TopicTree", "NodeSummary"),
+    ),
+    (
+        "topiarist.tasks.topics",
+        "What `topiarist topics` calls.",
+        ("find_topics", "Topics", "Topic", "set_general_words_aside", "distinctive"),
+    ),
     (
         "topiarist.errors",
         "Every error raised on purpose says what was expected, what came and what to try.",
         ("TopiaristError", "UsageError", "InputError", "ResourceError"),
     ),
 )
-WHOLE_DOCSTRING = {"PLSA", "read", "Columns", "Limits", "CountSettings", "TextCounter"}
+WHOLE_DOCSTRING = {"PLSA", "grow_tree", "read", "Columns", "Limits", "CountSettings", "TextCounter"}
 MADE_ELSEWHERE = {"Reading"}  # not by calling the class
 COLOURS = ("FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS")
 
@@ -53,7 +68,7 @@ EXIT_CODES = """## Exit codes
 | 4 | reserved for damaged collections; nothing in this version returns it |
 | 5 | memory, disk, device, or an optional package that is not installed |
 | 70 | a fault of ours; the message names a log file that holds places in our code and no document text |
-| 130 | stopped by Ctrl-C; topics that were found by then are printed |
+| 130 | stopped by Ctrl-C; the tree or the topics that were found by then are printed |
 
 An error is one sentence on standard error and, where there is one, a line that begins with `Try:`. `--debug` adds the
 trace. Results go to standard output, everything else to standard error.

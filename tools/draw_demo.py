@@ -1,4 +1,8 @@
-"""Draw the picture in the README: what ``topiarist topics demo`` prints, as SVG. ``python tools/draw_demo.py FILE``."""
+"""Draw the pictures of the documentation from the bundled abstracts: ``python tools/draw_demo.py [FOLDER]``.
+
+``tree.svg`` is what ``topiarist grow demo --phrases --figure tree.svg`` draws, ``topics.svg`` what ``topiarist topics
+demo`` prints. Both are the same for the same code on the same kind of machine, but for the seconds in the second.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +14,30 @@ from pathlib import Path
 
 from rich.console import Console
 
-from topiarist.app.cli import topics
+from topiarist.app.cli import figures, topics
 from topiarist.counts.corpus import Corpus
+from topiarist.counts.settings import CountSettings, PhraseSettings
+from topiarist.tasks.topic_tree import grow_tree
 from topiarist.tasks.topics import find_topics
 from topiarist.text.demo import demo_documents
 
 FOREIGN = re.compile(r"@font-face\s*\{[^}]*\}|<!--.*?-->", re.DOTALL)  # fonts would be fetched from elsewhere
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
 
 
-def main(path: str) -> None:
+def main(folder: Path) -> None:
+    """Draw both."""
+    draw_tree(folder / "tree.svg")
+    draw_topics(folder / "topics.svg")
+
+
+def draw_tree(path: Path) -> None:
+    """Grow the tree and draw it."""
+    corpus = Corpus.from_documents(demo_documents(), CountSettings(phrases=PhraseSettings()), keep_texts=False)
+    figures.save(grow_tree(corpus).draw, str(path))
+
+
+def draw_topics(path: Path) -> None:
     """Fit, print into a recording console, write the recording."""
     began = time.perf_counter()
     corpus = Corpus.from_documents(demo_documents(), keep_texts=False)
@@ -27,8 +46,8 @@ def main(path: str) -> None:
     found = find_topics(corpus, 14, n_words=6)
     topics.show(found, console, time.perf_counter() - began, demo=True)
     drawing = console.export_svg(title="topiarist")
-    Path(path).write_text(FOREIGN.sub("", drawing).replace("Fira Code", "monospace") + "\n", encoding="utf-8")
+    path.write_text(FOREIGN.sub("", drawing).replace("Fira Code", "monospace") + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else IMAGES)

@@ -38,13 +38,17 @@ def texts():
         yield f"the story of {picked} and the {words[number % 7]}"
 
 
-@pytest.fixture
-def folder(tmp_path):
-    home = tmp_path / "notes"
+def written(home):
+    """The texts as files of a new folder."""
     home.mkdir()
     for number, text in enumerate(texts()):
         (home / f"{number:02}.txt").write_text(text)
     return home
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return written(tmp_path / "notes")
 
 
 def test_topics_of_a_folder(folder):

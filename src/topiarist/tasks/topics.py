@@ -85,7 +85,7 @@ def find_topics(
     tops = [_top(own[k], model.components_[k], n_words) for k in range(n_topics)]
     general_topic = is_general(model.component_given_doc_, model.component_prior_)
     order = np.lexsort((-model.component_prior_, general_topic))
-    coherence = _coherence([tops[k] for k in order], special.counts)
+    coherence = coherences([tops[k] for k in order], special.counts)
     topics = tuple(
         Topic(
             words=tuple(special.vocabulary.words[word] for word in tops[k]),
@@ -107,9 +107,9 @@ def set_general_words_aside(corpus: Corpus) -> tuple[Corpus, tuple[str, ...]]:
     general = general_words(corpus.vocabulary, corpus.n_docs)
     if general.all():
         raise InputError(
-            f"every one of the {corpus.n_words:,} words occurs in more than half of the documents: nothing to tell "
-            "them apart by",
-            hint="more documents, or documents that differ more",
+            f"nothing to tell {corpus.n_docs:,} documents apart by: each word that was counted ({corpus.n_words:,}) "
+            "occurs in more than half of the documents",
+            hint="more documents, documents that differ more, or rarer words too (--min-documents 1)",
         )
     counts, vocabulary = select_words(corpus.counts, corpus.vocabulary, ~general)
     order = np.argsort(-corpus.vocabulary.totals, kind="stable")
@@ -143,13 +143,20 @@ def _top(scores: Floats, frequency: Floats, number: int) -> Any:
     return distinct if len(distinct) else np.argsort(-frequency, kind="stable")[:number]
 
 
-def _typical(corpus: Corpus, share: Floats, number: int = 3) -> tuple[str, ...]:
-    """Titles (or ids) of the documents that lie most in a component; long documents are surer, and win ties."""
-    certain = share * (1 - np.exp(-corpus.lengths() / 50))
+def names_of(corpus: Corpus, rows: Any) -> tuple[str, ...]:
+    """What to call documents: their titles, or their ids where there is none."""
     names = corpus.titles or corpus.ids
-    return tuple(names[row] or corpus.ids[row] for row in np.argsort(-certain, kind="stable")[:number])
+    return tuple(names[row] or corpus.ids[row] for row in rows)
 
 
-def _coherence(tops: list[Any], counts: Any) -> list[float]:
-    """Coherence of each topic; one of a single word agrees with itself."""
-    return [float(npmi_coherence([top], counts, top_n=len(top))[0]) if len(top) > 1 else 1.0 for top in tops]
+def coherences(tops: list[Any], counts: Any) -> list[float]:
+    """Coherence of each list of words; a single word agrees with itself, and none with nothing."""
+    several = [top for top in tops if len(top) > 1]
+    scores = iter(npmi_coherence(several, counts, top_n=max(map(len, several))) if several else ())
+    return [float(next(scores)) if len(top) > 1 else float(len(top)) for top in tops]
+
+
+def _typical(corpus: Corpus, share: Floats, number: int = 3) -> tuple[str, ...]:
+    """The documents that lie most in a component; long documents are surer, and win ties."""
+    certain = share * (1 - np.exp(-corpus.lengths() / 50))
+    return names_of(corpus, np.argsort(-certain, kind="stable")[:number])

@@ -1,0 +1,38 @@
+"""Small things that all commands print."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import asdict
+from typing import Any
+
+
+def one_line(text: str) -> str:
+    """A title without line breaks or control characters: what a file says must not move the cursor."""
+    return "".join(character if character.isprintable() else " " for character in " ".join(text.split()))
+
+
+def counted(number: int, thing: str, things: str = "") -> str:
+    """A number and what is counted: 1 leaf, 2,000 leaves."""
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+
+
+def speaks_unicode() -> bool:
+    """Whether standard output can show any sign."""
+    return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+
+
+def typed_command() -> str:
+    """The program as it can be typed again: a path where it is not on the search path."""
+    typed = sys.argv[0]
+    return typed if os.path.basename(typed) == "topiarist" else "topiarist"
+
+
+def print_json(record: dict[str, Any], counts: Any, seconds: float) -> None:
+    """One JSON document: a result, how reading went (None: the bundled collection), how long it took."""
+    record = record | {"seconds": round(seconds, 3)}
+    if counts is not None:
+        record["reading"] = asdict(counts)
+    print(json.dumps(record, indent=2, ensure_ascii=not speaks_unicode()))

@@ -22,9 +22,9 @@ SOURCES = sorted((ROOT / "src").rglob("*.py"))
 EXAMPLES = [
     page
     for page in PAGES
-    if page.parent.name in ("tutorial", "how-to", "design") and "```python" in page.read_text("utf-8")
+    if page.parent.name in ("tutorial", "how-to", "models", "design") and "```python" in page.read_text("utf-8")
 ]
-MODELS_TO_COME = {"H"}  # kernels cite equations of models whose pages come with them
+MODELS_TO_COME = set()  # kernels cite equations of models whose pages come with them
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LABEL = re.compile(r"\(([A-Z])(\d{1,2})\)")

@@ -201,6 +201,34 @@ def test_classes_without_ancestors_are_the_components_of_plsa(matrix, seed, beta
     np.testing.assert_allclose(tree.state.shared.word_given_topic, flat.state.shared.word_given_component, atol=1e-12)
 
 
+@pytest.mark.parametrize("inner", [False, True], ids=["flat", "hierarchy"])
+def test_known_classes_stay_and_give_direct_estimates(inner):
+    rng = np.random.default_rng(12)
+    matrix, classes = csr_matrix(rng.poisson(1.0, (30, 12)).astype(float)), np.repeat(np.arange(3), 10)
+    mask = trees.path_mask([-1, 0, 0, 1, 1], [2, 3, 4]) if inner else np.eye(3, dtype=bool)
+    known = np.eye(3)[classes]
+    start = random_start(matrix, mask, 12)
+    fit = run(model_of(mask), matrix, em.State(start.shared, (known,)), 3 if inner else 1)
+    lengths, counted = np.asarray(matrix.sum(axis=1)).ravel(), known.T @ matrix.toarray()
+    rows, tokens = fit.state.local[0], counted.sum(axis=1)
+    np.testing.assert_array_equal(rows, known)
+    np.testing.assert_allclose(hplsa.class_prior(rows, lengths), tokens / lengths.sum(), rtol=1e-12)
+    np.testing.assert_allclose(
+        hplsa.doc_given_class(rows, lengths), known.T * lengths / tokens[:, None], rtol=1e-12, atol=1e-15
+    )
+    if not inner:
+        np.testing.assert_allclose(fit.state.shared.word_given_topic, counted / tokens[:, None], rtol=1e-12)
+        return
+    words, mix = start.shared.word_given_topic, start.shared.topic_given_class
+    for _ in range(3):  # the only thing left to find out is the topic of each token: a mixture on each path
+        joint = mix[:, :, None] * words
+        given = counted[:, None] * joint / joint.sum(axis=1, keepdims=True)
+        words = given.sum(axis=0) / given.sum(axis=(0, 2))[:, None]
+        mix = given.sum(axis=2) / tokens[:, None]
+    np.testing.assert_allclose(fit.state.shared.word_given_topic, words, rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(fit.state.shared.topic_given_class, mix, rtol=1e-10, atol=1e-14)
+
+
 def test_one_node_is_the_unigram():
     matrix = csr_matrix(np.array([[1, 2, 0], [0, 3, 4]], float))
     mask = np.ones((1, 1), bool)

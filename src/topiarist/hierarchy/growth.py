@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from topiarist.hierarchy.parts import Parts, Split, collapse_negligible, in_tree_order, join
+from topiarist.hierarchy.parts import Parts, Split, collapse_negligible, in_tree_order, join, without_empty
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,7 @@ class Rules:
 
     n_classes: int | None = None  # the last tree, which has as many leaves as this; None lets held-out tokens choose
     tolerance: float = 0.01  # a smaller tree is taken if its perplexity is within this of the best
+    emptiest: float = 0.5  # leaves of fewer expected documents are removed
     negligible: float = 0.15  # inner nodes that explain less of what is below them are removed
 
 
@@ -132,8 +133,9 @@ def grow(species: Species, proposer: Proposer, rules: Rules, watch: Callable[[Re
     done = replace(chosen, parts=in_tree_order(chosen.parts), stopped="interrupted")
     if not interrupted:
         try:
-            parts = in_tree_order(collapse_negligible(chosen.parts, rules.negligible))
+            parts = collapse_negligible(without_empty(chosen.parts, rules.emptiest), rules.negligible)
             done = species.fitted(parts, chosen.inverse_temperature, last=True)
+            done = replace(done, parts=in_tree_order(done.parts))
         except KeyboardInterrupt:
             pass
     reason = "interrupted" if done.stopped == "interrupted" else proposer.reason

@@ -94,7 +94,8 @@ class HplsaSpecies:
             node_given_class=shared.topic_given_class,
             class_given_doc=rows,
         )
-        heldout = heldout_likelihood(self.block.heldout, lambda side: model.log_likelihood(shared, side, rows))
+        fitted = int(np.count_nonzero(parts.path_mask)) - parts.n_classes if model.topic_mix == "heldout" else 0
+        heldout = heldout_likelihood(self.block.heldout, lambda side: model.log_likelihood(shared, side, rows), fitted)
         return Stage(parts, heldout, inverse_temperature, fit.objectives, fit.reason)
 
     @cached_property

@@ -133,9 +133,32 @@ def collapse_negligible(parts: Parts, least: float) -> Parts:
     return _renumbered(parts, edit)
 
 
+def without_empty(parts: Parts, least: float) -> Parts:
+    """Leaves of fewer expected documents are removed, and inner nodes that are then left with one child."""
+    sizes = parts.sizes()
+    kept = [c for c in range(parts.n_classes) if sizes[c] >= least] or [int(sizes.argmax())]
+    if len(kept) == parts.n_classes:
+        return parts
+    edit = edits.prune(parts.tree, [parts.class_nodes[c] for c in kept], single_children=False)
+    shares = parts.class_given_doc[:, kept]
+    total = shares.sum(axis=1, keepdims=True)
+    shares = np.where(total > 0, shares / np.where(total > 0, total, 1), 1 / len(kept)).astype(shares.dtype)
+    fewer = replace(
+        parts,
+        class_nodes=tuple(parts.class_nodes[c] for c in kept),
+        node_given_class=parts.node_given_class[kept],
+        class_given_doc=np.ascontiguousarray(shares),
+    )
+    return _renumbered(fewer, edit)
+
+
 def in_tree_order(parts: Parts) -> Parts:
-    """Nodes from the root down, classes in the order of the tree's leaves, and plain names."""
-    order = parts.tree.depth_first()
+    """Nodes from the root down, the largest of siblings first; classes in the order of leaves, and plain names."""
+    sizes = parts.sizes() @ parts.path_mask
+    order, waiting = [], [parts.tree.root]
+    while waiting:
+        order.append(waiting.pop())
+        waiting += sorted(parts.tree.children(order[-1]), key=lambda node: (sizes[node], -node))
     places = {old: new for new, old in enumerate(order)}
     tree = Tree(tuple(places.get(parts.tree.parents[old], -1) for old in order))
     edit = edits.Edit(tree, tuple(order))

@@ -105,7 +105,8 @@ class CamSpecies:
             node_given_class=shared.node_given_cluster,
             class_given_doc=rows,
         )
-        heldout = heldout_likelihood(self.block.heldout, lambda side: model.log_likelihood(shared, side, rows))
+        fitted = int(np.count_nonzero(parts.path_mask)) - parts.n_classes if self.levels else 0
+        heldout = heldout_likelihood(self.block.heldout, lambda side: model.log_likelihood(shared, side, rows), fitted)
         return Stage(parts, heldout, inverse_temperature, fit.objectives, fit.reason)
 
 
@@ -116,12 +117,12 @@ def flattened(parts: Parts) -> Parts:
     return replace(parts, node_given_class=mix)
 
 
-def heldout_likelihood(shard: Any, log_likelihood: Callable[[Side], float]) -> float:
-    """Per held-out token; 0 where there are none."""
+def heldout_likelihood(shard: Any, log_likelihood: Callable[[Side], float], fitted: int = 0) -> float:
+    """Per held-out token; 0 where there are none. Each parameter that was fitted on these tokens costs a nat."""
     if shard is None:
         return 0.0
     tokens = float(shard.rows.data.sum(dtype=np.float64))
-    return log_likelihood(shard.rows) / tokens if tokens else 0.0
+    return (log_likelihood(shard.rows) - fitted) / tokens if tokens else 0.0
 
 
 def sum_of_rows(rows: Side, documents: Array, n_words: int) -> Array:

@@ -1,8 +1,9 @@
 """The words that describe the nodes, as a person would choose them.
 
 A node a is described by words that are frequent there and more frequent than above: by the score
-P(w|a) · log(P(w|a) / max(P(w|parent), P(w|root))). The root is described by its most probable words. What stands at a
-node is not said again below it; after "model" there is no need for "models", nor for "neural" after "neural network".
+P(w|a) · log(P(w|a) / max(P(w|parent), P(w|root))). The root is described by its most probable words. A word that a
+child has with twice the probability is left to the child. What stands at a node is not said again below it; after
+"model" there is no need for "models", nor for "neural" after "neural network".
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 FLOOR = 0.01  # of a uniform share: a reference below it says no more than "not there", however small it is
 FEWEST = 3  # with fewer telling words than this, probable ones help out
+CHILDS = 2.0  # times as probable at a child: then the word is the child's
 EVIDENCE = 2.0  # how often a word must be expected at a node; once may be chance
 CONSIDERED = 10  # candidates for each word wanted, so that variants can be skipped
 ROW_TOLERANCE = 1e-3  # float32 rows of 100,000 words add up no better
@@ -41,7 +43,7 @@ def node_words(
 
     ``node_weight`` (how much of the collection each node explains, on any scale) and ``count`` (how often each word
     occurs in the collection) together tell how often a word is expected at a node: less than twice is no evidence, and
-    it is used only where nothing better is left. ``words`` are the words themselves: variants of a better word, or of
+    it is not used. ``words`` are the words themselves: variants of a better word, or of
     one that an ancestor was given, are skipped.
     """
     probabilities = _checked(tree, word_given_node)
@@ -57,16 +59,17 @@ def node_words(
         above = used[parent] if parent >= 0 else np.empty(0, np.int64)
         probability = probabilities[node]
         scores = _scores(tree, probabilities, node)
+        rest = np.array(probability, dtype=np.float64)
         if tokens is not None:
-            scores[probability * tokens[node] < EVIDENCE] = 0.0
-        scores[above] = 0.0
+            scores[probability * tokens[node] < EVIDENCE] = rest[probability * tokens[node] < EVIDENCE] = 0.0
+        for child in tree.children(node):
+            scores[probabilities[child] > CHILDS * probability] = 0.0
+        scores[above] = rest[above] = 0.0
         said = [words[column].split() for column in above.tolist()] if words is not None else []
         picked = _pick([], scores, n_words, words, said)
         if len(picked) < FEWEST:
-            rest = np.array(probability, dtype=np.float64)
-            rest[above] = 0.0
             rest[picked] = 0.0
-            picked = _pick(picked, rest, n_words, words, said)
+            picked = _pick(picked, rest, min(FEWEST, n_words), words, said)
         chosen[node] = np.array(picked, dtype=np.int64)
         used[node] = np.concatenate([above, chosen[node]])
     return chosen

@@ -79,15 +79,15 @@ def growing_tree(title: str, *, show: bool) -> Iterator[Callable[[Any], None] | 
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task(f"{title}: looking at the documents", total=None)
+        task = progress.add_task(f"Growing the tree ({title})", total=None)
 
         def watch(record: Any) -> None:
             leaves, perplexity = record.n_leaves[-1], record.perplexity[-1]
-            progress.update(
-                task, description=f"{title}: growing, {leaves} leaves, held-out perplexity {perplexity:,.0f}"
-            )
+            said = f"Growing the tree ({title}): {leaves} leaves, held-out perplexity {perplexity:,.0f}"
+            progress.update(task, description=said)
 
         yield watch
+        progress.update(task, total=1, completed=1)
 
 
 @contextmanager

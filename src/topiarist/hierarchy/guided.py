@@ -24,7 +24,7 @@ Map = Callable[[Callable[[int], Any], list[int]], list[Any]]
 
 @dataclass
 class Guided:
-    """Proposes the most rewarding splits, about a sixteenth of the leaves at a time.
+    """Proposes the most rewarding splits, one at a time until there are 32 leaves, then about three in a hundred.
 
     ``reason`` is "reached" (``n_classes``, or ``max_classes``), "heldout" (splits no longer pay), or "exhausted"
     (no leaf can be split).

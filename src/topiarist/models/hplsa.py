@@ -1,4 +1,4 @@
-"""Hierarchical latent classes: words at every level of a tree. Equations (H1)-(H7).
+"""Hierarchical latent classes: words at every level of a tree. Equations (H1)-(H7): docs/models/hplsa.md
 
 Documents *i*, words *j*, classes *α*, topics *ν*: P(j|i) = Σ_α P(α|i) Σ_{ν↑α} P(ν|α) P(j|ν). The model knows no tree,
 only a mask: which topics are on the path of which class.

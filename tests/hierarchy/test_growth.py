@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from sklearn.cluster import KMeans
 
 from tests.hierarchy import makers
@@ -23,8 +24,10 @@ from topiarist.hierarchy.parts import (
     in_tree_order,
     join,
     seedling,
+    without_empty,
 )
-from topiarist.hierarchy.species import Steps
+from topiarist.hierarchy.species import Steps, charged, flattened
+from topiarist.kernels.shard import Shard
 
 CURVE = {1: 100.0, 2: 50.0, 3: 40.3, 4: 40.0, 5: 41.0}
 ONE_BY_ONE = [Proposal((Split(0),))] * 4
@@ -33,8 +36,11 @@ ONE_BY_ONE = [Proposal((Split(0),))] * 4
 class Toy:
     """A species whose held-out perplexity depends on the number of leaves alone."""
 
-    def __init__(self, curve=None, interrupt_at=None, stop_at=None):
+    collection = np.full(3, 1 / 3)
+
+    def __init__(self, curve=None, interrupt_at=None, stop_at=None, empty_at=(), charge=0.0):
         self.curve, self.interrupt_at, self.stop_at, self.calls = curve or CURVE, interrupt_at, stop_at, []
+        self.empty_at, self.charge, self.judgements = empty_at, charge, []
 
     def seedling(self):
         return seedling(np.full(3, 1 / 3), 8)
@@ -49,7 +55,21 @@ class Toy:
         if len(self.calls) == self.interrupt_at:
             raise KeyboardInterrupt
         stopped = "interrupted" if len(self.calls) == self.stop_at else "max_iter"
-        return Stage(parts, -math.log(self.curve[parts.n_classes]), inverse_temperature, (), stopped)
+        parts = self.emptied(parts)
+        return replace(self.judged(parts, inverse_temperature), stopped=stopped, objectives=(1.0,))
+
+    def judged(self, parts, inverse_temperature):
+        self.judgements.append(parts.n_classes)
+        return Stage(parts, -math.log(self.curve[parts.n_classes]), self.charge, inverse_temperature)
+
+    def emptied(self, parts):
+        """EM takes all documents from the last leaf where it is told to."""
+        if parts.n_classes not in self.empty_at:
+            return parts
+        shares = parts.class_given_doc.copy()
+        shares[:, 0] += shares[:, -1]
+        shares[:, -1] = 0
+        return replace(parts, class_given_doc=shares)
 
 
 class Scripted:
@@ -98,10 +118,64 @@ def test_only_trees_that_may_be_chosen_are_kept():
     parts = Toy().seedling()
     record = Record()
     for perplexity in (100.0, 50.0, 50.4, 49.8, 51.0):
-        record = record.with_stage(Stage(parts, -math.log(perplexity)), 0.01)
-    assert [round(stage.perplexity, 1) for stage in record.candidates] == [50.0, 49.8]
-    assert round(record.smallest().perplexity, 1) == 49.8  # as many leaves, but better
+        record = record.with_stage(Stage(parts, -math.log(perplexity)), Rules())
+    assert [(place, round(stage.perplexity, 1)) for place, stage in record.candidates] == [(3, 49.8), (4, 51.0)]
+    place, stage = record.smallest(0.01)
+    assert (place, round(stage.perplexity, 1)) == (3, 49.8)  # as many leaves, but better
     assert len(record.perplexity) == 5
+
+
+def test_a_larger_tree_that_is_better_is_kept_beside_a_smaller_one():
+    parts = Toy().seedling()
+    larger = Toy().divided(parts, (Split(0),))
+    record = Record().with_stage(Stage(parts, -1.0), Rules()).with_stage(Stage(larger, -0.995), Rules())
+    assert [place for place, _ in record.candidates] == [0, 1]
+    assert record.smallest(0.01)[0] == 0
+    assert record.smallest(0.001)[0] == 1
+    worse = Record().with_stage(Stage(larger, -1.0), Rules()).with_stage(Stage(parts, -0.995), Rules())
+    assert [place for place, _ in worse.candidates] == [1]  # smaller, and better
+
+
+def test_where_a_number_is_asked_for_only_the_last_tree_is_kept():
+    parts, record = Toy().seedling(), Record()
+    for heldout in (-1.0, -2.0, -3.0):
+        record = record.with_stage(Stage(parts, heldout), Rules(n_classes=1))
+    assert [(place, stage.heldout) for place, stage in record.candidates] == [(2, -3.0)]
+
+
+def test_trees_are_compared_with_their_charge():
+    stage = Stage(Toy().seedling(), -2.0, 0.5)
+    assert stage.score == -2.5
+    assert stage.perplexity == pytest.approx(math.exp(2.0))
+    assert stage.criterion == pytest.approx(math.exp(2.5))
+    assert Stage(stage.parts, -math.inf).score == -math.inf
+    record = Record().with_stage(stage, Rules()).with_stage(Stage(stage.parts, -2.4), Rules())
+    assert record.criterion == pytest.approx((math.exp(2.5), math.exp(2.4)))
+    assert record.perplexity == pytest.approx((math.exp(2.0), math.exp(2.4)))
+    assert record.smallest(0.01)[0] == 1
+
+
+def test_leaves_that_em_has_emptied_are_removed_and_the_tree_judged_again():
+    toy = Toy(empty_at=(3,))
+    growth = grow(toy, Scripted(ONE_BY_ONE[:2]), Rules(n_classes=3, negligible=0.0))
+    assert growth.n_leaves == (1, 2, 2)
+    assert growth.perplexity[2] == pytest.approx(CURVE[2])
+    assert toy.judgements == [1, 2, 3, 2, 2]
+    assert growth.stage.objectives == (1.0,)
+    kept = grow(Toy(empty_at=(3,)), Scripted(ONE_BY_ONE[:2]), Rules(n_classes=3, negligible=0.0, emptiest=0.0))
+    assert kept.n_leaves == (1, 2, 3)
+
+
+def test_leaves_that_the_last_run_has_emptied_are_removed():
+    class Late(Toy):
+        def fitted(self, parts, inverse_temperature, *, last=False):
+            self.empty_at = (3,) if last else ()
+            return super().fitted(parts, inverse_temperature, last=last)
+
+    growth = grow(Late(), Scripted(ONE_BY_ONE[:2]), Rules(n_classes=3, negligible=0.0))
+    assert (growth.chosen, growth.stage.parts.n_classes) == (3, 2)
+    assert growth.stage.perplexity == pytest.approx(CURVE[2])
+    assert growth.stage.parts.class_nodes == growth.stage.parts.tree.leaves
 
 
 def test_refused_splits_are_joined():
@@ -112,6 +186,7 @@ def test_refused_splits_are_joined():
     assert proposer.trials[1].pairs == ((0, 2), (1, 3))
     assert growth.stage.parts.tree.parents == (-1, 0, 1, 1, 0)
     np.testing.assert_allclose(growth.stage.parts.sizes(), [2, 2, 4])
+    assert growth.perplexity == pytest.approx([CURVE[number] for number in (1, 2, 3)])  # judged again without them
 
 
 def test_where_no_split_holds_the_tree_before_stays_unless_the_temperature_changed():
@@ -145,6 +220,20 @@ def test_an_interruption_keeps_the_best_so_far(toy, script):
     assert growth.chosen == growth.stage.parts.n_classes == 3
     assert growth.stage.parts.class_nodes == growth.stage.parts.tree.leaves
     assert not any(last for *_, last in toy.calls)
+
+
+@pytest.mark.parametrize("toy", [Toy(interrupt_at=1), Toy(stop_at=1)])
+def test_an_interruption_of_the_first_tree_keeps_one_node(toy):
+    growth = grow(toy, Scripted(ONE_BY_ONE), Rules())
+    assert growth.reason == growth.stage.stopped == "interrupted"
+    assert growth.n_leaves == (1,)
+    assert len(toy.calls) == 1
+
+
+def test_an_interruption_of_the_last_run_keeps_the_chosen_tree():
+    growth = grow(Toy(interrupt_at=6), Scripted(ONE_BY_ONE), Rules())
+    assert growth.reason == "interrupted"
+    assert growth.chosen == growth.stage.parts.n_classes == 3
 
 
 def test_an_interruption_with_a_wanted_number_keeps_the_largest_tree():
@@ -247,6 +336,88 @@ def test_negligible_inner_nodes_go_and_nothing_else(parts, seed):
     np.testing.assert_allclose(predictions(collapsed), predictions(parts))
     assert collapse_negligible(parts, 0.0).tree == parts.tree
     assert collapse_negligible(parts, 1.1).tree.depth <= 1
+
+
+def one_left_out(parts, seed):
+    """The same with a class that has no documents, and which class that is."""
+    gone = int(np.random.default_rng(seed).integers(parts.n_classes))
+    shares = parts.class_given_doc.copy()
+    shares[:, gone] = 0
+    return replace(parts, class_given_doc=shares / shares.sum(axis=1, keepdims=True)), gone
+
+
+@given(PARTS, SEEDS)
+def test_a_leaf_without_documents_goes_and_nothing_else_changes(parts, seed):
+    assume(parts.n_classes > 1)
+    parts, gone = one_left_out(parts, seed)
+    fewer = without_empty(parts, 1e-9)
+    is_sound(fewer)
+    assert fewer.n_classes == parts.n_classes - 1
+    np.testing.assert_allclose(fewer.class_given_doc, np.delete(parts.class_given_doc, gone, axis=1))
+    left = [parts.word_given_node[parts.class_nodes[c]] for c in range(parts.n_classes) if c != gone]
+    np.testing.assert_array_equal(fewer.word_given_node[list(fewer.class_nodes)], left)
+    inner = [node for node in range(len(fewer.tree)) if node != fewer.tree.root]
+    assert all(len(fewer.tree.children(node)) != 1 for node in inner)
+    assert without_empty(fewer, 1e-9) is fewer
+
+
+def test_a_leaf_beside_a_removed_one_predicts_what_it_did():
+    tree = Tree((-1, 0, 0, 0))
+    parts, _ = one_left_out(random_parts(tree, 0), 3)
+    np.testing.assert_allclose(predictions(without_empty(parts, 0.5)), predictions(parts))
+
+
+def test_documents_of_a_removed_leaf_go_to_the_others_and_the_largest_leaf_always_stays():
+    parts = replace(
+        random_parts(Tree.star(3), 0), class_given_doc=np.array([[0.0, 0, 1]] + [[0.6, 0.3, 0.1]] * 4)
+    )  # expected documents: 2.4, 1.2, 1.4
+    fewer = without_empty(parts, 1.3)
+    is_sound(fewer)
+    np.testing.assert_allclose(fewer.class_given_doc, [[0, 1]] + [[6 / 7, 1 / 7]] * 4)
+    alone = without_empty(parts, 2.0)
+    assert alone.n_classes == 1
+    np.testing.assert_allclose(alone.class_given_doc, 1)  # also the document that had no share in it
+    assert without_empty(parts, 100.0).n_classes == 1
+
+
+@given(PARTS)
+def test_flattened_paths_are_their_leaves(parts):
+    flat = flattened(parts)
+    is_sound(flat)
+    assert (flat.node_given_class.max(axis=1) == 1).all()
+    np.testing.assert_array_equal(
+        flat.node_given_class @ flat.word_given_node, parts.word_given_node[list(parts.class_nodes)]
+    )
+
+
+def test_the_charge_is_a_nat_for_each_free_weight():
+    parts = random_parts(Tree((-1, 0, 0, 1, 1)), 0)  # three paths of 2, 3 and 3 nodes: five free weights
+    shard = Shard.of(csr_array(np.array([[2.0, 0, 3], [0, 5, 0]])))
+    assert charged(shard, parts) == pytest.approx(5 / 10)
+    assert charged(shard, seedling(np.full(3, 1 / 3), 2)) == 0
+    assert charged(None, parts) == 0
+    assert charged(Shard.of(csr_array((2, 3))), parts) == 0
+
+
+@pytest.mark.parametrize("make", [makers.cam_species, makers.hplsa_species])
+def test_levels_that_the_judging_tokens_choose_are_charged_for(make):
+    data = makers.planted(n_docs=40)
+    species = make(data)
+    parts = species.divided(species.seedling(), (Split(0),))
+    stage = species.judged(parts, 1.0)
+    assert stage.charge == pytest.approx(2 / data.heldout.sum()) == pytest.approx(stage.heldout - stage.score)
+    assert species.fitted(parts, 1.0).charge == pytest.approx(stage.charge)
+    free = {"levels": False} if make is makers.cam_species else {"topic_mix": "ml"}
+    assert replace(species, **free).judged(parts, 1.0).charge == 0
+
+
+@pytest.mark.parametrize("make", [makers.cam_species, makers.hplsa_species])
+def test_judging_again_says_the_same(make):
+    species = make(makers.planted(n_docs=40), steps=Steps(60, 60, -math.inf))
+    stage = species.fitted(species.divided(species.seedling(), (Split(0),)), 1.0)
+    again = species.judged(stage.parts, 1.0)
+    assert again.heldout == pytest.approx(stage.heldout, rel=1e-4)
+    assert again.objectives == ()
 
 
 def cloud(seed, gap=6.0):

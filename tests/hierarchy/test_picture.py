@@ -72,24 +72,35 @@ def test_long_words_are_cut_and_later_ones_left_out(pyplot):
     assert len(rest.get_text()) < 300
 
 
-def test_thick_branches_are_large_nodes_and_families_differ_in_colour(pyplot):
+def test_thick_branches_are_large_nodes_and_branches_differ_in_colour(pyplot):
     tree = Tree.balanced(2, 2)
     ax = draw(tree, words_of(tree), [8, 4, 4, 1, 3, 0, 4])
     thickness = {node: patch.get_linewidth() for node, patch in zip(tree.depth_first(), ax.patches, strict=True)}
     assert thickness[0] > thickness[1] == thickness[2] > thickness[4] > thickness[3] > thickness[5] > 0
-    assert len({patch.get_edgecolor() for patch in ax.patches}) == 5  # four families and the trunk
+    assert len({patch.get_edgecolor() for patch in ax.patches}) == 3  # two branches and the trunk
 
 
 def test_the_curve_marks_the_chosen_tree(pyplot):
-    ax = curve(None, [24, 8, 32, 16], [3707, 4067, 3690, 3796], chosen=24)
+    ax = curve(None, [24, 8, 32, 16], [3707, 4067, 3690, 3796], 0)
     line, mark = ax.get_lines()
     assert line.get_xdata().tolist() == [8, 16, 24, 32]
     assert (mark.get_xdata()[0], mark.get_ydata()[0]) == (24, 3707)
     (band,) = ax.patches
     assert band.get_extents().transformed(ax.transData.inverted()).intervaly == pytest.approx([3690, 3690 * 1.01])
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["within 1 % of the lowest", "24 leaves"]
+    assert mark.get_label() == "24 leaves"
     other = pyplot.subplots()[1]
-    assert curve(other, [1], [2.0], 1) is other
+    assert curve(other, [1], [2.0], 0) is other
+
+
+def test_the_curve_shows_what_parameters_cost(pyplot):
+    ax = curve(None, [2, 1, 2], [90.0, 100.0, 89.0], 2, plain=[80.0, 100.0, 79.0])
+    without, line, mark = ax.get_lines()
+    assert without.get_ydata().tolist() == [100, 80, 79]
+    assert line.get_ydata().tolist() == [100, 90, 89]
+    assert (mark.get_xdata()[0], mark.get_ydata()[0]) == (2, 89)
+    assert "without the charge for levels" in [text.get_text() for text in ax.get_legend().get_texts()]
+    assert len(curve(None, [1, 2], [3.0, 2.0], 0, plain=[3.0, 2.0]).get_lines()) == 2  # nothing was charged
 
 
 def test_what_cannot_be_drawn_is_refused(pyplot):
@@ -100,15 +111,15 @@ def test_what_cannot_be_drawn_is_refused(pyplot):
     with pytest.raises(InputError, match="expected 3 sizes of at least 0"):
         draw(Tree.star(2), [["a"]] * 3, [1, 2])
     with pytest.raises(InputError, match="expected a perplexity for each number of leaves"):
-        curve(None, [1, 2], [1.0], 1)
-    with pytest.raises(InputError, match="expected one of the numbers of leaves as the chosen one, got 3"):
-        curve(None, [1, 2], [1.0, 2.0], 3)
+        curve(None, [1, 2], [1.0], 0)
+    with pytest.raises(InputError, match="expected the place of the chosen tree among 2, got 2"):
+        curve(None, [1, 2], [1.0, 2.0], 2)
 
 
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     for name in ("matplotlib", "matplotlib.pyplot"):
         monkeypatch.setitem(sys.modules, name, None)
-    for make in (lambda: draw(Tree.single(), [["a"]]), lambda: curve(None, [1], [1.0], 1)):
+    for make in (lambda: draw(Tree.single(), [["a"]]), lambda: curve(None, [1], [1.0], 0)):
         with pytest.raises(ResourceError) as raised:
             make()
         assert raised.value.hint == "pip install 'topiarist[plot]'"

@@ -216,6 +216,29 @@ def test_permuting_documents_words_clusters_and_nodes_permutes_the_answer(matrix
     np.testing.assert_allclose(there.shared.cluster_prior, wanted.cluster_prior, atol=1e-11)
 
 
+def test_with_documents_in_one_class_each_the_counts_are_those_of_hplsa():
+    """HACM of the HPLSA paper is this model: its expected counts are those of HPLSA at P(α|i) = P(c|d)."""
+    mask, rng = trees.balanced(2), np.random.default_rng(0)
+    n_nodes, per_node = mask.shape[1], 4
+    words = 0.02 / (n_nodes * per_node) + 0.98 * np.kron(np.eye(n_nodes), np.full(per_node, 1 / per_node))
+    mix = mask * (rng.random(mask.shape) + 0.5)
+    params = params_of(words, mix / mix.sum(axis=1, keepdims=True), simplex_rows(rng, 1, 4)[0])
+    said = params.node_given_cluster @ params.word_given_node
+    cluster = np.arange(20) % 4
+    tokens = np.stack([rng.multinomial(2000, said[c]) for c in cluster]).astype(float)
+    block = block_of(csr_matrix(tokens), csr_matrix(rng.binomial(tokens.astype(int), 0.3).astype(float)))
+    for node_mix in ("ml", "heldout"):
+        stats, posterior = model_of(mask, node_mix=node_mix).e_step(params, block)
+        np.testing.assert_allclose(posterior, np.eye(4)[cluster], atol=1e-15)
+        other = hplsa.Hplsa(engine.Engine(load("compiled"), Threads(1)), mask, topic_mix=node_mix)
+        wanted, rows = other.e_step(
+            hplsa.Params(params.word_given_node, params.node_given_cluster), hplsa.Block(*block), posterior
+        )
+        np.testing.assert_allclose(stats.node_word_count, wanted.topic_word_count, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(stats.cluster_node_count, wanted.class_topic_count, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(rows, posterior, atol=1e-12)  # and documents stay where they are
+
+
 @given(counts(max_docs=9, max_words=12, min_filled=3), SEEDS)
 @settings(max_examples=25, deadline=None)
 def test_one_node_per_cluster_is_distributional_clustering(matrix, seed):

@@ -10,10 +10,13 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_limits
 
+from tests.oracles import clusters
 from topiarist import CAM, Corpus, Tree
 from topiarist.errors import InputError, UsageError
 from topiarist.hierarchy import node_words
+from topiarist.hierarchy.annealed import Annealed
 from topiarist.text.demo import demo_documents
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "fixtures" / "cam_em.json").read_text())
@@ -85,7 +88,7 @@ def test_the_last_run_never_falls(grown):
 def test_the_curve_says_how_the_leaves_were_chosen(grown):
     model, _, _ = grown
     curve = model.curve_
-    within = curve.perplexity <= 1.01 * curve.perplexity.min()
+    within = curve.criterion <= 1.01 * curve.criterion.min()
     assert curve.chosen == curve.n_leaves[within].min() == len(model.tree_.leaves)
     assert model.grown_ in ("heldout", "exhausted")
     axes = curve.plot()
@@ -143,6 +146,85 @@ def test_general_words_stay_high_and_special_words_low():
     for node in range(len(depths)):
         above = {word for ancestor in model.tree_.ancestors(node) for word in words[ancestor][:10]}
         assert len(above & set(words[node][:10])) <= 2
+
+
+def demo(n_docs):
+    return Corpus.from_documents(islice(demo_documents(), n_docs)).counts
+
+
+def test_few_documents_have_few_leaves():
+    """Levels that held-out tokens choose are charged for, or every further leaf would seem to predict them better."""
+    model = CAM(random_state=0).fit(demo(200))
+    curve = model.curve_
+    assert 2 <= len(model.tree_.leaves) <= 10
+    assert (curve.criterion[1:] > curve.perplexity[1:]).all()
+    assert curve.criterion[0] == curve.perplexity[0]  # one node chooses nothing
+
+
+def test_real_documents_part_into_as_many_leaves_as_asked_for():
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", UserWarning)
+        model = CAM(30, random_state=0).fit(demo(1500))
+    found = len(model.tree_.leaves)
+    assert (model.cluster_given_doc_.sum(axis=0) > 0.5).all()
+    if found < 30:
+        assert f"n_clusters=30, but only {found} leaves keep documents" in str(said[0].message)
+    else:
+        assert (found, said) == (30, [])
+
+
+def test_threads_of_the_linear_algebra_change_nothing():
+    counts, fits = demo(2000), []
+    for limit in (1, 2):
+        with threadpool_limits(limit):
+            fits.append(CAM(random_state=0).fit(counts))
+    assert fits[0].tree_ == fits[1].tree_
+    np.testing.assert_array_equal(fits[0].word_given_node_, fits[1].word_given_node_)
+
+
+@pytest.mark.parametrize("given_tree", [None, Tree.balanced(2, 2)])
+def test_without_levels_it_is_a_mixture_of_multinomials(given_tree):
+    counts, leaf = planted(length=80)
+    counts = counts + np.random.default_rng(1).poisson(0.2, counts.shape)  # no word is impossible anywhere
+    counts = csr_matrix(counts.astype(float))
+    model = CAM(
+        None if given_tree else 4, tree=given_tree, levels=False, effective_length=None, word_smoothing=0.0,
+        root_smoothing=0.0, tol=0.0, max_iter=200, random_state=0,
+    ).fit(counts)  # fmt: skip
+    leaves = list(model.tree_.leaves)
+    np.testing.assert_array_equal(model.node_given_cluster_, np.eye(len(model.tree_))[leaves])
+    words = model.word_given_node_[leaves]
+    np.testing.assert_allclose(model.components_, words)
+    assert adjusted_rand_score(leaf, model.labels_) > 0.98
+    dense = counts.toarray()
+    posterior, prior, again = clusters.multinomial_mixture_step(dense, model.cluster_prior_, words)
+    np.testing.assert_allclose(model.cluster_given_doc_, posterior, atol=1e-9)
+    np.testing.assert_allclose(model.cluster_prior_, prior, atol=1e-6)  # a fixed point of that mixture's EM
+    np.testing.assert_allclose(words, again, atol=1e-6)
+    predicted = posterior @ words
+    wanted = (dense[dense > 0] * np.log(predicted[dense > 0])).sum() / dense.sum()
+    assert model.score(counts) == pytest.approx(wanted, rel=1e-9)
+    assert (CAM(4, random_state=0).fit(counts).node_given_cluster_ > 0).sum() > 4  # which levels are not
+
+
+def test_annealed_growth_goes_through_the_temperatures(monkeypatch):
+    import topiarist.tasks.cam as module
+
+    made = []
+
+    def spied(*arguments, **options):
+        made.append(Annealed(*arguments, **options))
+        return made[-1]
+
+    monkeypatch.setattr(module, "Annealed", spied)
+    counts, leaf = planted()
+    model = CAM(4, growth="annealed", random_state=0).fit(counts)
+    (proposer,) = made
+    assert proposer._place == len(proposer.schedule)
+    assert (np.diff(proposer.schedule) > 0).all()
+    assert len(set(model.curve_.n_leaves.tolist())) < len(model.curve_.n_leaves)
+    assert adjusted_rand_score(leaf, model.labels_) > 0.95
+    assert model.temperature_ == 1.0
 
 
 def test_levels_of_words_are_probabilities(grown):
@@ -208,7 +290,7 @@ def test_a_pile_of_nothing_to_tell_apart():
     one_word = CAM(random_state=0).fit(np.arange(1, 31, dtype=float)[:, None])
     assert np.isfinite(one_word.history_).all()
     assert one_word.word_given_node_.tolist() == [[1.0]]
-    with pytest.warns(UserWarning, match="n_clusters=3, but the documents part into 1 groups only"):
+    with pytest.warns(UserWarning, match="n_clusters=3, but only 1 leaves keep documents of their own"):
         assert len(CAM(3, random_state=0).fit(np.full((30, 1), 50.0)).tree_.leaves) == 1
     one_document = CAM(random_state=0).fit(np.array([[2.0, 1.0]]))
     assert one_document.cluster_given_doc_.tolist() == [[1.0]]

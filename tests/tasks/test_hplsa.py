@@ -94,7 +94,7 @@ def test_variants_do_what_they_say():
 def test_a_schedule_is_followed():
     counts, _ = planted(100)
     warm = HPLSA(4, growth="annealed", schedule=(0.3, 0.4), random_state=0)
-    with pytest.warns(UserWarning, match="n_classes=4, but the documents part into 1 groups only"):
+    with pytest.warns(UserWarning, match="n_classes=4, but only 1 leaves keep documents of their own"):
         assert warm.fit(counts).inverse_temperature_ == 0.4
 
 
@@ -112,7 +112,20 @@ def test_degenerate_piles():
         ({"class_nodes": "some"}, UsageError, "class_nodes must be one of 'leaves', 'all'"),
         ({"topic_mix": "best"}, UsageError, "topic_mix must be one of 'ml', 'uniform', 'heldout'"),
         ({"variant": "vem"}, UsageError, "variant must be one of 'em', 'cem', 'sem'"),
-        ({"schedule": (0.5, 2.0)}, UsageError, "schedule must be a number between 0.01 and 1"),
+        (
+            {"schedule": (0.5, 2.0), "growth": "annealed"},
+            UsageError,
+            "schedule must be a number between 0.01 and 1",
+        ),
+        ({"schedule": (0.5, 1.0)}, UsageError, "schedule is for annealed growth only"),
+        (
+            {"schedule": (0.5, 1.0), "growth": "annealed", "tree": Tree.star(3)},
+            UsageError,
+            "schedule is for annealed growth only",
+        ),
+        ({"schedule": (), "growth": "annealed"}, UsageError, "schedule must be a sequence of inverse temperatures"),
+        ({"schedule": 0.5, "growth": "annealed"}, UsageError, "schedule must be a sequence of inverse temperatures"),
+        ({"class_nodes": "all"}, UsageError, "class_nodes='all' needs a given tree"),
         ({"tree": Tree.star(30)}, InputError, "the given tree has 30 leaves, which need at least as many documents"),
     ],
 )

@@ -63,6 +63,14 @@ def test_a_name_that_is_not_a_word_stands_before_the_words():
     assert shown(tree, [(), ("goal", "match")], (3, 3)) == ["all                     3", "└─ Sport: goal · match  3"]
 
 
+def test_a_name_that_begins_as_a_word_does_is_shown():
+    tree = Tree((-1, 0), ("all", "sports"))
+    assert shown(tree, [(), ("sport", "match")], (3, 3)) == [
+        "all                       3",
+        "└─ sports: sport · match  3",
+    ]
+
+
 def test_words_cannot_move_the_cursor():
     assert "\x1b" not in shown(words=[("\x1b[2J",), *WORDS[1:]])[0]
 

@@ -62,12 +62,16 @@ class Annealed:
     reason: str = ""
     _place: int = 0  # in the schedule
     _settled: bool = False  # nothing parts any more at this temperature
-    _curve: list[float] = field(default_factory=list)  # held-out perplexity at the end of each temperature
+    _curve: list[float] = field(default_factory=list)  # the criterion at the end of each temperature
+    _before: float = np.inf  # the criterion before the last proposal
 
     def propose(self, stage: Stage) -> Proposal | None:
         """See ``growth.Proposer``."""
+        if self.n_classes is None and stage.criterion > self._before * (1 + self.rise):
+            self._settled = True  # unseen tokens are less likely than before: no more doubling at this temperature
+        self._before = stage.criterion
         if self._settled:
-            self._curve.append(stage.perplexity)
+            self._curve.append(stage.criterion)
             self._place, self._settled = self._place + 1, False
         if self.n_classes is None and self._rose_twice():
             self.reason = "heldout"
@@ -86,7 +90,7 @@ class Annealed:
         order = sorted(np.flatnonzero(worth > 0).tolist(), key=lambda number: (-worth[number], number))
         before = trial.before.parts.n_classes
         kept = set(order[: self._limit - before])
-        self._settled = not kept or before + len(kept) >= self._limit or self._rose(trial)
+        self._settled = not kept or before + len(kept) >= self._limit
         return tuple(number for number in range(len(trial.pairs)) if number not in kept)
 
     @property
@@ -103,18 +107,15 @@ class Annealed:
         if not trial.pairs:
             return np.zeros(0)
         first, second = map(list, zip(*trial.pairs, strict=True))
-        parts = trial.after.parts
-        docs, sizes = parts.class_given_doc * self.doc_weights[:, None], parts.sizes()
-        count = docs.sum(axis=0, dtype=np.float64)
-        docs = docs / np.maximum(count, 1e-300)
-        divergence = np.abs(docs[:, first] - docs[:, second]).sum(axis=0, dtype=np.float64) / 2
+        rows, sizes = trial.after.parts.class_given_doc, trial.after.parts.sizes()
+        count = np.maximum(self.doc_weights @ rows, 1e-300)
+        divergence = np.array([
+            self.doc_weights @ np.abs(rows[:, one] / count[one] - rows[:, other] / count[other]) / 2
+            for one, other in trial.pairs
+        ])  # fmt: skip
         parted = (divergence > self.least_divergence) & (np.minimum(sizes[first], sizes[second]) >= self.fewest)
         worth: Array = np.where(parted, (count[first] + count[second]) * divergence, 0.0)
         return worth
-
-    def _rose(self, trial: Trial) -> bool:
-        """Whether unseen tokens are less likely than before: then doubling pauses until the next temperature."""
-        return self.n_classes is None and trial.after.perplexity > trial.before.perplexity * (1 + self.rise)
 
     def _rose_twice(self) -> bool:
         recent = self._curve[-3:]

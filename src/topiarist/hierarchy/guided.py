@@ -19,6 +19,7 @@ from topiarist.hierarchy.parts import Parts, Split
 
 Array = np.ndarray[Any, Any]
 MAX_ROUNDS = 30
+ROUNDS, SPARE_ROUNDS = 3, 20  # for each leaf: EM may empty leaves as fast as they come
 Map = Callable[[Callable[[int], Any], list[int]], list[Any]]
 
 
@@ -39,13 +40,13 @@ class Guided:
     fewest: float = 3.0  # expected documents of a half
     workers: Map = field(default=lambda function, items: [function(item) for item in items])
     reason: str = ""
-    _whole: set[int] = field(default_factory=set)  # leaves that proved to be one group, by their nodes
+    _whole: set[str] = field(default_factory=set)  # leaves that proved to be one group, by their names
     _curve: list[tuple[int, float]] = field(default_factory=list)
 
     def propose(self, stage: Stage) -> Proposal | None:
         """See ``growth.Proposer``."""
         parts = stage.parts
-        self._curve.append((parts.n_classes, stage.heldout))
+        self._curve.append((parts.n_classes, stage.score))
         if parts.n_classes >= (self.n_classes or self.max_classes):
             self.reason = "reached"
             return None
@@ -53,7 +54,7 @@ class Guided:
             self.reason = "heldout"
             return None
         splits = self._best_splits(parts)
-        if not splits:
+        if not splits or len(self._curve) > ROUNDS * (self.n_classes or self.max_classes) + SPARE_ROUNDS:
             self.reason = "exhausted"
             return None
         return Proposal(splits, stage.inverse_temperature)
@@ -62,7 +63,8 @@ class Guided:
         """Splits of which EM left one half nearly empty. Their leaves are not tried again."""
         sizes = trial.after.parts.sizes()
         refused = tuple(n for n, (a, b) in enumerate(trial.pairs) if min(sizes[a], sizes[b]) < self.fewest)
-        self._whole.update(trial.before.parts.class_nodes[trial.pairs[number][0]] for number in refused)
+        before = trial.before.parts
+        self._whole.update(before.tree.names[before.class_nodes[trial.pairs[number][0]]] for number in refused)
         return refused
 
     def _no_longer_pays(self) -> bool:
@@ -77,7 +79,7 @@ class Guided:
         own = parts.class_given_doc.argmax(axis=1)
         order = np.argsort(own, kind="stable")
         groups = np.split(order, np.searchsorted(own[order], np.arange(1, parts.n_classes)))
-        open_ = [c for c in range(parts.n_classes) if parts.class_nodes[c] not in self._whole]
+        open_ = [c for c in range(parts.n_classes) if parts.tree.names[parts.class_nodes[c]] not in self._whole]
         seeds = self.rng.integers(2**63, size=parts.n_classes)
         found = self.workers(lambda c: two_means(self.vectors[groups[c]], int(seeds[c]), self.fewest), open_)
         gains = [(gain, c, side) for c, (gain, side) in zip(open_, found, strict=True) if side is not None]

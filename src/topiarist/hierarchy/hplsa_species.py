@@ -12,7 +12,7 @@ import numpy as np
 
 from topiarist.hierarchy.growth import Stage
 from topiarist.hierarchy.parts import Parts, Split, divide, halved_shares, seedling
-from topiarist.hierarchy.species import PERTURBATION, Steps, heldout_likelihood, sum_of_rows
+from topiarist.hierarchy.species import PERTURBATION, Steps, charged, heldout_likelihood, sum_of_rows
 from topiarist.models import em, hplsa
 from topiarist.models.engine import Engine
 
@@ -53,7 +53,8 @@ class HplsaSpecies:
         shares = [self._half_shares(parts, split) for split in splits]
         divided = divide(parts, splits, words, np.concatenate([parts.class_given_doc[:, :0], *shares], axis=1))
         rows = divided.class_given_doc
-        rows /= rows.sum(axis=1, keepdims=True, dtype=np.float64).astype(rows.dtype)
+        total = rows.sum(axis=1, keepdims=True, dtype=np.float64)
+        rows /= np.where(total > 0, total, 1.0).astype(rows.dtype)
         return divided
 
     def model(self, parts: Parts) -> hplsa.Hplsa:
@@ -87,29 +88,39 @@ class HplsaSpecies:
             model, [self.block], self.state(parts), rules,
             inverse_temperature=inverse_temperature, watch=self.watch, executor=self.executor,
         )  # fmt: skip
-        shared, rows = fit.state.shared, fit.state.local[0]
+        shared = fit.state.shared
         parts = replace(
             parts,
             word_given_node=shared.word_given_topic,
             node_given_class=shared.topic_given_class,
-            class_given_doc=rows,
+            class_given_doc=fit.state.local[0],
         )
-        fitted = int(np.count_nonzero(parts.path_mask)) - parts.n_classes if model.topic_mix == "heldout" else 0
-        heldout = heldout_likelihood(self.block.heldout, lambda side: model.log_likelihood(shared, side, rows), fitted)
-        return Stage(parts, heldout, inverse_temperature, fit.objectives, fit.reason)
+        stage = self.judged(parts, inverse_temperature)
+        return replace(stage, objectives=fit.objectives, stopped=fit.reason)
+
+    def judged(self, parts: Parts, inverse_temperature: float) -> Stage:
+        """See ``growth.Species``."""
+        model, state = self.model(parts), self.state(parts)
+        heldout = heldout_likelihood(
+            self.block.heldout, lambda side: model.log_likelihood(state.shared, side, parts.class_given_doc)
+        )
+        charge = charged(self.block.heldout, parts) if model.topic_mix == "heldout" else 0.0
+        return Stage(parts, heldout, charge, inverse_temperature)
 
     @cached_property
     def collection(self) -> Array:
         """P(j); nowhere zero where the prior forbids it."""
-        count = self.block.training.word_totals() + self.word_smoothing
+        count = self.block.training.word_totals() + max(self.word_smoothing, 1e-9)
         words: Array = count / count.sum()
         return words
 
     @cached_property
     def lengths(self) -> Array:
         """n(i), the tokens of each document."""
-        rows, n_words = self.block.training.rows, self.block.training.shape[1]
-        return self.engine.row_products(rows, np.ones((n_words, 1), rows.data.dtype), np.float64)[:, 0]
+        rows = self.block.training.rows
+        running = np.concatenate([[0.0], np.cumsum(rows.data, dtype=np.float64)])
+        lengths: Array = np.diff(running[rows.indptr])
+        return lengths
 
     def _half_words(self, parts: Parts, split: Split) -> Array:
         """The words of the two halves, (2, n_words)."""
@@ -125,6 +136,7 @@ class HplsaSpecies:
             return shares
         noise = np.exp(PERTURBATION * self.rng.standard_normal(shares.shape))
         tokens = self.lengths[:, None] * shares
-        noise *= tokens.sum(axis=0) / np.maximum((tokens * noise).sum(axis=0), 1e-300)
-        disturbed: Array = shares * noise.astype(shares.dtype)
-        return disturbed
+        disturbed = (tokens * noise).sum(axis=0)
+        noise *= np.where(disturbed > 0, tokens.sum(axis=0) / np.where(disturbed > 0, disturbed, 1.0), 1.0)
+        halves: Array = shares * noise.astype(shares.dtype)
+        return halves

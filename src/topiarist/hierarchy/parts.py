@@ -14,6 +14,7 @@ import numpy as np
 
 from topiarist.hierarchy import edits
 from topiarist.hierarchy.tree import Tree
+from topiarist.hierarchy.words import node_words
 
 Array = np.ndarray[Any, Any]
 CERTAIN = 0.9  # how sure a document is of its half when a class is split
@@ -131,6 +132,19 @@ def collapse_negligible(parts: Parts, least: float) -> Parts:
     inner = [v for v in range(len(parts.tree)) if v != parts.tree.root and not parts.tree.is_leaf(v)]
     edit = edits.collapse(parts.tree, [node for node in inner if share[node] < least])
     return _renumbered(parts, edit)
+
+
+def collapse_upside_down(parts: Parts, collection: Array, n_words: int = 20) -> Parts:
+    """Remove inner nodes whose telling words are rarer in the collection than those of a child: no abstractions."""
+    while True:
+        tree = parts.tree
+        telling = node_words(tree, parts.word_given_node, n_words)
+        common = [float(collection[words].mean()) if len(words) else 0.0 for words in telling]
+        inner = [v for v in range(len(tree)) if v != tree.root and not tree.is_leaf(v)]
+        wrong = [v for v in inner if max(common[child] for child in tree.children(v)) > common[v]]
+        if not wrong:
+            return parts
+        parts = _renumbered(parts, edits.collapse(tree, wrong))
 
 
 def without_empty(parts: Parts, least: float) -> Parts:

@@ -78,30 +78,40 @@ def draw(
     return ax
 
 
-def curve(ax: Axes | None, n_leaves: Sequence[int], perplexity: Sequence[float], chosen: int) -> Axes:
+def curve(
+    ax: Axes | None,
+    n_leaves: Sequence[int],
+    criterion: Sequence[float],
+    place: int,
+    plain: Sequence[float] | None = None,
+) -> Axes:
     """Draw held-out perplexity against the number of leaves, the chosen tree marked, and return the axes.
 
-    The band holds the trees whose perplexity is within 1 % of the lowest.
+    ``criterion`` is what trees were compared by, ``place`` that of the chosen one, ``plain`` the perplexity without
+    what fitted parameters cost. The band holds the trees within 1 % of the lowest.
     """
     _require_matplotlib()
-    leaves, values = np.asarray(n_leaves), np.asarray(perplexity, dtype=np.float64)
+    leaves, values = np.asarray(n_leaves), np.asarray(criterion, dtype=np.float64)
     if leaves.ndim != 1 or leaves.shape != values.shape or leaves.size == 0:
         raise InputError(f"expected a perplexity for each number of leaves, got {leaves.shape} and {values.shape}")
-    if chosen not in leaves:
-        raise InputError(f"expected one of the numbers of leaves as the chosen one, got {chosen}")
+    if not 0 <= place < leaves.size:
+        raise InputError(f"expected the place of the chosen tree among {leaves.size}, got {place}")
     from matplotlib.ticker import MaxNLocator
 
-    order = np.argsort(leaves, kind="stable")
-    leaves, values = leaves[order], values[order]
     if ax is None:
         from matplotlib import pyplot
 
         ax = pyplot.subplots(figsize=(6.4, 3.6), layout="constrained")[1]
+    order, chosen = np.argsort(leaves, kind="stable"), int(leaves[place])
     lowest = float(np.nanmin(values))
-    at_chosen = float(values[leaves == chosen][0])
     ax.axhspan(lowest, lowest * (1 + BAND), color=CURVE, alpha=0.12, linewidth=0, label="within 1 % of the lowest")
-    ax.plot(leaves, values, color=CURVE, linewidth=1.6, marker="o", markersize=3.5)
-    ax.plot([chosen], [at_chosen], marker="o", markersize=9, color=CHOSEN, linestyle="none", label=f"{chosen} leaves")
+    if plain is not None and not np.allclose(plain, values, rtol=1e-3):
+        without = np.asarray(plain)[order]
+        label = "without the charge for levels"
+        ax.plot(leaves[order], without, color=CURVE, linewidth=1, linestyle=":", label=label)
+    ax.plot(leaves[order], values[order], color=CURVE, linewidth=1.6, marker="o", markersize=3.5)
+    label = f"{chosen} lea{'f' if chosen == 1 else 'ves'}"
+    ax.plot([chosen], [values[place]], marker="o", markersize=9, color=CHOSEN, linestyle="none", label=label)
     ax.set_xlabel("number of leaves")
     ax.set_ylabel("held-out perplexity")
     ax.spines[["top", "right"]].set_visible(False)
@@ -220,15 +230,10 @@ def _thickness(tree: Tree, sizes: Sequence[float] | None) -> list[float]:
 
 
 def _colours(tree: Tree) -> list[str]:
-    """A colour for each family that can be told apart, the largest divided as long as there are colours; grey above."""
-    families = set(tree.children(tree.root))
-    while divisible := [node for node in families if 1 <= len(tree.children(node)) <= len(COLOURS) - len(families) + 1]:
-        largest = max(divisible, key=lambda node: (len(tree.descendants(node)), -node))
-        families.remove(largest)
-        families.update(tree.children(largest))
+    """A colour for each branch of the root, which all of it has; grey for the root."""
     colours = [TRUNK] * len(tree)
-    for number, family in enumerate(node for node in tree.depth_first() if node in families):
-        for node in (family, *tree.descendants(family)):
+    for number, branch in enumerate(tree.children(tree.root)):
+        for node in (branch, *tree.descendants(branch)):
             colours[node] = COLOURS[number % len(COLOURS)]
     return colours
 

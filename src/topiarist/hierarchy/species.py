@@ -98,16 +98,19 @@ class CamSpecies:
             inverse_temperature=inverse_temperature, watch=self.watch, executor=self.executor,
         )  # fmt: skip
         shared = fit.state.shared
+        parts = replace(parts, word_given_node=shared.word_given_node, node_given_class=shared.node_given_cluster)
+        stage = self.judged(parts, inverse_temperature, shared.cluster_prior)
+        return replace(stage, objectives=fit.objectives, stopped=fit.reason)
+
+    def judged(self, parts: Parts, inverse_temperature: float, prior: Array | None = None) -> Stage:
+        """See ``growth.Species``; posteriors follow from the parameters."""
+        model, shared = self.model(parts), self.state(parts).shared
+        shared = shared if prior is None else replace(shared, cluster_prior=prior)
         rows = model.posterior(shared, self.block.training.rows, inverse_temperature)
-        parts = replace(
-            parts,
-            word_given_node=shared.word_given_node,
-            node_given_class=shared.node_given_cluster,
-            class_given_doc=rows,
-        )
-        fitted = int(np.count_nonzero(parts.path_mask)) - parts.n_classes if self.levels else 0
-        heldout = heldout_likelihood(self.block.heldout, lambda side: model.log_likelihood(shared, side, rows), fitted)
-        return Stage(parts, heldout, inverse_temperature, fit.objectives, fit.reason)
+        parts = replace(parts, class_given_doc=rows)
+        heldout = heldout_likelihood(self.block.heldout, lambda side: model.log_likelihood(shared, side, rows))
+        charge = charged(self.block.heldout, parts) if self.levels else 0.0
+        return Stage(parts, heldout, charge, inverse_temperature)
 
 
 def flattened(parts: Parts) -> Parts:
@@ -117,12 +120,21 @@ def flattened(parts: Parts) -> Parts:
     return replace(parts, node_given_class=mix)
 
 
-def heldout_likelihood(shard: Any, log_likelihood: Callable[[Side], float], fitted: int = 0) -> float:
-    """Per held-out token; 0 where there are none. Each parameter that was fitted on these tokens costs a nat."""
-    if shard is None:
-        return 0.0
-    tokens = float(shard.rows.data.sum(dtype=np.float64))
-    return (log_likelihood(shard.rows) - fitted) / tokens if tokens else 0.0
+def heldout_likelihood(shard: Any, log_likelihood: Callable[[Side], float]) -> float:
+    """Per held-out token; 0 where there are none."""
+    tokens = _tokens(shard)
+    return log_likelihood(shard.rows) / tokens if tokens else 0.0
+
+
+def charged(shard: Any, parts: Parts) -> float:
+    """A nat for each weight on a path that the held-out tokens were free to choose, per held-out token."""
+    free = int(np.count_nonzero(parts.path_mask)) - parts.n_classes
+    tokens = _tokens(shard)
+    return free / tokens if tokens else 0.0
+
+
+def _tokens(shard: Any) -> float:
+    return float(shard.rows.data.sum(dtype=np.float64)) if shard is not None else 0.0
 
 
 def sum_of_rows(rows: Side, documents: Array, n_words: int) -> Array:

@@ -135,10 +135,16 @@ class Cam:
         """Σ_a tokens(a) Σ_w P(w) log P(w|a)."""
         if self.collection is None or self.prior_tokens is None:
             return 0.0
-        wanted = np.flatnonzero(self.prior_tokens)
         possible = self.collection > 0
-        logs = np.log(np.maximum(shared.word_given_node[np.ix_(wanted, possible)].astype(np.float64), TINY))
-        return float(self.prior_tokens[wanted] @ (logs @ self.collection[possible]))
+        weights = self.collection[possible]
+
+        def one_node(node: int) -> float:
+            words = shared.word_given_node[node][possible].astype(np.float64)
+            np.log(np.maximum(words, TINY, out=words), out=words)
+            return float(self.engine.kernels.weighted_sum(weights, words))
+
+        nodes = np.flatnonzero(self.prior_tokens).tolist()
+        return float(self.prior_tokens[nodes] @ np.array(self.engine.threads.map(one_node, nodes)))
 
     def extrapolate(self, old: State, new: State, stride: float) -> State:
         """No looking ahead: the steps are few, and clusters settle quickly."""

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
 
-from topiarist.counts.validation import check_counts
 from topiarist.hierarchy import growth as growing
 from topiarist.hierarchy.annealed import Annealed, cam_schedule
 from topiarist.hierarchy.critical import critical_temperature
@@ -18,17 +17,17 @@ from topiarist.hierarchy.parts import Parts
 from topiarist.hierarchy.placing import placed
 from topiarist.hierarchy.species import CamSpecies, Steps, flattened
 from topiarist.kernels.shard import Shard, Side
-from topiarist.metrics import completion_perplexity, known_counts
 from topiarist.models import cam, em
 from topiarist.models.engine import Engine, Floats
 from topiarist.tasks import options, trees
-from topiarist.tasks.progress import growing_tree, prepare_kernels
+from topiarist.tasks.placing import PlacesDocuments
+from topiarist.tasks.progress import fitting, growing_tree, prepare_kernels
 from topiarist.tasks.reading import ReadsDocuments
 
 LENGTHS = (15.0, 35.0, 100.0, None)  # tried when the effective length is to be chosen by held-out data
 
 
-class CAM(ReadsDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class CAM(ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Cluster-abstraction model: each document in one cluster, a leaf; each word from a node between leaf and root.
 
     Parameters
@@ -141,39 +140,49 @@ class CAM(ReadsDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         counts = self._counts(X, reset=True)
         dtype = options.working_dtype(self.dtype, counts, trees.TILE_COLUMNS)
         prepare_kernels(dtype, paths=True)
-        with options.running(self) as engine:
+        with options.running(self) as engine, threadpool_limits(limits=1, user_api="blas"):
             rng = options.generator(self.random_state)
-            length: Any
-            if self.effective_length == "heldout":
-                tried = [(self._grown(engine, counts, length, dtype, rng), length) for length in LENGTHS]
-                grown, length = min(tried, key=lambda one: trees.perplexity(engine, counts, *one))
-            else:
-                length = self.effective_length
-                grown = self._grown(engine, counts, length, dtype, rng)
-            self._keep(engine, counts, grown, length, dtype)
+            seed = int(rng.integers(2**31))
+            lengths = LENGTHS if self.effective_length == "heldout" else (self.effective_length,)
+            best, best_likelihood = None, -np.inf
+            for length in lengths:
+                ground = trees.prepared(counts, length, self.heldout_fraction, dtype, seed)  # type: ignore[arg-type]
+                grown = self._grown(engine, ground, rng)
+                likelihood = trees.unseen_likelihood(engine, ground, grown.stage)
+                if best is None or likelihood > best_likelihood:
+                    best, best_likelihood = (grown, length), likelihood
+                if grown.reason == "interrupted":
+                    best = (replace(best[0], reason="interrupted"), best[1])
+                    break
+            assert best is not None  # noqa: S101  there is at least one length
+            self._keep(engine, counts, *best, dtype)
         return self
 
-    def _grown(self, engine: Engine, counts: Any, length: Any, dtype: Any, rng: np.random.Generator) -> growing.Growth:
+    def _grown(self, engine: Engine, ground: trees.Ground, rng: np.random.Generator) -> growing.Growth:
         """The tree, with words learned from the tokens that were not held out."""
-        ground = trees.prepared(counts, length, self.heldout_fraction, dtype, rng)
         species = CamSpecies(
             engine, cam.Block(ground.training, ground.heldout), ground.collection, rng,
-            self.word_smoothing, self.root_smoothing, bool(self.levels), executor=self.executor,
+            self.word_smoothing, self.root_smoothing, self.levels, executor=self.executor,
         )  # fmt: skip
         if self.tree is not None:
             start = placed(self.tree, self.tree.leaves, ground.vectors, species.words_of, rng)
             start = start if self.levels else flattened(start)
-            stage = replace(species, steps=Steps(last=self.max_iter, tol=self.tol)).fitted(start, 1.0, last=True)
-            return growing.Growth(stage, (), (), start.n_classes, "given")
+            steps = Steps(last=self.max_iter, tol=self.tol)
+            with self._shown("CAM on the given tree") as watch:
+                stage = growing.begun(replace(species, steps=steps, watch=watch), start, last=True)
+            return trees.given(stage)
         rules, proposer = growing.Rules(self.n_clusters), self._proposer(ground, engine, rng)
         if self.growth == "annealed":
             species = replace(species, steps=trees.ANNEALING)
         if self.growth == "annealed" or not self.levels:
             rules = replace(rules, negligible=0.0)  # the tree of the paper, and one whose inner nodes say nothing
-        with growing_tree("CAM", show=bool(self.verbose)) as watch:
-            grown = growing.grow(species, proposer, rules, watch)
+        with growing_tree("CAM", show=bool(self.verbose)) as watch_growth:
+            grown = growing.grow(species, proposer, rules, watch_growth)
         trees.said(grown, self.n_clusters, "n_clusters")
         return grown
+
+    def _shown(self, title: str) -> Any:
+        return fitting(title, em.Rules(self.max_iter, self.tol), show=bool(self.verbose))
 
     def _proposer(self, ground: trees.Ground, engine: Engine, rng: np.random.Generator) -> growing.Proposer:
         fewest = 3.0 if self.n_clusters is None else 1.0
@@ -197,12 +206,13 @@ class CAM(ReadsDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         )  # fmt: skip
         model = species.model(parts, "fixed")
         rules = em.Rules(self.max_iter, self.tol, float(totals.sum()), accelerate=False)
-        beta = grown.stage.inverse_temperature
-        fit = em.run(
-            model, [species.block], species.state(parts), rules, inverse_temperature=beta, executor=self.executor
-        )
+        with self._shown("CAM, all tokens") as watch:
+            fit = trees.last_run(
+                model, species.block, species.state(parts), rules, grown.stage.inverse_temperature,
+                watch=watch, executor=self.executor,
+            )  # fmt: skip
         self._keep_tree(parts, grown, fit, length)
-        self.cluster_given_doc_ = self._posterior(engine, counts)
+        self.cluster_given_doc_ = self._rows(engine, counts)
         self.labels_ = self.cluster_given_doc_.argmax(axis=1)
 
     def _keep_tree(self, parts: Parts, grown: growing.Growth, fit: em.Fit, length: Any) -> None:
@@ -215,54 +225,9 @@ class CAM(ReadsDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self.n_iter_, self.converged_ = fit.steps, fit.converged
         self.stopped_ = "interrupted" if grown.reason == "interrupted" else fit.reason
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Fit, and return P(cluster | document)."""
-        return self.fit(X).cluster_given_doc_
+    _number = "n_clusters"
 
-    def fit_predict(self, X: Any, y: Any = None) -> Any:
-        """Fit, and return the most probable cluster of each document."""
-        return self.fit(X).labels_
-
-    def transform(self, X: Any) -> Floats:
-        """P(cluster | document), each document by itself."""
-        check_is_fitted(self)
-        counts = self._counts(X, reset=False)
-        with options.running(self) as engine:
-            return self._posterior(engine, counts)
-
-    def predict(self, X: Any) -> Any:
-        """The most probable cluster of each document: a place in ``tree_.leaves``."""
-        return self.transform(X).argmax(axis=1)
-
-    @property
-    def components_(self) -> Floats:
-        """P(word | cluster), (n_clusters, n_words)."""
-        return self.node_given_cluster_.astype(self.word_given_node_.dtype) @ self.word_given_node_
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Mean log-likelihood per token; words unknown to the model are left out."""
-        check_is_fitted(self)
-        counts = known_counts(self.components_, self._counts(X, reset=False))
-        with options.running(self) as engine:
-            model, shared = self._model(engine)
-            rows = Side.of(counts, self.word_given_node_.dtype)
-            total = model.log_likelihood(shared, rows, self._posterior(engine, counts))
-        return total / max(float(counts.sum(dtype=np.float64)), 1.0)
-
-    def perplexity(self, X: Any) -> float:
-        """Perplexity by document completion: half of each document's tokens choose its cluster, half are scored."""
-        check_is_fitted(self)
-        counts = self._counts(X, reset=False)
-        with options.running(self) as engine:
-            return completion_perplexity(self.components_, lambda half: self._posterior(engine, half), counts)
-
-    def _read(self, X: Any) -> tuple[Any, Floats]:
-        check_is_fitted(self)
-        counts = self._counts(X, reset=False)
-        with options.running(self) as engine:
-            return counts, self._posterior(engine, counts)
-
-    def _posterior(self, engine: Engine, counts: Any) -> Floats:
+    def _rows(self, engine: Engine, counts: Any) -> Floats:
         prepare_kernels(self.word_given_node_.dtype, paths=True)
         model, shared = self._model(engine)
         rows = Side.of(trees.weighted(counts, self.effective_length_), shared.word_given_node.dtype)
@@ -272,19 +237,13 @@ class CAM(ReadsDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         shared = cam.Params(self.word_given_node_, self.node_given_cluster_, self.cluster_prior_)
         return cam.Cam(engine, self.tree_.path_mask()), shared
 
-    def _levels(self) -> tuple[Floats, Floats]:
+    def _paths(self) -> tuple[Floats, Floats]:
         return self.node_given_cluster_, self.word_given_node_
-
-    def _counts(self, X: Any, *, reset: bool) -> Any:
-        counts = check_counts(X)
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        if reset:
-            trees.check_size(self.tree, self.n_clusters, "n_clusters", counts)
-        return counts
 
     def _check_options(self) -> None:
         trees.check_common(self)
         trees.check_number_of_leaves(self, "n_clusters", "max_clusters")
+        options.check_one_of("levels", self.levels, (True, False))
         options.check_number("word_smoothing", self.word_smoothing, 0.0, hint="3.0")
         options.check_number("root_smoothing", self.root_smoothing, 0.0, hint="0.1")
         if self.effective_length is not None and self.effective_length != "heldout":
@@ -293,6 +252,3 @@ class CAM(ReadsDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     @property
     def _n_features_out(self) -> int:
         return len(self.cluster_prior_)
-
-    def __sklearn_tags__(self) -> Any:
-        return trees.tags(super().__sklearn_tags__())

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
 
-from topiarist.counts.validation import check_counts
+from topiarist.errors import UsageError
 from topiarist.hierarchy import growth as growing
 from topiarist.hierarchy.annealed import Annealed, hplsa_schedule
 from topiarist.hierarchy.guided import Guided
 from topiarist.hierarchy.hplsa_species import HplsaSpecies
 from topiarist.hierarchy.placing import placed
+from topiarist.hierarchy.species import Steps
 from topiarist.kernels.shard import Shard, Side
-from topiarist.metrics import completion_perplexity, known_counts
 from topiarist.models import em, hplsa
 from topiarist.models.engine import Engine, Floats
 from topiarist.tasks import options, trees
+from topiarist.tasks.placing import PlacesDocuments
 from topiarist.tasks.progress import fitting, growing_tree, prepare_kernels
 
 
-class HPLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class HPLSA(PlacesDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Hierarchical PLSA: a document mixes classes, a class is a node of a tree and speaks with the words of its path.
 
     Parameters
@@ -150,23 +152,27 @@ class HPLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         counts = self._counts(X, reset=True)
         dtype = options.working_dtype(self.dtype, counts, trees.TILE_COLUMNS)
         prepare_kernels(dtype, paths=True)
-        with options.running(self) as engine:
+        with options.running(self) as engine, threadpool_limits(limits=1, user_api="blas"):
             rng = options.generator(self.random_state)
-            ground = trees.prepared(counts, self.effective_length, self.heldout_fraction, dtype, rng)
+            seed = int(rng.integers(2**31))
+            ground = trees.prepared(counts, self.effective_length, self.heldout_fraction, dtype, seed)
             species = HplsaSpecies(
                 engine, hplsa.Block(ground.training, ground.heldout), rng, self.topic_mix, self.variant,  # type: ignore[arg-type]
                 self.word_smoothing, self.class_smoothing, executor=self.executor,
             )  # fmt: skip
-            if self.tree is not None:
-                classes = self.tree.leaves if self.class_nodes == "leaves" else tuple(range(len(self.tree)))
-                start = placed(self.tree, classes, ground.vectors, species.words_of, rng)
-                stage = species.fitted(start, 1.0) if self.topic_mix == "heldout" else growing.Stage(start, 0.0)
-                grown = growing.Growth(stage, (), (), len(classes), "given")
-            else:
-                grown = self._grown(species, ground, rng)
+            grown = self._grown(species, ground, rng) if self.tree is None else self._on_tree(species, ground, rng)
             shard = Shard.of(trees.weighted(counts, self.effective_length), dtype, trees.TILE_COLUMNS)
             self._keep(counts, grown, replace(species, block=hplsa.Block(shard)))
         return self
+
+    def _on_tree(self, species: HplsaSpecies, ground: trees.Ground, rng: np.random.Generator) -> growing.Growth:
+        """A start on the given tree; where held-out tokens decide about the levels, these are settled first."""
+        classes = self.tree.leaves if self.class_nodes == "leaves" else tuple(range(len(self.tree)))
+        start = placed(self.tree, classes, ground.vectors, species.words_of, rng)
+        if self.topic_mix != "heldout":
+            return trees.given(growing.Stage(start, 0.0))
+        patient = replace(species, steps=Steps(last=self.max_iter, tol=self.tol))
+        return trees.given(growing.begun(patient, start, last=True))
 
     def _grown(self, species: HplsaSpecies, ground: trees.Ground, rng: np.random.Generator) -> growing.Growth:
         rules = growing.Rules(self.n_classes)
@@ -175,7 +181,7 @@ class HPLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         if self.growth == "annealed":
             species = replace(species, steps=trees.ANNEALING)
             rules = replace(rules, negligible=0.0)
-            schedule = tuple(self.schedule) if self.schedule is not None else hplsa_schedule()
+            schedule = self._schedule() or hplsa_schedule()
             proposer = Annealed(schedule, species.lengths, self.n_classes, self.max_classes, fewest=fewest)
         else:
             workers = species.engine.threads.map
@@ -193,10 +199,9 @@ class HPLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         tol = self.tol if self.variant != "sem" else -np.inf
         rules = em.Rules(self.max_iter, tol, tokens, accelerate=model.monotone)
         with fitting("HPLSA, all tokens", rules, show=bool(self.verbose)) as watch:
-            fit = em.run(
-                model, [species.block], species.state(parts), rules,
-                inverse_temperature=beta, watch=watch, executor=self.executor,
-            )  # fmt: skip
+            fit = trees.last_run(
+                model, species.block, species.state(parts), rules, beta, watch=watch, executor=self.executor
+            )
         shared: hplsa.Params = fit.state.shared
         self.tree_, self.class_nodes_, self.inverse_temperature_ = parts.tree, parts.class_nodes, beta
         self.word_given_topic_, self.topic_given_class_ = shared.word_given_topic, shared.topic_given_class
@@ -204,57 +209,22 @@ class HPLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         self.history_, self.grown_ = np.array(fit.objectives), grown.reason
         self.n_iter_, self.converged_ = fit.steps, fit.converged
         self.stopped_ = "interrupted" if grown.reason == "interrupted" else fit.reason
-        self.class_given_doc_ = self._fold_in(species.engine, counts)
-        lengths = np.asarray(counts.sum(axis=1, dtype=np.float64)).ravel()
-        self.class_prior_ = hplsa.class_prior(self.class_given_doc_, lengths)
-        self.doc_given_class_ = hplsa.doc_given_class(self.class_given_doc_, lengths)
+        self.class_given_doc_ = self._rows(species.engine, counts)
+        self._lengths = np.asarray(counts.sum(axis=1, dtype=np.float64)).ravel()
+        self.class_prior_ = hplsa.class_prior(self.class_given_doc_, self._lengths)
         self.labels_ = self.class_given_doc_.argmax(axis=1)
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Fit, and return P(class | document)."""
-        return self.fit(X).class_given_doc_
-
-    def fit_predict(self, X: Any, y: Any = None) -> Any:
-        """Fit, and return the most probable class of each document."""
-        return self.fit(X).labels_
-
-    def transform(self, X: Any) -> Floats:
-        """P(class | document) by folding in: each document by itself, the learned topics fixed."""
-        check_is_fitted(self)
-        counts = self._counts(X, reset=False)
-        with options.running(self) as engine:
-            return self._fold_in(engine, counts)
-
-    def predict(self, X: Any) -> Any:
-        """The most probable class of each document: a place in ``class_nodes_``."""
-        return self.transform(X).argmax(axis=1)
-
     @property
-    def components_(self) -> Floats:
-        """P(word | class), (n_classes, n_words)."""
-        return self.topic_given_class_.astype(self.word_given_topic_.dtype) @ self.word_given_topic_
+    def doc_given_class_(self) -> Floats:
+        """P(document | class) of the training documents, (n_classes, n_documents); rows sum to one."""
+        return hplsa.doc_given_class(self.class_given_doc_, self._lengths)
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Mean log-likelihood per token of documents that are folded in; words unknown to the model are left out."""
-        check_is_fitted(self)
-        counts = known_counts(self.components_, self._counts(X, reset=False))
-        with options.running(self) as engine:
-            model, shared = self._model(engine)
-            rows = Side.of(counts, self.word_given_topic_.dtype)
-            total = model.log_likelihood(shared, rows, self._fold_in(engine, counts))
-        return total / max(float(counts.sum(dtype=np.float64)), 1.0)
+    _number = "n_classes"
 
-    def perplexity(self, X: Any) -> float:
-        """Perplexity by document completion: half of each document's tokens folded in, the other half scored."""
-        check_is_fitted(self)
-        counts = self._counts(X, reset=False)
-        with options.running(self) as engine:
-            return completion_perplexity(self.components_, lambda half: self._fold_in(engine, half), counts)
-
-    def _fold_in(self, engine: Engine, counts: Any) -> Floats:
+    def _rows(self, engine: Engine, counts: Any) -> Floats:
         prepare_kernels(self.word_given_topic_.dtype, paths=True)
         model, shared = self._model(engine)
-        rows = Side.of(counts, shared.word_given_topic.dtype)
+        rows = Side.of(trees.weighted(counts, self.effective_length), shared.word_given_topic.dtype)
         return model.fold_in(shared, rows, self.inverse_temperature_)
 
     def _model(self, engine: Engine) -> tuple[hplsa.Hplsa, hplsa.Params]:
@@ -262,12 +232,19 @@ class HPLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         mask = self.tree_.path_mask(self.class_nodes_)
         return hplsa.Hplsa(engine, mask, class_smoothing=self.class_smoothing), shared
 
-    def _counts(self, X: Any, *, reset: bool) -> Any:
-        counts = check_counts(X)
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        if reset:
-            trees.check_size(self.tree, self.n_classes, "n_classes", counts)
-        return counts
+    def _paths(self) -> tuple[Floats, Floats]:
+        return self.topic_given_class_, self.word_given_topic_
+
+    def _schedule(self) -> tuple[float, ...]:
+        """The given inverse temperatures, checked; nothing where none were given."""
+        if self.schedule is None:
+            return ()
+        hint = "(0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)"
+        if not isinstance(self.schedule, Sequence | np.ndarray) or not len(self.schedule):
+            raise UsageError(f"schedule must be a sequence of inverse temperatures, got {self.schedule!r}", hint=hint)
+        if self.growth != "annealed" or self.tree is not None:
+            raise UsageError("schedule is for annealed growth only", hint="growth='annealed', and no tree")
+        return tuple(options.check_number("schedule", beta, 0.01, 1.0, hint=hint) for beta in self.schedule)
 
     def _check_options(self) -> None:
         trees.check_common(self)
@@ -279,12 +256,10 @@ class HPLSA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         options.check_number("class_smoothing", self.class_smoothing, 0.0, hint="0")
         if self.effective_length is not None:
             options.check_number("effective_length", self.effective_length, 1.0, hint="35, or None")
-        for beta in self.schedule if self.schedule is not None else ():
-            options.check_number("schedule", beta, 0.01, 1.0, hint="(0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)")
+        if self.class_nodes == "all" and self.tree is None:
+            raise UsageError("class_nodes='all' needs a given tree", hint="tree=Tree.from_paths([...])")
+        self._schedule()
 
     @property
     def _n_features_out(self) -> int:
         return len(self.class_prior_)
-
-    def __sklearn_tags__(self) -> Any:
-        return trees.tags(super().__sklearn_tags__())

@@ -78,7 +78,7 @@ def _label(tree: Tree, words: Sequence[Sequence[str]], node: int, form: Format) 
     """The first word, then the others with what divides them; a name of somebody's stands before the words."""
     name, own = tree.names[node], list(words[node][: form.n_words])
     dot = COMMA if form.ascii else DOT
-    named = not own or not name.startswith(own[0])
+    named = not own or not (name == own[0] or name.startswith(f"{own[0]}{DOT}"))
     for number, word in enumerate(map(printable, [name, *own] if named else own)):
         yield (": " if named and number == 1 else dot if number else "") + word
 

@@ -104,7 +104,10 @@ class TopicTree:
         curve = None
         if self.curve is not None:
             leaves, perplexity = self.curve.n_leaves.tolist(), self.curve.perplexity.tolist()
-            curve = {"n_leaves": leaves, "perplexity": perplexity, "chosen": self.curve.chosen}
+            criterion = self.curve.criterion.tolist()
+            curve = {
+                "n_leaves": leaves, "perplexity": perplexity, "criterion": criterion, "chosen": self.curve.chosen
+            }  # fmt: skip
         plain = {
             name: getattr(self, name) for name in ("n_docs", "n_tokens", "n_words", "stopped", "reason", "agreement")
         }
@@ -135,6 +138,11 @@ def grow_tree(
     """
     special, general = set_general_words_aside(corpus)
     filled = special.n_docs - special.n_empty
+    if not filled:
+        raise InputError(
+            "no document has a word that fewer than half of the documents have: nothing to tell them apart by",
+            hint="more documents, or documents that differ more",
+        )
     if filled < (n_leaves or 1):
         raise InputError(
             f"{n_leaves} leaves need at least as many documents with words; {filled} came",
@@ -244,11 +252,11 @@ def _reason(model: CAM) -> str:
     leaves = f"{n_leaves:,} lea{'f' if n_leaves == 1 else 'ves'}"
     if curve is None:
         return f"{leaves}, as in the given tree"
-    perplexity = f"held-out perplexity {curve.perplexity[curve.n_leaves == curve.chosen].min():,.0f}"
+    perplexity = f"held-out perplexity {curve.perplexity[curve.place]:,.0f}"
     if model.stopped_ == "interrupted":
         return f"{leaves} when growing was stopped ({perplexity})"
     if asked is not None and n_leaves < asked:
-        return f"{leaves}: {asked:,} were asked for, but the documents part into no more groups ({perplexity})"
+        return f"{leaves}: {asked:,} were asked for, but no more keep documents of their own ({perplexity})"
     if asked is not None:
         return f"{leaves}, as asked for ({perplexity})"
     if n_leaves == 1:

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from topiarist.counts.lsi import truncated_svd
 from topiarist.counts.split import split_tokens
 from topiarist.counts.weighting import effective_length_weights, scale_rows, tfidf, unit_rows
 from topiarist.errors import InputError
-from topiarist.hierarchy.growth import Growth
+from topiarist.hierarchy.growth import Growth, Record, Stage
 from topiarist.hierarchy.species import Steps
 from topiarist.hierarchy.tree import Tree
 from topiarist.kernels.shard import Shard, Side
-from topiarist.metrics import completion_perplexity
-from topiarist.models import cam
+from topiarist.models import cam, em
 from topiarist.models.engine import Engine, Floats
 from topiarist.tasks import options
 
@@ -29,24 +29,50 @@ TILE_COLUMNS = 64  # clusters that the sweeps by words are laid out for
 
 @dataclass(frozen=True)
 class Curve:
-    """Held-out perplexity against the number of leaves, and the number that was taken."""
+    """Held-out perplexity against the number of leaves, and the place of the tree that was taken.
+
+    Trees were compared by ``criterion``: the perplexity, and a nat for each parameter that was fitted on the same
+    tokens.
+    """
 
     n_leaves: Any
     perplexity: Any
-    chosen: int
+    criterion: Any
+    place: int
+
+    @property
+    def chosen(self) -> int:
+        """Leaves of the tree that was taken."""
+        return int(self.n_leaves[self.place])
 
     def plot(self, ax: Any = None) -> Any:
         """Draw it with matplotlib, and return the axes."""
         from topiarist.hierarchy.picture import curve
 
-        return curve(ax, self.n_leaves, self.perplexity, self.chosen)
+        return curve(ax, self.n_leaves, self.criterion, self.place, plain=self.perplexity)
 
 
 def curve_of(grown: Growth) -> Curve | None:
     """The curve of a growth; None where nothing grew."""
-    if not grown.n_leaves:
+    record = grown.record
+    if not record.n_leaves:
         return None
-    return Curve(np.array(grown.n_leaves), np.array(grown.perplexity), grown.chosen)
+    return Curve(np.array(record.n_leaves), np.array(record.perplexity), np.array(record.criterion), grown.place)
+
+
+def given(stage: Stage) -> Growth:
+    """A growth that did not grow."""
+    return Growth(stage, Record(), 0, "interrupted" if stage.stopped == "interrupted" else "given")
+
+
+def last_run(
+    model: em.Model, block: Any, start: em.State, rules: em.Rules, inverse_temperature: float, **how: Any
+) -> em.Fit:
+    """EM over all tokens; Ctrl-C in its first step keeps the start."""
+    try:
+        return em.run(model, [block], start, rules, inverse_temperature=inverse_temperature, **how)
+    except KeyboardInterrupt:
+        return em.Fit(start, (), (), 0, "interrupted", inverse_temperature)
 
 
 @dataclass(frozen=True)
@@ -55,31 +81,45 @@ class Ground:
 
     training: Shard
     heldout: Shard
+    unseen: Any  # the held-out tokens, each counting one
     counts: Any  # what ``training`` indexes
     collection: Floats  # P(w)
     vectors: Floats
 
 
-def weighted(counts: Any, effective_length: float | None, share: float = 1.0) -> Any:
-    """Counts in which a long document weighs as if it had ``effective_length`` tokens, ``share`` of them here."""
+def weighted(counts: Any, effective_length: float | None) -> Any:
+    """Counts in which a longer document weighs as if it had ``effective_length`` tokens."""
     if effective_length is None:
         return counts
-    return scale_rows(counts, effective_length_weights(counts, effective_length * share))
+    return scale_rows(counts, effective_length_weights(counts, effective_length))
 
 
-def prepared(counts: Any, effective_length: float | None, fraction: float, dtype: Any, rng: Any) -> Ground:
-    """Hold out a share of each document's tokens, weigh the rest, and find the documents' places in latent space."""
-    seed = int(rng.integers(2**31))
+def parted(counts: Any, fraction: float, seed: int) -> tuple[Any, Any]:
+    """Tokens to learn from, and held-out ones; a document without any to learn from keeps all of its own."""
     training, heldout = split_tokens(counts, (1 - fraction, fraction), seed=seed)
-    weights = weighted(training, effective_length, 1 - fraction)
-    totals = np.asarray(weights.sum(axis=0), np.float64).ravel()
+    bare = (np.diff(training.indptr) == 0) & (np.diff(counts.indptr) > 0)
+    if bare.any():
+        training = csr_array(training + scale_rows(counts, bare.astype(np.float64)))
+        heldout = scale_rows(heldout, (~bare).astype(np.float64))
+        for part in (training, heldout):
+            part.eliminate_zeros()
+    return training, heldout
+
+
+def prepared(counts: Any, effective_length: float | None, fraction: float, dtype: Any, seed: int) -> Ground:
+    """Hold out a share of each document's tokens, weigh the rest, and find the documents' places in latent space."""
+    training, heldout = parted(counts, fraction, seed)
+    weights = effective_length_weights(counts, effective_length)
+    learned = scale_rows(training, weights)
+    totals = np.asarray(learned.sum(axis=0), np.float64).ravel()
     everywhere = np.asarray(counts.sum(axis=0), np.float64).ravel()
     # a word whose every token is held out is still possible, as if it had been seen once in a thousand times
     totals += 1e-3 * (everywhere > 0)
     return Ground(
-        Shard.of(weights, dtype, TILE_COLUMNS),
-        Shard.of(weighted(heldout, effective_length, fraction), dtype, TILE_COLUMNS),
-        weights,
+        Shard.of(learned, dtype, TILE_COLUMNS),
+        Shard.of(scale_rows(heldout, weights), dtype, TILE_COLUMNS),
+        heldout,
+        learned,
         totals / totals.sum(),
         document_vectors(training, seed),
     )
@@ -93,16 +133,13 @@ def document_vectors(counts: Any, seed: int) -> Floats:
     return unit
 
 
-def perplexity(engine: Engine, counts: Any, grown: Growth, effective_length: float | None) -> float:
-    """Of a grown CAM by document completion, every token counting one: comparable between effective lengths."""
-    parts = grown.stage.parts
+def unseen_likelihood(engine: Engine, ground: Ground, stage: Stage) -> float:
+    """Log-likelihood per held-out token of a CAM, every token counting one: comparable between effective lengths."""
+    parts = stage.parts
     shared = cam.Params(parts.word_given_node, parts.node_given_class, parts.sizes() / parts.sizes().sum())
-    model = cam.Cam(engine, parts.path_mask)
-
-    def posterior(half: Any) -> Floats:
-        return model.posterior(shared, Side.of(weighted(half, effective_length), parts.word_given_node.dtype))
-
-    return completion_perplexity(parts.node_given_class @ parts.word_given_node, posterior, counts)
+    rows = Side.of(ground.unseen, parts.word_given_node.dtype)
+    total = cam.Cam(engine, parts.path_mask).log_likelihood(shared, rows, parts.class_given_doc)
+    return total / max(float(ground.unseen.sum(dtype=np.float64)), 1.0)
 
 
 def check_size(tree: Any, n_leaves: int | None, name: str, counts: Any) -> None:
@@ -111,6 +148,10 @@ def check_size(tree: Any, n_leaves: int | None, name: str, counts: Any) -> None:
         check_tree(tree, n_leaves, name)
     wanted = len(tree.leaves) if tree is not None else n_leaves or 1
     filled = int(np.count_nonzero(np.diff(counts.indptr)))
+    if not filled:
+        raise InputError(
+            f"no document has any words (n_samples={counts.shape[0]})", hint="documents with words that are counted"
+        )
     if filled < wanted:
         what = f"{name}={wanted} needs" if tree is None else f"the given tree has {wanted} leaves, which need"
         raise InputError(
@@ -142,7 +183,7 @@ def said(growth: Growth, wanted: int | None, name: str) -> None:
     found = growth.stage.parts.n_classes
     if wanted is not None and found < wanted and growth.reason != "interrupted":
         warnings.warn(
-            f"{name}={wanted}, but the documents part into {found} groups only: the tree has {found} leaves.",
+            f"{name}={wanted}, but only {found} leaves keep documents of their own: the tree has {found} leaves.",
             UserWarning,
             stacklevel=4,
         )
@@ -154,11 +195,3 @@ def check_common(estimator: Any) -> None:
     options.check_number("heldout_fraction", estimator.heldout_fraction, 0.001, 0.9, hint="0.1")
     options.check_integer("max_iter", estimator.max_iter, 1)
     options.check_number("tol", estimator.tol, 0.0)
-
-
-def tags(tags: Any) -> Any:
-    """What scikit-learn should know: counts, dense or sparse, and probabilities of their own type."""
-    tags.input_tags.sparse = True
-    tags.input_tags.positive_only = True
-    tags.transformer_tags.preserves_dtype = []
-    return tags

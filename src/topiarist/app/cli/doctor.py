@@ -15,7 +15,7 @@ from topiarist import __version__
 from topiarist.scale.threads import available_cores
 
 PARTS = ("numpy", "scipy", "scikit-learn", "numba")
-EXTRAS = {"parquet": "pyarrow"}
+EXTRAS = {"parquet": "pyarrow", "plot": "matplotlib"}
 
 
 def run(*, warm: bool) -> None:

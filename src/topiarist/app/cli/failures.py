@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import sys
 import tempfile
+import textwrap
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -54,8 +56,17 @@ def explained(*, debug: bool) -> Iterator[None]:
 def _leave(message: str, code: int, debug: bool) -> None:
     if debug:
         traceback.print_exc()
-    print(message, file=sys.stderr)
+    print(_wrapped(message), file=sys.stderr)
     sys.exit(code)
+
+
+def _wrapped(message: str) -> str:
+    """Lines of whole words on a terminal; as they are in a pipe, where somebody may search for them."""
+    if not sys.stderr.isatty():
+        return message
+    width = max(40, shutil.get_terminal_size().columns)
+    lines = message.splitlines()
+    return "\n".join(textwrap.fill(line, width, subsequent_indent="  ", break_long_words=False) for line in lines)
 
 
 def _fault(error: BaseException) -> str:

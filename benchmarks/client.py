@@ -24,7 +24,7 @@ class PeerError(RuntimeError):
 class Client:
     """A running system. Use as a context manager; the process ends with it."""
 
-    def __init__(self, name: str, n_threads: int) -> None:
+    def __init__(self, name: str, n_threads: int, variables: dict[str, str] | None = None) -> None:
         self.name = name
         self.system = SYSTEMS[name]
         folder = CACHE / "work" / name
@@ -33,6 +33,7 @@ class Client:
         python = sys.executable if self.system.own_environment else peer_python()
         environment = os.environ | dict.fromkeys(THREAD_VARIABLES, str(n_threads))
         environment |= {"PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "python", "PYTHONPATH": str(REPOSITORY)}
+        environment |= variables or {}
         self._log = (folder / "stderr.txt").open("w")
         self._process = subprocess.Popen(
             [python, "-m", "benchmarks.worker", name],

@@ -60,7 +60,7 @@ def counts(name: str) -> Path:
         from sklearn.feature_extraction.text import CountVectorizer
 
         print(f"[data] counting the words of {name} ({provenance(name)})", flush=True)
-        _save(path, CountVectorizer(min_df=MIN_DOCUMENTS, dtype=np.int32).fit_transform(texts(name)))
+        save(path, CountVectorizer(min_df=MIN_DOCUMENTS, dtype=np.int32).fit_transform(texts(name)))
     return path
 
 
@@ -73,7 +73,7 @@ def first_documents(name: str, n_documents: int) -> Path:
     if not path.exists():
         everything = load(counts(name))
         order = np.random.default_rng(SPLIT_SEED).permutation(everything.shape[0])
-        _save(path, _without_empty_words(everything[np.sort(order[:n_documents])]))
+        save(path, _without_empty_words(everything[np.sort(order[:n_documents])]))
     return path
 
 
@@ -101,7 +101,7 @@ def completion(name: str) -> dict[str, Path]:
             ("observed", observed[whole]),
             ("scored", scored[whole]),
         ):
-            _save(files[part], matrix)
+            save(files[part], matrix)
     return files
 
 
@@ -135,7 +135,7 @@ def _without_empty_words(matrix: sparse.csr_array) -> sparse.csr_array:
     return matrix[:, np.asarray(matrix.sum(axis=0)).ravel() > 0]
 
 
-def _save(path: Path, matrix: sparse.spmatrix | sparse.csr_array) -> None:
+def save(path: Path, matrix: sparse.spmatrix | sparse.csr_array) -> None:
     """Write the parts of a CSR matrix; under a temporary name first, so that nothing is left half done."""
     path.parent.mkdir(parents=True, exist_ok=True)
     matrix = sparse.csr_array(matrix)

@@ -8,6 +8,7 @@ import platform
 from collections.abc import Callable
 from pathlib import Path
 
+from benchmarks import findings
 from benchmarks.paths import REPORT, RESULTS
 
 OURS = "topiarist"
@@ -18,8 +19,9 @@ def write() -> None:
     results = {name: json.loads(path.read_text()) for name in SECTIONS if (path := RESULTS / f"{name}.json").exists()}
     parts = [
         "# Benchmark results",
-        "Made by `make bench`; every system in its own process on the same counts. *Ratio* is a system's time"
-        " in times of ours: above 1 we are faster. Timings are the best of interleaved rounds.",
+        "Made by `make bench` and, from `events` on, by `make reproduce`; every system in its own process on the same"
+        " counts. *Ratio* is a system's time in times of ours: above 1 we are faster. Timings are the best of"
+        " interleaved rounds.",
         machine(results),
         *(section(name, result) for name, result in results.items()),
     ]
@@ -174,6 +176,11 @@ SECTIONS: dict[str, Callable[[dict], str]] = {
     "scaling_documents": _scaling_documents,
     "scaling_threads": _scaling_threads,
     "tree_pass": _tree_pass,
+    "tree_quality": findings.render,
+    "tree_speed": findings.render,
+    "tree_stability": findings.render,
+    "events": findings.render,
+    "abstracts": findings.render,
 }
 
 

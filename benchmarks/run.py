@@ -19,6 +19,9 @@ BENCHMARKS = {
     "scaling_documents": "benchmarks.bench_scaling_documents",
     "scaling_threads": "benchmarks.bench_scaling_threads",
     "tree_pass": "benchmarks.bench_tree_pass",
+    "tree_quality": "benchmarks.bench_tree_quality",
+    "tree_speed": "benchmarks.bench_tree_speed",
+    "tree_stability": "benchmarks.bench_tree_stability",
 }
 
 

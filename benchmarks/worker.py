@@ -61,6 +61,18 @@ class Worker:
             perplexity = completion_perplexity(scored, shot.component_given_doc, shot.word_given_component)
             yield {"iterations": shot.iterations, "seconds": shot.seconds, "perplexity": perplexity}
 
+    def clusters(self, counts: str, seed: int, n_threads: int, **options: int) -> Replies:
+        """Fit; reply with the seconds and the cluster of each document."""
+        yield from self.system.function("clusters")(load(counts), seed, n_threads, **options)
+
+    def sweeps(self, counts: str, n_threads: int) -> Replies:
+        """Reply with the seconds of a sweep, for one worker and for several."""
+        yield from self.system.function("sweeps")(load(counts), n_threads)
+
+    def from_texts(self, seed: int, n_threads: int) -> Replies:
+        """Read, count and fit; reply with the seconds."""
+        yield from self.system.function("from_texts")(seed, n_threads)
+
     def fit_digest(self, counts: str, n_components: int, n_threads: int, max_iter: int) -> Replies:
         """Fit ours and reply with a digest of the learned bits."""
         from benchmarks import ours
@@ -83,7 +95,9 @@ class Worker:
         yield {"bytes": memory.peak() - before}
 
 
-ACTIONS = ("versions", "prepare", "time_pass", "complete", "fit_digest", "fit_memory")
+ACTIONS = (
+    "versions", "prepare", "time_pass", "complete", "clusters", "sweeps", "from_texts", "fit_digest", "fit_memory"
+)  # fmt: skip
 
 
 def serve(system: System) -> None:

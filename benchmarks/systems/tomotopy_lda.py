@@ -39,19 +39,19 @@ def snapshots(
         word_given_component = np.zeros((n_components, train.shape[1]))
         for k in range(n_components):
             word_given_component[k, columns] = model.get_topic_word_dist(k)
-        queries = [model.make_doc(words) for words in _words(observed)]
+        queries = [model.make_doc(words) for words in words_of_documents(observed)]
         component_given_doc, _ = model.infer(queries, iterations=INFERENCE_SWEEPS, workers=n_threads)
         yield Snapshot(sweeps, seconds, np.asarray(component_given_doc), word_given_component)
 
 
 def _model(counts: sparse.csr_array, n_components: int) -> tomotopy.LDAModel:
     model = tomotopy.LDAModel(k=n_components, alpha=ALPHA, eta=ETA, min_cf=0, rm_top=0, seed=1)
-    for words in _words(counts):
+    for words in words_of_documents(counts):
         model.add_doc(words)
     return model
 
 
-def _words(counts: sparse.csr_array) -> Iterator[list[str]]:
+def words_of_documents(counts: sparse.csr_array) -> Iterator[list[str]]:
     """Yield each document as a list of tokens; a word's token is its column number."""
     names = np.array([str(column) for column in range(counts.shape[1])], dtype=object)
     for start, end in zip(counts.indptr[:-1], counts.indptr[1:], strict=True):

@@ -113,36 +113,41 @@ def climb(own, paths, start, out):
 
 @inline
 def _add_shares(own, here, block, paths, out, sums):
-    """``out[v] = own[v] ∘ Σ_c weight(c,v) block[c]`` for the words ``here``, and each term added to its sum."""
+    """``out[v] = own[v] ∘ Σ_c weight(c,v) block[c]`` for the words ``here``, and each term added to its sum.
+
+    The sums have a loop without stores: the compiler then knows no two ways through it, and their bits depend on
+    nothing but the numbers.
+    """
     zero, n = own.dtype.type(0), here.stop - here.start
-    unwanted, last = np.empty(n, own.dtype), len(own) - 1
+    last = len(own) - 1
     for v in range(len(own)):
         prefetch(own[:, here], min(v + 1, last))
-        part, total = own[v, here], out[v, here] if len(out) else unwanted
+        part = own[v, here]
         begin, end = paths.node_ends[v], paths.node_ends[v + 1]
-        if begin == end:
-            total[:] = 0
+        if begin == end and len(out):
+            out[v, here] = 0
         for p in range(begin, end, 4):
             c0, c1, c2, c3 = _four(paths.classes, p, end)
             a0, a1, a2, a3 = _four_weights(paths.node_weights, p, end)
             r0, r1, r2, r3 = block[c0], block[c1], block[c2], block[c3]
             s0 = s1 = s2 = s3 = zero
             for w in range(n):
-                q0, q1 = a0 * (part[w] * r0[w]), a1 * (part[w] * r1[w])
-                q2, q3 = a2 * (part[w] * r2[w]), a3 * (part[w] * r3[w])
-                before = total[w] if p > begin else zero
-                total[w] = before + (q0 + q1 + q2 + q3)
-                s0 += q0
-                s1 += q1
-                s2 += q2
-                s3 += q3
-            sums[p] += s0
+                s0 += part[w] * r0[w]
+                s1 += part[w] * r1[w]
+                s2 += part[w] * r2[w]
+                s3 += part[w] * r3[w]
+            sums[p] += a0 * s0
             if p + 1 < end:
-                sums[p + 1] += s1
+                sums[p + 1] += a1 * s1
             if p + 2 < end:
-                sums[p + 2] += s2
+                sums[p + 2] += a2 * s2
             if p + 3 < end:
-                sums[p + 3] += s3
+                sums[p + 3] += a3 * s3
+            if len(out):
+                total = out[v, here]
+                for w in range(n):
+                    before = total[w] if p > begin else zero
+                    total[w] = before + part[w] * (a0 * r0[w] + a1 * r1[w] + a2 * r2[w] + a3 * r3[w])
 
 
 @jit

@@ -19,7 +19,7 @@ NOT_CLOSED = "malformed: a quotation mark is opened here and not closed"
 
 
 @contextmanager
-def promptly(seconds: float = 5) -> Iterator[None]:
+def promptly(seconds: float = 30) -> Iterator[None]:
     """Fail rather than hang. The limit is some ten times what is needed."""
 
     def stop(*_: object) -> None:
@@ -38,7 +38,7 @@ def promptly(seconds: float = 5) -> Iterator[None]:
 def test_a_mailbox_with_a_long_line(tmp_path: Path, long: bytes) -> None:
     path = tmp_path / "a.mbox"
     path.write_bytes(b"From a@b Mon Jan  1 10:00:00 2024\nSubject: x\n\nwords\n\n" + long + b"\n")
-    with promptly(20):  # of which nearly all is the start of a worker
+    with promptly(60):  # of which nearly all is the start of a worker
         assert only(read(path)).text.startswith("words")
 
 
@@ -58,7 +58,7 @@ def test_a_table_full_of_open_quotation_marks(tmp_path: Path, name: str, line: s
     comma = "\t" if name == "t.tsv" else ","
     path.write_text(f"id{comma}text\n1{comma}fine\n" + line * 50_000 + f"9{comma}last\n")
     reading = read(path)
-    with promptly(10):
+    with promptly(60):
         found = {document.id: document.text for document in reading}
     assert (found["1"], found.get("9", "last")) == ("fine", "last")
 

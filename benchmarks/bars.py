@@ -18,6 +18,12 @@ MEMORY_FACTOR = 1.0
 THREAD_SPEEDUPS = {16: 9.0}
 """Least speed-up by threads at 128 components."""
 
+WORKER_SPEEDUP = 1.7
+"""Least speed-up by a second Dask worker of one thread."""
+
+OUT_OF_CORE_RATIO = 2.0
+"""Greatest time of a pass for each non-zero from files, in times of a pass in memory."""
+
 TREE_RATIO = 1.25
 """Greatest time of a pass with 64 leaves of a tree, in times of a pass of flat PLSA with 64 components."""
 

@@ -45,6 +45,24 @@ def tree_pass_timer(counts: sparse.csr_array, depth: int, n_threads: int) -> Cal
     return _walk(hplsa.Hplsa(_engine(n_threads), mask), shard, hplsa.initial([shard], mask, np.random.default_rng(0)))
 
 
+class Walk:
+    """EM steps over the blocks of a store (or blocks in memory), one at a time, on any executor."""
+
+    def __init__(self, store: object, n_components: int, executor: object, n_threads: int = 1) -> None:
+        from topiarist.models import plsa
+
+        self.blocks = store if isinstance(store, list) else store.blocks("float32")
+        self.model = plsa.Plsa(_engine(n_threads), WORD_SMOOTHING, COMPONENT_SMOOTHING)
+        self.state = plsa.initial(self.blocks, n_components, np.random.default_rng(0), WORD_SMOOTHING)
+        self.executor = executor
+
+    def step(self) -> None:
+        """One complete pass, parameters to parameters."""
+        from topiarist.models import em
+
+        self.state, _ = em.step(self.model, self.blocks, self.state, 1.0, self.executor)
+
+
 def _engine(n_threads: int) -> object:
     from topiarist.kernels import load
     from topiarist.models.engine import Engine

@@ -169,6 +169,52 @@ def _tree_pass(result: dict) -> str:
     return f"{text}\n\n{_table(head, table)}"
 
 
+def _dask(result: dict) -> str:
+    first, second = result["seconds"]
+    table = [
+        ["1", milliseconds(first), "", "", ""],
+        [
+            "2",
+            milliseconds(second),
+            _number(result["speed_up"], 2),
+            f"≥ {result['bar']:g}",
+            _met(result["speed_up"], result["bar"], least=True),
+        ],
+    ]
+    bits = "the same" if result["same_bits"] else "**DIFFERENT**"
+    text = (
+        f"{_setting(result)} {result['n_blocks']} blocks in files, worker processes of one thread on this machine, in "
+        f"turn; medians of {result['n_passes']} passes. Bits of one worker, two workers and one process: {bits}."
+    )
+    return f"{text}\n\n{_table(['workers', 'one pass', 'speed-up', 'bar', 'met'], table)}"
+
+
+def _out_of_core(result: dict) -> str:
+    peak, allowance = result["peak"], result["allowance"]
+    cost = result["nanoseconds"]
+    table = [
+        [
+            "peak memory of a fit beyond an idle process",
+            f"{peak / 1e6:,.0f} MB",
+            f"≤ {allowance / 1e6:,.0f} MB",
+            _met(peak, allowance, least=False),
+        ],
+        [
+            "a pass from files, in times of one in memory",
+            _number(result["ratio"], 2),
+            f"≤ {result['bar']:g}",
+            _met(result["ratio"], result["bar"], least=False),
+        ],
+    ]
+    text = (
+        f"Synthetic documents: {result['documents']:,}, {result['nonzeros']:,} non-zeros, "
+        f"{result['bytes'] / 1e6:,.0f} MB in {result['n_blocks']} blocks; K = {result['n_components']}, "
+        f"{result['n_threads']} threads. A non-zero takes {cost['files']:.1f} ns from files, {cost['memory']:.1f} ns "
+        f"in memory; the fit of {result['fit_passes']} passes with folding in {result['fit_seconds']:.0f} s."
+    )
+    return f"{text}\n\n{_table(['what', 'measured', 'bar', 'met'], table)}"
+
+
 SECTIONS: dict[str, Callable[[dict], str]] = {
     "pass_speed": _pass_speed,
     "time_to_quality": _time_to_quality,
@@ -181,6 +227,8 @@ SECTIONS: dict[str, Callable[[dict], str]] = {
     "tree_stability": findings.render,
     "events": findings.render,
     "abstracts": findings.render,
+    "dask": _dask,
+    "out_of_core": _out_of_core,
 }
 
 

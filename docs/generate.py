@@ -33,6 +33,7 @@ MODULES: tuple[tuple[str, str, tuple[str, ...] | None], ...] = (
     ("topiarist.text.documents", "What readers yield and report.", ("Document", "Problem")),
     ("topiarist.text.demo", "The bundled collection.", ("demo_documents",)),
     ("topiarist.counts", "See [count words](../how-to/count-words.md).", None),
+    ("topiarist.scale", "See [scale](../how-to/scale.md).", None),
     ("topiarist.text.tokens", "Texts to words.", ("Tokenizer",)),
     ("topiarist.text.stop_words", "Stop lists, for those who ask for them.", ("stop_words", "stop_words_from_file")),
     ("topiarist.text.stems", "Stemmers.", ("stem_languages",)),

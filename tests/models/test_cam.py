@@ -92,7 +92,7 @@ def test_golden_cases(kernels, case):
     np.testing.assert_allclose(found.cluster_prior, case["pc"], atol=1e-9)
     np.testing.assert_allclose(found.node_given_cluster, case["pac"], atol=1e-9)
     np.testing.assert_allclose(found.word_given_node, case["pwa"], atol=1e-9)
-    posterior = model.posterior(found, block.training.rows, 1 / temperature)
+    posterior = model.fold_in(found, block.training.rows, 1 / temperature)
     np.testing.assert_allclose(posterior, case["posterior"], atol=1e-9)
     predictive = posterior @ model.word_given_cluster(found).T
     np.testing.assert_allclose(predictive, case["predictive"], atol=1e-9)
@@ -115,7 +115,7 @@ def test_one_step_equals_the_blackboard(matrix, seed, node_mix, temperature, smo
     mix_counts = heldout if node_mix == "heldout" else matrix
     naive = clusters.sums(matrix.toarray(), mix_counts.toarray(), prior, mix, words, temperature)
     np.testing.assert_allclose(posterior, naive.posterior, rtol=1e-10, atol=1e-14)
-    np.testing.assert_array_equal(posterior, model.posterior(params, block.training.rows, 1 / temperature))
+    np.testing.assert_array_equal(posterior, model.fold_in(params, block.training.rows, 1 / temperature))
     np.testing.assert_allclose(stats.node_word_count, naive.node_word, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(stats.cluster_node_count, naive.cluster_node, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(stats.cluster_count, naive.posterior.sum(axis=0), rtol=1e-10)
@@ -361,7 +361,7 @@ def test_nothing_is_not_a_number(node_mix, dtype, kernels):
 def test_an_empty_document_is_in_every_cluster_as_often_as_documents_are():
     mask = trees.balanced(1, 3)
     params = random_params(mask, 2, 0)
-    posterior = model_of(mask).posterior(params, Shard.of(csr_matrix((1, 2))).rows, 0.4)
+    posterior = model_of(mask).fold_in(params, Shard.of(csr_matrix((1, 2))).rows, 0.4)
     np.testing.assert_allclose(posterior[0], params.cluster_prior, rtol=1e-12)
 
 

@@ -51,17 +51,21 @@ def merge_stems(counts: Csr, vocabulary: Vocabulary, language: str) -> tuple[Csr
 
 def prune(counts: Csr, vocabulary: Vocabulary, settings: CountSettings) -> tuple[Csr, Vocabulary]:
     """Return counts and vocabulary without words of too few or too many documents."""
-    n_docs = counts.shape[0]
+    return select_words(counts, vocabulary, kept_words(vocabulary, counts.shape[0], settings))
+
+
+def kept_words(vocabulary: Vocabulary, n_docs: int, settings: CountSettings) -> Mask:
+    """Return which words are in neither too few nor too many of so many documents."""
     frequency = vocabulary.document_frequency
     most = settings.max_document_share * n_docs + 1e-9  # a share of k / n means k documents
-    keep = (frequency >= settings.min_documents) & (frequency <= most)
+    keep: Mask = (frequency >= settings.min_documents) & (frequency <= most)
     if settings.max_words is not None and keep.sum() > settings.max_words:
         rank = np.lexsort((np.arange(len(keep)), -vocabulary.totals, -frequency))
         last = rank[keep[rank]][settings.max_words :]
         keep[last] = False
     if not keep.any():
         raise _nothing_left(n_docs, vocabulary, settings)
-    return select_words(counts, vocabulary, keep)
+    return keep
 
 
 def select_words(counts: Csr, vocabulary: Vocabulary, keep: Mask) -> tuple[Csr, Vocabulary]:

@@ -48,6 +48,11 @@ def effective_length_weights(counts: Csr, length: float | None) -> Floats:
     return weights
 
 
+def shortened(counts: Csr, length: float | None) -> Csr:
+    """Return counts in which a longer document weighs as if it had ``length`` tokens; with None as they are."""
+    return counts if length is None else scale_rows(counts, effective_length_weights(counts, length))
+
+
 def scale_rows(matrix: Csr, weights: Floats) -> Csr:
     """Return the matrix with each row times its weight."""
     per_value = np.repeat(weights.astype(_float_type(matrix)), np.diff(matrix.indptr))

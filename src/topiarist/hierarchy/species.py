@@ -106,7 +106,7 @@ class CamSpecies:
         """See ``growth.Species``; posteriors follow from the parameters."""
         model, shared = self.model(parts), self.state(parts).shared
         shared = shared if prior is None else replace(shared, cluster_prior=prior)
-        rows = model.posterior(shared, self.block.training.rows, inverse_temperature)
+        rows = model.fold_in(shared, self.block.training.rows, inverse_temperature)
         parts = replace(parts, class_given_doc=rows)
         heldout = heldout_likelihood(self.block.heldout, lambda side: model.log_likelihood(shared, side, rows))
         charge = charged(self.block.heldout, parts) if self.levels else 0.0

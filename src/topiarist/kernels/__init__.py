@@ -65,6 +65,10 @@ class Kernels(NamedTuple):
     climb: Callable[..., Any]
     descend: Callable[..., Any]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travels by its name: another process has functions of its own."""
+        return load, (self.name,)
+
 
 def load(name: str = "compiled") -> Kernels:
     """The record called ``name``; imported only now, because a compiler takes its time to load."""

@@ -150,7 +150,7 @@ class Cam:
         """No looking ahead: the steps are few, and clusters settle quickly."""
         return new
 
-    def posterior(self, shared: Params, rows: Side, inverse_temperature: float = 1.0) -> Floats:
+    def fold_in(self, shared: Params, rows: Side, inverse_temperature: float = 1.0) -> Floats:
         """(C1): P(c|d) of each document, each by itself."""
         words = self.word_given_cluster(shared)
         return self._posterior(shared, words, rows, inverse_temperature)[0]

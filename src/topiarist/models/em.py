@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 from topiarist.errors import InputError
 from topiarist.scale.executors import Executor, InProcess
+from topiarist.scale.files import handles
 
 STRIDE_GROWTH = 1.1
 
@@ -42,7 +43,10 @@ class Model(Protocol):
         """The part of the objective that must be added once, not once per block."""
 
     def extrapolate(self, old: State, new: State, stride: float) -> State:
-        """The point ``stride`` times as far from ``old`` as ``new`` is, brought back into the simplex."""
+        """The point ``stride`` times as far from ``old`` as ``new`` is, brought back into the simplex.
+
+        Where rows are files the states come without them, and ``ahead`` gives the rows of one block after the other.
+        """
 
 
 @dataclass(frozen=True)
@@ -98,13 +102,37 @@ class Fit:
         return self.reason in ("converged", "heldout")
 
 
+@dataclass(frozen=True)
+class Sweep:
+    """The E-step at some parameters as a function, which may travel to another process."""
+
+    model: Any
+    shared: Any
+    inverse_temperature: float
+
+    def __call__(self, block: Any, rows: Any) -> tuple[Any, Any]:
+        """Statistics of a block, and its next rows."""
+        result: tuple[Any, Any] = self.model.e_step(self.shared, block, rows, self.inverse_temperature)
+        return result
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """Looking ahead with the rows of a block, likewise."""
+
+    model: Any
+    stride: float
+
+    def __call__(self, _: Any, rows: tuple[Any, Any]) -> tuple[float, Any]:
+        """Nothing to add, and the rows further on than the second of two."""
+        return 0.0, self.model.ahead(*rows, self.stride)
+
+
 def step(
     model: Model, blocks: Sequence[Any], state: State, inverse_temperature: float, executor: Executor
 ) -> tuple[State, float]:
     """One EM step: the next state, and the objective of the given one."""
-    stats, local = executor.total(
-        lambda block, rows: model.e_step(state.shared, block, rows, inverse_temperature), blocks, state.local
-    )
+    stats, local = executor.total(Sweep(model, state.shared, inverse_temperature), blocks, state.local)
     objective = stats.objective + model.log_prior(state.shared)
     return State(model.m_step(stats), local), float(objective)
 
@@ -146,7 +174,7 @@ def run(
             reason = _reason_to_stop(loop, rules)
             if reason:
                 return _fit(loop, reason, inverse_temperature)
-            loop = _advanced(model, loop, following, rules)
+            loop = _advanced(model, loop, following, rules, executor)
             del following  # at most three copies of the parameters: here, before, and the next
     except KeyboardInterrupt:
         if not loop.objectives:
@@ -174,13 +202,21 @@ def _reason_to_stop(loop: Loop, rules: Rules) -> str:
     return "max_iter" if loop.steps >= rules.max_iter else ""
 
 
-def _advanced(model: Model, loop: Loop, following: State, rules: Rules) -> Loop:
+def _advanced(model: Model, loop: Loop, following: State, rules: Rules, executor: Executor) -> Loop:
     if not rules.accelerate or loop.stride <= 1.0:
         stride = STRIDE_GROWTH if rules.accelerate else 1.0
         return replace(loop, state=following, stride=stride, steps=loop.steps + 1)
-    ahead = model.extrapolate(loop.state, following, loop.stride)
+    ahead = _ahead(model, loop.state, following, loop.stride, executor)
     stride = loop.stride * STRIDE_GROWTH
     return replace(loop, state=ahead, fallback=following, stride=stride, steps=loop.steps + 1)
+
+
+def _ahead(model: Model, old: State, new: State, stride: float, executor: Executor) -> State:
+    if not any(handles(new.local)):
+        return model.extrapolate(old, new, stride)
+    shared = model.extrapolate(replace(old, local=()), replace(new, local=()), stride).shared
+    pairs = list(zip(old.local, new.local, strict=True))
+    return State(shared, executor.total(Ahead(model, stride), [None] * len(pairs), pairs)[1])
 
 
 def _fit(loop: Loop, reason: str, inverse_temperature: float) -> Fit:

@@ -13,6 +13,7 @@ over documents are then handed on to the topics. Nothing of size non-zeros × cl
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -67,6 +68,12 @@ class Stats:
             self.class_topic_count + other.class_topic_count,
             self.objective + other.objective,
         )
+
+    def __iadd__(self, other: Stats) -> Stats:
+        """The same bits where these ones are."""
+        count = np.add(self.topic_word_count, other.topic_word_count, out=self.topic_word_count)
+        mix = np.add(self.class_topic_count, other.class_topic_count, out=self.class_topic_count)
+        return Stats(count, mix, self.objective + other.objective)
 
 
 @dataclass(frozen=True)
@@ -150,12 +157,13 @@ class Hplsa:
         words = self.engine.look_ahead(old.shared.word_given_topic, new.shared.word_given_topic, stride)
         mix = np.empty_like(new.shared.topic_given_class)
         look_ahead(old.shared.topic_given_class, new.shared.topic_given_class, stride, mix)  # small: as it is in NumPy
-        local = tuple(
-            self.engine.normalise_rows(self.engine.look_ahead(before, after, stride), 0.0)
-            for before, after in zip(old.local, new.local, strict=True)
-        )
+        local = tuple(self.ahead(before, after, stride) for before, after in zip(old.local, new.local, strict=True))
         words = self.engine.normalise_rows(words, 0.0)
         return State(Params(words, _normalised(mix, new.shared.topic_given_class)), local)
+
+    def ahead(self, before: Floats, after: Floats, stride: float) -> Floats:
+        """The same for the rows of one block."""
+        return self.engine.normalise_rows(self.engine.look_ahead(before, after, stride), 0.0)
 
     def word_given_class(self, shared: Params, inverse_temperature: float = 1.0) -> Floats:
         """Σ_ν P(ν|α)^β P(j|ν)^β as the sweeps read it, (n_words, n_classes): the flat model that a pass sees."""
@@ -202,9 +210,7 @@ def doc_given_class(rows: Floats, lengths: Floats) -> Floats:
     return _normalised(count, np.full(count.shape, 1.0 / max(1, count.shape[1])))
 
 
-def initial(
-    blocks: list[Block] | list[Shard], path_mask: Any, rng: np.random.Generator, word_smoothing: float = 0.0
-) -> State:
+def initial(blocks: Sequence[Any], path_mask: Any, rng: np.random.Generator, word_smoothing: float = 0.0) -> State:
     """A start for a given tree: leaves as the components of ``plsa.initial``, topics of several classes as background.
 
     A topic on the path of one class alone has half the words of one document drawn at random and half those of the
@@ -213,7 +219,7 @@ def initial(
     """
     shards = [block.training if isinstance(block, Block) else block for block in blocks]
     dtype = shards[0].rows.data.dtype
-    frequency = np.sum([shard.word_totals() for shard in shards], axis=0) + word_smoothing
+    frequency = np.asarray(sum(shard.word_totals() for shard in shards)) + word_smoothing
     words = aligned_empty((path_mask.shape[1], len(frequency)), dtype)
     words[:] = frequency / frequency.sum()
     lone = np.flatnonzero(np.count_nonzero(path_mask, axis=0) == 1)
@@ -222,5 +228,4 @@ def initial(
     for rows in row_pieces(words):
         words[rows] *= 0.5 + rng.random(words[rows].shape, dtype=np.float32)
         words[rows] /= words[rows].sum(axis=1, keepdims=True, dtype=np.float64).astype(dtype)
-    local = tuple(plsa.uniform_rows(shard.shape[0], len(path_mask), dtype) for shard in shards)
-    return State(Params(words, uniform_mix(path_mask)), local)
+    return State(Params(words, uniform_mix(path_mask)), plsa.even_local(shards, len(path_mask), dtype))

@@ -71,6 +71,10 @@ class Threads:
             held = self._held.array = np.empty(size * np.dtype(dtype).itemsize, np.uint8)
         return held[: size * np.dtype(dtype).itemsize].view(dtype)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy in another process works alone: whoever sent it there decides how many work at once."""
+        return Threads, (1,)
+
     def __enter__(self) -> Threads:
         return self
 

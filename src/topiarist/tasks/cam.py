@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from threadpoolctl import threadpool_limits
 
+from topiarist.counts.weighting import shortened
 from topiarist.hierarchy import growth as growing
 from topiarist.hierarchy.annealed import Annealed, cam_schedule
 from topiarist.hierarchy.critical import critical_temperature
@@ -16,10 +17,10 @@ from topiarist.hierarchy.guided import Guided
 from topiarist.hierarchy.parts import Parts
 from topiarist.hierarchy.placing import placed
 from topiarist.hierarchy.species import CamSpecies, Steps, flattened
-from topiarist.kernels.shard import Shard, Side
+from topiarist.kernels.shard import Shard
 from topiarist.models import cam, em
 from topiarist.models.engine import Engine, Floats
-from topiarist.tasks import options, trees
+from topiarist.tasks import options, stored, trees
 from topiarist.tasks.placing import PlacesDocuments
 from topiarist.tasks.progress import fitting, growing_tree, prepare_kernels
 from topiarist.tasks.reading import ReadsDocuments
@@ -63,8 +64,8 @@ class CAM(ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         Where to compute.
     n_threads : int or None
         Threads; None uses every core.
-    executor : object or None
-        Where blocks of documents are computed; None is this process.
+    executor : InProcess, DaskExecutor or None
+        Where blocks of documents are computed; a CAM is fitted in this process, and reads a ``BlockStore`` anywhere.
     verbose : int or bool, default 0
         Draw a progress bar.
 
@@ -137,6 +138,7 @@ class CAM(ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
     def fit(self, X: Any, y: Any = None) -> CAM:
         """Grow a tree (or fit the given one) on a matrix of counts (documents × words); ``y`` is ignored."""
         self._check_options()
+        stored.in_memory(X, "fitting a CAM", self.executor)
         counts = self._counts(X, reset=True)
         dtype = options.working_dtype(self.dtype, counts, trees.TILE_COLUMNS)
         prepare_kernels(dtype, paths=True)
@@ -197,7 +199,7 @@ class CAM(ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
     def _keep(self, engine: Engine, counts: Any, grown: growing.Growth, length: Any, dtype: Any) -> None:
         """Learn the words from all tokens, with the tree and the levels as they are."""
         parts = grown.stage.parts
-        rows = trees.weighted(counts, length)
+        rows = shortened(counts, length)
         shard = Shard.of(rows, dtype, trees.TILE_COLUMNS)
         totals = np.asarray(rows.sum(axis=0), np.float64).ravel()
         species = CamSpecies(
@@ -212,7 +214,7 @@ class CAM(ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
                 watch=watch, executor=self.executor,
             )  # fmt: skip
         self._keep_tree(parts, grown, fit, length)
-        self.cluster_given_doc_ = self._rows(engine, counts)
+        self.cluster_given_doc_ = self._reader(engine)(counts)
         self.labels_ = self.cluster_given_doc_.argmax(axis=1)
 
     def _keep_tree(self, parts: Parts, grown: growing.Growth, fit: em.Fit, length: Any) -> None:
@@ -227,11 +229,10 @@ class CAM(ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
 
     _number = "n_clusters"
 
-    def _rows(self, engine: Engine, counts: Any) -> Floats:
-        prepare_kernels(self.word_given_node_.dtype, paths=True)
-        model, shared = self._model(engine)
-        rows = Side.of(trees.weighted(counts, self.effective_length_), shared.word_given_node.dtype)
-        return model.posterior(shared, rows, 1.0 / self.temperature_)
+    def _reader(self, engine: Engine) -> stored.Reader:
+        dtype = self.word_given_node_.dtype
+        prepare_kernels(dtype, paths=True)
+        return stored.Reader(*self._model(engine), 1.0 / self.temperature_, dtype, self.effective_length_)
 
     def _model(self, engine: Engine) -> tuple[cam.Cam, cam.Params]:
         shared = cam.Params(self.word_given_node_, self.node_given_cluster_, self.cluster_prior_)

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from threadpoolctl import threadpool_limits
 
+from topiarist.counts.weighting import shortened
 from topiarist.errors import UsageError
 from topiarist.hierarchy import growth as growing
 from topiarist.hierarchy.annealed import Annealed, hplsa_schedule
@@ -17,10 +18,11 @@ from topiarist.hierarchy.guided import Guided
 from topiarist.hierarchy.hplsa_species import HplsaSpecies
 from topiarist.hierarchy.placing import placed
 from topiarist.hierarchy.species import Steps
-from topiarist.kernels.shard import Shard, Side
+from topiarist.hierarchy.tree import Tree
+from topiarist.kernels.shard import Shard
 from topiarist.models import em, hplsa
 from topiarist.models.engine import Engine, Floats
-from topiarist.tasks import options, trees
+from topiarist.tasks import options, stored, stored_trees, trees
 from topiarist.tasks.placing import PlacesDocuments
 from topiarist.tasks.progress import fitting, growing_tree, prepare_kernels
 
@@ -65,8 +67,8 @@ class HPLSA(PlacesDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Where to compute.
     n_threads : int or None
         Threads; None uses every core.
-    executor : object or None
-        Where blocks of documents are computed; None is this process.
+    executor : InProcess, DaskExecutor or None
+        Where blocks of documents are computed; None is this process. See docs/how-to/scale.md.
     verbose : int or bool, default 0
         Draw a progress bar.
 
@@ -147,8 +149,14 @@ class HPLSA(PlacesDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> HPLSA:
-        """Grow a tree (or fit the given one) on a matrix of counts (documents × words); ``y`` is ignored."""
+        """Grow a tree (or fit the given one) on a matrix of counts (documents × words); ``y`` is ignored.
+
+        A given tree can be fitted to a ``BlockStore``, with "ml" or "uniform" for ``topic_mix``.
+        """
         self._check_options()
+        if stored.is_stored(X, self.executor):
+            stored_trees.fit_hplsa(self, X)
+            return self
         counts = self._counts(X, reset=True)
         dtype = options.working_dtype(self.dtype, counts, trees.TILE_COLUMNS)
         prepare_kernels(dtype, paths=True)
@@ -161,7 +169,7 @@ class HPLSA(PlacesDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                 self.word_smoothing, self.class_smoothing, executor=self.executor,
             )  # fmt: skip
             grown = self._grown(species, ground, rng) if self.tree is None else self._on_tree(species, ground, rng)
-            shard = Shard.of(trees.weighted(counts, self.effective_length), dtype, trees.TILE_COLUMNS)
+            shard = Shard.of(shortened(counts, self.effective_length), dtype, trees.TILE_COLUMNS)
             self._keep(counts, grown, replace(species, block=hplsa.Block(shard)))
         return self
 
@@ -202,17 +210,19 @@ class HPLSA(PlacesDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             fit = trees.last_run(
                 model, species.block, species.state(parts), rules, beta, watch=watch, executor=self.executor
             )
-        shared: hplsa.Params = fit.state.shared
-        self.tree_, self.class_nodes_, self.inverse_temperature_ = parts.tree, parts.class_nodes, beta
-        self.word_given_topic_, self.topic_given_class_ = shared.word_given_topic, shared.topic_given_class
-        self.curve_ = trees.curve_of(grown)
-        self.history_, self.grown_ = np.array(fit.objectives), grown.reason
-        self.n_iter_, self.converged_ = fit.steps, fit.converged
+        self._keep_fit(parts.tree, parts.class_nodes, fit)
+        self.curve_, self.grown_ = trees.curve_of(grown), grown.reason
         self.stopped_ = "interrupted" if grown.reason == "interrupted" else fit.reason
-        self.class_given_doc_ = self._rows(species.engine, counts)
+        self.class_given_doc_ = self._reader(species.engine)(counts)
         self._lengths = np.asarray(counts.sum(axis=1, dtype=np.float64)).ravel()
         self.class_prior_ = hplsa.class_prior(self.class_given_doc_, self._lengths)
         self.labels_ = self.class_given_doc_.argmax(axis=1)
+
+    def _keep_fit(self, tree: Tree, class_nodes: tuple[int, ...], fit: em.Fit) -> None:
+        shared: hplsa.Params = fit.state.shared
+        self.tree_, self.class_nodes_, self.inverse_temperature_ = tree, class_nodes, fit.inverse_temperature
+        self.word_given_topic_, self.topic_given_class_ = shared.word_given_topic, shared.topic_given_class
+        self.history_, self.n_iter_, self.converged_ = np.array(fit.objectives), fit.steps, fit.converged
 
     @property
     def doc_given_class_(self) -> Floats:
@@ -221,11 +231,10 @@ class HPLSA(PlacesDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     _number = "n_classes"
 
-    def _rows(self, engine: Engine, counts: Any) -> Floats:
-        prepare_kernels(self.word_given_topic_.dtype, paths=True)
-        model, shared = self._model(engine)
-        rows = Side.of(trees.weighted(counts, self.effective_length), shared.word_given_topic.dtype)
-        return model.fold_in(shared, rows, self.inverse_temperature_)
+    def _reader(self, engine: Engine) -> stored.Reader:
+        dtype = self.word_given_topic_.dtype
+        prepare_kernels(dtype, paths=True)
+        return stored.Reader(*self._model(engine), self.inverse_temperature_, dtype, self.effective_length)
 
     def _model(self, engine: Engine) -> tuple[hplsa.Hplsa, hplsa.Params]:
         shared = hplsa.Params(self.word_given_topic_, self.topic_given_class_)

@@ -57,9 +57,13 @@ def check_device(device: Any) -> None:
 
 def working_dtype(dtype: Any, counts: Any, n_components: int) -> np.dtype[Any]:
     """The precision of a fit: as asked, or double for small problems and large counts, single for large problems."""
-    largest = float(counts.data.max(initial=0))
+    return precision(dtype, counts.nnz, float(counts.data.max(initial=0)), n_components)
+
+
+def precision(dtype: Any, nnz: int, largest: float, n_components: int) -> np.dtype[Any]:
+    """The same, from the number of counts and the largest of them."""
     if dtype is None:
-        small = counts.nnz * n_components < SINGLE_PRECISION_FROM or largest > LARGEST_SINGLE_COUNT
+        small = nnz * n_components < SINGLE_PRECISION_FROM or largest > LARGEST_SINGLE_COUNT
         return np.dtype(np.float64 if small else np.float32)
     choices = {np.dtype(name): np.dtype(name) for name in ("float32", "float64")}
     try:

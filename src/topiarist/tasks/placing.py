@@ -12,11 +12,11 @@ from topiarist.counts.validation import check_counts
 from topiarist.kernels.shard import Side
 from topiarist.metrics import completion_perplexity, known_counts
 from topiarist.models.engine import Floats
-from topiarist.tasks import options, trees
+from topiarist.tasks import options, stored, trees
 
 
 class PlacesDocuments(TransformerMixin):  # type: ignore[misc]  # it wraps ``transform`` only where that is defined
-    """For an estimator that has ``_rows(engine, counts)``, which is P(class | document), ``_model`` and ``_paths``."""
+    """For an estimator that has ``_reader(engine)``, which tells P(class | document), ``_model`` and ``_paths``."""
 
     def fit_transform(self: Any, X: Any, y: Any = None) -> Any:
         """Fit, and return what ``transform`` returns for the training documents."""
@@ -27,13 +27,14 @@ class PlacesDocuments(TransformerMixin):  # type: ignore[misc]  # it wraps ``tra
         return self.fit(X).labels_
 
     def transform(self: Any, X: Any) -> Floats:
-        """P(class | document), each document by itself."""
-        rows: Floats = self._placed(X)[1]
-        return rows
+        """P(class | document), each document by itself; of a ``BlockStore`` too."""
+        check_is_fitted(self)
+        return stored.read(self, X)
 
     def predict(self: Any, X: Any) -> Any:
         """The most probable class of each document."""
-        return self._placed(X)[1].argmax(axis=1)
+        check_is_fitted(self)
+        return stored.read(self, X).argmax(axis=1)
 
     @property
     def components_(self: Any) -> Floats:
@@ -48,7 +49,7 @@ class PlacesDocuments(TransformerMixin):  # type: ignore[misc]  # it wraps ``tra
         counts = known_counts(self.components_, self._counts(X, reset=False))
         with options.running(self) as engine:
             model, shared = self._model(engine)
-            rows = self._rows(engine, counts)
+            rows = self._reader(engine)(counts)
             total = model.log_likelihood(shared, Side.of(counts, rows.dtype), rows)
         return float(total) / max(float(counts.sum(dtype=np.float64)), 1.0)
 
@@ -57,16 +58,17 @@ class PlacesDocuments(TransformerMixin):  # type: ignore[misc]  # it wraps ``tra
         check_is_fitted(self)
         counts = self._counts(X, reset=False)
         with options.running(self) as engine:
-            return completion_perplexity(self.components_, lambda half: self._rows(engine, half), counts)
+            return completion_perplexity(self.components_, self._reader(engine), counts)
 
     def _placed(self: Any, X: Any) -> tuple[Any, Floats]:
         """Counts, and P(class | document)."""
         check_is_fitted(self)
         counts = self._counts(X, reset=False)
         with options.running(self) as engine:
-            return counts, self._rows(engine, counts)
+            return counts, self._reader(engine)(counts)
 
     def _counts(self: Any, X: Any, *, reset: bool) -> Any:
+        stored.in_memory(X, "this method")
         counts = check_counts(X)
         validate_data(self, X, reset=reset, skip_check_array=True)
         if reset:

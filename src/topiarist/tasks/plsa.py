@@ -9,14 +9,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from topiarist.counts.split import split_tokens
 from topiarist.counts.validation import check_counts
 from topiarist.errors import InputError
 from topiarist.kernels.shard import Shard, Side
 from topiarist.metrics import completion_perplexity, known_counts
 from topiarist.models import em, plsa
 from topiarist.models.engine import Engine, Floats, row_pieces
-from topiarist.tasks import options
+from topiarist.tasks import heldout, options, stored
 from topiarist.tasks.progress import fitting, prepare_kernels
 from topiarist.tasks.streams import LearnsFromStreams
 
@@ -60,8 +59,8 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         Where to compute.
     n_threads : int or None
         Threads; None uses every core.
-    executor : object or None
-        Where blocks of documents are computed; None is this process.
+    executor : InProcess, DaskExecutor or None
+        Where blocks of documents are computed; None is this process. See docs/how-to/scale.md.
     verbose : int or bool, default 0
         Draw a progress bar.
 
@@ -129,41 +128,45 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> PLSA:
-        """Learn the components of a matrix of counts (documents × words); ``y`` is ignored."""
+        """Learn the components of a matrix of counts (documents × words) or a ``BlockStore``; ``y`` is ignored."""
         self._check_options()
+        if stored.is_stored(X, self.executor):
+            stored.fit_plsa(self, X)
+            return self
         counts = self._counts(X, reset=True)
         with options.running(self) as engine:
             rng = options.generator(self.random_state)
             if self.online:
                 self._fit_online(engine, counts, rng)
-                self._keep_documents(counts, self._fold_in(engine, counts))
+                self._keep_documents(counts, self._reader(engine)(counts))
             else:
                 fit = self._fit_batch(engine, counts, rng)
-                rows = Side.of(counts, fit.state.shared.by_word.dtype)
-                documents = self._model(engine).fold_in(fit.state.shared, rows, fit.inverse_temperature)
+                documents = self._reader(engine, fit)(counts)
                 self._keep_fit(fit)
                 self._keep_documents(counts, documents)
         return self
 
     def _fit_batch(self, engine: Engine, counts: Any, rng: np.random.Generator) -> em.Fit:
-        model = self._model(engine)
         training, validation = self._heldout_split(counts, rng)
         dtype = options.working_dtype(self.dtype, counts, self.n_components)
         prepare_kernels(dtype)
         shard = Shard.of(training, dtype, self.n_components)
-        weight = float(training.sum(dtype=np.float64))
+        judge = heldout.likelihood(self._model(engine), validation, dtype)
+        return self._run(engine, [shard], float(training.sum(dtype=np.float64)), judge, rng)
+
+    def _run(self, engine: Engine, blocks: Any, weight: float, judge: Any, rng: np.random.Generator) -> em.Fit:
+        model = self._model(engine)
         rules = em.Rules(self.max_iter, self.tol, weight, accelerate=self.accelerate)
-        heldout = _heldout_likelihood(model, validation, dtype)
         with fitting(f"PLSA, {self.n_components} components", rules, show=bool(self.verbose)) as watch:
 
             def run_at(start: Any, inverse_temperature: float) -> em.Fit:
                 return em.run(
-                    model, [shard], start, rules,
-                    inverse_temperature=inverse_temperature, heldout=heldout, watch=watch, executor=self.executor,
+                    model, blocks, start, rules,
+                    inverse_temperature=inverse_temperature, heldout=judge, watch=watch, executor=self.executor,
                 )  # fmt: skip
 
             def start() -> em.State:
-                return plsa.initial([shard], self.n_components, rng, float(self.word_smoothing))
+                return plsa.initial(blocks, self.n_components, rng, float(self.word_smoothing))
 
             def one_start() -> em.Fit:
                 if self.inverse_temperature == "heldout":
@@ -195,11 +198,12 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         return result
 
     def transform(self, X: Any) -> Floats:
-        """P(component | document) by folding in: each document by itself, the learned words fixed."""
+        """P(component | document) by folding in: each document by itself, the learned words fixed.
+
+        Of a ``BlockStore`` too; where the rows are many, the array lies in a file as long as it is used.
+        """
         check_is_fitted(self)
-        counts = self._counts(X, reset=False)
-        with options.running(self) as engine:
-            return self._fold_in(engine, counts)
+        return stored.read(self, X)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log-likelihood per token of documents that are folded in; words unknown to the model are left out."""
@@ -207,7 +211,7 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         counts = known_counts(self.components_, self._counts(X, reset=False))
         with options.running(self) as engine:
             rows = Side.of(counts, self.components_.dtype)
-            local = self._fold_in(engine, counts)
+            local = self._reader(engine)(counts)
             total = self._model(engine).log_likelihood(plsa.Params.of(self.components_), rows, local)
         return total / max(float(counts.sum(dtype=np.float64)), 1.0)
 
@@ -216,15 +220,18 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         check_is_fitted(self)
         counts = self._counts(X, reset=False)
         with options.running(self) as engine:
-            return completion_perplexity(self.components_, lambda half: self._fold_in(engine, half), counts)
+            return completion_perplexity(self.components_, self._reader(engine), counts)
 
-    def _fold_in(self, engine: Engine, counts: Any) -> Floats:
-        rows = Side.of(counts, self.components_.dtype)
+    def _reader(self, engine: Engine, fit: em.Fit | None = None) -> stored.Reader:
+        if fit is not None:
+            shared: plsa.Params = fit.state.shared
+            return stored.Reader(self._model(engine), shared, fit.inverse_temperature, shared.by_word.dtype)
         prepare_kernels(self.components_.dtype)
-        model = plsa.Plsa(engine, component_smoothing=self.component_smoothing_)
-        return model.fold_in(plsa.Params.of(self.components_), rows, self.inverse_temperature_)
+        model, shared = plsa.Plsa(engine, 0.0, self.component_smoothing_), plsa.Params.of(self.components_)
+        return stored.Reader(model, shared, self.inverse_temperature_, shared.by_word.dtype)
 
     def _counts(self, X: Any, *, reset: bool) -> Any:
+        stored.in_memory(X, "this method")
         counts = check_counts(X)
         validate_data(self, X, reset=reset, skip_check_array=True)
         if reset:
@@ -244,21 +251,9 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         return plsa.Plsa(engine, float(self.word_smoothing), float(self.component_smoothing))
 
     def _heldout_split(self, counts: Any, rng: np.random.Generator) -> tuple[Any, Any]:
-        fraction = self.heldout_fraction
-        if fraction is None:
-            if self.inverse_temperature != "heldout":
-                return counts, None
-            fraction = HELDOUT_FRACTION
-        training, validation = split_tokens(counts, (1 - fraction, fraction), seed=int(rng.integers(2**31)))
-        self._check_enough(training, " without the held-out tokens")
-        # a word that only held-out tokens hold has no probability under any parameters: it would judge nothing
-        validation = known_counts(np.asarray(training.sum(axis=0), np.float64)[None], validation)
-        if not validation.nnz:
-            raise InputError(
-                f"heldout_fraction={fraction} leaves no held-out token of a word that the rest holds",
-                hint="more documents, a larger heldout_fraction, or None",
-            )
-        return training, validation
+        if self.heldout_fraction is None and self.inverse_temperature != "heldout":
+            return counts, None
+        return heldout.split(counts, self.heldout_fraction or HELDOUT_FRACTION, rng, self._check_enough)
 
     def _check_options(self) -> None:
         options.check_integer("n_components", self.n_components, 1, hint="n_components=20")
@@ -286,12 +281,3 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-
-def _heldout_likelihood(model: plsa.Plsa, validation: Any, dtype: np.dtype[Any]) -> Any:
-    """Log-likelihood per held-out token of a state, or None without held-out tokens."""
-    if validation is None:
-        return None
-    rows = Side.of(validation, dtype)
-    tokens = max(float(validation.sum(dtype=np.float64)), 1.0)
-    return lambda state: model.log_likelihood(state.shared, rows, state.local[0]) / tokens

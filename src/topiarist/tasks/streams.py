@@ -33,7 +33,7 @@ class LearnsFromStreams:
             if first:
                 self._start_stream(engine, batch, options.generator(self.random_state))
             self._absorb(engine, batch)
-            self.component_given_doc_ = self._fold_in(engine, batch)
+            self.component_given_doc_ = self._reader(engine)(batch)
         self.n_iter_, self.converged_, self.stopped_ = self.n_batches_, False, "stream"
         return self
 

@@ -87,13 +87,6 @@ class Ground:
     vectors: Floats
 
 
-def weighted(counts: Any, effective_length: float | None) -> Any:
-    """Counts in which a longer document weighs as if it had ``effective_length`` tokens."""
-    if effective_length is None:
-        return counts
-    return scale_rows(counts, effective_length_weights(counts, effective_length))
-
-
 def parted(counts: Any, fraction: float, seed: int) -> tuple[Any, Any]:
     """Tokens to learn from, and held-out ones; a document without any to learn from keeps all of its own."""
     training, heldout = split_tokens(counts, (1 - fraction, fraction), seed=seed)

@@ -1,0 +1,136 @@
+"""What a folder of blocks says about itself: one small JSON file, written last and checked first."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from topiarist.errors import InputError
+
+FORMAT, VERSION = "topiarist-blocks", 1
+NAME = "manifest.json"
+PARTS = ("indptr", "indices", "data", "word_ends", "tile_starts", "places", "word_data")
+AGAIN = "write the store again"
+
+
+@dataclass(frozen=True)
+class FileEntry:
+    """A file by its size and contents."""
+
+    bytes: int
+    sha256: str
+
+    @classmethod
+    def of(cls, path: Path) -> FileEntry:
+        """As the file is now."""
+        with path.open("rb") as file:
+            return cls(path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest())
+
+
+@dataclass(frozen=True)
+class BlockEntry:
+    """A block in numbers, and its files."""
+
+    name: str
+    documents: int
+    filled: int  # documents with any word
+    nonzeros: int
+    tokens: float
+    largest: float  # count
+    files: Mapping[str, FileEntry] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The whole store."""
+
+    n_words: int
+    dtype: str
+    blocks: tuple[BlockEntry, ...]
+    files: Mapping[str, FileEntry] = field(default_factory=dict)
+
+    def write(self, folder: Path) -> None:
+        """Write it, with a checksum of its own."""
+        body = {"format": FORMAT, "version": VERSION, **asdict(self)}
+        text = json.dumps({**body, "sha256": _digest(body)}, indent=1) + "\n"
+        with (folder / NAME).open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+
+    @classmethod
+    def read(cls, folder: Path, *, check: bool) -> Manifest:
+        """Read it and look after the files it names: that they are there in full and, if asked, unchanged."""
+        body = _body(folder)
+        try:
+            blocks = tuple(_block(block) for block in body["blocks"])
+            known = cls(int(body["n_words"]), str(body["dtype"]), blocks, _entries(body["files"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"{folder / NAME} is damaged: {error!r}", hint=AGAIN) from error
+        for where, files in ((folder, known.files), *((folder / block.name, block.files) for block in known.blocks)):
+            for name, entry in files.items():
+                _check_file(where / name, entry, contents=check)
+        return known
+
+
+def _body(folder: Path) -> dict[str, Any]:
+    path = folder / NAME
+    try:
+        body = json.loads(path.read_text(encoding="utf-8"))
+        claimed = body.pop("sha256")
+    except OSError as error:
+        raise InputError(
+            f"{folder} is not a folder of blocks: {path.name} cannot be read ({error.strerror})",
+            hint="the folder that BlockStore.write was given; a store that was never finished has no manifest",
+        ) from error
+    except (ValueError, KeyError, AttributeError, TypeError) as error:
+        raise InputError(f"{path} is damaged: {error!r}", hint=AGAIN) from error
+    if body.get("format") != FORMAT:
+        raise InputError(f"{path} is not that of a folder of blocks: format {body.get('format')!r}")
+    if body.get("version") != VERSION:
+        raise InputError(
+            f"{folder} has version {body.get('version')!r} of the format, this topiarist reads {VERSION}",
+            hint="the version of topiarist that wrote it, or a newer one",
+        )
+    if claimed != _digest(body):
+        raise InputError(f"{path} is damaged: it does not match its own checksum", hint=AGAIN)
+    return dict(body)
+
+
+def _block(entry: Mapping[str, Any]) -> BlockEntry:
+    missing = {f"{part}.npy" for part in PARTS} - set(entry["files"])
+    if missing:
+        raise ValueError(f"a block without {sorted(missing)}")
+    return BlockEntry(**{**entry, "name": _plain(entry["name"]), "files": _entries(entry["files"])})
+
+
+def _entries(files: Mapping[str, Any]) -> dict[str, FileEntry]:
+    return {_plain(name): FileEntry(int(entry["bytes"]), str(entry["sha256"])) for name, entry in files.items()}
+
+
+def _plain(name: str) -> str:
+    """A name that leads nowhere else."""
+    if Path(name).name != name or name == "..":
+        raise ValueError(f"a file called {name!r}")
+    return name
+
+
+def _check_file(path: Path, entry: FileEntry, *, contents: bool) -> None:
+    try:
+        size = path.stat().st_size
+        found = FileEntry.of(path) if contents and size == entry.bytes else FileEntry(size, entry.sha256)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}", hint=AGAIN) from error
+    if found.bytes != entry.bytes:
+        raise InputError(f"{path} has {found.bytes:,} bytes, {entry.bytes:,} were written", hint=AGAIN)
+    if found != entry:
+        raise InputError(f"{path} has changed since it was written: its checksum differs", hint=AGAIN)
+
+
+def _digest(body: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()

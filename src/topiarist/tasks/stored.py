@@ -1,0 +1,166 @@
+"""Collections that are files: which estimators fit them, how all of them read them, and what needs counts in memory."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.utils.validation import validate_data
+
+from topiarist.counts.validation import token_counts
+from topiarist.counts.weighting import shortened
+from topiarist.errors import InputError, UsageError
+from topiarist.kernels.shard import Shard, Side
+from topiarist.models.engine import Floats
+from topiarist.scale.blocks import BlockStore
+from topiarist.scale.executors import InProcess
+from topiarist.scale.files import RowFile, Scratch
+from topiarist.tasks import options
+from topiarist.tasks.progress import prepare_kernels
+
+IN_MEMORY = 64 << 20  # bytes: an array with a row for each document that is larger stays in a file
+BLOCKS = 32  # that counts in memory are cut into for a cluster, if there are enough documents
+SMALLEST_BLOCK, LARGEST_BLOCK = 1 << 12, 1 << 16
+SAMPLE = "store.sample(20_000), so many documents in memory; or block.counts() for each of store.blocks()"
+
+
+@dataclass(frozen=True)
+class Reader:
+    """P(component | document) by folding in, as a function that may travel."""
+
+    model: Any
+    shared: Any
+    inverse_temperature: float
+    dtype: np.dtype[Any]
+    effective_length: float | None = None
+
+    def __call__(self, counts: Any) -> Floats:
+        """A row for each row of the counts."""
+        side = Side.of(shortened(counts, self.effective_length), self.dtype)
+        rows: Floats = self.model.fold_in(self.shared, side, self.inverse_temperature)
+        return rows
+
+
+@dataclass(frozen=True)
+class ReadBlock:
+    """A reader as a function of a block."""
+
+    reader: Any
+
+    def __call__(self, block: Shard, _: Any) -> tuple[Floats, Floats]:
+        """The tokens of each component, and what the reader says of each document."""
+        side = block.rows
+        counts = csr_array((side.data, side.indices, side.indptr), shape=block.shape)
+        rows = self.reader(counts)
+        return token_counts(counts) @ rows, rows
+
+
+def read(estimator: Any, X: Any) -> Floats:
+    """What ``transform`` returns, for counts in memory and for a store."""
+    if isinstance(X, BlockStore):
+        validate_data(estimator, X, reset=False, skip_check_array=True)
+        with options.running(estimator) as engine:
+            return read_store(X, estimator._reader(engine), estimator.executor)[0]
+    counts = estimator._counts(X, reset=False)
+    with options.running(estimator) as engine:
+        rows: Floats = estimator._reader(engine)(counts)
+        return rows
+
+
+def read_store(store: BlockStore, reader: Any, executor: Any) -> tuple[Floats, Floats]:
+    """A row for each document, in a file if they are many, and how many tokens each component has."""
+    blocks = store.blocks()
+    tokens, rows = (executor or InProcess()).total(ReadBlock(reader), blocks, [None] * len(blocks))
+    return gathered(rows, len(store)), tokens
+
+
+def gathered(rows: tuple[RowFile, ...], n_docs: int) -> Floats:
+    """The rows of all blocks as one array."""
+    first = rows[0].load()
+    return room((n_docs, first.shape[1]), first.dtype, rows[0].folder.parent, (part.load() for part in rows))
+
+
+def room(shape: tuple[int, ...], dtype: Any, folder: Path, parts: Iterable[Floats] = ()) -> Floats:
+    """An array of these parts: in memory if it is small, else in a file that goes when the array does."""
+    if np.prod(shape) * np.dtype(dtype).itemsize > IN_MEMORY:
+        return Scratch(folder).array(shape, dtype, parts)
+    array, place = np.empty(shape, dtype), 0
+    for part in parts:
+        array[place : place + len(part)] = part
+        place += len(part)
+    return array
+
+
+def is_stored(X: Any, executor: Any) -> bool:
+    """True when the counts are files, or must be for this executor."""
+    return isinstance(X, BlockStore) or bool(getattr(executor, "needs_files", False))
+
+
+def in_memory(X: Any, what: str, executor: Any = None) -> None:
+    """Refuse a store, or an executor that needs one, where only counts in memory will do."""
+    if isinstance(X, BlockStore):
+        raise UsageError(f"{what} needs counts in memory, and this is a BlockStore", hint=SAMPLE)
+    if getattr(executor, "needs_files", False):
+        raise UsageError(
+            f"{what} needs counts in memory, which {type(executor).__name__} does not compute on",
+            hint="leave executor out; a tree that was grown on a sample reads a BlockStore by transform",
+        )
+
+
+@contextmanager
+def as_store(estimator: Any, X: Any) -> Iterator[BlockStore]:
+    """The store given, or one of counts in memory for as long as this lasts. Its blocks depend on the counts alone."""
+    if isinstance(X, BlockStore):
+        validate_data(estimator, X, reset=True, skip_check_array=True)
+        yield X
+        return
+    counts = estimator._counts(X, reset=True)
+    size = min(LARGEST_BLOCK, max(SMALLEST_BLOCK, -(-counts.shape[0] // BLOCKS)))
+    with tempfile.TemporaryDirectory(dir=estimator.executor.scratch, prefix="topiarist-") as folder:
+        yield BlockStore.write(Path(folder) / "counts", counts, block_size=size, dtype=counts.data.dtype.name)
+
+
+def refuse(estimator: Any, why: str, **plain: Any) -> None:
+    """Refuse options that need all counts in memory."""
+    for name, value in plain.items():
+        if getattr(estimator, name) != value:
+            raise UsageError(
+                f"{name}={getattr(estimator, name)!r} does not go with counts that are files: {why}",
+                hint=f"{name}={value!r}, or counts in memory and no executor",
+            )
+
+
+def check_filled(store: BlockStore, wanted: int, what: str) -> None:
+    """Enough documents with words."""
+    if store.n_filled < wanted:
+        raise InputError(
+            f"{what} needs at least as many documents with words; {store.n_filled} came (n_samples={len(store)})",
+            hint=f"at most {max(1, store.n_filled // 10)}, or more documents",
+        )
+
+
+def fit_plsa(estimator: Any, X: Any) -> None:
+    """Fit a ``PLSA`` to a store; only parameters and a block at a time are in memory."""
+    why = "held-out tokens are drawn in memory"
+    refuse(estimator, why, heldout_fraction=None)
+    if estimator.inverse_temperature == "heldout":
+        refuse(estimator, why, inverse_temperature=1.0)
+    refuse(estimator, "batches are drawn in memory; give them to partial_fit", online=False)
+    n_components = estimator.n_components
+    with as_store(estimator, X) as store, options.running(estimator) as engine:
+        check_filled(store, n_components, f"n_components={n_components}")
+        dtype = options.precision(estimator.dtype, store.nnz, store.largest, n_components)
+        prepare_kernels(dtype)
+        rng = options.generator(estimator.random_state)
+        fit = estimator._run(engine, store.blocks(dtype), store.n_tokens, None, rng)
+        documents, tokens = read_store(store, estimator._reader(engine, fit), estimator.executor)
+        estimator._keep_fit(fit)
+        estimator.component_prior_ = (tokens / store.n_tokens).astype(estimator.components_.dtype)
+        estimator.component_given_doc_ = documents
+        estimator._forget_stream(len(store), store.n_tokens)

@@ -1,0 +1,48 @@
+"""Trees and collections that are files: HPLSA fits them on a given tree, all trees read them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from topiarist.counts.validation import token_counts
+from topiarist.models import em, hplsa
+from topiarist.tasks import options, trees
+from topiarist.tasks.progress import fitting, prepare_kernels
+from topiarist.tasks.stored import as_store, check_filled, in_memory, read_store, refuse
+
+
+def fit_hplsa(estimator: Any, X: Any) -> None:
+    """Fit an ``HPLSA`` with a given tree to a store. The start is that of ``models.hplsa.initial``."""
+    if estimator.tree is None:
+        in_memory(X, "growing a tree", estimator.executor)
+    if estimator.topic_mix == "heldout":
+        refuse(estimator, "held-out tokens are drawn in memory", topic_mix="ml")
+    refuse(estimator, "they cannot be weighted on their way", effective_length=None)
+    tree = estimator.tree
+    trees.check_tree(tree, estimator.n_classes, "n_classes")
+    classes = tree.leaves if estimator.class_nodes == "leaves" else tuple(range(len(tree)))
+    with as_store(estimator, X) as store, options.running(estimator) as engine:
+        check_filled(store, len(tree.leaves), f"the given tree with {len(tree.leaves)} leaves")
+        dtype = options.precision(estimator.dtype, store.nnz, store.largest, trees.TILE_COLUMNS)
+        prepare_kernels(dtype, paths=True)
+        rng = options.generator(estimator.random_state)
+        mask, blocks = tree.path_mask(classes), store.blocks(dtype)
+        model = hplsa.Hplsa(
+            engine, mask, estimator.word_smoothing, estimator.class_smoothing, estimator.topic_mix, estimator.variant,
+            int(rng.integers(2**31)),
+        )  # fmt: skip
+        tol = estimator.tol if estimator.variant != "sem" else -np.inf
+        rules = em.Rules(estimator.max_iter, tol, store.n_tokens, accelerate=model.monotone)
+        with fitting("HPLSA", rules, show=bool(estimator.verbose)) as watch:
+            fit = em.run(
+                model, blocks, lambda: hplsa.initial(blocks, mask, rng, estimator.word_smoothing), rules,
+                watch=watch, executor=estimator.executor,
+            )  # fmt: skip
+        estimator._keep_fit(tree, classes, fit)
+        estimator.curve_, estimator.grown_, estimator.stopped_ = None, "given", fit.reason
+        rows, tokens = read_store(store, estimator._reader(engine), estimator.executor)
+        estimator.class_given_doc_, estimator.class_prior_ = rows, tokens / tokens.sum()
+        estimator._lengths = np.concatenate([token_counts(block.counts()) for block in store.blocks()])
+        estimator.labels_ = rows.argmax(axis=1)

@@ -1,0 +1,113 @@
+"""Estimators on collections that are files."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from tests.oracles import textbook
+from topiarist import CAM, HPLSA, PLSA, Tree
+from topiarist.errors import InputError, UsageError
+from topiarist.scale import BlockStore, InProcess
+from topiarist.tasks import stored
+
+COUNTS = sp.csr_matrix(textbook.planted(np.random.default_rng(0), 240, 60, 4, length=60)[0])
+TREE = Tree.balanced(2, 2)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return BlockStore.write(tmp_path / "store", COUNTS, block_size=100)
+
+
+def test_plsa_learns_the_same_from_files(store):
+    settings = {"n_components": 4, "random_state": 0, "word_smoothing": 0.01, "component_smoothing": 0.05}
+    model, other = PLSA(**settings).fit(store), PLSA(**settings).fit(COUNTS)
+    np.testing.assert_allclose(model.history_, other.history_, rtol=1e-12)  # blocks are added in another order
+    np.testing.assert_allclose(model.components_, other.components_, atol=1e-9)
+    np.testing.assert_allclose(model.component_prior_, other.component_prior_, atol=1e-9)
+    assert (model.n_iter_, model.stopped_, model.n_features_in_) == (other.n_iter_, other.stopped_, 60)
+    assert model.n_tokens_seen_ == other.n_tokens_seen_
+    np.testing.assert_array_equal(model.component_given_doc_, model.transform(COUNTS))
+    np.testing.assert_array_equal(model.component_given_doc_, model.transform(store))
+    assert not list(store.folder.glob("scratch-*"))
+
+
+def test_one_block_gives_the_bits_of_memory(tmp_path):
+    store = BlockStore.write(tmp_path / "s", COUNTS)
+    for dtype in ("float32", "float64"):
+        model, other = (PLSA(4, random_state=0, dtype=dtype, max_iter=10).fit(X) for X in (store, COUNTS))
+        np.testing.assert_array_equal(model.components_, other.components_)
+        np.testing.assert_array_equal(model.component_given_doc_, other.component_given_doc_)
+
+
+def test_restarts_and_plain_steps_work_from_files(store):
+    model = PLSA(3, random_state=0, n_init=2, accelerate=False, inverse_temperature=0.9, max_iter=5).fit(store)
+    other = PLSA(3, random_state=0, n_init=2, accelerate=False, inverse_temperature=0.9, max_iter=5).fit(COUNTS)
+    np.testing.assert_allclose(model.history_, other.history_, rtol=1e-12)
+
+
+def test_many_rows_stay_in_a_file(store, monkeypatch):
+    monkeypatch.setattr(stored, "IN_MEMORY", 100)
+    model = PLSA(4, random_state=0, max_iter=3).fit(store)
+    assert isinstance(model.component_given_doc_.base, np.memmap)
+    np.testing.assert_array_equal(model.component_given_doc_, model.transform(COUNTS))
+    tree = HPLSA(tree=TREE, random_state=0, max_iter=3).fit(store)
+    np.testing.assert_allclose(tree.doc_given_class_.sum(axis=1), 1)
+    del model, tree
+    assert not list(store.folder.glob("scratch-*"))
+
+
+def test_hplsa_fits_a_given_tree_to_files(store):
+    model = HPLSA(tree=TREE, random_state=0).fit(store)
+    assert (model.grown_, model.curve_, model.tree_) == ("given", None, TREE)
+    assert (np.diff(model.history_) >= -1e-9 * abs(model.history_[0])).all()
+    assert model.perplexity(COUNTS) < 1.05 * HPLSA(tree=TREE, random_state=0).fit(COUNTS).perplexity(COUNTS)
+    np.testing.assert_array_equal(model.class_given_doc_, model.transform(COUNTS))
+    np.testing.assert_array_equal(model.labels_, model.predict(store))
+    np.testing.assert_allclose(model.class_prior_.sum(), 1)
+    lengths = np.asarray(COUNTS.sum(axis=1)).ravel()
+    shares = model.class_given_doc_ * lengths[:, None]
+    np.testing.assert_allclose(model.doc_given_class_, (shares / shares.sum(axis=0)).T)
+
+
+def test_a_tree_that_was_grown_in_memory_reads_files(store):
+    model = CAM(4, random_state=0).fit(store.sample(200))
+    np.testing.assert_array_equal(model.transform(store), model.transform(COUNTS))
+    np.testing.assert_array_equal(model.predict(store), model.predict(COUNTS))
+
+
+class Cluster(InProcess):
+    needs_files = True
+
+
+@pytest.mark.parametrize(
+    ("fit", "message"),
+    [
+        (lambda X: PLSA(2, heldout_fraction=0.1).fit(X), "heldout_fraction=0.1 does not go with counts that are files"),
+        (lambda X: PLSA(2, inverse_temperature="heldout").fit(X), "inverse_temperature='heldout' does not go"),
+        (lambda X: PLSA(2, online=True).fit(X), "online=True does not go with counts that are files"),
+        (lambda X: PLSA(2).partial_fit(X), "this method needs counts in memory, and this is a BlockStore"),
+        (lambda X: PLSA(2, max_iter=1).fit(X).score(X), "this method needs counts in memory"),
+        (lambda X: PLSA(2, max_iter=1).fit(X).perplexity(X), "this method needs counts in memory"),
+        (lambda X: HPLSA(2).fit(X), "growing a tree needs counts in memory, and this is a BlockStore"),
+        (lambda X: HPLSA(tree=TREE, topic_mix="heldout").fit(X), "topic_mix='heldout' does not go"),
+        (lambda X: HPLSA(tree=TREE, effective_length=35).fit(X), "effective_length=35 does not go"),
+        (lambda X: CAM(2).fit(X), "fitting a CAM needs counts in memory, and this is a BlockStore"),
+        (lambda X: CAM(2, executor=Cluster()).fit(COUNTS), "which Cluster does not compute on"),
+        (lambda X: HPLSA(2, executor=Cluster()).fit(COUNTS), "which Cluster does not compute on"),
+    ],
+)
+def test_what_needs_memory_says_so(store, fit, message):
+    with pytest.raises(UsageError, match=message):
+        fit(store)
+
+
+def test_too_few_documents_for_the_components(store):
+    with pytest.raises(InputError, match=r"n_components=241 needs .* 240 came \(n_samples=240\)"):
+        PLSA(241).fit(store)
+
+
+def test_other_words_are_refused(tmp_path, store):
+    model = PLSA(2, max_iter=1).fit(store)
+    with pytest.raises(ValueError, match="X has 3 features, but PLSA is expecting 60"):
+        model.transform(BlockStore.write(tmp_path / "other", np.eye(3)))

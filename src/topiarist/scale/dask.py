@@ -1,0 +1,264 @@
+"""Many machines: blocks that are files, computed by the workers of a Dask cluster.
+
+Everything large lies in a folder that all see; what Dask moves is names and sums. A pass is a small graph: the function
+with its parameters is written to a file that every worker maps (``Parcel``); each task opens a run of 1, 2, 4 …
+neighbouring blocks, adds their statistics and writes the new rows; neighbouring sums are added, and the last two come
+home in files. Runs are branches of the tree that ``Sums`` adds by, so the bits are those of one process, for any number
+of workers.
+
+**A worker may die at any time.** What it was computing is computed again, from files that do not change during a pass:
+the blocks, the parameters, the rows of the pass before. A pass that the cluster cannot mend by itself is started again,
+a few times; a cluster without workers is waited for, and then given up.
+"""
+
+from __future__ import annotations
+
+import operator
+import time
+import uuid
+from collections.abc import Sequence
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from topiarist.errors import InputError, ResourceError, UsageError
+from topiarist.kernels.shard import CACHE_LINE, aligned_empty
+from topiarist.scale.executors import EStep, tree_sum
+from topiarist.scale.files import RowFile, Scratch, handles, new_file, opened
+
+SECONDS_BETWEEN_LOOKS = 1.0  # at whether there still is a cluster
+LARGE = 1 << 16  # bytes: smaller parts travel with the task
+
+
+class DaskExecutor:
+    """Computes blocks that are files on a Dask cluster: ``PLSA(executor=DaskExecutor(client)).fit(store)``.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The cluster. Its workers must see the folder of the blocks under the same name, and have topiarist installed.
+    scratch : path or None
+        Where parameters and rows are kept during a fit: a folder that all workers and this process see. None: that of
+        the blocks.
+    retries : int, default 3
+        How often a failing task, and a pass that was lost, is tried again.
+    patience : float, default 60
+        Seconds to wait for a worker when there is none.
+    tasks_per_thread : int, default 2
+        Tasks at least for each thread of the cluster, as far as there are blocks. More share the work more evenly,
+        fewer move less. The result does not depend on it.
+    """
+
+    needs_files = True
+
+    def __init__(
+        self,
+        client: Any,
+        *,
+        scratch: str | Path | None = None,
+        retries: int = 3,
+        patience: float = 60.0,
+        tasks_per_thread: int = 2,
+    ) -> None:
+        _distributed()
+        if not callable(getattr(client, "submit", None)):
+            raise UsageError(f"client must be a distributed.Client, got {client!r}", hint="distributed.Client()")
+        self.client = client
+        self.scratch = scratch
+        self.retries = retries
+        self.patience = patience
+        self.tasks_per_thread = tasks_per_thread
+
+    def __deepcopy__(self, memo: Any) -> DaskExecutor:
+        """A place has no copies: scikit-learn's ``clone`` keeps this one."""
+        return self
+
+    def total(self, function: EStep, blocks: Sequence[Any], local: Sequence[Any]) -> tuple[Any, tuple[Any, ...]]:
+        """See ``executors.Executor.total``."""
+        work = list(zip(blocks, local, strict=True))
+        files = [list(handles(pair)) for pair in work]
+        if not files or not all(files):
+            raise UsageError(
+                "a cluster computes blocks that are files, and these are in memory",
+                hint="fit a BlockStore, or leave executor out",
+            )
+        folder = Scratch.beside(local, self.scratch or files[0][0].folder)
+        rows = tuple(folder.rows() for _ in work)
+        reason = ""
+        for _ in range(self.retries + 1):
+            try:
+                return self._pass(function, work, rows, folder), rows
+            except (_distributed().KilledWorker, CancelledError) as error:
+                reason = str(error)
+        raise ResourceError(
+            f"the cluster lost the same pass {self.retries + 1} times: {reason}",
+            hint="smaller blocks or more memory for the workers; their logs say why they died",
+        )
+
+    def _pass(self, function: EStep, work: list[Any], rows: tuple[RowFile, ...], folder: Scratch) -> Any:
+        told = folder.rows()
+        parcel = pack(function, told.path)
+        futures: list[Any] = []
+
+        def submit(task: Any, *arguments: Any, **where: Any) -> Any:
+            key = f"{task.__name__}-{uuid.uuid4().hex}"
+            futures.append(self.client.submit(task, *arguments, key=key, retries=self.retries, **where))
+            return futures[-1]
+
+        workers = self._workers()
+        n_tasks = self.tasks_per_thread * sum(workers.values())
+        size = 1
+        while len(work) >= 2 * size * n_tasks:
+            size *= 2
+        starts = range(0, len(work), size)
+        places = _places(workers, len(starts))
+        try:
+            level = [
+                submit(
+                    sweep, parcel, work[start : start + size], rows[start : start + size],
+                    workers=[place], allow_other_workers=True,
+                )
+                for start, place in zip(starts, places, strict=True)
+            ]  # fmt: skip
+            while len(level) > 4:
+                level = [submit(add, *pair) if len(pair) == 2 else pair[0] for pair in _pairs(level)]
+            homes = [folder.rows() for _ in _pairs(level)]
+            last = [submit(bring_home, home.path, *pair) for home, pair in zip(homes, _pairs(level), strict=True)]
+            return tree_sum([unpack(self._answer(future), map=False) for future in last])
+        except BaseException:
+            with suppress(Exception):
+                self.client.cancel(futures)
+            raise
+
+    def _answer(self, future: Any) -> Any:
+        """The result; while it does not come, look whether there is anybody to wait for."""
+        seen = time.monotonic()
+        while True:
+            try:
+                return future.result(timeout=SECONDS_BETWEEN_LOOKS)
+            except TimeoutError:
+                if future.status == "error":  # it is the task's own
+                    raise
+            if self._workers(wait=False):
+                seen = time.monotonic()
+            elif time.monotonic() - seen > self.patience:
+                raise self._nobody()
+
+    def _workers(self, *, wait: bool = True) -> dict[str, int]:
+        """The threads of each worker, in an order that stays the same as long as the workers do."""
+        give_up = time.monotonic() + self.patience
+        while True:
+            if self.client.status in ("closed", "closing"):
+                raise ResourceError("the client is closed", hint="a distributed.Client that is connected")
+            try:
+                workers = self.client.nthreads()
+            except Exception as error:
+                raise ResourceError(
+                    f"the cluster cannot be reached: {error!r}", hint="is its scheduler still running?"
+                ) from error
+            if workers or not wait:
+                return dict(sorted(workers.items()))
+            if time.monotonic() > give_up:
+                raise self._nobody()
+            time.sleep(0.1)
+
+    def _nobody(self) -> ResourceError:
+        return ResourceError(
+            f"the cluster has had no worker for {self.patience:g} seconds", hint="start workers, or a longer patience="
+        )
+
+
+def _places(workers: dict[str, int], number: int) -> list[str]:
+    """A worker for each of ``number`` neighbouring tasks, in shares that follow their threads.
+
+    A preference only. Pass after pass it is the same, so that what a machine has read it still has in its cache.
+    """
+    slots = [address for address, threads in workers.items() for _ in range(threads)]
+    return [slots[place * len(slots) // number] for place in range(number)]
+
+
+def _pairs(level: list[Any]) -> list[list[Any]]:
+    """Neighbours two by two; the last one may be alone."""
+    return [level[place : place + 2] for place in range(0, len(level), 2)]
+
+
+def sweep(parcel: Parcel, work: Sequence[tuple[Any, Any]], rows: Sequence[RowFile]) -> Any:
+    """A task: some neighbouring blocks, one after the other; their new rows go to files, their sum comes back."""
+    function = unpack(parcel)
+
+    def one(block: Any, own: Any, new: RowFile) -> Any:
+        stats, values = function(opened(block), opened(own))
+        if values is not None:
+            new.save(values)
+        return stats
+
+    return tree_sum(one(block, own, new) for (block, own), new in zip(work, rows, strict=True))
+
+
+def add(left: Any, right: Any) -> Any:
+    """A task: the sum of two neighbours."""
+    return left + right
+
+
+def bring_home(path: str, *sums: Any) -> Parcel:
+    """A last task: the sum of one or two, where the driver will find it."""
+    return pack(reduce(operator.add, sums), path)  # into something new: a task may run again
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """A value on its way: its large arrays as bytes in a file, the rest, which is small, in Dask's own messages."""
+
+    path: str
+    header: Any
+    size: int  # of the file
+    frames: tuple[Any, ...]  # bytes, or where they begin and end in the file
+
+
+def pack(value: Any, path: str) -> Parcel:
+    """Write the large arrays of a value to a file, each from a cache line on."""
+    header, found = _distributed().protocol.serialize(value, on_error="raise")
+    frames: list[Any] = []
+    end = 0
+    with new_file(path) as file:
+        for frame in (memoryview(frame).cast("B") for frame in found):
+            if frame.nbytes < LARGE:
+                frames.append(bytes(frame))
+                continue
+            start = -(-end // CACHE_LINE) * CACHE_LINE
+            file.seek(start)
+            file.write(frame)
+            end = start + frame.nbytes
+            frames.append((start, end))
+    return Parcel(path, header, end, tuple(frames))
+
+
+def unpack(parcel: Parcel, *, map: bool = True) -> Any:
+    """The value again; its large arrays are those of the file, memory-mapped and private, or copies in memory."""
+    buffer = aligned_empty((0 if map else parcel.size,), np.uint8)
+    try:
+        if map and parcel.size:
+            buffer = np.memmap(parcel.path, np.uint8, "c")
+        elif parcel.size:
+            with open(parcel.path, "rb") as file:
+                file.readinto(buffer.data)
+    except OSError as error:
+        raise InputError(
+            f"{parcel.path} cannot be opened here: {error.strerror}",
+            hint="scratch=, a folder that all workers see under the same name",
+        ) from error
+    frames = [buffer.data[frame[0] : frame[1]] if isinstance(frame, tuple) else frame for frame in parcel.frames]
+    return _distributed().protocol.deserialize(parcel.header, frames)
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError as error:
+        raise ResourceError("DaskExecutor needs the package distributed", hint="pip install topiarist[dask]") from error
+    return distributed

@@ -1,0 +1,251 @@
+"""Dask: the bits of one process, whoever computes them and whoever dies meanwhile."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import CancelledError
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+pytest.importorskip("distributed")
+
+from distributed import Client, LocalCluster
+from sklearn.base import clone
+
+from tests.oracles import textbook
+from topiarist import PLSA
+from topiarist.errors import InputError, ResourceError, UsageError
+from topiarist.kernels import load
+from topiarist.models import em, plsa
+from topiarist.models.engine import Engine
+from topiarist.scale import BlockStore, DaskExecutor, InProcess
+from topiarist.scale.dask import _places, pack, unpack
+from topiarist.scale.files import opened
+from topiarist.scale.threads import Threads
+
+PAGES = {"dashboard_address": "127.0.0.1:0", "worker_dashboard_address": "127.0.0.1:0"}  # nobody else may look
+QUIET = {"threads_per_worker": 1, "silence_logs": 50, **PAGES}
+COUNTS = sp.csr_matrix(textbook.planted(np.random.default_rng(0), 300, 60, 4, length=60)[0])
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return BlockStore.write(tmp_path_factory.mktemp("dask") / "store", COUNTS, block_size=32)  # 10 blocks
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        LocalCluster(processes=False, n_workers=3, **QUIET) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def run(store, executor, **rules):
+    blocks = store.blocks("float64")
+    with Threads(2) as threads:
+        model = plsa.Plsa(Engine(load(), threads), 0.01, 0.05)
+        start = plsa.initial(blocks, 4, np.random.default_rng(0), 0.01)
+        return em.run(model, blocks, start, em.Rules(**{"max_iter": 7, "tol": 0.0, **rules}), executor=executor)
+
+
+def assert_same_bits(first, second):
+    assert first.objectives == second.objectives
+    np.testing.assert_array_equal(first.state.shared.by_word, second.state.shared.by_word)
+    for rows, others in zip(first.state.local, second.state.local, strict=True):
+        np.testing.assert_array_equal(opened(rows), opened(others))
+
+
+@pytest.mark.parametrize("tasks_per_thread", [1, 2, 100])
+def test_a_cluster_gives_the_bits_of_one_process(store, client, tasks_per_thread):
+    executor = DaskExecutor(client, tasks_per_thread=tasks_per_thread)
+    assert_same_bits(run(store, InProcess()), run(store, executor))
+    assert not list(store.folder.glob("scratch-*"))
+
+
+def test_a_single_block(tmp_path, client):
+    store = BlockStore.write(tmp_path / "s", COUNTS)
+    assert_same_bits(run(store, InProcess(), max_iter=2), run(store, DaskExecutor(client), max_iter=2))
+
+
+def test_an_estimator_on_a_cluster(store, client):
+    settings = {"n_components": 4, "random_state": 0, "max_iter": 20, "word_smoothing": 0.01}
+    here, there = PLSA(**settings).fit(store), PLSA(**settings, executor=DaskExecutor(client)).fit(store)
+    np.testing.assert_array_equal(here.components_, there.components_)
+    np.testing.assert_array_equal(here.component_given_doc_, there.component_given_doc_)
+    np.testing.assert_array_equal(here.component_prior_, there.component_prior_)
+    np.testing.assert_array_equal(there.transform(store), here.transform(COUNTS))
+
+
+def test_an_executor_is_not_copied_with_its_estimator(client):
+    model = PLSA(2, executor=DaskExecutor(client))
+    assert clone(model).executor is model.executor
+
+
+def test_counts_in_memory_become_blocks_for_the_cluster(tmp_path, client):
+    executor = DaskExecutor(client, scratch=tmp_path)
+    model = PLSA(4, random_state=0, max_iter=5, executor=executor).fit(COUNTS)
+    assert model.component_given_doc_.shape == (300, 4)
+    np.testing.assert_array_equal(model.transform(COUNTS), model.component_given_doc_)
+    np.testing.assert_allclose(model.history_, PLSA(4, random_state=0, max_iter=5).fit(COUNTS).history_)
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_goes_wrong_on_a_worker_is_said_here(tmp_path, client):
+    store = BlockStore.write(tmp_path / "s", COUNTS, block_size=100)
+    (store.folder / "block-000001" / "data.npy").write_bytes(b"nothing")
+    words = plsa.Params.of(np.full((4, 60), 1 / 60))
+    start = em.State(words, plsa.even_local(store.blocks(), 4, np.dtype(np.float64)))
+    model = plsa.Plsa(Engine(load(), Threads(1)))
+    with pytest.raises(InputError, match=r"data\.npy is not an array"):
+        em.step(model, store.blocks("float64"), start, 1.0, DaskExecutor(client, retries=0))
+
+
+def test_blocks_in_memory_are_refused(client):
+    with pytest.raises(UsageError, match="a cluster computes blocks that are files"):
+        DaskExecutor(client).total(lambda block, rows: (1, rows), [np.eye(2)], [np.eye(2)])
+    with pytest.raises(UsageError, match=r"client must be a distributed\.Client"):
+        DaskExecutor("tcp://127.0.0.1:8786")
+
+
+class Losing(DaskExecutor):
+    """Loses passes before it computes them."""
+
+    losses = 0
+
+    def _pass(self, *arguments):
+        if self.losses:
+            self.losses -= 1
+            raise CancelledError("lost with a worker")
+        return super()._pass(*arguments)
+
+
+def test_a_lost_pass_is_started_again_but_not_for_ever(store, client):
+    executor = Losing(client, retries=2)
+    executor.losses = 2
+    assert_same_bits(run(store, InProcess(), max_iter=2), run(store, executor, max_iter=2))
+    executor.losses = 3
+    with pytest.raises(ResourceError, match="the cluster lost the same pass 3 times: lost with a worker"):
+        run(store, executor)
+    assert not list(store.folder.glob("scratch-*"))
+
+
+def test_a_cluster_without_workers_is_given_up(store):
+    with (
+        LocalCluster(processes=False, n_workers=0, **QUIET) as cluster,
+        Client(cluster) as client,
+        pytest.raises(ResourceError, match=r"no worker for 0\.2 seconds"),
+    ):
+        run(store, DaskExecutor(client, patience=0.2))
+    with pytest.raises(ResourceError, match="the client is closed"):
+        run(store, DaskExecutor(client))
+
+
+class LosesItsWorkers(DaskExecutor):
+    """All workers leave while it waits for an answer."""
+
+    def _answer(self, future):
+        self.client.cluster.scale(0)
+        return super()._answer(self.client.submit(time.sleep, 60, key="never", workers=["tcp://127.0.0.1:1"]))
+
+
+def test_a_cluster_whose_workers_leave_is_given_up(store):
+    with (
+        LocalCluster(processes=False, n_workers=1, **QUIET) as cluster,
+        Client(cluster) as client,
+        pytest.raises(ResourceError, match=r"no worker for 0\.5 seconds"),
+    ):
+        run(store, LosesItsWorkers(client, patience=0.5))
+
+
+def test_tasks_go_to_workers_in_the_order_of_blocks():
+    assert _places({"a": 1, "b": 1}, 4) == ["a", "a", "b", "b"]
+    assert _places({"a": 3, "b": 1}, 4) == ["a", "a", "a", "b"]
+    assert _places({"a": 1, "b": 1, "c": 1}, 2) == ["a", "b"]
+
+
+def test_parcels_keep_values_and_alignment(tmp_path):
+    large = np.random.default_rng(0).random((300, 64))
+    value = plsa.Params(large.T), np.arange(3), "text"
+    words, small, text = unpack(pack(value, str(tmp_path / "parcel")))
+    np.testing.assert_array_equal(words.by_word, large)
+    assert words.by_word.ctypes.data % 64 == 0
+    assert words.by_word.flags.writeable
+    copy = unpack(pack(value, str(tmp_path / "parcel")), map=False)[0].by_word
+    assert np.array_equal(copy, large)
+    assert copy.ctypes.data % 64 == 0
+    assert (small.tolist(), text) == ([0, 1, 2], "text")
+    parcel = pack(value, str(tmp_path / "other"))
+    assert sum(map(len, parcel.frames)) < 4000  # what is large is in the file
+    (tmp_path / "other").unlink()
+    with pytest.raises(InputError, match="a folder that all workers see"):
+        unpack(parcel)
+
+
+def test_dask_is_imported_by_those_who_ask_for_it_only():
+    script = (
+        "import sys, numpy as np, topiarist.scale\n"
+        "from topiarist import PLSA; PLSA(2, max_iter=2).fit(np.eye(4) + 1)\n"
+        "print(sorted({'dask', 'distributed'} & set(sys.modules)))\n"
+        "sys.modules['distributed'] = None\n"
+        "try: topiarist.scale.DaskExecutor(None)\n"
+        "except Exception as error: print(type(error).__name__, error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    first, second, third = done.stdout.strip().splitlines()
+    assert first == "[]"
+    assert second == "ResourceError DaskExecutor needs the package distributed"
+    assert "pip install topiarist[dask]" in third
+
+
+class Killing(DaskExecutor):
+    """Kills a worker process in the middle of its fourth pass."""
+
+    passes, victim, killed = 0, 0, False
+
+    def _pass(self, function, work, rows, folder):
+        self.passes += 1
+        if self.passes == 4:
+            threading.Thread(target=self._kill, args=(rows,), daemon=True).start()
+        return super()._pass(function, work, rows, folder)
+
+    def _kill(self, rows):
+        while not any(os.path.exists(row.path) for row in rows):  # some blocks are done, others are not
+            time.sleep(0.001)
+        os.kill(self.victim, signal.SIGKILL)
+        self.killed = True
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system cannot kill so rudely")
+def test_a_worker_killed_in_the_middle_of_a_fit_changes_nothing(tmp_path):
+    import psutil
+
+    counts = sp.vstack([COUNTS] * 8, format="csr")
+    store = BlockStore.write(tmp_path / "store", counts, block_size=64)  # 38 blocks
+    with (
+        LocalCluster(
+            processes=True, n_workers=3, host="127.0.0.1", local_directory=str(tmp_path / "dask"), **QUIET
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        before = client.run(os.getpid)
+        executor = Killing(client, tasks_per_thread=8)
+        executor.victim = next(iter(before.values()))
+        fits = []
+        fit = threading.Thread(target=lambda: fits.append(run(store, executor)), daemon=True)
+        fit.start()
+        fit.join(120)
+        assert not fit.is_alive(), "the fit hangs"
+        assert executor.killed
+        after = client.run(os.getpid)
+        assert executor.victim not in after.values()
+    assert_same_bits(run(store, InProcess()), fits[0])
+    assert not any(psutil.pid_exists(pid) for pid in {*before.values(), *after.values()})
+    fits.clear()
+    assert not list(store.folder.glob("scratch-*"))

@@ -216,5 +216,5 @@ def test_rows_to_columns_as_scipy_does_it(telling, matrix):
 
 
 def test_unknown_kernels_are_named():
-    with pytest.raises(ValueError, match="'compiled' or 'reference', not 'magic'"):
+    with pytest.raises(ValueError, match="'compiled', 'reference' or 'cuda', not 'magic'"):
         load("magic")

@@ -269,7 +269,6 @@ def test_any_number_of_threads_gives_the_same_bits(n_threads, node_mix, monkeypa
 
     row_pieces = engine.row_pieces
     monkeypatch.setattr("topiarist.models.engine.row_pieces", small_pieces)  # many pieces, also of little work
-    monkeypatch.setattr("topiarist.models.cam.row_pieces", small_pieces)
     monkeypatch.setattr("topiarist.kernels.shard.SMALLEST_PIECE", 50)
     monkeypatch.setattr("topiarist.kernels.shard.SMALLEST_TILE", 64)
     monkeypatch.setattr("topiarist.kernels.shard.TILE_BYTES", 64)

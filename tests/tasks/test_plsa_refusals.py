@@ -52,7 +52,7 @@ def test_a_wrong_executor_is_named(data):
         ({"heldout_fraction": 1.5}, "heldout_fraction must be a number between 0.001 and 0.9, got 1.5"),
         ({"n_threads": 0}, "n_threads must be a whole number of at least 1, got 0"),
         ({"dtype": "int8"}, "dtype must be 'float32', 'float64' or None, got 'int8'"),
-        ({"device": "tpu"}, "device must be one of 'cpu'; got 'tpu'"),
+        ({"device": "tpu"}, "device must be one of 'cpu', 'cuda'; got 'tpu'"),
     ],
 )
 def test_wrong_options_say_what_was_expected(data, options, message):
@@ -83,6 +83,7 @@ def test_what_is_not_counts_is_refused(data, spoil, message):
     assert caught.value.hint
 
 
-def test_a_device_that_is_not_there():
-    with pytest.raises(ResourceError, match="device='cuda' is not available in this version"):
+def test_a_device_that_is_not_there(monkeypatch):
+    monkeypatch.setattr("numba.cuda.is_available", lambda: False)
+    with pytest.raises(ResourceError, match="device='cuda' needs an NVIDIA GPU"):
         PLSA(2, device="cuda").fit(np.eye(3))

@@ -12,8 +12,11 @@ from tests.tasks.test_cam import planted
 from topiarist import CAM, HPLSA, Tree
 from topiarist.hierarchy.hplsa_species import HplsaSpecies
 from topiarist.hierarchy.species import CamSpecies
+from topiarist.kernels import load
 from topiarist.models import em
+from topiarist.models.engine import Engine
 from topiarist.scale.executors import InProcess
+from topiarist.scale.threads import Threads
 from topiarist.tasks import cam as cam_task
 from topiarist.tasks import trees
 
@@ -28,6 +31,9 @@ def learned(model):
     return model.word_given_topic_, model.topic_given_class_, model.class_given_doc_
 
 
+HOST = Engine(load("compiled"), Threads(1))
+
+
 def differ(one, other):
     return any(a.shape != b.shape or not np.allclose(a, b, atol=1e-6) for a, b in zip(one, other, strict=True))
 
@@ -35,7 +41,7 @@ def differ(one, other):
 def test_held_out_tokens_weigh_as_much_as_those_learned_from():
     rng = np.random.default_rng(0)
     counts = csr_array(rng.poisson(np.repeat([[0.5], [20.0]], 20, axis=0), (40, 30)).astype(float))
-    ground = trees.prepared(counts, 35.0, 0.2, np.float64, 0)
+    ground = trees.prepared(HOST, counts, 35.0, 0.2, np.float64, 0)
     training, heldout = trees.parted(counts, 0.2, 0)
     weights = np.minimum(1, 35 / counts.sum(axis=1))
     assert weights[0] == 1
@@ -90,9 +96,9 @@ def test_the_effective_length_is_chosen_by_unseen_tokens(preferred, monkeypatch)
     counts, _ = planted(60, length=200)
     lengths, grounds, prepared = [], [], trees.prepared
 
-    def noted(counts, length, *arguments):
+    def noted(engine, counts, length, *arguments):
         lengths.append(length)
-        return prepared(counts, length, *arguments)
+        return prepared(engine, counts, length, *arguments)
 
     def likelihood(engine, ground, stage):
         grounds.append(ground)
@@ -240,7 +246,7 @@ def test_ctrl_c_while_lengths_are_tried_keeps_the_best_so_far(monkeypatch):
         return fitted(self, *arguments, **options)
 
     monkeypatch.setattr(CamSpecies, "fitted", impatient)
-    monkeypatch.setattr(trees, "prepared", lambda *a: tried.append(a[1]) or prepared(*a))
+    monkeypatch.setattr(trees, "prepared", lambda *a: tried.append(a[2]) or prepared(*a))
     model = CAM(4, effective_length="heldout", random_state=0).fit(counts)
     assert tried == [15.0, 35.0]
     assert model.effective_length_ == 15.0

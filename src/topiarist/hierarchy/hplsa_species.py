@@ -85,15 +85,15 @@ class HplsaSpecies:
         if last:
             rules = em.Rules(self.steps.last, self.steps.tol, tokens, accelerate=model.monotone)
         fit = em.run(
-            model, [self.block], self.state(parts), rules,
-            inverse_temperature=inverse_temperature, watch=self.watch, executor=self.executor,
+            model, [self.block], self.engine.to_device(self.state(parts)), rules, watch=self.watch,
+            inverse_temperature=inverse_temperature, executor=self.executor or self.engine.executor,
         )  # fmt: skip
-        shared = fit.state.shared
+        shared = self.engine.to_host(fit.state.shared)
         parts = replace(
             parts,
             word_given_node=shared.word_given_topic,
             node_given_class=shared.topic_given_class,
-            class_given_doc=fit.state.local[0],
+            class_given_doc=self.engine.to_host(fit.state.local[0]),
         )
         stage = self.judged(parts, inverse_temperature)
         return replace(stage, objectives=fit.objectives, stopped=fit.reason)

@@ -94,10 +94,10 @@ class CamSpecies:
         steps, tol = (self.steps.last, self.steps.tol) if last else (self.steps.growing, self.steps.growing_tol)
         rules = em.Rules(steps, tol, tokens, accelerate=False)
         fit = em.run(
-            model, [self.block], self.state(parts), rules,
-            inverse_temperature=inverse_temperature, watch=self.watch, executor=self.executor,
+            model, [self.block], self.engine.to_device(self.state(parts)), rules, watch=self.watch,
+            inverse_temperature=inverse_temperature, executor=self.executor or self.engine.executor,
         )  # fmt: skip
-        shared = fit.state.shared
+        shared = self.engine.to_host(fit.state.shared)
         parts = replace(parts, word_given_node=shared.word_given_node, node_given_class=shared.node_given_cluster)
         stage = self.judged(parts, inverse_temperature, shared.cluster_prior)
         return replace(stage, objectives=fit.objectives, stopped=fit.reason)

@@ -5,7 +5,7 @@ product, ``own[i] · other[j]``, of a row that belongs to the document and a row
 below sweep over the non-zeros of a sparse matrix and need no more than that. Swept by documents they give document
 sums; swept by words, with the two factors exchanged, they give word sums: one loop serves both.
 
-``reference`` is written to be believed, ``compiled`` to be fast; a test holds them together.
+``reference`` is written to be believed, ``compiled`` to be fast, ``cuda`` for a device; tests hold them together.
 """
 
 from __future__ import annotations
@@ -64,6 +64,9 @@ class Kernels(NamedTuple):
     word_products: Callable[..., Any]
     climb: Callable[..., Any]
     descend: Callable[..., Any]
+    power: Callable[..., Any]
+    logarithms: Callable[..., Any]
+    posteriors: Callable[..., Any]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travels by its name: another process has functions of its own."""
@@ -80,6 +83,8 @@ def load(name: str = "compiled") -> Kernels:
             from topiarist.kernels.reference import KERNELS
     elif name == "reference":
         from topiarist.kernels.reference import KERNELS
+    elif name == "cuda":
+        from topiarist.kernels.cuda.verbs import KERNELS
     else:
-        raise ValueError(f"kernels are 'compiled' or 'reference', not {name!r}")
+        raise ValueError(f"kernels are 'compiled', 'reference' or 'cuda', not {name!r}")
     return KERNELS

@@ -13,15 +13,16 @@ import stat
 import tempfile
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numba
 import platformdirs
 
 
-def settle() -> None:
+def settle(config: Any = numba.config) -> None:
     """Tell numba where to keep compiled kernels, unless the user has told it (``NUMBA_CACHE_DIR``)."""
-    if not numba.config.CACHE_DIR:
-        numba.config.CACHE_DIR = str(_folder())
+    if not config.CACHE_DIR:
+        config.CACHE_DIR = str(_folder())
 
 
 def _folder() -> Path:

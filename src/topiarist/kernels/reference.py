@@ -174,6 +174,26 @@ def descend(own: Array, words: Array, counts: Array, paths: Paths, start: int, o
                 out[v, here] += share
 
 
+def power(array: Array, exponent: float, out: Array) -> None:
+    """``array ** exponent``."""
+    np.power(array, exponent, out=out)
+
+
+def logarithms(array: Array, out: Array) -> None:
+    """The logarithm, finite everywhere: nothing counts as less than ``SMALLEST_MIXTURE``."""
+    np.log(np.maximum(array, SMALLEST_MIXTURE, out=out), out=out)
+
+
+def posteriors(scores: Array, prior: Array, inverse_temperature: float) -> float:
+    """(C1): each row of log-probabilities, tempered, plus the log-prior, to probabilities in place; Σ log of totals."""
+    values = scores.astype(np.float64) * inverse_temperature + prior
+    top = values.max(axis=1, keepdims=True)
+    np.exp(values - top, out=values)
+    total = values.sum(axis=1, keepdims=True)
+    scores[:] = values / total
+    return float((np.log(total) + top).sum())
+
+
 KERNELS = Kernels(
     "reference",
     document_counts,
@@ -192,4 +212,7 @@ KERNELS = Kernels(
     word_products,
     climb,
     descend,
+    power,
+    logarithms,
+    posteriors,
 )

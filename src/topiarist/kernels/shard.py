@@ -109,6 +109,10 @@ class Shard:
         """Documents and words."""
         return self.rows.n_rows, self.words.indptr.shape[1] - 1
 
+    def uniform_rows(self, n_components: int) -> Array:
+        """Proportions of its documents that say nothing yet."""
+        return uniform_rows(self.shape[0], n_components, self.rows.data.dtype)
+
     def word_totals(self) -> Array:
         """How often each word occurs."""
         total = np.zeros(self.shape[1])
@@ -126,6 +130,13 @@ def even_cuts(indptr: Array, pieces: int = PIECES) -> Array:
     cuts = np.searchsorted(indptr, targets)
     cuts[0], cuts[-1] = 0, n_rows
     return np.unique(cuts)
+
+
+def uniform_rows(n_rows: int, n_components: int, dtype: Any) -> Array:
+    """Mixing proportions that say nothing yet."""
+    rows = aligned_empty((n_rows, n_components), dtype)
+    rows[:] = 1.0 / n_components
+    return rows
 
 
 def aligned_empty(shape: tuple[int, ...], dtype: Any) -> Array:

@@ -15,19 +15,18 @@ keep every word possible in every cluster; elsewhere a few tokens guard against 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from topiarist.kernels import Paths
-from topiarist.kernels.reference import SMALLEST_MIXTURE
-from topiarist.kernels.shard import Shard, Side, aligned_empty
+from topiarist.kernels.shard import Shard, Side
 from topiarist.models.em import State
-from topiarist.models.engine import Engine, Floats, paths_of, row_pieces
+from topiarist.models.engine import TINY, Engine, Floats, paths_of
 
 NodeMix = Literal["heldout", "ml", "fixed"]
-TINY = 1e-300
 
 
 class Block(NamedTuple):
@@ -51,6 +50,15 @@ class Params:
             raise ValueError("word_given_node must be a C-contiguous (nodes, words) array")
         if len(self.word_given_node) != n_nodes or self.cluster_prior.shape != (n_clusters,):
             raise ValueError(f"expected parameters of {n_clusters} clusters and {n_nodes} nodes")
+
+    @property
+    def n_components(self) -> int:
+        """How many clusters there are."""
+        return len(self.cluster_prior)
+
+    def moved(self, move: Callable[[Any], Any]) -> Params:
+        """The same elsewhere: on a device, or back. What belongs to paths and clusters is small and stays."""
+        return Params(move(self.word_given_node), self.node_given_cluster, self.cluster_prior)
 
 
 @dataclass(frozen=True)
@@ -112,16 +120,14 @@ class Cam:
                 raise ValueError("node_mix='heldout' needs blocks with held-out counts: Block(training, heldout)")
             word_count = self.engine.word_products(heldout, posterior)
             mix_count = self.engine.path_counts(shared.word_given_node, words, word_count, paths)
-        cluster_count = posterior.sum(axis=0, dtype=np.float64)
+        cluster_count = self.engine.column_totals(posterior)
         return Stats(node_count, mix_count, cluster_count, objective / inverse_temperature), posterior
 
     def m_step(self, stats: Stats) -> Params:
         """(C3) with the prior, and (C4)."""
         words = stats.node_word_count
         if self.collection is not None and self.prior_tokens is not None:
-            collection = self.collection.astype(words.dtype)
-            for node, tokens in enumerate(self.prior_tokens):
-                words[node] += words.dtype.type(tokens) * collection
+            words = self.engine.add_outer(words, self.prior_tokens, self.collection)
         words = self.engine.normalise_rows(words, 0.0)
         mix = stats.cluster_node_count
         total = mix.sum(axis=1, keepdims=True)
@@ -135,16 +141,7 @@ class Cam:
         """Σ_a tokens(a) Σ_w P(w) log P(w|a)."""
         if self.collection is None or self.prior_tokens is None:
             return 0.0
-        possible = self.collection > 0
-        weights = self.collection[possible]
-
-        def one_node(node: int) -> float:
-            words = shared.word_given_node[node][possible].astype(np.float64)
-            np.log(np.maximum(words, TINY, out=words), out=words)
-            return float(self.engine.kernels.weighted_sum(weights, words))
-
-        nodes = np.flatnonzero(self.prior_tokens).tolist()
-        return float(self.prior_tokens[nodes] @ np.array(self.engine.threads.map(one_node, nodes)))
+        return self.engine.weighted_logs(shared.word_given_node, self.prior_tokens, self.collection)
 
     def extrapolate(self, old: State, new: State, stride: float) -> State:
         """No looking ahead: the steps are few, and clusters settle quickly."""
@@ -156,24 +153,9 @@ class Cam:
         return self._posterior(shared, words, rows, inverse_temperature)[0]
 
     def _posterior(self, shared: Params, words: Floats, rows: Side, inverse_temperature: float) -> tuple[Floats, float]:
-        logs = aligned_empty(words.shape, words.dtype)
-
-        def logarithms(piece: slice) -> None:
-            np.log(np.maximum(words[piece], SMALLEST_MIXTURE, out=logs[piece]), out=logs[piece])
-
-        self.engine.threads.map(logarithms, row_pieces(words))
-        scores = self.engine.row_products(rows, logs)
+        scores = self.engine.row_products(rows, self.engine.logarithms(words))
         prior = np.log(np.maximum(shared.cluster_prior, TINY))
-
-        def normalised(piece: slice) -> float:
-            values = scores[piece].astype(np.float64) * inverse_temperature + prior
-            top = values.max(axis=1, keepdims=True)
-            np.exp(values - top, out=values)
-            total = values.sum(axis=1, keepdims=True)
-            scores[piece] = values / total
-            return float((np.log(total) + top).sum())
-
-        return scores, sum(self.engine.threads.map(normalised, row_pieces(scores)))
+        return self.engine.posteriors(scores, prior, inverse_temperature)
 
     def word_given_cluster(self, shared: Params) -> Floats:
         """P(w|c) = Σ_a P(a|c) P(w|a), (n_words, n_clusters)."""

@@ -2,10 +2,14 @@
 
 All functions give the same bits for any number of threads: a piece owns its rows, and what crosses pieces (a
 log-likelihood, the sum of a column) is added in the order of the pieces.
+
+Everything that a model does with a large array goes through these methods. ``cuda_engine`` has the same ones for arrays
+on a device; small arrays (weights of paths, priors of classes) are NumPy's in either case.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,12 +17,14 @@ import numpy as np
 
 from topiarist.kernels import Folding, Kernels, Paths
 from topiarist.kernels.reference import SMALLEST_MIXTURE
-from topiarist.kernels.shard import Shard, Side, aligned_empty
+from topiarist.kernels.shard import Shard, Side, aligned_empty, uniform_rows
+from topiarist.scale.executors import Executor, InProcess
 from topiarist.scale.threads import Threads
 
 Floats = np.ndarray[Any, np.dtype[np.floating[Any]]]
 
 PATH_NUMBERS = 1 << 17  # in a piece of words times classes: enough pieces to share, each worth its call
+TINY = 1e-300
 
 
 @dataclass(frozen=True)
@@ -27,6 +33,48 @@ class Engine:
 
     kernels: Kernels
     threads: Threads
+
+    @property
+    def executor(self) -> Executor:
+        """Where blocks go that nobody has another place for."""
+        return InProcess()
+
+    def side(self, counts: Any, dtype: Any) -> Side:
+        """Counts by document, where this engine reads them."""
+        return Side.of(counts, dtype)
+
+    def sides(self, counts: Any, dtype: Any, n_components: int) -> Iterator[Side]:
+        """The same in as many blocks of documents as are needed, for so many components: one."""
+        yield self.side(counts, dtype)
+
+    def shard(self, counts: Any, dtype: Any, n_components: int) -> Shard:
+        """Counts by document and by word, laid out for so many components."""
+        return Shard.of(counts, dtype, n_components)
+
+    def shards(self, counts: Any, dtype: Any, n_components: int) -> list[Shard]:
+        """The same in as many blocks of documents as are needed: one."""
+        return [self.shard(counts, dtype, n_components)]
+
+    def to_device(self, value: Any) -> Any:
+        """Parameters, where this engine computes: arrays, or what is made of them (see ``em.State``)."""
+        return value
+
+    def to_host(self, value: Any) -> Any:
+        """The same as NumPy arrays."""
+        return value
+
+    def beside(self, array: Floats, value: Floats) -> Floats:
+        """A NumPy array, where the other array is."""
+        return value
+
+    def uniform_rows(self, n_rows: int, n_components: int, dtype: Any) -> Floats:
+        """Proportions that say nothing yet."""
+        return uniform_rows(n_rows, n_components, dtype)
+
+    def expected_counts(self, shard: Shard, documents: Floats, words: Floats) -> tuple[Floats, Floats, float]:
+        """``document_counts`` and ``word_counts`` of one E-step, and the log-likelihood."""
+        doc_count, log_likelihood = self.document_counts(shard, documents, words)
+        return doc_count, self.word_counts(shard, words, documents), log_likelihood
 
     def document_counts(self, shard: Shard, documents: Floats, words: Floats) -> tuple[Floats, float]:
         """Expected counts of each document's components, and the log-likelihood Σ n log mixture."""
@@ -133,8 +181,22 @@ class Engine:
         if exponent == 1.0:
             return array
         out = aligned_empty(array.shape, array.dtype)
-        self.threads.map(lambda rows: np.power(array[rows], exponent, out=out[rows]), row_pieces(array))
+        self.threads.map(lambda rows: self.kernels.power(array[rows], exponent, out[rows]), row_pieces(array))
         return out
+
+    def logarithms(self, array: Floats) -> Floats:
+        """The logarithm of each entry, none smaller than that of ``SMALLEST_MIXTURE``."""
+        out = aligned_empty(array.shape, array.dtype)
+        self.threads.map(lambda rows: self.kernels.logarithms(array[rows], out[rows]), row_pieces(array))
+        return out
+
+    def posteriors(self, scores: Floats, prior: Floats, inverse_temperature: float) -> tuple[Floats, float]:
+        """Log-probabilities, tempered, plus the log-prior, to probabilities in place; and Σ log of rows' totals."""
+
+        def piece(rows: slice) -> float:
+            return float(self.kernels.posteriors(scores[rows], prior, inverse_temperature))
+
+        return scores, sum(self.threads.map(piece, row_pieces(scores)))
 
     def normalise_rows(self, counts: Floats, smoothing: float) -> Floats:
         """Each row + smoothing to sum one, in place; a row of nothing becomes uniform."""
@@ -157,6 +219,31 @@ class Engine:
         if empty.any():
             counts[:, empty] = 1.0 / len(counts)
         return counts
+
+    def column_totals(self, array: Floats) -> Floats:
+        """The sum of each column in double precision, as a NumPy array."""
+        total: Floats = array.sum(axis=0, dtype=np.float64)
+        return total
+
+    def add_outer(self, counts: Floats, rows: Floats, columns: Floats) -> Floats:
+        """``counts[a, w] += rows[a] columns[w]``, in place."""
+        columns = columns.astype(counts.dtype)
+        for number, weight in enumerate(rows):
+            counts[number] += counts.dtype.type(weight) * columns
+        return counts
+
+    def weighted_logs(self, array: Floats, rows: Floats, columns: Floats) -> float:
+        """Σ_a rows[a] Σ_w columns[w] log array[a, w], where the weights are not zero."""
+        possible = columns > 0
+        weights = columns[possible]
+
+        def one_row(row: int) -> float:
+            values = array[row][possible].astype(np.float64)
+            np.log(np.maximum(values, TINY, out=values), out=values)
+            return float(self.kernels.weighted_sum(weights, values))
+
+        wanted = np.flatnonzero(rows).tolist()
+        return float(rows[wanted] @ np.array(self.threads.map(one_row, wanted)))
 
     def sum_of_logs(self, array: Floats) -> float:
         """Σ log of the entries: the log-density of a Dirichlet prior, up to its weight."""

@@ -13,7 +13,8 @@ over documents are then handed on to the topics. Nothing of size non-zeros × cl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -53,6 +54,15 @@ class Params:
                 f"not {self.topic_given_class.shape}"
             )
 
+    @property
+    def n_components(self) -> int:
+        """How many classes there are."""
+        return len(self.topic_given_class)
+
+    def moved(self, move: Callable[[Any], Any]) -> Params:
+        """The same elsewhere: on a device, or back. What belongs to paths is small and stays."""
+        return Params(move(self.word_given_topic), self.topic_given_class)
+
 
 @dataclass(frozen=True)
 class Stats:
@@ -71,8 +81,8 @@ class Stats:
 
     def __iadd__(self, other: Stats) -> Stats:
         """The same bits where these ones are."""
-        count = np.add(self.topic_word_count, other.topic_word_count, out=self.topic_word_count)
-        mix = np.add(self.class_topic_count, other.class_topic_count, out=self.class_topic_count)
+        count = operator.iadd(self.topic_word_count, other.topic_word_count)
+        mix = operator.iadd(self.class_topic_count, other.class_topic_count)
         return Stats(count, mix, self.objective + other.objective)
 
 
@@ -118,14 +128,16 @@ class Hplsa:
         paths = self._paths(shared, inverse_temperature)
         words = self.engine.climb(topics, paths)
         if self.variant == "em":
-            doc_count, log_likelihood = self.engine.document_counts(training, own, words)
-            word_count = self.engine.word_counts(training, words, own)
+            doc_count, word_count, log_likelihood = self.engine.expected_counts(training, own, words)
             topic_count, class_count = self.engine.descend(topics, words, word_count, paths)
         else:
             seed = self.seed if self.variant == "sem" else None
-            doc_count, topic_count, class_count, log_likelihood = hplsa_variants.assigned(
-                self.engine, training, own, topics, paths, seed
+            on_host = (self.engine.to_host(own), self.engine.to_host(topics))
+            assigned = hplsa_variants.assigned(self.engine, training, *on_host, paths, seed)
+            doc_count, topic_count = (
+                self.engine.beside(own, part) for part in (assigned.doc_count, assigned.topic_word_count)
             )
+            class_count, log_likelihood = assigned.class_topic_count, assigned.log_likelihood
         if self.topic_mix == "heldout":
             if heldout is None:
                 raise ValueError("topic_mix='heldout' needs blocks with held-out counts: Block(training, heldout)")

@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from topiarist.kernels import Folding
-from topiarist.kernels.shard import Shard
+from topiarist.kernels.shard import Shard, uniform_rows
 from topiarist.models.engine import Floats
-from topiarist.models.plsa import Params, Plsa, uniform_rows
+from topiarist.models.plsa import Params, Plsa
 
 SMALLEST_SMOOTHING = 0.01  # a word that has not come yet must be able to come
 FORGETTING = 0.6  # between 0.5 and 1, or the average would not settle

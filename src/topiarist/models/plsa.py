@@ -7,7 +7,8 @@ of the documents, so the joint model (P1) needs no parameters of its own for the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import operator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +36,15 @@ class Params:
         """From any array of the right shape; copied only where the sweeps could not read it."""
         return cls(np.ascontiguousarray(np.asarray(word_given_component).T).T)
 
+    def moved(self, move: Callable[[Any], Any]) -> Params:
+        """The same elsewhere: on a device, or back."""
+        return Params(move(self.by_word).T)
+
+    @property
+    def n_components(self) -> int:
+        """How many there are."""
+        return len(self.word_given_component)
+
     @property
     def by_word(self) -> Floats:
         """(n_words, n_components)."""
@@ -53,7 +63,7 @@ class Stats:
 
     def __iadd__(self, other: Stats) -> Stats:
         """The same bits where these ones are: no new memory, and rows stay on cache lines."""
-        count = np.add(self.word_component_count, other.word_component_count, out=self.word_component_count)
+        count = operator.iadd(self.word_component_count, other.word_component_count)
         return Stats(count, self.objective + other.objective)
 
 
@@ -71,8 +81,7 @@ class Plsa:
         """(P2) and the document half of (P3): nothing of size non-zeros × components is ever formed."""
         own = self.engine.power(local, inverse_temperature)
         words = self.engine.power(shared.by_word, inverse_temperature)
-        doc_count, log_likelihood = self.engine.document_counts(block, own, words)
-        word_count = self.engine.word_counts(block, words, own)
+        doc_count, word_count, log_likelihood = self.engine.expected_counts(block, own, words)
         objective = log_likelihood / inverse_temperature + self._log_prior(local, self.component_smoothing)
         return Stats(word_count, objective), self.engine.normalise_rows(doc_count, self.component_smoothing)
 
@@ -113,17 +122,10 @@ def folded_in(engine: Engine, rows: Side, words: Floats, smoothing: float, inver
     Single precision is for large collections: there a row may be a thousandth from its optimum, which costs
     less than 0.0001 nats a token. In double precision it is a millionth.
     """
-    start = uniform_rows(rows.n_rows, words.shape[1], words.dtype)
+    start = engine.uniform_rows(rows.n_rows, words.shape[1], words.dtype)
     single = words.dtype == np.float32
     folding = Folding(smoothing, inverse_temperature, *((100, 1e-3) if single else (1000, 1e-6)))
     return engine.fold_in(rows, start, words, folding)
-
-
-def uniform_rows(n_rows: int, n_components: int, dtype: np.dtype[Any]) -> Floats:
-    """Mixing proportions that say nothing yet."""
-    rows = aligned_empty((n_rows, n_components), dtype)
-    rows[:] = 1.0 / n_components
-    return rows
 
 
 def initial(shards: list[Shard], n_components: int, rng: np.random.Generator, word_smoothing: float = 0.0) -> State:
@@ -150,9 +152,7 @@ def initial(shards: list[Shard], n_components: int, rng: np.random.Generator, wo
 def even_local(shards: Sequence[Any], n_components: int, dtype: np.dtype[Any]) -> tuple[Any, ...]:
     """Uniform rows for each block; those of a block that is a file are made where it is opened."""
     return tuple(
-        EvenRows(shard.shape[0], n_components, dtype.str)
-        if any(handles(shard))
-        else uniform_rows(shard.shape[0], n_components, dtype)
+        EvenRows(shard.shape[0], n_components, dtype.str) if any(handles(shard)) else shard.uniform_rows(n_components)
         for shard in shards
     )
 

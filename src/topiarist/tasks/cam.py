@@ -17,7 +17,6 @@ from topiarist.hierarchy.guided import Guided
 from topiarist.hierarchy.parts import Parts
 from topiarist.hierarchy.placing import placed
 from topiarist.hierarchy.species import CamSpecies, Steps, flattened
-from topiarist.kernels.shard import Shard
 from topiarist.models import cam, em
 from topiarist.models.engine import Engine, Floats
 from topiarist.tasks import options, stored, trees
@@ -60,8 +59,8 @@ class CAM(ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         Stop when two successive steps each gain less than this, in nats a token.
     random_state : int, RandomState or None
         Seed of the held-out tokens and of growth. The result does not depend on the number of threads.
-    device : "cpu"
-        Where to compute.
+    device : "cpu" or "cuda"
+        Where to compute. A CUDA device gives the same bits every time, but not those of the processor.
     n_threads : int or None
         Threads; None uses every core.
     executor : InProcess, DaskExecutor or None
@@ -141,14 +140,14 @@ class CAM(ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         stored.in_memory(X, "fitting a CAM", self.executor)
         counts = self._counts(X, reset=True)
         dtype = options.working_dtype(self.dtype, counts, trees.TILE_COLUMNS)
-        prepare_kernels(dtype, paths=True)
+        prepare_kernels(dtype, paths=True, device=self.device)
         with options.running(self) as engine, threadpool_limits(limits=1, user_api="blas"):
             rng = options.generator(self.random_state)
             seed = int(rng.integers(2**31))
             lengths = LENGTHS if self.effective_length == "heldout" else (self.effective_length,)
             best, best_likelihood = None, -np.inf
             for length in lengths:
-                ground = trees.prepared(counts, length, self.heldout_fraction, dtype, seed)  # type: ignore[arg-type]
+                ground = trees.prepared(engine, counts, length, self.heldout_fraction, dtype, seed)  # type: ignore[arg-type]
                 grown = self._grown(engine, ground, rng)
                 likelihood = trees.unseen_likelihood(engine, ground, grown.stage)
                 if best is None or likelihood > best_likelihood:
@@ -200,7 +199,7 @@ class CAM(ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         """Learn the words from all tokens, with the tree and the levels as they are."""
         parts = grown.stage.parts
         rows = shortened(counts, length)
-        shard = Shard.of(rows, dtype, trees.TILE_COLUMNS)
+        shard = engine.shard(rows, dtype, trees.TILE_COLUMNS)
         totals = np.asarray(rows.sum(axis=0), np.float64).ravel()
         species = CamSpecies(
             engine, cam.Block(shard), totals / totals.sum(), np.random.default_rng(0),
@@ -231,7 +230,7 @@ class CAM(ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
 
     def _reader(self, engine: Engine) -> stored.Reader:
         dtype = self.word_given_node_.dtype
-        prepare_kernels(dtype, paths=True)
+        prepare_kernels(dtype, paths=True, device=self.device)
         return stored.Reader(*self._model(engine), 1.0 / self.temperature_, dtype, self.effective_length_)
 
     def _model(self, engine: Engine) -> tuple[cam.Cam, cam.Params]:

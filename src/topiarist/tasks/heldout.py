@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from topiarist.counts.split import split_tokens
 from topiarist.errors import InputError
-from topiarist.kernels.shard import Side
 from topiarist.metrics import known_counts
 from topiarist.models import em, plsa
 
@@ -28,10 +28,17 @@ def split(counts: Any, fraction: float, rng: np.random.Generator, check: Callabl
     return training, validation
 
 
-def likelihood(model: plsa.Plsa, validation: Any, dtype: np.dtype[Any]) -> Callable[[em.State], float] | None:
-    """Log-likelihood per held-out token of a state, or None without held-out tokens."""
+def likelihood(model: plsa.Plsa, validation: Any, shards: Sequence[Any]) -> Callable[[em.State], float] | None:
+    """Log-likelihood per held-out token of a state, or None without held-out tokens; ``shards`` say who has which."""
     if validation is None:
         return None
-    rows = Side.of(validation, dtype)
+    ends = np.cumsum([0, *(shard.shape[0] for shard in shards)]).tolist()
+    parts = [validation[start:stop] for start, stop in pairwise(ends)] if len(shards) > 1 else [validation]
+    sides = [model.engine.side(part, shards[0].rows.data.dtype) for part in parts]
     tokens = max(float(validation.sum(dtype=np.float64)), 1.0)
-    return lambda state: model.log_likelihood(state.shared, rows, state.local[0]) / tokens
+
+    def of_state(state: em.State) -> float:
+        pairs = zip(sides, state.local, strict=True)
+        return sum(model.log_likelihood(state.shared, side, local) for side, local in pairs) / tokens
+
+    return of_state

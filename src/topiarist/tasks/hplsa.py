@@ -19,7 +19,6 @@ from topiarist.hierarchy.hplsa_species import HplsaSpecies
 from topiarist.hierarchy.placing import placed
 from topiarist.hierarchy.species import Steps
 from topiarist.hierarchy.tree import Tree
-from topiarist.kernels.shard import Shard
 from topiarist.models import em, hplsa
 from topiarist.models.engine import Engine, Floats
 from topiarist.tasks import options, stored, stored_trees, trees
@@ -63,8 +62,8 @@ class HPLSA(PlacesDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Stop when two successive steps each gain less than this, in nats a token.
     random_state : int, RandomState or None
         Seed of the held-out tokens and of growth. The result does not depend on the number of threads.
-    device : "cpu"
-        Where to compute.
+    device : "cpu" or "cuda"
+        Where to compute. A CUDA device gives the same bits every time, but not those of the processor.
     n_threads : int or None
         Threads; None uses every core.
     executor : InProcess, DaskExecutor or None
@@ -159,17 +158,17 @@ class HPLSA(PlacesDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             return self
         counts = self._counts(X, reset=True)
         dtype = options.working_dtype(self.dtype, counts, trees.TILE_COLUMNS)
-        prepare_kernels(dtype, paths=True)
+        prepare_kernels(dtype, paths=True, device=self.device)
         with options.running(self) as engine, threadpool_limits(limits=1, user_api="blas"):
             rng = options.generator(self.random_state)
             seed = int(rng.integers(2**31))
-            ground = trees.prepared(counts, self.effective_length, self.heldout_fraction, dtype, seed)
+            ground = trees.prepared(engine, counts, self.effective_length, self.heldout_fraction, dtype, seed)
             species = HplsaSpecies(
                 engine, hplsa.Block(ground.training, ground.heldout), rng, self.topic_mix, self.variant,  # type: ignore[arg-type]
                 self.word_smoothing, self.class_smoothing, executor=self.executor,
             )  # fmt: skip
             grown = self._grown(species, ground, rng) if self.tree is None else self._on_tree(species, ground, rng)
-            shard = Shard.of(shortened(counts, self.effective_length), dtype, trees.TILE_COLUMNS)
+            shard = engine.shard(shortened(counts, self.effective_length), dtype, trees.TILE_COLUMNS)
             self._keep(counts, grown, replace(species, block=hplsa.Block(shard)))
         return self
 
@@ -233,7 +232,7 @@ class HPLSA(PlacesDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def _reader(self, engine: Engine) -> stored.Reader:
         dtype = self.word_given_topic_.dtype
-        prepare_kernels(dtype, paths=True)
+        prepare_kernels(dtype, paths=True, device=self.device)
         return stored.Reader(*self._model(engine), self.inverse_temperature_, dtype, self.effective_length)
 
     def _model(self, engine: Engine) -> tuple[hplsa.Hplsa, hplsa.Params]:

@@ -46,13 +46,21 @@ def check_one_of(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
 
 
 def check_device(device: Any) -> None:
-    """Only the processor can be asked for so far."""
-    if device == "cuda":
+    """The processor, or a CUDA device if there is one. Only who asks for a device loads what drives it."""
+    check_one_of("device", device, ("cpu", "cuda"))
+    if device == "cpu":
+        return
+    try:
+        from numba import cuda
+
+        usable = bool(cuda.is_available())  # type: ignore[no-untyped-call]
+    except ImportError:
+        usable = False
+    if not usable:
         raise ResourceError(
-            "device='cuda' is not available in this version of topiarist.",
-            hint="leave the option out: the same fit runs on the processor",
+            "device='cuda' needs an NVIDIA GPU with its driver and the CUDA toolkit; numba finds none here.",
+            hint="pip install 'topiarist[cuda12]' (or cuda13), or leave the option out: the processor fits the same",
         )
-    check_one_of("device", device, ("cpu",))
 
 
 def working_dtype(dtype: Any, counts: Any, n_components: int) -> np.dtype[Any]:
@@ -102,4 +110,15 @@ def running(estimator: Any) -> Iterator[Engine]:
         check_integer("n_threads", estimator.n_threads, 1, hint="None uses every core")
     check_executor(estimator.executor)
     with Threads(estimator.n_threads) as threads:
-        yield Engine(load("compiled"), threads)
+        if estimator.device == "cpu":
+            yield Engine(load("compiled"), threads)
+            return
+        from topiarist.models.cuda_engine import CudaEngine
+
+        try:
+            yield CudaEngine.start(threads)
+        except MemoryError as error:
+            raise ResourceError(
+                f"the GPU has too little memory for this fit: {error}.",
+                hint="fewer components, dtype='float32', or device='cpu'",
+            ) from error

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from topiarist.counts.validation import check_counts
 from topiarist.errors import InputError
-from topiarist.kernels.shard import Shard, Side
+from topiarist.kernels.shard import Side
 from topiarist.metrics import completion_perplexity, known_counts
 from topiarist.models import em, plsa
 from topiarist.models.engine import Engine, Floats, row_pieces
@@ -55,8 +55,8 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         Stop when two successive steps each gain less than this, in nats a token.
     random_state : int, RandomState or None
         Seed of the start and of the held-out tokens. The result does not depend on the number of threads.
-    device : "cpu"
-        Where to compute.
+    device : "cpu" or "cuda"
+        Where to compute. A CUDA device gives the same bits every time, but not those of the processor.
     n_threads : int or None
         Threads; None uses every core.
     executor : InProcess, DaskExecutor or None
@@ -138,35 +138,37 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             rng = options.generator(self.random_state)
             if self.online:
                 self._fit_online(engine, counts, rng)
-                self._keep_documents(counts, self._reader(engine)(counts))
+                self._keep_documents(engine, counts, self._reader(engine)(counts))
             else:
                 fit = self._fit_batch(engine, counts, rng)
                 documents = self._reader(engine, fit)(counts)
-                self._keep_fit(fit)
-                self._keep_documents(counts, documents)
+                self._keep_fit(replace(fit, state=engine.to_host(fit.state)))
+                self._keep_documents(engine, counts, documents)
         return self
 
     def _fit_batch(self, engine: Engine, counts: Any, rng: np.random.Generator) -> em.Fit:
         training, validation = self._heldout_split(counts, rng)
         dtype = options.working_dtype(self.dtype, counts, self.n_components)
-        prepare_kernels(dtype)
-        shard = Shard.of(training, dtype, self.n_components)
-        judge = heldout.likelihood(self._model(engine), validation, dtype)
-        return self._run(engine, [shard], float(training.sum(dtype=np.float64)), judge, rng)
+        prepare_kernels(dtype, device=self.device)
+        shards = engine.shards(training, dtype, self.n_components)
+        judge = heldout.likelihood(self._model(engine), validation, shards)
+        return self._run(engine, shards, float(training.sum(dtype=np.float64)), judge, rng)
 
     def _run(self, engine: Engine, blocks: Any, weight: float, judge: Any, rng: np.random.Generator) -> em.Fit:
         model = self._model(engine)
+        executor, seated = stored.seat(engine, blocks, self.executor)
         rules = em.Rules(self.max_iter, self.tol, weight, accelerate=self.accelerate)
         with fitting(f"PLSA, {self.n_components} components", rules, show=bool(self.verbose)) as watch:
 
             def run_at(start: Any, inverse_temperature: float) -> em.Fit:
                 return em.run(
                     model, blocks, start, rules,
-                    inverse_temperature=inverse_temperature, heldout=judge, watch=watch, executor=self.executor,
+                    inverse_temperature=inverse_temperature, heldout=judge, watch=watch, executor=executor,
                 )  # fmt: skip
 
             def start() -> em.State:
-                return plsa.initial(blocks, self.n_components, rng, float(self.word_smoothing))
+                state: em.State = seated(plsa.initial(blocks, self.n_components, rng, float(self.word_smoothing)))
+                return state
 
             def one_start() -> em.Fit:
                 if self.inverse_temperature == "heldout":
@@ -182,11 +184,11 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         self.history_, self.heldout_history_ = np.array(fit.objectives), np.array(fit.heldout)
         self.n_iter_, self.converged_, self.stopped_ = fit.steps, fit.converged, fit.reason
 
-    def _keep_documents(self, counts: Any, component_given_doc: Floats) -> None:
+    def _keep_documents(self, engine: Engine, counts: Any, component_given_doc: Floats) -> None:
         """Made by the same E-step that ``transform`` makes, so that the two can never disagree."""
         lengths = np.asarray(counts.sum(axis=1, dtype=np.float64)).ravel()
         pieces = row_pieces(component_given_doc)
-        prior = np.sum([lengths[rows] @ component_given_doc[rows] for rows in pieces], axis=0)
+        prior = np.sum(engine.threads.map(lambda rows: lengths[rows] @ component_given_doc[rows], pieces), axis=0)
         self.component_prior_ = (prior / lengths.sum()).astype(self.components_.dtype)
         self.component_given_doc_ = component_given_doc
         if not self.online:
@@ -226,7 +228,7 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         if fit is not None:
             shared: plsa.Params = fit.state.shared
             return stored.Reader(self._model(engine), shared, fit.inverse_temperature, shared.by_word.dtype)
-        prepare_kernels(self.components_.dtype)
+        prepare_kernels(self.components_.dtype, device=self.device)
         model, shared = plsa.Plsa(engine, 0.0, self.component_smoothing_), plsa.Params.of(self.components_)
         return stored.Reader(model, shared, self.inverse_temperature_, shared.by_word.dtype)
 

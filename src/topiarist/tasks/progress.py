@@ -13,8 +13,15 @@ from topiarist.models.em import Loop, Rules
 FIRST_RUN = "Compiling the numerical kernels (once per machine, about 10 seconds)"
 
 
-def prepare_kernels(dtype: Any, notice: Callable[[str], None] | None = None, *, paths: bool = False) -> None:
-    """Make sure the kernels of a precision are compiled, those for trees too if asked; it takes some seconds once."""
+def prepare_kernels(
+    dtype: Any, notice: Callable[[str], None] | None = None, *, paths: bool = False, device: str = "cpu"
+) -> None:
+    """Make sure the kernels of a precision are compiled, those for trees too if asked; it takes some seconds once.
+
+    Those of other devices are compiled when they are first used.
+    """
+    if device != "cpu":
+        return
     try:
         from topiarist.kernels import cache, compiled, compiled_paths
     except ImportError:  # no compiler: ``kernels.load`` says so

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,11 +16,11 @@ from sklearn.utils.validation import validate_data
 from topiarist.counts.validation import token_counts
 from topiarist.counts.weighting import shortened
 from topiarist.errors import InputError, UsageError
-from topiarist.kernels.shard import Shard, Side
-from topiarist.models.engine import Floats
+from topiarist.kernels.shard import Shard
+from topiarist.models.engine import Engine, Floats
 from topiarist.scale.blocks import BlockStore
-from topiarist.scale.executors import InProcess
-from topiarist.scale.files import RowFile, Scratch
+from topiarist.scale.executors import Executor, InProcess
+from topiarist.scale.files import RowFile, Scratch, handles
 from topiarist.tasks import options
 from topiarist.tasks.progress import prepare_kernels
 
@@ -42,8 +42,10 @@ class Reader:
 
     def __call__(self, counts: Any) -> Floats:
         """A row for each row of the counts."""
-        side = Side.of(shortened(counts, self.effective_length), self.dtype)
-        rows: Floats = self.model.fold_in(self.shared, side, self.inverse_temperature)
+        engine, shared = self.model.engine, self.model.engine.to_device(self.shared)
+        sides = engine.sides(shortened(counts, self.effective_length), self.dtype, shared.n_components)
+        parts = [engine.to_host(self.model.fold_in(shared, side, self.inverse_temperature)) for side in sides]
+        rows: Floats = parts[0] if len(parts) == 1 else np.concatenate(parts)
         return rows
 
 
@@ -102,6 +104,13 @@ def is_stored(X: Any, executor: Any) -> bool:
     return isinstance(X, BlockStore) or bool(getattr(executor, "needs_files", False))
 
 
+def seat(engine: Engine, blocks: Sequence[Any], executor: Any) -> tuple[Executor, Callable[[Any], Any]]:
+    """Who computes the blocks, and what brings a start to its place. With blocks that are files that is the host."""
+    if any(handles(blocks[0])):
+        return executor or InProcess(), lambda state: state
+    return executor or engine.executor, engine.to_device
+
+
 def in_memory(X: Any, what: str, executor: Any = None) -> None:
     """Refuse a store, or an executor that needs one, where only counts in memory will do."""
     if isinstance(X, BlockStore):
@@ -156,7 +165,7 @@ def fit_plsa(estimator: Any, X: Any) -> None:
     with as_store(estimator, X) as store, options.running(estimator) as engine:
         check_filled(store, n_components, f"n_components={n_components}")
         dtype = options.precision(estimator.dtype, store.nnz, store.largest, n_components)
-        prepare_kernels(dtype)
+        prepare_kernels(dtype, device=estimator.device)
         rng = options.generator(estimator.random_state)
         fit = estimator._run(engine, store.blocks(dtype), store.n_tokens, None, rng)
         documents, tokens = read_store(store, estimator._reader(engine, fit), estimator.executor)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from topiarist.errors import UsageError
-from topiarist.kernels.shard import Shard
 from topiarist.models import em, online, plsa
 from topiarist.models.engine import Engine
 from topiarist.tasks import options
@@ -67,16 +66,16 @@ class LearnsFromStreams:
     def _start_stream(self: Any, engine: Engine, batch: Any, rng: np.random.Generator) -> None:
         """Fit the first batch as a small collection: a stream sees a document once and could not mend a poor start."""
         dtype = options.working_dtype(self.dtype, batch, self.n_components)
-        prepare_kernels(dtype)
-        shard = Shard.of(batch, dtype, self.n_components)
+        prepare_kernels(dtype, device=self.device)
+        shard = engine.shard(batch, dtype, self.n_components)
         model = replace(self._model(engine), word_smoothing=online.smoothing(self.word_smoothing))
         fit = em.run(
             model,
             [shard],
-            lambda: plsa.initial([shard], self.n_components, rng, model.word_smoothing),
+            lambda: engine.to_device(plsa.initial([shard], self.n_components, rng, model.word_smoothing)),
             em.Rules(online.FIRST_STEPS, self.tol, float(batch.sum(dtype=np.float64))),
         )
-        self.components_ = fit.state.shared.word_given_component
+        self.components_ = engine.to_host(fit.state.shared).word_given_component
         self.component_prior_ = np.full(self.n_components, 1.0 / self.n_components, dtype)
         self.component_smoothing_ = float(self.component_smoothing)
         self._forget_stream(0, 0.0)
@@ -93,7 +92,7 @@ class LearnsFromStreams:
             self._stream = online.Stream(np.ascontiguousarray(joint), self.n_batches_, self.n_tokens_seen_)
             self.history_, self.heldout_history_, self.inverse_temperature_ = np.empty(0), np.empty(0), 1.0
         model = self._model(engine)
-        shard = Shard.of(batch, self.components_.dtype, self.n_components)
+        shard = engine.shard(batch, self.components_.dtype, self.n_components)
         stream, log_likelihood = online.absorb(model, self._stream, plsa.Params.of(self.components_), shard)
         tokens = max(stream.tokens - self._stream.tokens, 1.0)
         self._stream, self.n_batches_, self.n_tokens_seen_ = stream, stream.batches, stream.tokens

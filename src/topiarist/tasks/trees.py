@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -66,13 +66,18 @@ def given(stage: Stage) -> Growth:
 
 
 def last_run(
-    model: em.Model, block: Any, start: em.State, rules: em.Rules, inverse_temperature: float, **how: Any
+    model: Any, block: Any, start: em.State, rules: em.Rules, inverse_temperature: float, *, watch: Any, executor: Any
 ) -> em.Fit:
-    """EM over all tokens; Ctrl-C in its first step keeps the start."""
+    """EM over all tokens, from the host and back to it; Ctrl-C in its first step keeps the start."""
+    engine: Engine = model.engine
     try:
-        return em.run(model, [block], start, rules, inverse_temperature=inverse_temperature, **how)
+        fit = em.run(
+            model, [block], engine.to_device(start), rules,
+            inverse_temperature=inverse_temperature, watch=watch, executor=executor or engine.executor,
+        )  # fmt: skip
     except KeyboardInterrupt:
         return em.Fit(start, (), (), 0, "interrupted", inverse_temperature)
+    return replace(fit, state=engine.to_host(fit.state))
 
 
 @dataclass(frozen=True)
@@ -99,7 +104,9 @@ def parted(counts: Any, fraction: float, seed: int) -> tuple[Any, Any]:
     return training, heldout
 
 
-def prepared(counts: Any, effective_length: float | None, fraction: float, dtype: Any, seed: int) -> Ground:
+def prepared(
+    engine: Engine, counts: Any, effective_length: float | None, fraction: float, dtype: Any, seed: int
+) -> Ground:
     """Hold out a share of each document's tokens, weigh the rest, and find the documents' places in latent space."""
     training, heldout = parted(counts, fraction, seed)
     weights = effective_length_weights(counts, effective_length)
@@ -109,8 +116,8 @@ def prepared(counts: Any, effective_length: float | None, fraction: float, dtype
     # a word whose every token is held out is still possible, as if it had been seen once in a thousand times
     totals += 1e-3 * (everywhere > 0)
     return Ground(
-        Shard.of(learned, dtype, TILE_COLUMNS),
-        Shard.of(scale_rows(heldout, weights), dtype, TILE_COLUMNS),
+        engine.shard(learned, dtype, TILE_COLUMNS),
+        engine.shard(scale_rows(heldout, weights), dtype, TILE_COLUMNS),
         heldout,
         learned,
         totals / totals.sum(),

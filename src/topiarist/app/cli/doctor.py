@@ -6,6 +6,7 @@ import importlib.util
 import platform
 import sqlite3
 import time
+from ctypes.util import find_library
 from importlib.metadata import version
 
 from rich.console import Console
@@ -35,6 +36,7 @@ def run(*, warm: bool) -> None:
             f"[{extra}]".replace("[", "\\["),
             version(module) if found else f"not installed: pip install 'topiarist\\[{extra}]'",
         )
+    table.add_row("GPU", _gpu())
     table.add_row(
         "full-text search",
         "SQLite " + sqlite3.sqlite_version + (" with FTS5" if _has_fts5() else " WITHOUT FTS5"),
@@ -54,6 +56,18 @@ def run(*, warm: bool) -> None:
             "will be compiled at the first fit; --warm does it now" if missing else "ready",
         )
     console.print(table)
+
+
+def _gpu() -> str:
+    """What ``device="cuda"`` would use; numba is asked only where there is a driver at all."""
+    if not (find_library("cuda") or find_library("nvcuda")):
+        return "no CUDA driver: everything runs on the processor"
+    from numba import cuda
+
+    if not cuda.is_available():  # type: ignore[no-untyped-call]
+        return "a CUDA driver, but no toolkit that numba finds: pip install 'topiarist\\[cuda12]' (or cuda13)"
+    name = cuda.gpus[0].name
+    return f"{name.decode() if isinstance(name, bytes) else name}, for device='cuda'"
 
 
 def _has_fts5() -> bool:

@@ -1,0 +1,311 @@
+"""The engine on a device does what the engine on the host does. Run by ``test_cuda`` in numba's simulator."""
+
+import inspect
+import pickle
+import sys
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+from tests.oracles import trees
+from tests.strategies import simplex_rows
+from topiarist import CAM, HPLSA, PLSA, Tree
+from topiarist.kernels import Folding, load
+from topiarist.kernels.cuda.memory import DeviceArray
+from topiarist.kernels.shard import Side
+from topiarist.models import cam, em, hplsa, plsa
+from topiarist.models.cuda_engine import CudaEngine
+from topiarist.models.cuda_stream import Parked, block_cuts
+from topiarist.models.engine import Engine, paths_of
+from topiarist.scale.blocks import BlockStore
+from topiarist.scale.executors import InProcess
+from topiarist.scale.threads import Threads
+
+sys.setswitchinterval(5e-4)  # a simulated warp is a handful of Python threads that wait for each other
+
+THREADS = Threads(1)
+HOST = Engine(load("compiled"), THREADS)
+MASK = trees.balanced(1)
+
+
+@pytest.fixture(scope="module")
+def device():
+    return CudaEngine.start(THREADS)
+
+
+def matrix_of(seed=0, shape=(5, 8)):
+    dense = np.random.default_rng(seed).poisson(0.8, shape)
+    dense[1], dense[:, 3] = 0, 0
+    dense[0, 0] += 1
+    return csr_matrix(dense.astype(float))
+
+
+def public(kind):
+    return {name for name in dir(kind) if not name.startswith("_")}
+
+
+def test_the_same_methods_with_the_same_arguments():
+    """Nothing of the host's engine would be met with arrays of a device, and nothing is called differently there."""
+    for name in public(Engine) - {"kernels", "threads"}:
+        ours, theirs = (inspect.getattr_static(kind, name) for kind in (CudaEngine, Engine))
+        assert ours is not theirs, name
+        if callable(theirs):
+            wanted = [(p.name, p.default) for p in inspect.signature(theirs).parameters.values()]
+            assert [(p.name, p.default) for p in inspect.signature(ours).parameters.values()] == wanted, name
+
+
+def same_state(got, wanted, **close):
+    close = close or {"rtol": 1e-12, "atol": 1e-14}
+    for one, other in zip(got.local, wanted.local, strict=True):
+        np.testing.assert_allclose(one, other, **close)
+    for name in vars(wanted.shared):
+        np.testing.assert_allclose(getattr(got.shared, name), getattr(wanted.shared, name), **close)
+
+
+def steps(make, blocks_of, start, beta=1.0, number=2, executor=None, engine=HOST):
+    """States and objectives of a few EM steps with looking ahead, as NumPy arrays."""
+    rules = em.Rules(number, -np.inf, 1.0, accelerate=True)
+    fit = em.run(
+        make(engine), blocks_of(engine), engine.to_device(start), rules,
+        inverse_temperature=beta, executor=executor or engine.executor,
+    )  # fmt: skip
+    return engine.to_host(fit.state), fit.objectives
+
+
+def both(device, make, blocks_of, start, beta=1.0, number=2):
+    (wanted, objectives), (got, found) = (
+        steps(make, blocks_of, start, beta, number, engine=engine) for engine in (HOST, device)
+    )
+    np.testing.assert_allclose(found, objectives, rtol=1e-12)
+    same_state(got, wanted)
+
+
+@pytest.mark.parametrize("beta", [1.0, 0.7])
+@pytest.mark.parametrize("n_components", [1, 5])
+def test_plsa(device, n_components, beta):
+    matrix = matrix_of()
+    start = plsa.initial([HOST.shard(matrix, np.float64, n_components)], n_components, np.random.default_rng(0), 0.1)
+    both(
+        device, lambda engine: plsa.Plsa(engine, 0.1, 0.05 if beta < 1 else 0.0),
+        lambda engine: [engine.shard(matrix, np.float64, n_components)], start, beta,
+    )  # fmt: skip
+
+
+def test_a_component_without_counts_and_words_that_cannot_be(device):
+    counts = np.array([[1.0, 0.0], [2.0, 0.0], [0.0, 0.0]])
+    for smoothing in (0.0, 0.2):
+        wanted = HOST.normalise_columns(counts.copy(), smoothing)
+        got = device.normalise_columns(device.to_device(counts), smoothing)
+        np.testing.assert_allclose(device.to_host(got), wanted, rtol=1e-14)
+
+
+@pytest.mark.parametrize("topic_mix", ["ml", "heldout", "uniform"])
+def test_hplsa(device, topic_mix):
+    matrix, heldout = matrix_of(0), matrix_of(1)
+    start = hplsa.initial([HOST.shard(matrix, np.float64, 2)], MASK, np.random.default_rng(0), 0.1)
+
+    def blocks(engine):
+        return [hplsa.Block(engine.shard(matrix, np.float64, 2), engine.shard(heldout, np.float64, 2))]
+
+    both(device, lambda engine: hplsa.Hplsa(engine, MASK, 0.1, 0.05, topic_mix), blocks, start)
+
+
+@pytest.mark.parametrize("variant", ["cem", "sem"])
+def test_hplsa_where_tokens_choose(device, variant):
+    matrix = matrix_of()
+    start = hplsa.initial([HOST.shard(matrix, np.float64, 2)], MASK, np.random.default_rng(0), 0.1)
+    both(
+        device, lambda engine: hplsa.Hplsa(engine, MASK, 0.1, variant=variant),
+        lambda engine: [engine.shard(matrix, np.float64, 2)], start, number=1,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("node_mix", ["heldout", "ml"])
+def test_cam(device, node_mix):
+    matrix, heldout = matrix_of(0), matrix_of(1)
+    rng = np.random.default_rng(2)
+    mix = MASK * simplex_rows(rng, *MASK.shape)
+    shared = cam.Params(
+        simplex_rows(rng, MASK.shape[1], 8), mix / mix.sum(axis=1, keepdims=True), simplex_rows(rng, 1, 2)[0]
+    )
+    collection = np.asarray(matrix.sum(axis=0)).ravel() / matrix.sum()
+    tokens = np.array([2.0, 0.0, 1.0])
+
+    def blocks(engine):
+        return [cam.Block(engine.shard(matrix, np.float64, 2), engine.shard(heldout, np.float64, 2))]
+
+    start = em.State(shared, (np.full((5, 2), 0.5),))
+    both(device, lambda engine: cam.Cam(engine, MASK, node_mix, collection, tokens), blocks, start, beta=0.8)
+    wanted = cam.Cam(HOST, MASK).log_likelihood(shared, Side.of(matrix), start.local[0])
+    on_device = device.to_device(start)
+    got = cam.Cam(device, MASK).log_likelihood(on_device.shared, device.side(matrix, np.float64), on_device.local[0])
+    assert got == pytest.approx(wanted, rel=1e-12)
+
+
+def test_arrays_of_the_host_come_back_to_the_host(device):
+    """Every method takes NumPy arrays too, and says the same."""
+    matrix = matrix_of()
+    rng = np.random.default_rng(3)
+    own, other = simplex_rows(rng, 5, 3), np.ascontiguousarray(simplex_rows(rng, 3, 8).T)
+    nodes, mask = simplex_rows(rng, 3, 8), MASK
+    paths = paths_of(mask, rng.random(mask.shape), np.float64)
+    side, host_shard, shard = Side.of(matrix), HOST.shard(matrix, np.float64, 3), device.shard(matrix, np.float64, 3)
+    calls = [
+        lambda e, s: e.expected_counts(s, own, other),
+        lambda e, s: e.document_counts(s, own, other),
+        lambda e, s: e.word_counts(s, other, own),
+        lambda e, s: e.log_likelihood(side, own, other),
+        lambda e, s: e.fold_in(side, own, other, Folding(0.1, 1.0, 3)),
+        lambda e, s: e.row_products(side, other, np.float64),
+        lambda e, s: e.word_products(s, own),
+        lambda e, s: e.climb(nodes, paths),
+        lambda e, s: e.descend(nodes, np.ones((8, 2)), np.ones((8, 2)), paths),
+        lambda e, s: e.path_counts(nodes, np.ones((8, 2)), np.ones((8, 2)), paths),
+        lambda e, s: e.power(own, 0.5),
+        lambda e, s: e.logarithms(own),
+        lambda e, s: e.posteriors(own.copy(), np.zeros(3), 0.5),
+        lambda e, s: e.normalise_rows(own.copy(), 0.3),
+        lambda e, s: e.normalise_columns(own.copy(), 0.3),
+        lambda e, s: e.column_totals(own),
+        lambda e, s: e.add_outer(nodes.copy(), np.arange(3.0), np.arange(8.0)),
+        lambda e, s: e.weighted_logs(nodes, np.array([1.0, 0.0, 2.0]), np.arange(8.0)),
+        lambda e, s: e.sum_of_logs(own),
+        lambda e, s: e.look_ahead(own, own[::-1].copy(), 1.5),
+    ]
+    for call in calls:
+        wanted, got = call(HOST, host_shard), call(device, shard)
+        wanted, got = (value if isinstance(value, tuple) else (value,) for value in (wanted, got))
+        for one, two in zip(got, wanted, strict=True):
+            assert type(one) in (np.ndarray, float)
+            np.testing.assert_allclose(one, two, rtol=1e-12, atol=1e-14)
+    np.testing.assert_array_equal(shard.word_totals(), host_shard.word_totals())
+    in_place = own.copy()
+    assert device.normalise_rows(in_place, 0.3) is in_place
+    np.testing.assert_allclose(in_place, HOST.normalise_rows(own.copy(), 0.3), rtol=1e-12)
+
+
+def test_atomic_additions_say_nearly_the_same():
+    matrix = matrix_of()
+    start = plsa.initial([HOST.shard(matrix, np.float64, 3)], 3, np.random.default_rng(0), 0.1)
+    atomic = CudaEngine.start(THREADS, atomic=True)
+    both(
+        atomic, lambda engine: plsa.Plsa(engine, 0.1),
+        lambda engine: [engine.shard(matrix, np.float64, 3)], start,
+    )  # fmt: skip
+
+
+LIMIT = 3_500
+
+
+@pytest.fixture
+def exact_places(monkeypatch):
+    monkeypatch.setattr("topiarist.kernels.cuda.memory.LEAST", 16)  # or the least places would be most of the memory
+
+
+@pytest.mark.usefixtures("exact_places")
+def test_blocks_that_visit_the_device_give_the_same_bits():
+    matrix, limit = matrix_of(4, (12, 8)), LIMIT
+    small, large = CudaEngine.start(THREADS, device_memory=limit), CudaEngine.start(THREADS)
+    parked = small.shards(matrix, np.float64, 3)
+    assert len(parked) > 2
+    assert not any(block.resident for block in parked)
+    ends = np.cumsum([0, *(block.shape[0] for block in parked)])
+    resident = [large.shard(matrix[a:b], np.float64, 3) for a, b in pairwise(ends)]
+    ends = []
+    for engine, blocks, executor in (
+        (large, resident, InProcess()), (small, parked, small.executor), (small, parked, InProcess()),
+    ):  # fmt: skip
+        start = plsa.initial(blocks, 3, np.random.default_rng(0), 0.1)
+        assert isinstance(start.local[0], DeviceArray if engine is large else Parked)
+        state, objectives = steps(
+            lambda engine: plsa.Plsa(engine, 0.1, 0.05), lambda _, blocks=blocks: blocks, start,
+            number=2, executor=executor, engine=engine,
+        )  # fmt: skip
+        ends.append((state.shared.by_word, np.concatenate(state.local), np.array(objectives)))
+    for other in ends[1:]:
+        for one, two in zip(ends[0], other, strict=True):
+            assert np.array_equal(one, two)
+    assert 0 < small.memory.peak <= limit
+
+
+@pytest.mark.usefixtures("exact_places")
+def test_a_block_of_two_shards_is_fetched_whole():
+    small = CudaEngine.start(THREADS, device_memory=2 * LIMIT)
+    matrix, heldout = matrix_of(4, (8, 8)), matrix_of(5, (8, 8))
+    training, rest = (
+        [small.parking.parked_shard(small.shard(counts[rows], np.float64, 2)) for rows in (slice(5), slice(5, 8))]
+        for counts in (matrix, heldout)
+    )
+    start = hplsa.initial(training, MASK, np.random.default_rng(0), 0.1)
+    state, objectives = steps(
+        lambda engine: hplsa.Hplsa(engine, MASK, 0.1, topic_mix="heldout"),
+        lambda _: [hplsa.Block(*pair) for pair in zip(training, rest, strict=True)], start, number=1, engine=small,
+    )  # fmt: skip
+    wanted, expected = steps(
+        lambda engine: hplsa.Hplsa(engine, MASK, 0.1, topic_mix="heldout"),
+        lambda engine: [hplsa.Block(engine.shard(matrix, np.float64, 2), engine.shard(heldout, np.float64, 2))],
+        replace(small.to_host(start), local=(np.concatenate(small.to_host(start).local),)), number=1,
+    )  # fmt: skip
+    np.testing.assert_allclose(objectives, expected, rtol=1e-12)
+    np.testing.assert_allclose(np.concatenate(state.local), wanted.local[0], rtol=1e-12)
+    np.testing.assert_allclose(state.shared.word_given_topic, wanted.shared.word_given_topic, rtol=1e-11)
+
+
+def test_blocks_are_as_few_as_fit():
+    matrix = matrix_of(4, (24, 8))
+    assert block_cuts(matrix, 8, 3, None) == [0, 24]
+    assert block_cuts(matrix, 8, 3, 1 << 20) == [0, 24]
+    cuts = block_cuts(matrix, 8, 3, 6_000)
+    assert (cuts[0], cuts[-1]) == (0, 24)
+    assert len(cuts) > 2
+    assert len(block_cuts(matrix, 8, 3, 1)) > 20
+
+
+def test_estimators():
+    """From counts to NumPy arrays, and the same as on the processor."""
+    matrix = matrix_of(6, (5, 9))
+    options = {"random_state": 0, "dtype": "float32", "max_iter": 2}
+    tree = Tree.from_paths([["a", "b"], ["a", "c"]])
+    for make, learned in (
+        (lambda device: PLSA(2, heldout_fraction=0.2, tol=0, device=device, **options), "component_given_doc_"),
+        (lambda device: HPLSA(tree=tree, tol=0, device=device, **options), "class_given_doc_"),
+        (lambda device: CAM(tree=tree, tol=0, device=device, **options), "cluster_given_doc_"),
+    ):
+        host, there = make("cpu").fit(matrix), make("cuda").fit(matrix)
+        for name in ("components_", "history_", learned):
+            assert type(getattr(there, name)) is np.ndarray
+            np.testing.assert_allclose(getattr(there, name), getattr(host, name), rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(there.transform(matrix[:2]), host.transform(matrix[:2]), rtol=1e-4, atol=1e-5)
+
+
+def test_a_stream_of_batches(monkeypatch):
+    monkeypatch.setattr("topiarist.models.online.FIRST_STEPS", 1)
+    monkeypatch.setattr("topiarist.models.online.DOCUMENT_STEPS", 1)
+    matrix = matrix_of(7, (4, 6))
+    host, there = (PLSA(2, random_state=0, dtype="float64", device=device) for device in ("cpu", "cuda"))
+    for model in (host, there):
+        model.partial_fit(matrix)
+    np.testing.assert_allclose(there.components_, host.components_, rtol=1e-9)
+
+
+def test_blocks_that_are_files_are_computed_on_the_device(device, tmp_path):
+    matrix = matrix_of(3, (9, 8))
+    store = BlockStore.write(tmp_path / "counts", matrix, block_size=4, dtype="float64")
+    settings = {"random_state": 0, "max_iter": 2, "word_smoothing": 0.1, "dtype": "float64"}
+    there, here = (PLSA(2, device=name, **settings).fit(store) for name in ("cuda", "cpu"))
+    np.testing.assert_allclose(there.history_, here.history_, rtol=1e-10)
+    np.testing.assert_allclose(there.components_, here.components_, rtol=1e-8)
+    np.testing.assert_allclose(there.component_given_doc_, here.component_given_doc_, atol=1e-6)
+    tree = Tree.balanced(2, 1)
+    there, here = (HPLSA(tree=tree, device=name, **settings).fit(store) for name in ("cuda", "cpu"))
+    np.testing.assert_allclose(there.history_, here.history_, rtol=1e-10)
+
+
+def test_the_engine_travels_as_a_wish(device):
+    travelled = pickle.loads(pickle.dumps(device))
+    assert isinstance(travelled, CudaEngine)
+    assert travelled.atomic == device.atomic
+    assert travelled is pickle.loads(pickle.dumps(device))

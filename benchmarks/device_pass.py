@@ -32,7 +32,7 @@ except ImportError:  # one function of it is used, to find a folder
 
 from topiarist.kernels import load
 from topiarist.kernels.shard import Shard
-from topiarist.models import em, hplsa, plsa
+from topiarist.models import cam, em, hplsa, plsa
 from topiarist.models.engine import Engine
 from topiarist.scale.executors import InProcess
 from topiarist.scale.threads import Threads
@@ -161,16 +161,55 @@ def streams(counts: Any, n_components: int, threads: Threads) -> None:
     )  # fmt: skip
 
 
-def tree_and_flat(counts: Any, threads: Threads, number: int) -> None:
-    """A pass with 64 leaves of a balanced tree and one of flat PLSA with K = 64, in turn."""
-    from topiarist.models.cuda_engine import CudaEngine
-
+def paths_of_64() -> Any:
+    """Which of the 127 nodes of a balanced tree lie above which of its 64 leaves."""
     mask = np.zeros((64, 127), bool)
     for leaf, path in enumerate(mask):
         node = leaf + 64  # nodes from 1: the parent of a node is its half
         while node:
             path[node - 1] = True
             node //= 2
+    return mask
+
+
+def clusters(counts: Any, threads: Threads, number: int) -> None:
+    """A step of CAM with 64 clusters on the device, and on two threads of the host with a tenth of the documents."""
+    from topiarist.models.cuda_engine import CudaEngine
+
+    mask = paths_of_64()
+    rng = np.random.default_rng(0)
+    words = rng.gamma(0.5, size=(127, counts.shape[1])).astype(np.float32) + 1e-6
+    words /= words.sum(axis=1, keepdims=True)
+    shared = cam.Params(words, mask / mask.sum(axis=1, keepdims=True), np.full(64, 1 / 64))
+    found = []
+    for engine, some in ((CudaEngine.start(threads), counts), (Engine(load("compiled"), threads), counts[::10])):
+        block = cam.Block(engine.shard(some, np.float32, 64))
+        model = cam.Cam(engine, mask, node_mix="ml")
+        state = engine.to_device(em.State(shared, (engine.uniform_rows(some.shape[0], 64, np.float32),)))
+        wait = getattr(engine, "memory", None)
+        once = lambda m=model, b=block, s=state, e=engine: em.step(m, [b], s, 1.0, e.executor)  # noqa: E731
+        found.append(median_of(once, wait.synchronize if wait else lambda: None, number if wait else 3))
+    device, host = found[0], 10 * found[1]
+    say("CAM step with 64 clusters", device_ms=1e3 * device, host_ms=1e3 * host, ratio=host / device)
+
+
+def many_threads(counts: Any, n_components: int) -> None:
+    """A step of PLSA on every core of the host."""
+    with Threads() as threads:
+        engine = Engine(load("compiled"), threads)
+        shard = engine.shard(counts, np.float32, n_components)
+        start = plsa.initial([shard], n_components, np.random.default_rng(0), SMOOTHING[0])
+        model = plsa.Plsa(engine, *SMOOTHING)
+        seconds = median_of(lambda: em.step(model, [shard], start, 1.0, InProcess()), lambda: None, 3)
+    work = 6 * n_components * counts.nnz
+    say("every core of the host", threads=threads.n_threads, step_ms=1e3 * seconds, gflops=work / seconds / 1e9)
+
+
+def tree_and_flat(counts: Any, threads: Threads, number: int) -> None:
+    """A pass with 64 leaves of a balanced tree and one of flat PLSA with K = 64, in turn."""
+    from topiarist.models.cuda_engine import CudaEngine
+
+    mask = paths_of_64()
     engine = CudaEngine.start(threads)
     shard = engine.shard(counts, np.float32, 64)
     rng = np.random.default_rng(0)
@@ -298,6 +337,8 @@ def main() -> None:
         extrapolated = before + options.fit_passes * host_pass
         say("fit against two threads", host_s_extrapolated=extrapolated, ratio=extrapolated / fit_seconds, bar=80)
         streams(counts, k, threads)
+        clusters(counts, threads, options.repeat)
+        many_threads(counts, k)
         estimators(counts, k, host_pass, options.fit_passes)
 
 

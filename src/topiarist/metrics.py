@@ -49,7 +49,7 @@ def completion_perplexity(components: Any, fold_in: Callable[[Any], Any], counts
             hint="count with the vocabulary of the model",
         )
     observed, hidden = completion_split(known_counts(words, counts), seed=random_state)
-    tokens = float(hidden.sum(dtype=np.float64))
+    tokens = float(hidden.data.sum(dtype=np.float64))
     if tokens == 0:
         raise InputError(
             "perplexity needs documents of at least two tokens that the model knows; none came",

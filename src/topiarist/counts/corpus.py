@@ -111,7 +111,7 @@ class Corpus:
     @property
     def n_tokens(self) -> int:
         """Return the number of counted tokens."""
-        return round(float(self.counts.sum(dtype=np.float64)))
+        return round(float(self.counts.data.sum(dtype=np.float64)))
 
     @property
     def n_empty(self) -> int:

@@ -124,7 +124,10 @@ def compact_indices(matrix: Csr) -> Csr:
 
 def token_counts(counts: Csr) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Return the number of tokens n(i) of each document."""
-    return np.asarray(counts.sum(axis=1, dtype=np.float64)).ravel()
+    totals, filled = np.zeros(counts.shape[0]), np.flatnonzero(np.diff(counts.indptr))
+    if len(filled):  # without a copy of all counts in double precision
+        totals[filled] = np.add.reduceat(counts.data[: counts.indptr[-1]], counts.indptr[filled], dtype=np.float64)
+    return totals
 
 
 def document_frequency(counts: Csr) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -13,7 +13,6 @@ over documents are then handed on to the topics. Nothing of size non-zeros × cl
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -81,8 +80,9 @@ class Stats:
 
     def __iadd__(self, other: Stats) -> Stats:
         """The same bits where these ones are."""
-        count = operator.iadd(self.topic_word_count, other.topic_word_count)
-        mix = operator.iadd(self.class_topic_count, other.class_topic_count)
+        count, mix = self.topic_word_count, self.class_topic_count
+        count += other.topic_word_count
+        mix += other.class_topic_count
         return Stats(count, mix, self.objective + other.objective)
 
 

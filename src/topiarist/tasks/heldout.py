@@ -35,7 +35,7 @@ def likelihood(model: plsa.Plsa, validation: Any, shards: Sequence[Any]) -> Call
     ends = np.cumsum([0, *(shard.shape[0] for shard in shards)]).tolist()
     parts = [validation[start:stop] for start, stop in pairwise(ends)] if len(shards) > 1 else [validation]
     sides = [model.engine.side(part, shards[0].rows.data.dtype) for part in parts]
-    tokens = max(float(validation.sum(dtype=np.float64)), 1.0)
+    tokens = max(float(validation.data.sum(dtype=np.float64)), 1.0)
 
     def of_state(state: em.State) -> float:
         pairs = zip(sides, state.local, strict=True)

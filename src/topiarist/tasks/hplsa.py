@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from threadpoolctl import threadpool_limits
 
+from topiarist.counts.validation import token_counts
 from topiarist.counts.weighting import shortened
 from topiarist.errors import UsageError
 from topiarist.hierarchy import growth as growing
@@ -213,7 +214,7 @@ class HPLSA(PlacesDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.curve_, self.grown_ = trees.curve_of(grown), grown.reason
         self.stopped_ = "interrupted" if grown.reason == "interrupted" else fit.reason
         self.class_given_doc_ = self._reader(species.engine)(counts)
-        self._lengths = np.asarray(counts.sum(axis=1, dtype=np.float64)).ravel()
+        self._lengths = token_counts(counts)
         self.class_prior_ = hplsa.class_prior(self.class_given_doc_, self._lengths)
         self.labels_ = self.class_given_doc_.argmax(axis=1)
 

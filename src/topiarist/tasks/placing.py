@@ -51,7 +51,7 @@ class PlacesDocuments(TransformerMixin):  # type: ignore[misc]  # it wraps ``tra
             model, shared = self._model(engine)
             rows = self._reader(engine)(counts)
             total = model.log_likelihood(shared, Side.of(counts, rows.dtype), rows)
-        return float(total) / max(float(counts.sum(dtype=np.float64)), 1.0)
+        return float(total) / max(float(counts.data.sum(dtype=np.float64)), 1.0)
 
     def perplexity(self: Any, X: Any) -> float:
         """Perplexity by document completion: half of each document's tokens place it, the other half are scored."""

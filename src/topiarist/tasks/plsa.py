@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from topiarist.counts.validation import check_counts
+from topiarist.counts.validation import check_counts, token_counts
 from topiarist.errors import InputError
 from topiarist.kernels.shard import Side
 from topiarist.metrics import completion_perplexity, known_counts
@@ -152,7 +152,7 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         prepare_kernels(dtype, device=self.device)
         shards = engine.shards(training, dtype, self.n_components)
         judge = heldout.likelihood(self._model(engine), validation, shards)
-        return self._run(engine, shards, float(training.sum(dtype=np.float64)), judge, rng)
+        return self._run(engine, shards, float(training.data.sum(dtype=np.float64)), judge, rng)
 
     def _run(self, engine: Engine, blocks: Any, weight: float, judge: Any, rng: np.random.Generator) -> em.Fit:
         model = self._model(engine)
@@ -186,7 +186,7 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     def _keep_documents(self, engine: Engine, counts: Any, component_given_doc: Floats) -> None:
         """Made by the same E-step that ``transform`` makes, so that the two can never disagree."""
-        lengths = np.asarray(counts.sum(axis=1, dtype=np.float64)).ravel()
+        lengths = token_counts(counts)
         pieces = row_pieces(component_given_doc)
         prior = np.sum(engine.threads.map(lambda rows: lengths[rows] @ component_given_doc[rows], pieces), axis=0)
         self.component_prior_ = (prior / lengths.sum()).astype(self.components_.dtype)
@@ -215,7 +215,7 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             rows = Side.of(counts, self.components_.dtype)
             local = self._reader(engine)(counts)
             total = self._model(engine).log_likelihood(plsa.Params.of(self.components_), rows, local)
-        return total / max(float(counts.sum(dtype=np.float64)), 1.0)
+        return total / max(float(counts.data.sum(dtype=np.float64)), 1.0)
 
     def perplexity(self, X: Any) -> float:
         """Perplexity by document completion: half of each document's tokens folded in, the other half scored."""

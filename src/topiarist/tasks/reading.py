@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.counts.validation import token_counts
 from topiarist.tasks import options
 
 Array = np.ndarray[Any, Any]
@@ -23,7 +24,7 @@ CELLS = 1 << 24  # of a dense block of documents × words
 def node_given_doc(counts: Any, mix: Array, words: Array, posterior: Array) -> Array:
     """P(a|d): the mean over a document's tokens of P(a|d,w) (C2); without words, P(a|c) of its clusters."""
     out = np.zeros((counts.shape[0], mix.shape[1]))
-    lengths = np.asarray(counts.sum(axis=1, dtype=np.float64)).ravel()
+    lengths = token_counts(counts)
     for rows, cluster in _speaking(posterior):
         path = np.flatnonzero(mix[cluster])
         ratio = _node_shares(mix[cluster, path], words[path])
@@ -158,5 +159,5 @@ class ReadsDocuments:
         counts, posterior = self._placed(X)
         mix, words = self._paths()
         share = node_given_doc(counts, mix, words, posterior)
-        lengths = np.asarray(counts.sum(axis=1, dtype=np.float64)).ravel()
+        lengths = token_counts(counts)
         return prototypes(share, n, lengths, steadiness)

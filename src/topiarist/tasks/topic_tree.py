@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from sklearn.metrics import normalized_mutual_info_score
 
 from topiarist.counts.corpus import Corpus
+from topiarist.counts.validation import token_counts
 from topiarist.errors import InputError
 from topiarist.hierarchy.tree import Tree
 from topiarist.hierarchy.words import node_words
@@ -240,7 +241,7 @@ def _in_use(tree: Tree, columns: list[Any], counts: Any, clusters: Any) -> list[
     n_docs, path = len(clusters), tree.path_mask()
     member = csr_array((np.ones(n_docs), (clusters, np.arange(n_docs))), shape=(len(path), n_docs))
     used = path.T @ (member @ counts[:, chosen]).toarray()
-    spoken = path.T @ (member @ np.asarray(counts.sum(axis=1, dtype=np.float64)).ravel())
+    spoken = path.T @ (member @ token_counts(counts))
     more = used * spoken[tree.root] > used[tree.root] * spoken[:, None]
     more[tree.root] = True
     return [own[more[node, np.searchsorted(chosen, own)]] for node, own in enumerate(columns)]

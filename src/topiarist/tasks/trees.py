@@ -139,7 +139,7 @@ def unseen_likelihood(engine: Engine, ground: Ground, stage: Stage) -> float:
     shared = cam.Params(parts.word_given_node, parts.node_given_class, parts.sizes() / parts.sizes().sum())
     rows = Side.of(ground.unseen, parts.word_given_node.dtype)
     total = cam.Cam(engine, parts.path_mask).log_likelihood(shared, rows, parts.class_given_doc)
-    return total / max(float(ground.unseen.sum(dtype=np.float64)), 1.0)
+    return total / max(float(ground.unseen.data.sum(dtype=np.float64)), 1.0)
 
 
 def check_size(tree: Any, n_leaves: int | None, name: str, counts: Any) -> None:

@@ -23,7 +23,7 @@ except ImportError:
 cache.settle(config)
 if not hasattr(np, "row_stack"):  # numba-cuda 0.30 asks for it by this name, which NumPy 2.5 has given up
     np.row_stack = np.vstack
-warnings.filterwarnings("ignore", "Grid size .* under-utilization")  # a small array makes a small grid: that is fine
+warnings.filterwarnings("ignore", ".*Grid size .* under-utilization")  # a small array makes a small grid: that is fine
 
 SIMULATED = bool(config.ENABLE_CUDASIM)
 LANES = 4 if SIMULATED else 32

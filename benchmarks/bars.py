@@ -24,6 +24,15 @@ WORKER_SPEEDUP = 1.7
 OUT_OF_CORE_RATIO = 2.0
 """Greatest time of a pass for each non-zero from files, in times of a pass in memory."""
 
+DEVICE_TFLOPS = 3.0
+"""Least rate of a pass of PLSA on an H200, 6·K·nnz counted; 2.5 for the deterministic form, which is the default."""
+
+DEVICE_PASS, DEVICE_FIT = 100.0, 80.0
+"""Least speed of a pass, and of a fit of 50 passes with all host work, in times of two threads of that machine."""
+
+DEVICE_OBJECTIVE = 1e-4
+"""Greatest relative difference between the objectives on a device and on the processor."""
+
 TREE_RATIO = 1.25
 """Greatest time of a pass with 64 leaves of a tree, in times of a pass of flat PLSA with 64 components."""
 

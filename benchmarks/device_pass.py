@@ -138,9 +138,8 @@ def streams(counts: Any, n_components: int, threads: Threads) -> None:
     """Blocks that visit the device against the same blocks on it."""
     from topiarist.models.cuda_engine import CudaEngine
 
-    part = counts[: min(200_000, counts.shape[0])]
-    table = part.shape[1] * n_components * 4
-    small, large = CudaEngine.start(threads, device_memory=8 * table + (1 << 29)), CudaEngine.start(threads)
+    part, table = counts, counts.shape[1] * n_components * 4
+    small, large = CudaEngine.start(threads, device_memory=8 * table + (3 << 29)), CudaEngine.start(threads)
     parked = small.shards(part, np.float32, n_components)
     ends = np.cumsum([0, *(block.shape[0] for block in parked)]).tolist()
     resident = [large.shard(part[a:b], np.float32, n_components) for a, b in pairwise(ends)]
@@ -309,7 +308,7 @@ def main() -> None:
 
     name = cuda.gpus[0].name if hasattr(cuda.gpus[0], "name") else "simulator"
     where = getattr(cuda, "implementation", "")
-    say("machine", device=str(name), numba=numba.__version__, implementation=str(where), file=cuda.__file__)
+    say("machine", device=str(name), numba=numba.__version__, implementation=str(where))
     counts, k = counts_of(options.documents, options.words, options.tokens), options.components
     say("counts", documents=counts.shape[0], words=counts.shape[1], nonzeros=counts.nnz, components=k)
     with Threads(2) as threads:

@@ -229,6 +229,7 @@ SECTIONS: dict[str, Callable[[dict], str]] = {
     "abstracts": findings.render,
     "dask": _dask,
     "out_of_core": _out_of_core,
+    "device": findings.render,
 }
 
 

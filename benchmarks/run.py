@@ -24,6 +24,7 @@ BENCHMARKS = {
     "tree_stability": "benchmarks.bench_tree_stability",
     "dask": "benchmarks.bench_dask",
     "out_of_core": "benchmarks.bench_out_of_core",
+    "device": "benchmarks.bench_device",
 }
 
 

@@ -221,13 +221,13 @@ def test_a_stream_of_batches_learns():
     data, _, words = textbook.planted(rng, 2000, 60, 5)
     model = model_of("compiled", 0.01, 0.05)
     params = plsa.initial([Shard.of(csr_matrix(data[:100]))], 5, rng).shared
-    stream = online.Stream(params.by_word / 5, 0, 0.0)
+    stream = online.Stream(plsa.Stats(params.by_word / 5, 0.0), 0, 0.0)
     likelihoods = []
     for start in range(0, 2000, 100):
         stream, likelihood = online.absorb(model, stream, params, Shard.of(csr_matrix(data[start : start + 100])))
         params = stream.params(model)
         likelihoods.append(likelihood / (100 * 200))
-    assert stream.word_component.sum() == pytest.approx(1.0, rel=1e-9)
+    assert stream.stats.word_component_count.sum() == pytest.approx(1.0, rel=1e-9)
     assert (stream.batches, stream.tokens) == (20, 2000 * 200)
     assert np.mean(likelihoods[-5:]) > np.mean(likelihoods[:5]) + 0.1
     distance = np.abs(params.word_given_component[:, None] - words[None]).sum(axis=2) / 2

@@ -165,5 +165,13 @@ class Cam:
         """(C5): Σ n log Σ_c P(c|d) P(w|c)."""
         return self.engine.log_likelihood(rows, posterior, self.word_given_cluster(shared))
 
+    def flat(self, shared: Params) -> Floats:
+        """The flat model that a document sees, (n_words, n_clusters)."""
+        return self.word_given_cluster(shared)
+
+    def stream_stats(self, shared: Params, block: Block) -> Stats:
+        """See ``online.Learner``."""
+        return self.e_step(shared, block)[0]
+
     def _paths(self, shared: Params) -> Paths:
         return paths_of(self.path_mask, shared.node_given_cluster, shared.word_given_node.dtype)

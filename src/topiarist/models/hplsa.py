@@ -14,7 +14,7 @@ over documents are then handed on to the topics. Nothing of size non-zeros × cl
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -194,6 +194,17 @@ class Hplsa:
     def log_likelihood(self, shared: Params, rows: Side, local: Floats) -> float:
         """Σ n log P(j|i), untempered."""
         return self.engine.log_likelihood(rows, local, self.word_given_class(shared))
+
+    def flat(self, shared: Params) -> Floats:
+        """The flat model that a pass sees, (n_words, n_classes)."""
+        return self.word_given_class(shared)
+
+    def stream_stats(self, shared: Params, block: Block | Shard) -> Stats:
+        """See ``online.Learner``."""
+        side = (block.training if isinstance(block, Block) else block).rows
+        words = self.word_given_class(shared)
+        rows = plsa.folded_in(self.engine, side, words, self.class_smoothing, 1.0, plsa.BRIEF)
+        return replace(self, class_smoothing=0.0).e_step(shared, block, rows)[0]
 
 
 def _normalised(counts: Floats, otherwise: Floats) -> Floats:

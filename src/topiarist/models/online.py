@@ -1,38 +1,52 @@
-"""PLSA from a stream: stepwise EM over batches of documents. Equations (P3), (P5): docs/models/plsa.md
+"""Streams: stepwise EM over batches of documents, for every model. Equations (P3), (H6), (C3): docs/models/
 
 Instead of all documents' expected counts, a running average of batches' expected counts, in which a batch enters with
 weight ρ = (1 + tokens before it / its own tokens)^-0.6: (t + 1)^-0.6 for the t-th of equal batches. Early batches are
-forgotten, late ones change little, and a small batch changes less than a large one. The average is kept per token, as
-the joint distribution P(j, k).
+forgotten, late ones change little, and a small batch changes less than a large one. The average is kept per token, so
+memory is that of the model, however long the stream.
+
+A model says what its expected counts of a batch are (``stream_stats``) and what parameters follow from counts
+(``m_step``). Nothing else here knows which model it is.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, Protocol
 
-from topiarist.kernels import Folding
-from topiarist.kernels.shard import Shard, uniform_rows
+import numpy as np
+
 from topiarist.models.engine import Floats
-from topiarist.models.plsa import Params, Plsa
 
 SMALLEST_SMOOTHING = 0.01  # a word that has not come yet must be able to come
 FORGETTING = 0.6  # between 0.5 and 1, or the average would not settle
 FIRST_STEPS = 50  # of ordinary EM on the first batch
-DOCUMENT_STEPS = 10  # a batch's documents need not be at their optimum to show the way
+SEEN = 0.5  # a word expected less often than this has not come yet
+
+
+class Learner(Protocol):
+    """What a stream needs of a model."""
+
+    def stream_stats(self, shared: Any, block: Any) -> Any:
+        """Expected counts of a batch whose documents are near their optimum; their log-likelihood as objective."""
+
+    def m_step(self, stats: Any) -> Any:
+        """The parameters of counts, which are spent."""
 
 
 @dataclass(frozen=True)
 class Stream:
     """What has been learned so far."""
 
-    word_component: Floats  # P(j, k)  (n_words, n_components)
+    stats: Any  # expected counts per token, of the model's own kind
     batches: int
     tokens: float
 
-    def params(self, model: Plsa) -> Params:
-        """The word distributions that the average stands for; smoothing counts against all tokens seen."""
-        counts = self.word_component * self.word_component.dtype.type(max(self.tokens, 1.0))
-        return Params(model.engine.normalise_columns(counts, smoothing(model.word_smoothing)).T)
+    def params(self, model: Learner) -> Any:
+        """The parameters that the average stands for; smoothing counts against all tokens seen."""
+        tokens = max(self.tokens, 1.0)
+        return model.m_step(_each(lambda values: values * values.dtype.type(tokens), self.stats))
 
 
 def smoothing(word_smoothing: float) -> float:
@@ -40,20 +54,56 @@ def smoothing(word_smoothing: float) -> float:
     return word_smoothing or SMALLEST_SMOOTHING
 
 
-def absorb(model: Plsa, stream: Stream, params: Params, batch: Shard) -> tuple[Stream, float]:
-    """Learn from a batch: the stream after it, and the batch's log-likelihood before anything was learned from it."""
-    words = params.by_word
-    folding = Folding(model.component_smoothing, 1.0, DOCUMENT_STEPS, 1e-3)
-    start = uniform_rows(batch.shape[0], words.shape[1], words.dtype)
-    local = model.engine.fold_in(batch.rows, start, words, folding)
-    count = model.engine.word_counts(batch, words, local)
-    log_likelihood = model.engine.log_likelihood(batch.rows, local, words)
-    tokens = float(batch.rows.data.sum(dtype="float64"))
+def absorb(model: Learner, stream: Stream, shared: Any, batch: Any) -> tuple[Stream, float]:
+    """Learn from a batch: the stream after it, and the batch's log-likelihood before anything was learned from it.
+
+    The first batch of a stream has the weight one: then this and ``params`` are an EM step.
+    """
+    tokens = float(getattr(batch, "training", batch).rows.data.sum(dtype=np.float64))
     if tokens == 0:
         return stream, 0.0
-    rate = words.dtype.type((1.0 + stream.tokens / tokens) ** -FORGETTING)
-    count *= rate / words.dtype.type(tokens)
-    count += (1 - rate) * stream.word_component
-    return replace(
-        stream, word_component=count, batches=stream.batches + 1, tokens=stream.tokens + tokens
-    ), log_likelihood
+    stats = model.stream_stats(shared, batch)
+    rate = (1.0 + stream.tokens / tokens) ** -FORGETTING
+    average = _each(lambda new, old: _blended(old, new, rate, tokens), stats, stream.stats)
+    return Stream(average, stream.batches + 1, stream.tokens + tokens), stats.objective
+
+
+def expected_counts(words: Floats, weights: Any, pseudo: Any, tokens: float) -> Floats:
+    """Counts per token that P(w|a) (nodes, words) and P(a) stand for, without what smoothing had added to them.
+
+    ``pseudo`` are the pseudo-counts among ``tokens`` tokens: one number, or one for each node and word.
+    """
+    extra = np.asarray(pseudo, words.dtype) / words.dtype.type(max(tokens, 1.0))
+    total = np.asarray(weights, np.float64) + np.broadcast_to(extra, words.shape).sum(axis=1, dtype=np.float64)
+    counts: Floats = np.maximum(words * total.astype(words.dtype)[:, None] - extra, 0)
+    return counts
+
+
+def wider(words: Floats, counts: Floats, n_words: int) -> Floats:
+    """P(w|a) (nodes, words) with more words, each as if it had been counted a hundredth of a time among ``counts``.
+
+    ``counts`` are the tokens of each node.
+    """
+    more = n_words - words.shape[1]
+    share = SMALLEST_SMOOTHING / (np.maximum(np.asarray(counts, np.float64), 1.0) + SMALLEST_SMOOTHING * more)
+    out = np.empty((len(words), n_words), words.dtype)
+    out[:, : words.shape[1]] = words * (1.0 - more * share)[:, None]
+    out[:, words.shape[1] :] = share[:, None]
+    return out
+
+
+def _blended(old: Floats, new: Floats, rate: float, tokens: float) -> Floats:
+    """The running average, where the new counts are."""
+    if rate == 1.0:
+        new /= new.dtype.type(tokens)
+        return new
+    new *= new.dtype.type(rate / tokens)
+    new += old * old.dtype.type(1.0 - rate)
+    return new
+
+
+def _each(function: Callable[..., Floats], stats: Any, *others: Any) -> Any:
+    """Statistics with a function of each array; the objective belongs to a batch and is left behind."""
+    names = [field.name for field in fields(stats) if field.name != "objective"]
+    arrays = {name: function(getattr(stats, name), *(getattr(other, name) for other in others)) for name in names}
+    return type(stats)(**arrays, objective=0.0)

@@ -8,7 +8,7 @@ of the documents, so the joint model (P1) needs no parameters of its own for the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ from topiarist.kernels.shard import Shard, Side, aligned_empty
 from topiarist.models.em import State
 from topiarist.models.engine import Engine, Floats, row_pieces
 from topiarist.scale.files import EvenRows, handles
+
+BRIEF = (10, 1e-3)  # steps and tolerance: a batch's documents need not be at their optimum to show the way
 
 
 @dataclass(frozen=True)
@@ -115,17 +117,32 @@ class Plsa:
         """Σ n log P(j|i), untempered."""
         return self.engine.log_likelihood(rows, local, shared.by_word)
 
+    def flat(self, shared: Params) -> Floats:
+        """P(j|k), (n_words, n_components)."""
+        return shared.by_word
 
-def folded_in(engine: Engine, rows: Side, words: Floats, smoothing: float, inverse_temperature: float) -> Floats:
+    def stream_stats(self, shared: Params, block: Shard) -> Stats:
+        """See ``online.Learner``."""
+        rows = folded_in(self.engine, block.rows, shared.by_word, self.component_smoothing, 1.0, BRIEF)
+        return replace(self, component_smoothing=0.0).e_step(shared, block, rows)[0]
+
+
+def folded_in(
+    engine: Engine,
+    rows: Side,
+    words: Floats,
+    smoothing: float,
+    inverse_temperature: float,
+    patience: tuple[int, float] | None = None,
+) -> Floats:
     """Mixing proportions of each document for fixed, already tempered ``words`` (words, components).
 
     Single precision is for large collections: there a row may be a thousandth from its optimum, which costs
-    less than 0.0001 nats a token. In double precision it is a millionth.
+    less than 0.0001 nats a token. In double precision it is a millionth. ``patience``: other steps and tolerance.
     """
     start = engine.uniform_rows(rows.n_rows, words.shape[1], words.dtype)
-    single = words.dtype == np.float32
-    folding = Folding(smoothing, inverse_temperature, *((100, 1e-3) if single else (1000, 1e-6)))
-    return engine.fold_in(rows, start, words, folding)
+    usual = (100, 1e-3) if words.dtype == np.float32 else (1000, 1e-6)
+    return engine.fold_in(rows, start, words, Folding(smoothing, inverse_temperature, *(patience or usual)))
 
 
 def initial(shards: list[Shard], n_components: int, rng: np.random.Generator, word_smoothing: float = 0.0) -> State:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from threadpoolctl import threadpool_limits
 
 from topiarist.counts.weighting import shortened
@@ -23,11 +23,12 @@ from topiarist.tasks import options, stored, trees
 from topiarist.tasks.placing import PlacesDocuments
 from topiarist.tasks.progress import fitting, growing_tree, prepare_kernels
 from topiarist.tasks.reading import ReadsDocuments
+from topiarist.tasks.tree_streams import StreamsCAM
 
 LENGTHS = (15.0, 35.0, 100.0, None)  # tried when the effective length is to be chosen by held-out data
 
 
-class CAM(ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[misc]
     """Cluster-abstraction model: each document in one cluster, a leaf; each word from a node between leaf and root.
 
     Parameters
@@ -215,6 +216,7 @@ class CAM(ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         self._keep_tree(parts, grown, fit, length)
         self.cluster_given_doc_ = self._reader(engine)(counts)
         self.labels_ = self.cluster_given_doc_.argmax(axis=1)
+        self._forget_stream(counts.shape[0], float(totals.sum()))
 
     def _keep_tree(self, parts: Parts, grown: growing.Growth, fit: em.Fit, length: Any) -> None:
         shared: cam.Params = fit.state.shared

@@ -25,9 +25,10 @@ from topiarist.models.engine import Engine, Floats
 from topiarist.tasks import options, stored, stored_trees, trees
 from topiarist.tasks.placing import PlacesDocuments
 from topiarist.tasks.progress import fitting, growing_tree, prepare_kernels
+from topiarist.tasks.tree_streams import StreamsHPLSA
 
 
-class HPLSA(PlacesDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Hierarchical PLSA: a document mixes classes, a class is a node of a tree and speaks with the words of its path.
 
     Parameters
@@ -217,6 +218,7 @@ class HPLSA(PlacesDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self._lengths = token_counts(counts)
         self.class_prior_ = hplsa.class_prior(self.class_given_doc_, self._lengths)
         self.labels_ = self.class_given_doc_.argmax(axis=1)
+        self._forget_stream(counts.shape[0], tokens)
 
     def _keep_fit(self, tree: Tree, class_nodes: tuple[int, ...], fit: em.Fit) -> None:
         shared: hplsa.Params = fit.state.shared

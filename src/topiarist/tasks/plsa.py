@@ -16,13 +16,13 @@ from topiarist.metrics import completion_perplexity, known_counts
 from topiarist.models import em, plsa
 from topiarist.models.engine import Engine, Floats, row_pieces
 from topiarist.tasks import heldout, options, stored
+from topiarist.tasks.plsa_stream import StreamsPLSA
 from topiarist.tasks.progress import fitting, prepare_kernels
-from topiarist.tasks.streams import LearnsFromStreams
 
 HELDOUT_FRACTION = 0.1
 
 
-class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Probabilistic latent semantic analysis: documents as mixtures of components, components as word distributions.
 
     Parameters

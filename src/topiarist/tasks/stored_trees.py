@@ -46,3 +46,4 @@ def fit_hplsa(estimator: Any, X: Any) -> None:
         estimator.class_given_doc_, estimator.class_prior_ = rows, tokens / tokens.sum()
         estimator._lengths = np.concatenate([token_counts(block.counts()) for block in store.blocks()])
         estimator.labels_ = rows.argmax(axis=1)
+        estimator._forget_stream(len(store), store.n_tokens)

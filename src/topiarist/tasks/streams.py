@@ -1,111 +1,154 @@
-"""Learning from batches: ``partial_fit`` for streams, and ``online=True`` for large collections."""
+"""Learning from batches, one telling for all estimators: ``partial_fit``, more words, and what the stream is like."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from topiarist.counts.validation import Csr
 from topiarist.errors import UsageError
-from topiarist.models import em, online, plsa
+from topiarist.models import misfits, online
+from topiarist.models.drift import BatchRecord, Drift, find_drift, likelihoods
 from topiarist.models.engine import Engine
+from topiarist.scale.blocks import BlockFile
 from topiarist.tasks import options
-from topiarist.tasks.progress import counting, prepare_kernels
+
+SCORED = 2048  # documents of a batch that are scored before it is learned from, at most
+PREDICTING = 0.1  # pseudo-count of a class in half a document: its most probable mixture alone would promise too much
 
 
 class LearnsFromStreams:
-    """What an estimator with PLSA's attributes needs to learn batch by batch."""
+    """For an estimator that says how its parameters and its statistics belong together.
 
-    def partial_fit(self: Any, X: Any, y: Any = None) -> Any:
-        """Learn from one more batch of a stream; the first one needs at least ``n_components`` documents.
+    ``_begin_stream(engine, X)`` learns from a first batch; ``_stream_model(engine, stream)`` is the model,
+    ``_stream_shared()`` its parameters, ``_stream_start()`` the statistics per token that these stand for, of which
+    ``_word_totals(stats)`` are those of each word; ``_stream_block(engine, counts, shard)`` is a batch as the E-step
+    wants it; ``_keep_shared(shared, stream)`` takes new parameters over.
+    """
 
-        A stream may bring words that the first batches lacked, so every word keeps some probability: without
-        ``word_smoothing`` as if it had been counted a hundredth of a time. After ``fit`` the stream goes on from there,
-        untempered, and ``history_`` begins anew.
-        """
-        first = not hasattr(self, "components_")
+    _plain: tuple[tuple[str, Any], ...] = (("executor", None),)  # what other options must be in a stream
+    _learned = "components_"
+    stream_: tuple[BatchRecord, ...] = ()
+
+    def _partial_fit(self: Any, X: Any) -> Any:
+        first = not hasattr(self, self._learned)
         self._check_options()
         self._check_stream_options("partial_fit")
-        batch = self._counts(X, reset=first)
-        with options.running(self) as engine:
-            if first:
-                self._start_stream(engine, batch, options.generator(self.random_state))
-            self._absorb(engine, batch)
-            self.component_given_doc_ = self._reader(engine)(batch)
+        if first:
+            self._begin_stream(X)
+        else:
+            counts, shard = self._batch(X)
+            with options.running(self) as engine:
+                self._absorb(engine, counts, shard)
+                self._keep_batch(engine, counts)
         self.n_iter_, self.converged_, self.stopped_ = self.n_batches_, False, "stream"
         return self
 
-    def _fit_online(self: Any, engine: Engine, counts: Any, rng: np.random.Generator) -> None:
-        sample = counts[np.sort(rng.permutation(counts.shape[0])[: self.batch_size])]
-        enough = np.count_nonzero(np.diff(sample.indptr)) >= self.n_components
-        self._start_stream(engine, sample if enough else counts, rng)
-        lengths = np.asarray(counts.sum(axis=1, dtype=np.float64)).ravel()
-        epochs: list[float] = []
-        self.stopped_ = "max_iter"
-        try:
-            with counting(
-                "PLSA, batches", -(-len(lengths) // self.batch_size) * self.max_iter, self.verbose
-            ) as one_more:
-                while len(epochs) < self.max_iter and self.stopped_ == "max_iter":
-                    order, total = rng.permutation(len(lengths)), 0.0
-                    for start in range(0, len(order), self.batch_size):
-                        rows = np.sort(order[start : start + self.batch_size])
-                        self._absorb(engine, counts[rows])
-                        total += self.history_[-1] * lengths[rows].sum()
-                        one_more()
-                    epochs.append(total / lengths.sum())
-                    if len(epochs) > 1 and epochs[-1] - epochs[-2] < self.tol:
-                        self.stopped_ = "converged"
-        except KeyboardInterrupt:
-            if not self.n_batches_:
-                raise
-            self.stopped_ = "interrupted"
-        self.n_iter_, self.converged_ = len(epochs), self.stopped_ == "converged"
+    def extend_words(self: Any, n_words: int) -> Any:
+        """Make room for new words: ``n_words`` columns from now on, the old ones where they were.
 
-    def _start_stream(self: Any, engine: Engine, batch: Any, rng: np.random.Generator) -> None:
-        """Fit the first batch as a small collection: a stream sees a document once and could not mend a poor start."""
-        dtype = options.working_dtype(self.dtype, batch, self.n_components)
-        prepare_kernels(dtype, device=self.device)
-        shard = engine.shard(batch, dtype, self.n_components)
-        model = replace(self._model(engine), word_smoothing=online.smoothing(self.word_smoothing))
-        fit = em.run(
-            model,
-            [shard],
-            lambda: engine.to_device(plsa.initial([shard], self.n_components, rng, model.word_smoothing)),
-            em.Rules(online.FIRST_STEPS, self.tol, float(batch.sum(dtype=np.float64))),
-        )
-        self.components_ = engine.to_host(fit.state.shared).word_given_component
-        self.component_prior_ = np.full(self.n_components, 1.0 / self.n_components, dtype)
-        self.component_smoothing_ = float(self.component_smoothing)
-        self._forget_stream(0, 0.0)
-        self.history_ = np.empty(0)
+        A new word begins as if it had been counted a hundredth of a time at every node; ``partial_fit`` with wider
+        counts then learns where it belongs. Nothing happens if there are as many columns already.
+        """
+        check_is_fitted(self)
+        options.check_integer("n_words", n_words, 1)
+        if n_words < self.n_features_in_:
+            raise UsageError(
+                f"n_words must be at least {self.n_features_in_}, the words there are already; got {n_words}",
+                hint="columns keep their places, and none goes away",
+            )
+        if n_words > self.n_features_in_:
+            more = n_words - self.n_features_in_
+            self._widen(n_words)
+            self.n_features_in_ = int(n_words)
+            if hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_  # the new columns have none
+            self._known_words = np.append(self._known_words, np.zeros(more, bool)) if self._streaming else None
+            self._misfits = self._misfits.wider(n_words)
+            self._stream = None
+        return self
+
+    def drift(self, **settings: Any) -> Drift:
+        """When the likelihood of new batches fell for good: ``models.drift.find_drift`` of ``stream_``."""
+        return find_drift(likelihoods(self.stream_), **settings)
 
     def _forget_stream(self: Any, n_docs: int, n_tokens: float) -> None:
         """Stand where a stream of so many documents would have led: what comes next goes on from there."""
-        self.n_batches_, self.n_tokens_seen_ = -(-n_docs // self.batch_size), n_tokens
-        self._stream: online.Stream | None = None
+        size = getattr(self, "batch_size", None)
+        self.n_batches_, self.n_tokens_seen_ = -(-n_docs // size) if size else 0, n_tokens
+        self._documents_per_token = n_docs / n_tokens if n_tokens else 0.0
+        self._stream = None
+        self._streaming, self._known_words = False, None
+        self.stream_ = ()
+        self._forget_misfits()
 
-    def _absorb(self: Any, engine: Engine, batch: Any) -> None:
+    def _forget_misfits(self: Any) -> None:
+        self._usual, self._misfits = misfits.Usual(), misfits.Misfits()
+
+    def _batch(self: Any, X: Any) -> tuple[Csr, Any]:
+        """Counts; and where they are a block on disk, the handle that opens them as the sweeps want them."""
+        if isinstance(X, BlockFile):
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return X.counts(), X
+        return self._counts(X, reset=False), None
+
+    def _absorb(self: Any, engine: Engine, counts: Csr, shard: Any = None, *, judge: bool = True) -> None:
+        if not self._streaming:
+            self._streaming, self.history_ = True, np.empty(0)
+            seed = int(options.generator(self.random_state).integers(2**31))
+            self._stream_seed, self._misfits = seed, misfits.Misfits(seed=seed)
         if self._stream is None:
-            joint = self.components_.T * self.component_prior_
-            self._stream = online.Stream(np.ascontiguousarray(joint), self.n_batches_, self.n_tokens_seen_)
-            self.history_, self.heldout_history_, self.inverse_temperature_ = np.empty(0), np.empty(0), 1.0
-        model = self._model(engine)
-        shard = engine.shard(batch, self.components_.dtype, self.n_components)
-        stream, log_likelihood = online.absorb(model, self._stream, plsa.Params.of(self.components_), shard)
+            self._stream = online.Stream(self._stream_start(), self.n_batches_, self.n_tokens_seen_)
+        if self._known_words is None:
+            self._known_words = self._word_totals(self._stream.stats) * self.n_tokens_seen_ > online.SEEN
+        model, shared = self._stream_model(engine, self._stream), self._stream_shared()
+        new_words = self._share_of_new_words(counts)
+        if judge:
+            self._judge(model, shared, counts, new_words)
+        block = self._stream_block(engine, counts, shard)
+        stream, log_likelihood = online.absorb(model, self._stream, shared, block)
+        del block
         tokens = max(stream.tokens - self._stream.tokens, 1.0)
         self._stream, self.n_batches_, self.n_tokens_seen_ = stream, stream.batches, stream.tokens
-        self.components_ = stream.params(model).word_given_component
-        self.component_prior_ = engine.normalise_rows(stream.word_component.sum(axis=0)[None], 0.0)[0]
+        self._keep_shared(stream.params(self._stream_model(engine, stream)), stream)
         self.history_ = np.append(self.history_, log_likelihood / tokens)
 
+    def _judge(self: Any, model: Any, shared: Any, counts: Csr, new_words: float) -> None:
+        """Score a batch, or a sample of a large one, and remember the documents that fit badly."""
+        sample = counts
+        if counts.shape[0] > SCORED:
+            rng = np.random.default_rng((self._stream_seed, self.n_batches_))
+            sample = counts[np.sort(rng.choice(counts.shape[0], SCORED, replace=False))]
+        seed = (self._stream_seed + self.n_batches_) % 2**31
+        scores = misfits.completion_scores(self._scorer(model), shared, sample, self._length(), seed)
+        bad = self._usual.unusual(scores)
+        self._usual = self._usual.joined(scores)
+        self._misfits = self._misfits.joined(sample[np.flatnonzero(bad)], self.n_batches_)
+        tokens = float(counts.data.sum(dtype=np.float64))
+        record = BatchRecord(counts.shape[0], tokens, scores.mean, new_words, float(np.mean(bad)))
+        self.stream_ = (*self.stream_, record)
+
+    def _share_of_new_words(self: Any, counts: Csr) -> float:
+        """The share of the tokens whose words had never come; they have now."""
+        new = ~self._known_words[counts.indices]
+        share = float(counts.data[new].sum(dtype=np.float64)) / max(float(counts.data.sum(dtype=np.float64)), 1.0)
+        self._known_words[counts.indices[new]] = True
+        return share
+
+    def _scorer(self, model: Any) -> Any:
+        """The model as it predicts unseen tokens."""
+        return model
+
+    def _length(self: Any) -> float | None:
+        """The effective length of documents."""
+        return None
+
+    def _keep_batch(self: Any, engine: Engine, counts: Csr) -> None:
+        """What an estimator keeps of a batch's documents."""
+
     def _check_stream_options(self: Any, what: str) -> None:
-        for name, plain in (
-            ("inverse_temperature", 1.0),
-            ("heldout_fraction", None),
-            ("n_init", 1),
-            ("executor", None),
-        ):
+        for name, plain in self._plain:
             if getattr(self, name) != plain:
                 raise UsageError(f"{name} does not go with {what}", hint="leave one of the two out")

@@ -1,0 +1,88 @@
+"""Has a stream changed? The likelihood of each batch before anything was learned from it, and when it fell for good.
+
+**The figure.** Half of a document's tokens place it in the model, the other half are scored: document completion, as in
+``metrics.perplexity``. A model that has merely learned its documents by heart gains nothing by it.
+
+**The test** is that of Page and Hinkley (E. S. Page, Continuous inspection schemes, Biometrika 41, 1954; D. V. Hinkley,
+Inference about the change-point from cumulative sum tests, Biometrika 58, 1971): add up by how much each batch falls
+short of the mean of those before it, less an allowance; the sum never goes below zero; a large sum is a change. The
+scale is the noise between one batch and the next, from the mean of their differences, which a slow rise does not
+disturb. It is one-sided: a model that gets better has not drifted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+ALLOWANCE = 0.5  # in units of the noise: half of the smallest change that is looked for
+ALARM = 12.0  # likewise; a stationary stream reaches it once in more than 10,000 batches
+WARM_UP = 8  # batches that only show what is usual
+QUIETEST = 1e-3  # nats a token: below this nobody cares
+NORMAL_DIFFERENCE = 2.0 / math.sqrt(math.pi)  # the mean difference of two standard normal numbers
+FEW = 2.0  # a noise that was estimated from n differences is taken to be 1 + 2 / n times as large
+
+
+@dataclass(frozen=True)
+class BatchRecord:
+    """What a batch was like before it was learned from."""
+
+    documents: int
+    tokens: float
+    log_likelihood: float  # nats a token, by document completion; NaN where nothing could be scored
+    new_words: float  # the share of its tokens whose words had never come
+    misfits: float  # the share of its documents that fit badly
+
+
+@dataclass(frozen=True)
+class Drift:
+    """The course of the test, and the batches (numbered from 0) at which it gave alarm."""
+
+    statistic: tuple[float, ...]  # in units of ``ALARM``: 1 is an alarm
+    alarms: tuple[int, ...]
+
+    @property
+    def drifted(self) -> bool:
+        """Whether there was any alarm."""
+        return bool(self.alarms)
+
+
+def find_drift(
+    log_likelihoods: Sequence[float], *, allowance: float = ALLOWANCE, alarm: float = ALARM, warm_up: int = WARM_UP
+) -> Drift:
+    """When the likelihood of new batches fell for good. After an alarm the test begins anew.
+
+    ``log_likelihoods`` are those of a stream's batches in their order (``record.log_likelihood`` of ``stream_``).
+    """
+    statistic: list[float] = []
+    alarms: list[int] = []
+    usual: list[float] = []
+    total = 0.0
+    for place, value in enumerate(log_likelihoods):
+        if not np.isfinite(value):
+            statistic.append(statistic[-1] if statistic else 0.0)
+            continue
+        if len(usual) >= warm_up:
+            shortfall = (float(np.mean(usual)) - value) / _noise(usual)
+            total = max(0.0, total + shortfall - allowance)
+        usual.append(value)
+        statistic.append(total / alarm)
+        if total > alarm:
+            alarms.append(place)
+            usual, total = [], 0.0
+    return Drift(tuple(statistic), tuple(alarms))
+
+
+def _noise(values: Sequence[float]) -> float:
+    differences = np.abs(np.diff(np.asarray(values, np.float64)))
+    noise: float = (1.0 + FEW / len(differences)) * float(differences.mean()) / NORMAL_DIFFERENCE
+    return max(QUIETEST, noise)
+
+
+def likelihoods(records: Sequence[Any]) -> list[float]:
+    """The figures of a stream's records."""
+    return [float(record.log_likelihood) for record in records]

@@ -1,0 +1,181 @@
+"""Trees from batches: what HPLSA and CAM add to a stream that every estimator learns from in the same way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from topiarist.counts.validation import Csr
+from topiarist.counts.weighting import effective_length_weights, scale_rows, shortened
+from topiarist.errors import UsageError
+from topiarist.kernels.shard import Shard
+from topiarist.models import cam, hplsa, online
+from topiarist.models.engine import Engine, Floats
+from topiarist.scale.blocks import BlockFile
+from topiarist.tasks import trees
+from topiarist.tasks.streams import PREDICTING, LearnsFromStreams
+
+
+class StreamsTree(LearnsFromStreams):
+    """What HPLSA and CAM share: words at nodes, nodes on paths."""
+
+    _learned = "tree_"
+
+    def partial_fit(self: Any, X: Any, y: Any = None) -> Any:
+        """Learn from one more batch of a stream: counts, or a block of a ``BlockStore``.
+
+        After ``fit`` the stream goes on from there, untempered; on a given ``tree`` the first batch is fitted as a
+        small collection. What ``fit`` says of its documents is forgotten: ask ``transform``. ``history_`` holds the
+        log-likelihood per token of each batch before it was learned from, ``stream_`` what else is known of it. See
+        docs/how-to/follow-a-stream.md.
+        """
+        if self.tree is None and not hasattr(self, "tree_"):
+            raise UsageError(
+                f"{type(self).__name__}.partial_fit learns on a tree, and there is none yet: a batch cannot tell how "
+                "many leaves a stream has",
+                hint="fit(sample) grows one on a sample of some thousand documents, then go on; or tree=Tree(...)",
+            )
+        return self._partial_fit(X)
+
+    def _begin_stream(self: Any, X: Any) -> None:
+        self.fit(X.counts() if isinstance(X, BlockFile) else X)
+        self.n_batches_, self.history_ = 1, np.empty(0)
+        self._forget_documents()
+
+    def _keep_batch(self: Any, engine: Engine, counts: Csr) -> None:
+        self._forget_documents()
+
+    def _forget_documents(self: Any) -> None:
+        for name in self._of_documents:
+            vars(self).pop(name, None)
+
+    _of_documents: tuple[str, ...] = ("labels_",)
+
+    def _parted_block(self: Any, engine: Engine, counts: Csr, dtype: Any) -> tuple[Shard, Shard]:
+        """Tokens to learn words from, and held-out ones for the levels; a longer document weighs as a short one."""
+        seed = (self._stream_seed + self.n_batches_) % 2**31
+        weights = effective_length_weights(counts, self._length())
+        parts = (scale_rows(part, weights) for part in trees.parted(counts, self.heldout_fraction, seed))
+        training, heldout = (engine.shard(part, dtype, trees.TILE_COLUMNS) for part in parts)
+        return training, heldout
+
+    def _node_tokens(self: Any) -> Floats:
+        """How many tokens of the stream each node has had."""
+        mix, _ = self._paths()
+        tokens: Floats = self._prior() @ mix * self.n_tokens_seen_
+        return tokens
+
+
+class StreamsHPLSA(StreamsTree):
+    """HPLSA in a stream."""
+
+    _of_documents = ("class_given_doc_", "labels_", "_lengths")
+
+    def _prior(self: Any) -> Floats:
+        prior: Floats = self.class_prior_
+        return prior
+
+    def _length(self: Any) -> float | None:
+        length: float | None = self.effective_length
+        return length
+
+    def _stream_model(self: Any, engine: Engine, stream: online.Stream) -> hplsa.Hplsa:
+        return hplsa.Hplsa(
+            engine, self.tree_.path_mask(self.class_nodes_), online.smoothing(self.word_smoothing),
+            self.class_smoothing, self.topic_mix, self.variant, stream.batches,
+        )  # fmt: skip
+
+    def _scorer(self, model: hplsa.Hplsa) -> hplsa.Hplsa:
+        return replace(model, class_smoothing=max(PREDICTING, model.class_smoothing))
+
+    def _stream_shared(self: Any) -> hplsa.Params:
+        return hplsa.Params(self.word_given_topic_, self.topic_given_class_)
+
+    def _stream_start(self: Any) -> hplsa.Stats:
+        self.inverse_temperature_ = 1.0
+        mix = self.class_prior_[:, None] * self.topic_given_class_
+        words = online.expected_counts(
+            self.word_given_topic_, mix.sum(axis=0), float(self.word_smoothing), self.n_tokens_seen_
+        )
+        return hplsa.Stats(words, mix * (self.heldout_fraction if self.topic_mix == "heldout" else 1.0), 0.0)
+
+    def _word_totals(self: Any, stats: hplsa.Stats) -> Floats:
+        totals: Floats = stats.topic_word_count.sum(axis=0, dtype=np.float64)
+        return totals
+
+    def _stream_block(self: Any, engine: Engine, counts: Csr, shard: Any) -> hplsa.Block | Shard:
+        dtype = self.word_given_topic_.dtype
+        if self.topic_mix == "heldout":
+            return hplsa.Block(*self._parted_block(engine, counts, dtype))
+        if self.effective_length is not None:
+            return engine.shard(shortened(counts, self.effective_length), dtype, trees.TILE_COLUMNS)
+        if shard is None:
+            return engine.shard(counts, dtype, trees.TILE_COLUMNS)
+        opened: Shard = replace(shard, dtype=dtype.name).load()
+        return opened
+
+    def _keep_shared(self: Any, shared: hplsa.Params, stream: online.Stream) -> None:
+        self.word_given_topic_, self.topic_given_class_ = shared.word_given_topic, shared.topic_given_class
+        prior = stream.stats.class_topic_count.sum(axis=1, dtype=np.float64)
+        self.class_prior_ = prior / max(prior.sum(), 1e-300)
+
+    def _widen(self: Any, n_words: int) -> None:
+        self.word_given_topic_ = online.wider(self.word_given_topic_, self._node_tokens(), n_words)
+
+
+class StreamsCAM(StreamsTree):
+    """CAM in a stream."""
+
+    _of_documents = ("cluster_given_doc_", "labels_")
+
+    def _prior(self: Any) -> Floats:
+        prior: Floats = self.cluster_prior_
+        return prior
+
+    def _length(self: Any) -> float | None:
+        length: float | None = self.effective_length_
+        return length
+
+    def _stream_model(self: Any, engine: Engine, stream: online.Stream) -> cam.Cam:
+        """With the words of the stream so far in the place of the collection's; all of its tokens are at some node."""
+        collection = self._word_totals(stream.stats) + 1e-3 / max(stream.tokens, 1.0)
+        mask, levels = self.tree_.path_mask(), "heldout" if self.levels else "fixed"
+        return cam.Cam(
+            engine, mask, levels, collection / collection.sum(), self._prior_tokens(stream.tokens),  # type: ignore[arg-type]
+            self.node_given_cluster_,
+        )  # fmt: skip
+
+    def _prior_tokens(self: Any, tokens: float) -> Floats:
+        prior = np.full(len(self.tree_), float(self.word_smoothing))
+        prior[self.tree_.root] += float(self.root_smoothing) * tokens
+        return prior
+
+    def _stream_shared(self: Any) -> cam.Params:
+        return cam.Params(self.word_given_node_, self.node_given_cluster_, self.cluster_prior_)
+
+    def _stream_start(self: Any) -> cam.Stats:
+        self.temperature_ = 1.0
+        mix = self.cluster_prior_[:, None] * self.node_given_cluster_
+        weights, words = mix.sum(axis=0), self.word_given_node_
+        collection = weights @ words
+        pseudo = self._prior_tokens(self.n_tokens_seen_)[:, None] * (collection / collection.sum())
+        counts = online.expected_counts(words, weights, pseudo, self.n_tokens_seen_)
+        documents = self.cluster_prior_ * self._documents_per_token
+        return cam.Stats(counts, mix * self.heldout_fraction, documents, 0.0)
+
+    def _word_totals(self: Any, stats: cam.Stats) -> Floats:
+        totals: Floats = stats.node_word_count.sum(axis=0, dtype=np.float64)
+        return totals
+
+    def _stream_block(self: Any, engine: Engine, counts: Csr, shard: Any) -> cam.Block:
+        return cam.Block(*self._parted_block(engine, counts, self.word_given_node_.dtype))
+
+    def _keep_shared(self: Any, shared: cam.Params, stream: online.Stream) -> None:
+        self.word_given_node_, self.node_given_cluster_ = shared.word_given_node, shared.node_given_cluster
+        self.cluster_prior_ = shared.cluster_prior
+        self._documents_per_token = float(stream.stats.cluster_count.sum())
+
+    def _widen(self: Any, n_words: int) -> None:
+        self.word_given_node_ = online.wider(self.word_given_node_, self._node_tokens(), n_words)

@@ -1,0 +1,93 @@
+"""Stepwise EM: one law for all models."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from tests.oracles import trees as oracle
+from topiarist.kernels import load
+from topiarist.kernels.shard import Shard
+from topiarist.models import cam, hplsa, online, plsa
+from topiarist.models.engine import Engine
+from topiarist.scale.threads import Threads
+
+MASK = oracle.balanced(2)
+ENGINE = Engine(load(), Threads(1))
+
+
+@pytest.fixture(scope="module")
+def shard():
+    return Shard.of(csr_array(oracle.planted(np.random.default_rng(1), MASK, n_docs=80)[0].astype(float)))
+
+
+def cases(shard):
+    """A model with parameters and a batch, for each model; and the statistics of a plain E-step."""
+    rng = np.random.default_rng(0)
+    n_words = shard.shape[1]
+    words = rng.dirichlet(np.ones(n_words), 7)
+    mix = MASK / MASK.sum(axis=1, keepdims=True)
+    flat = plsa.Plsa(ENGINE, 0.01, 0.05)
+    shared = plsa.Params.of(words[:4])
+    rows = plsa.folded_in(ENGINE, shard.rows, shared.by_word, 0.05, 1.0, plsa.BRIEF)
+    yield flat, shared, shard, flat.e_step(shared, shard, rows)[0]
+    for topic_mix, block in (("ml", shard), ("heldout", hplsa.Block(shard, shard))):
+        tree = hplsa.Hplsa(ENGINE, MASK, 0.01, 0.05, topic_mix)
+        shared = hplsa.Params(words, mix)
+        rows = plsa.folded_in(ENGINE, shard.rows, tree.word_given_class(shared), 0.05, 1.0, plsa.BRIEF)
+        yield tree, shared, block, tree.e_step(shared, block, rows)[0]
+    collection = shard.word_totals() / shard.word_totals().sum()
+    tree = cam.Cam(ENGINE, MASK, "heldout", collection, np.full(7, 3.0))
+    shared, block = cam.Params(words, mix, np.full(4, 0.25)), cam.Block(shard, shard)
+    yield tree, shared, block, tree.e_step(shared, block)[0]
+
+
+def arrays(thing):
+    return {name: value for name, value in vars(thing).items() if isinstance(value, np.ndarray)}
+
+
+def empty(stats):
+    return type(stats)(**{name: np.zeros_like(value) for name, value in arrays(stats).items()}, objective=0.0)
+
+
+def test_a_batch_of_full_weight_is_an_em_step(shard):
+    for model, shared, block, stats in cases(shard):
+        stream, _ = online.absorb(model, online.Stream(empty(stats), 0, 0.0), shared, block)
+        stepped, expected = stream.params(model), model.m_step(stats)
+        for name, value in arrays(expected).items():
+            np.testing.assert_allclose(getattr(stepped, name), value, rtol=1e-9, atol=1e-15)
+        assert (stream.batches, stream.tokens) == (1, shard.rows.data.sum())
+
+
+def test_a_batch_weighs_by_the_tokens_before_it(shard):
+    for model, shared, block, stats in cases(shard):
+        tokens = float(shard.rows.data.sum())
+        before = type(stats)(**{name: np.full_like(v, 1e-3) for name, v in arrays(stats).items()}, objective=0.0)
+        stream, _ = online.absorb(model, online.Stream(before, 3, 3 * tokens), shared, block)
+        rate = 4**-0.6
+        for name, value in arrays(stats).items():
+            blend = (1 - rate) * 1e-3 + rate * value / tokens
+            np.testing.assert_allclose(getattr(stream.stats, name), blend, rtol=1e-9)
+
+
+def test_a_batch_without_tokens_changes_nothing(shard):
+    for model, shared, _, stats in cases(shard):
+        nothing = Shard.of(csr_array((3, shard.shape[1])))
+        stream = online.Stream(stats, 1, 10.0)
+        assert online.absorb(model, stream, shared, nothing) == (stream, 0.0)
+
+
+def test_counts_without_what_smoothing_added():
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(1.0, (5, 40)).astype(float)
+    words = (counts + 0.3) / (counts + 0.3).sum(axis=1, keepdims=True)
+    tokens = counts.sum()
+    found = online.expected_counts(words, counts.sum(axis=1) / tokens, 0.3, tokens)
+    np.testing.assert_allclose(found * tokens, counts, atol=1e-9)
+
+
+def test_wider_rows_still_sum_to_one():
+    words = np.random.default_rng(0).dirichlet(np.ones(10), 3)
+    wide = online.wider(words, np.array([0.0, 10.0, 1e6]), 14)
+    np.testing.assert_allclose(wide.sum(axis=1), 1)
+    assert (wide > 0).all()
+    assert wide[2, 10:].max() == pytest.approx(1e-8, rel=1e-3)

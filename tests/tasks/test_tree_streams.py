@@ -1,0 +1,167 @@
+"""Trees from batches."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction.text import HashingVectorizer
+from sklearn.metrics import adjusted_rand_score
+from sklearn.utils.estimator_checks import (
+    check_estimators_partial_fit_n_features,
+    check_n_features_in_after_fitting,
+    parametrize_with_checks,
+)
+
+from tests.oracles import trees as oracle
+from topiarist import CAM, HPLSA, PLSA, Tree
+from topiarist.errors import UsageError
+from topiarist.scale import BlockStore
+
+TREE = Tree.balanced(2, 2)
+ESTIMATORS = [
+    HPLSA(random_state=0),
+    HPLSA(topic_mix="heldout", effective_length=35.0, random_state=0),
+    HPLSA(topic_mix="uniform", random_state=0),
+    CAM(random_state=0),
+    CAM(levels=False, effective_length=None, random_state=0),
+]
+
+
+@pytest.fixture(scope="module")
+def data():
+    return oracle.planted(np.random.default_rng(0), oracle.balanced(2), n_docs=3000, length=60)
+
+
+def fresh(estimator, **options):
+    return type(estimator)(**{**estimator.get_params(), **options})
+
+
+def words_of(model):
+    return model._paths()[1]
+
+
+def prior_of(model):
+    return model._prior()
+
+
+@parametrize_with_checks([HPLSA(tree=Tree.star(2), max_iter=5, random_state=0)])
+def test_scikit_learn_checks_with_partial_fit(estimator, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        check(estimator)
+
+
+@pytest.mark.parametrize("check", [check_estimators_partial_fit_n_features, check_n_features_in_after_fitting])
+def test_scikit_learn_checks_of_partial_fit(check):
+    check("CAM", CAM(tree=Tree.star(2), max_iter=5, random_state=0))
+
+
+@pytest.mark.parametrize("kind", [HPLSA, CAM])
+def test_without_a_tree_there_is_nothing_to_learn_on(kind, data):
+    with pytest.raises(UsageError, match=r"there is none yet.*\n.*fit\(sample\) grows one on a sample"):
+        kind().partial_fit(data[0])
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("given", [True, False], ids=["given", "grown"])
+def test_a_stream_finds_what_was_planted(estimator, given, data):
+    counts, classes, _ = data
+    grown = fresh(estimator, **{estimator._number: 4})
+    model = fresh(estimator, tree=TREE) if given else grown.fit(counts[:150])
+    for start in range(150 * (not given), 2400, 150):
+        model.partial_fit(counts[start : start + 150])
+        np.testing.assert_allclose(words_of(model).sum(axis=1), 1)
+        np.testing.assert_allclose(model._paths()[0].sum(axis=1), 1)
+        np.testing.assert_allclose(prior_of(model).sum(), 1)
+    assert adjusted_rand_score(classes[2400:], model.predict(counts[2400:])) > 0.97
+    assert model.stopped_ == "stream"
+    assert len(model.stream_) == 15
+    figures = [record.log_likelihood for record in model.stream_]
+    assert np.mean(figures[-5:]) > np.mean(figures[:5]) - 0.02  # the likelihood of a stationary stream does not fall
+    assert not model.drift().drifted
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS[:4], ids=str)
+def test_the_number_of_threads_does_not_matter(estimator, data):
+    counts = data[0]
+    models = [fresh(estimator, tree=TREE, n_threads=threads) for threads in (1, 3)]
+    for model in models:
+        for start in (0, 300, 600):
+            model.partial_fit(counts[start : start + 300])
+    np.testing.assert_array_equal(words_of(models[0]), words_of(models[1]))
+    assert models[0].stream_ == models[1].stream_
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+def test_a_fitted_tree_goes_on_with_a_stream(estimator, data):
+    counts = data[0]
+    model = fresh(estimator, **{estimator._number: 4}).fit(counts[:1000])
+    before, tokens = words_of(model).copy(), model.n_tokens_seen_
+    model.partial_fit(counts[1000:1001])
+    assert 0 < np.abs(words_of(model) - before).sum(axis=1).max() / 2 < 0.05  # one document changes little
+    assert model.n_batches_ == 1
+    assert model.n_tokens_seen_ > tokens
+    assert len(model.history_) == len(model.stream_) == 1
+    assert not hasattr(model, "labels_")  # there are no training documents in a stream
+    model.fit(counts[:1000])
+    assert model.stream_ == ()
+    np.testing.assert_array_equal(words_of(model), before)
+
+
+def test_another_number_of_columns_is_refused(data):
+    counts = data[0]
+    model = HPLSA(tree=TREE, random_state=0).partial_fit(counts[:200])
+    with pytest.raises(ValueError, match="features"):
+        model.partial_fit(counts[:200, :-1])
+
+
+@pytest.mark.parametrize("estimator", [PLSA(4, random_state=0, dtype="float32"), *ESTIMATORS[:4]], ids=str)
+def test_blocks_on_disk_are_batches_like_any_other(estimator, data, tmp_path):
+    counts = data[0]
+    store = BlockStore.write(tmp_path / "counts", counts[:800].astype(np.float32), block_size=200)
+    options = {"dtype": "float32"} | ({} if isinstance(estimator, PLSA) else {"tree": TREE})
+    from_disk, from_memory = fresh(estimator, **options), fresh(estimator, **options)
+    for block in store.blocks():
+        from_disk.partial_fit(block)
+        from_memory.partial_fit(block.counts())
+    np.testing.assert_array_equal(from_disk.components_, from_memory.components_)
+    assert from_disk.stream_ == from_memory.stream_
+
+
+@pytest.mark.parametrize("estimator", [PLSA(4, random_state=0), *ESTIMATORS], ids=str)
+def test_more_words(estimator, data):
+    counts, classes, _ = data
+    options = {} if isinstance(estimator, PLSA) else {"tree": TREE}
+    model = fresh(estimator, **options)
+    for start in range(0, 900, 300):
+        model.partial_fit(counts[start : start + 300])
+    before = model.components_.copy()
+    assert model.extend_words(56) is model  # as many as there are
+    np.testing.assert_array_equal(model.components_, before)
+    model.extend_words(60)
+    np.testing.assert_allclose(model.components_.sum(axis=1), 1)
+    np.testing.assert_allclose(model.components_[:, :56], before, rtol=1e-4)
+    assert 0 < model.components_[:, 56:].max() < 1e-3
+    with pytest.raises(UsageError, match="n_words must be at least 60"):
+        model.extend_words(59)
+    extra = np.zeros((3000, 4), counts.dtype)
+    extra[np.arange(3000), classes] = 6  # a new word for each class
+    wide = np.hstack([counts, extra])
+    model.partial_fit(wide[900:1200])
+    assert model.stream_[-1].new_words == pytest.approx(6 / 66)
+    for start in range(1200, 2400, 300):
+        model.partial_fit(wide[start : start + 300])
+    assert model.stream_[-1].new_words == 0
+    own = model.components_[:, 56:]
+    assert len(set(own.argmax(axis=1))) == 4  # each class has learned its own
+    assert own.max(axis=1).min() > 0.03
+
+
+def test_hashed_words_need_no_vocabulary():
+    texts = ["the ball and the goal of the match " * 3, "the vote and the law of the house " * 3] * 60
+    hashing = HashingVectorizer(n_features=2**10, alternate_sign=False, norm=None)
+    model = HPLSA(tree=Tree.star(2), random_state=0)
+    for start in range(0, 120, 30):
+        model.partial_fit(hashing.transform(texts[start : start + 30]))
+    model.partial_fit(hashing.transform(["a parliament and its unheard words"]))
+    assert adjusted_rand_score([0, 1] * 60, model.predict(hashing.transform(texts))) == 1

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from topiarist.counts.pruning import general_words, prune
     from topiarist.counts.settings import CountSettings, PhraseSettings
     from topiarist.counts.split import completion_split, split_tokens
+    from topiarist.counts.stream_counter import StreamCounter
     from topiarist.counts.text_counter import TextCounter
     from topiarist.counts.validation import check_counts
     from topiarist.counts.vocabulary import Vocabulary
@@ -34,6 +35,7 @@ _ROOMS = {
     "settings": ("CountSettings", "PhraseSettings"),
     "split": ("completion_split", "split_tokens"),
     "validation": ("check_counts",),
+    "stream_counter": ("StreamCounter",),
     "text_counter": ("TextCounter",),
     "vocabulary": ("Vocabulary",),
     "weighting": (
@@ -51,6 +53,7 @@ __all__ = [
     "CountSettings",
     "LatentSpace",
     "PhraseSettings",
+    "StreamCounter",
     "TextCounter",
     "Vocabulary",
     "check_counts",

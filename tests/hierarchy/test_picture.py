@@ -123,3 +123,18 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
         with pytest.raises(ResourceError) as raised:
             make()
         assert raised.value.hint == "pip install 'topiarist[plot]'"
+
+
+def test_drift_is_drawn_with_its_alarms(pyplot):
+    from topiarist.hierarchy import draw_drift
+    from topiarist.models.drift import BatchRecord
+
+    noise = 0.01 * np.random.default_rng(0).standard_normal(40)
+    records = [BatchRecord(10, 100.0, -7 + noise[n] - 0.3 * (n >= 25), 0.0, 0.02) for n in range(40)]
+    ax = draw_drift(None, records)
+    line, *alarms = ax.lines
+    assert len(line.get_xdata()) == 40
+    assert [int(alarm.get_xdata()[0]) for alarm in alarms] == [26]
+    assert ax.get_legend() is not None
+    with pytest.raises(InputError, match="at least one batch"):
+        draw_drift(None, [])

@@ -1,5 +1,6 @@
 """The tree as a value: building it, editing it, the words that describe its nodes, and showing it."""
 
+from topiarist.hierarchy.drift_picture import draw_drift
 from topiarist.hierarchy.edits import Edit, collapse, cut, merge, move, prune, rename, split
 from topiarist.hierarchy.picture import curve, draw
 from topiarist.hierarchy.tree import Tree
@@ -12,6 +13,7 @@ __all__ = [
     "curve",
     "cut",
     "draw",
+    "draw_drift",
     "merge",
     "move",
     "node_scores",

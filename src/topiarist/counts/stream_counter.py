@@ -23,10 +23,10 @@ MOST_WAITING = 1_000_000  # words that have not come often enough yet
 class StreamCounter:
     """Batches of texts or documents to counts, with new columns for words that have come often enough.
 
-    A word gets a column in the batch in which it reaches ``settings.min_documents`` documents of the stream; what it had
-    before is not counted. Columns are never given up or moved: the counts of a later batch have at least as many. Stop
-    words, stems, numbers, titles and ``max_words`` are those of the settings. Phrases, and words that are too common,
-    can only be known of a whole collection and are refused.
+    A word gets a column in the batch in which it reaches ``settings.min_documents`` documents of the stream; earlier
+    ones are not counted again. Columns are never given up or moved: the counts of a later batch have at least as many.
+    Stop words, stems, numbers, titles and ``max_words`` are those of the settings. Phrases, and words that are too
+    common, can only be known of a whole collection and are refused.
 
     Words that wait for a column take memory too. Where more than a million wait, those seen in fewest documents are
     forgotten and begin again if they return.

@@ -6,15 +6,17 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from topiarist.counts.validation import Csr
 from topiarist.counts.weighting import effective_length_weights, scale_rows, shortened
 from topiarist.errors import UsageError
-from topiarist.kernels.shard import Shard
-from topiarist.models import cam, hplsa, online
+from topiarist.hierarchy.branches import BranchProposal, Crown, Wanted, grafted, propose_branches
+from topiarist.kernels.shard import Shard, Side
+from topiarist.models import cam, hplsa, misfits, online
 from topiarist.models.engine import Engine, Floats
 from topiarist.scale.blocks import BlockFile
-from topiarist.tasks import trees
+from topiarist.tasks import options, trees
 from topiarist.tasks.streams import PREDICTING, LearnsFromStreams
 
 
@@ -38,6 +40,45 @@ class StreamsTree(LearnsFromStreams):
                 hint="fit(sample) grows one on a sample of some thousand documents, then go on; or tree=Tree(...)",
             )
         return self._partial_fit(X)
+
+    def propose_branches(self: Any, n_words: int = 8, wanted: Wanted | None = None) -> tuple[BranchProposal, ...]:
+        """New leaves for documents of the stream that fit badly, those that gain most first; none if nothing pays.
+
+        ``n_words`` columns describe each of them; ``wanted`` says what a leaf must have. ``adopt`` takes one over.
+        """
+        check_is_fitted(self)
+        if self._misfits.counts is None:
+            return ()
+        recent = self.stream_[-round(misfits.LIFETIME) :]
+        share = sum(one.misfits * one.documents for one in recent) / max(sum(one.documents for one in recent), 1)
+        with options.running(self) as engine:
+            return propose_branches(
+                self._crown(), self._misfits.counts, lambda *given: self._scores(engine, *given),
+                share=share, n_words=n_words, wanted=wanted, seed=self._stream_seed,
+            )  # fmt: skip
+
+    def adopt(self: Any, proposal: BranchProposal, name: str | None = None) -> Any:
+        """Give the tree a leaf that was proposed; the stream goes on with it, and begins to look for misfits anew.
+
+        The leaf is the last node. Classes are in the order of the leaves, so that numbers of classes may change.
+        """
+        check_is_fitted(self)
+        missing = self.n_features_in_ - len(proposal.word_given_leaf)
+        if missing > 0:  # words that came after the proposal
+            tokens = np.array([proposal.share * self.n_tokens_seen_])
+            words = online.wider(proposal.word_given_leaf[None], tokens, self.n_features_in_)[0]
+            proposal = replace(proposal, word_given_leaf=words)
+        self._take_crown(grafted(self._crown(), proposal, name))
+        self._stream = None
+        self._forget_misfits()
+        self._forget_documents()
+        return self
+
+    def _scores(self: Any, engine: Engine, crown: Crown, observed: Csr, hidden: Csr) -> misfits.Scores:
+        """The likelihood of hidden tokens under a crown, in which observed ones place their documents."""
+        model, shared = self._model_of(engine, crown)
+        rows = model.fold_in(shared, Side.of(shortened(observed, self._length()), crown.word_given_node.dtype))
+        return misfits.scored(engine, hidden, rows, model.flat(shared))
 
     def _begin_stream(self: Any, X: Any) -> None:
         self.fit(X.counts() if isinstance(X, BlockFile) else X)
@@ -121,6 +162,20 @@ class StreamsHPLSA(StreamsTree):
         prior = stream.stats.class_topic_count.sum(axis=1, dtype=np.float64)
         self.class_prior_ = prior / max(prior.sum(), 1e-300)
 
+    def _crown(self: Any) -> Crown:
+        return Crown(
+            self.tree_, tuple(self.class_nodes_), self.word_given_topic_, self.topic_given_class_, self.class_prior_
+        )
+
+    def _take_crown(self: Any, crown: Crown) -> None:
+        self.tree_, self.class_nodes_, self.class_prior_ = crown.tree, crown.class_nodes, crown.class_prior
+        self.word_given_topic_, self.topic_given_class_ = crown.word_given_node, crown.node_given_class
+
+    def _model_of(self: Any, engine: Engine, crown: Crown) -> tuple[hplsa.Hplsa, hplsa.Params]:
+        mask = crown.tree.path_mask(crown.class_nodes)
+        model = self._scorer(hplsa.Hplsa(engine, mask, class_smoothing=self.class_smoothing))
+        return model, hplsa.Params(crown.word_given_node, crown.node_given_class)
+
     def _widen(self: Any, n_words: int) -> None:
         self.word_given_topic_ = online.wider(self.word_given_topic_, self._node_tokens(), n_words)
 
@@ -176,6 +231,19 @@ class StreamsCAM(StreamsTree):
         self.word_given_node_, self.node_given_cluster_ = shared.word_given_node, shared.node_given_cluster
         self.cluster_prior_ = shared.cluster_prior
         self._documents_per_token = float(stream.stats.cluster_count.sum())
+
+    def _crown(self: Any) -> Crown:
+        return Crown(
+            self.tree_, self.tree_.leaves, self.word_given_node_, self.node_given_cluster_, self.cluster_prior_
+        )
+
+    def _take_crown(self: Any, crown: Crown) -> None:
+        self.tree_, self.cluster_prior_ = crown.tree, crown.class_prior
+        self.word_given_node_, self.node_given_cluster_ = crown.word_given_node, crown.node_given_class
+
+    def _model_of(self: Any, engine: Engine, crown: Crown) -> tuple[cam.Cam, cam.Params]:
+        shared = cam.Params(crown.word_given_node, crown.node_given_class, crown.class_prior)
+        return cam.Cam(engine, crown.tree.path_mask()), shared
 
     def _widen(self: Any, n_words: int) -> None:
         self.word_given_node_ = online.wider(self.word_given_node_, self._node_tokens(), n_words)

@@ -33,6 +33,12 @@ DEVICE_PASS, DEVICE_FIT = 100.0, 80.0
 DEVICE_OBJECTIVE = 1e-4
 """Greatest relative difference between the objectives on a device and on the processor."""
 
+STREAM_MEMORY = 4_000_000_000
+"""Greatest peak memory of the process that learns a stream of ten million documents, in bytes."""
+
+STREAM_SLOPE = 1.05
+"""Greatest exponent of the time of a stream against its documents."""
+
 TREE_RATIO = 1.25
 """Greatest time of a pass with 64 leaves of a tree, in times of a pass of flat PLSA with 64 components."""
 

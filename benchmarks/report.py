@@ -215,6 +215,33 @@ def _out_of_core(result: dict) -> str:
     return f"{text}\n\n{_table(['what', 'measured', 'bar', 'met'], table)}"
 
 
+def _stream(result: dict) -> str:
+    peak, bar = result["peak"], result["memory_bar"]
+    slope, slope_bar = result["slope"], result["slope_bar"]
+    table = [
+        ["documents a second", f"{result['documents_a_second']:,.0f}", "", ""],
+        ["peak memory of the process", f"{peak / 1e9:.2f} GB", f"≤ {bar / 1e9:g} GB", _met(peak, bar, least=False)],
+        [
+            f"slope of log time, {result['first']:,} to {result['documents']:,} documents",
+            _number(slope, 3),
+            f"≤ {slope_bar:g}",
+            _met(slope, slope_bar, least=False),
+        ],
+    ]
+    (before, after), (found, refined) = result["likelihood"], result["agreement"]
+    text = (
+        f"Online HPLSA on a planted tree of {result['n_leaves']} leaves, {result['n_words']:,} words: "
+        f"{result['documents']:,} documents, {result['tokens']:,.0f} tokens, {result['nonzeros']:,} non-zeros in "
+        f"blocks of {result['block_size']:,} on disk, made, read and removed in turn; {result['n_threads']} threads. "
+        f"Learning took {result['seconds']:.0f} s ({result['core_seconds']:.0f} s of the cores), making and writing the "
+        f"blocks {result['writing_seconds']:.0f} s, the start on {result['sample']:,} documents "
+        f"{result['sample_seconds']:.0f} s. New documents had {before:.3f} nats a token in the first tenth of the stream "
+        f"and {after:.3f} in the last; agreement with the planted leaves (NMI) {found:.2f} before and {refined:.2f} "
+        f"after; {result['alarms']} alarms of drift."
+    )
+    return f"{text}\n\n{_table(['what', 'measured', 'bar', 'met'], table)}"
+
+
 SECTIONS: dict[str, Callable[[dict], str]] = {
     "pass_speed": _pass_speed,
     "time_to_quality": _time_to_quality,
@@ -230,6 +257,7 @@ SECTIONS: dict[str, Callable[[dict], str]] = {
     "dask": _dask,
     "out_of_core": _out_of_core,
     "device": findings.render,
+    "stream": _stream,
 }
 
 

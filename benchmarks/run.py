@@ -25,6 +25,7 @@ BENCHMARKS = {
     "dask": "benchmarks.bench_dask",
     "out_of_core": "benchmarks.bench_out_of_core",
     "device": "benchmarks.bench_device",
+    "stream": "benchmarks.bench_stream",
 }
 
 
@@ -36,6 +37,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--only", nargs="+", default=[], metavar="SYSTEM", choices=SYSTEMS, help="these systems only")
     parser.add_argument("--rounds", type=int, default=Settings.rounds, help="rounds of interleaved timing")
     parser.add_argument("--quick", action="store_true", help="two rounds and a tenth of the iterations")
+    parser.add_argument("--full", action="store_true", help="a stream of ten million documents, not two")
     options = parser.parse_args(arguments)
     if options.list:
         print("benchmarks:", *BENCHMARKS, sep="\n  ")
@@ -48,6 +50,7 @@ def main(arguments: list[str] | None = None) -> None:
         scaling_rounds=1 if options.quick else Settings.scaling_rounds,
         only=tuple(options.only),
         quick=options.quick,
+        full=options.full,
     )
     RESULTS.mkdir(parents=True, exist_ok=True)
     for name in options.names or BENCHMARKS:

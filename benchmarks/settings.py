@@ -15,6 +15,7 @@ class Settings:
     seconds_per_system: float = 40.0
     only: tuple[str, ...] = ()
     quick: bool = False
+    full: bool = False
 
     def chosen(self, names: Iterable[str]) -> list[str]:
         """Return the names that this run includes, in their order."""

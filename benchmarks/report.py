@@ -233,11 +233,11 @@ def _stream(result: dict) -> str:
         f"Online HPLSA on a planted tree of {result['n_leaves']} leaves, {result['n_words']:,} words: "
         f"{result['documents']:,} documents, {result['tokens']:,.0f} tokens, {result['nonzeros']:,} non-zeros in "
         f"blocks of {result['block_size']:,} on disk, made, read and removed in turn; {result['n_threads']} threads. "
-        f"Learning took {result['seconds']:.0f} s ({result['core_seconds']:.0f} s of the cores), making and writing the "
-        f"blocks {result['writing_seconds']:.0f} s, the start on {result['sample']:,} documents "
-        f"{result['sample_seconds']:.0f} s. New documents had {before:.3f} nats a token in the first tenth of the stream "
-        f"and {after:.3f} in the last; agreement with the planted leaves (NMI) {found:.2f} before and {refined:.2f} "
-        f"after; {result['alarms']} alarms of drift."
+        f"Learning took {result['seconds']:.0f} s ({result['core_seconds']:.0f} s of the cores), making and writing "
+        f"the blocks {result['writing_seconds']:.0f} s, the start on {result['sample']:,} documents "
+        f"{result['sample_seconds']:.0f} s. New documents had {before:.3f} nats a token in the first tenth of the "
+        f"stream and {after:.3f} in the last; agreement with the planted leaves (NMI) {found:.2f} before and "
+        f"{refined:.2f} after; {result['alarms']} alarms of drift."
     )
     return f"{text}\n\n{_table(['what', 'measured', 'bar', 'met'], table)}"
 

@@ -34,6 +34,17 @@ MODULES: tuple[tuple[str, str, tuple[str, ...] | None], ...] = (
     ("topiarist.text.demo", "The bundled collection.", ("demo_documents",)),
     ("topiarist.counts", "See [count words](../how-to/count-words.md).", None),
     ("topiarist.scale", "See [scale](../how-to/scale.md).", None),
+    (
+        "topiarist.models.drift",
+        "Has a stream changed? See [follow a stream](../how-to/follow-a-stream.md).",
+        ("find_drift", "Drift", "BatchRecord"),
+    ),
+    ("topiarist.hierarchy", "Pictures.", ("draw", "curve", "draw_drift")),
+    (
+        "topiarist.hierarchy.branches",
+        "New branches for a tree that a stream has outgrown.",
+        ("propose_branches", "grafted", "BranchProposal", "Wanted", "Crown"),
+    ),
     ("topiarist.text.tokens", "Texts to words.", ("Tokenizer",)),
     ("topiarist.text.stop_words", "Stop lists, for those who ask for them.", ("stop_words", "stop_words_from_file")),
     ("topiarist.text.stems", "Stemmers.", ("stem_languages",)),

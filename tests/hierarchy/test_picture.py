@@ -134,7 +134,7 @@ def test_drift_is_drawn_with_its_alarms(pyplot):
     ax = draw_drift(None, records)
     line, *alarms = ax.lines
     assert len(line.get_xdata()) == 40
-    assert [int(alarm.get_xdata()[0]) for alarm in alarms] == [26]
+    assert [int(alarm.get_xdata()[0]) for alarm in alarms] == [27]
     assert ax.get_legend() is not None
     with pytest.raises(InputError, match="at least one batch"):
         draw_drift(None, [])

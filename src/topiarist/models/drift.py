@@ -20,11 +20,13 @@ from typing import Any
 import numpy as np
 
 ALLOWANCE = 0.5  # in units of the noise: half of the smallest change that is looked for
-ALARM = 12.0  # likewise; a stationary stream reaches it once in more than 10,000 batches
+ALARM = 14.0  # likewise; a stationary stream reaches it about once in 200,000 batches
+FARTHEST = 8.0  # likewise, for one batch: a single strange one is not yet a change
+STRANGE = 4.0  # likewise: a batch that falls short by more says nothing about what is usual
 WARM_UP = 8  # batches that only show what is usual
 QUIETEST = 1e-3  # nats a token: below this nobody cares
 NORMAL_DIFFERENCE = 2.0 / math.sqrt(math.pi)  # the mean difference of two standard normal numbers
-FEW = 2.0  # a noise that was estimated from n differences is taken to be 1 + 2 / n times as large
+FEW = 5.0  # a noise that was estimated from n differences is taken 1 + 5 / n times as large
 
 
 @dataclass(frozen=True)
@@ -66,10 +68,12 @@ def find_drift(
         if not np.isfinite(value):
             statistic.append(statistic[-1] if statistic else 0.0)
             continue
+        shortfall = 0.0
         if len(usual) >= warm_up:
             shortfall = (float(np.mean(usual)) - value) / _noise(usual)
-            total = max(0.0, total + shortfall - allowance)
-        usual.append(value)
+            total = max(0.0, total + min(shortfall, FARTHEST) - allowance)
+        if shortfall < STRANGE:
+            usual.append(value)
         statistic.append(total / alarm)
         if total > alarm:
             alarms.append(place)

@@ -94,6 +94,9 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         "interrupted" (Ctrl-C keeps the best tree so far).
     grown_ : str
         Why growing ended: "heldout", "reached", "exhausted", "interrupted", or "given".
+    stream_, n_batches_, n_tokens_seen_
+        In a stream (``partial_fit``): a record of each batch as it was before it was learned from, and how much there
+        has been (tokens weighted by the effective length). There are no training documents then.
     """
 
     def __init__(

@@ -102,6 +102,9 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         "interrupted" (Ctrl-C keeps the best tree so far).
     grown_ : str
         Why growing ended: "heldout", "reached", "exhausted", "interrupted", or "given".
+    stream_, n_batches_, n_tokens_seen_
+        In a stream (``partial_fit``): a record of each batch as it was before it was learned from, and how much there
+        has been. There are no training documents then, and no attributes of theirs.
     """
 
     def __init__(

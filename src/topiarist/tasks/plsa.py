@@ -82,8 +82,8 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Steps made (online: times through the collection; in a stream: batches), whether there was nothing more to
         gain, and the reason: "converged", "heldout", "max_iter", "interrupted" (Ctrl-C keeps the best so far) or
         "stream" (``partial_fit`` never ends by itself).
-    n_batches_, n_tokens_seen_
-        How much of a stream has been learned from.
+    stream_, n_batches_, n_tokens_seen_
+        A record of each batch of a stream before it was learned from, and how much there has been.
     inverse_temperature_, component_smoothing_ : float
         The ones used (or found): ``transform`` uses the same.
     """

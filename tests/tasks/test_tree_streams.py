@@ -165,3 +165,46 @@ def test_hashed_words_need_no_vocabulary():
         model.partial_fit(hashing.transform(texts[start : start + 30]))
     model.partial_fit(hashing.transform(["a parliament and its unheard words"]))
     assert adjusted_rand_score([0, 1] * 60, model.predict(hashing.transform(texts))) == 1
+
+
+@pytest.mark.parametrize(
+    "options", [{"variant": "cem"}, {"variant": "sem"}, {"class_nodes": "all", "class_smoothing": 0.1}], ids=str
+)
+def test_every_kind_of_tree_learns(options, data):
+    counts = data[0]
+    model = HPLSA(tree=TREE, random_state=0, **options)
+    for start in range(0, 1200, 300):
+        model.partial_fit(counts[start : start + 300])
+    np.testing.assert_allclose(words_of(model).sum(axis=1), 1)
+    figures = [record.log_likelihood for record in model.stream_]
+    assert figures[-1] > figures[0] - 0.05
+
+
+def test_a_tree_that_was_fitted_to_files_goes_on_with_their_blocks(data, tmp_path):
+    store = BlockStore.write(tmp_path / "counts", data[0][:900], block_size=300)
+    model = HPLSA(tree=TREE, random_state=0).fit(store)
+    assert model.n_tokens_seen_ == store.n_tokens
+    model.partial_fit(store.blocks()[0])
+    assert model.stream_[0].new_words == 0
+    with pytest.raises(UsageError, match="BlockStore"):
+        model.partial_fit(store)
+
+
+def test_empty_documents_and_empty_batches_do_no_harm(data):
+    counts = data[0]
+    model = CAM(tree=TREE, random_state=0).partial_fit(counts[:300])
+    before = words_of(model).copy()
+    model.partial_fit(np.zeros((5, counts.shape[1])))
+    np.testing.assert_allclose(words_of(model), before, rtol=0.02, atol=1e-3)
+    assert np.isnan(model.stream_[-1].log_likelihood)
+    model.partial_fit(np.vstack([np.zeros_like(counts[:3]), counts[300:400]]))
+    assert np.isfinite(model.stream_[-1].log_likelihood)
+    assert not model.drift().drifted
+
+
+@pytest.mark.parametrize("kind", [HPLSA, CAM])
+def test_an_executor_does_not_go_with_a_stream(kind, data):
+    from topiarist.scale import InProcess
+
+    with pytest.raises(UsageError, match="executor does not go with partial_fit"):
+        kind(tree=TREE, executor=InProcess()).partial_fit(data[0])

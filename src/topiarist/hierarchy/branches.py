@@ -52,7 +52,7 @@ class Wanted:
     """What a group must have to be proposed."""
 
     documents: int = 20
-    gain: float = 0.02  # nats a token
+    gain: float = 0.05  # nats a token
     certainty: float = 3.0  # standard errors
     groups: int = 8  # that are looked at, at most
 

@@ -85,7 +85,7 @@ class LearnsFromStreams:
         self._forget_misfits()
 
     def _forget_misfits(self: Any) -> None:
-        self._usual, self._misfits = misfits.Usual(), misfits.Misfits()
+        self._usual, self._misfits = misfits.Usual(), misfits.Misfits(seed=getattr(self, "_stream_seed", 0))
 
     def _batch(self: Any, X: Any) -> tuple[Csr, Any]:
         """Counts; and where they are a block on disk, the handle that opens them as the sweeps want them."""

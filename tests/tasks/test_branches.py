@@ -78,3 +78,18 @@ def test_a_proposal_can_be_adopted_after_new_words_came():
 def test_a_tree_that_has_seen_no_stream_proposes_nothing():
     counts, _ = world(0, 400, share=0.0)
     assert HPLSA(4, random_state=0).fit(counts).propose_branches() == ()
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_two_hundred_stationary_batches_give_no_alarm(estimator, seed):
+    counts, _ = world(seed, 8300, share=0.0)
+    model = type(estimator)(**estimator.get_params()).fit(counts[:300])
+    for start in range(300, 8300, 40):
+        model.partial_fit(counts[start : start + 40])
+    assert len(model.stream_) == 200
+    assert not model.drift().drifted
+    figures = [record.log_likelihood for record in model.stream_]
+    assert np.mean(figures[-50:]) > np.mean(figures[:50]) - 0.01
+    assert np.mean([record.misfits for record in model.stream_[10:]]) < 0.05
+    assert model.propose_branches() == ()

@@ -19,6 +19,7 @@ from sklearn.base import clone
 
 from tests.oracles import textbook
 from topiarist import PLSA
+from topiarist.counts import CountSettings
 from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.kernels import load
 from topiarist.models import em, plsa
@@ -202,6 +203,50 @@ def test_dask_is_imported_by_those_who_ask_for_it_only():
     assert first == "[]"
     assert second == "ResourceError DaskExecutor needs the package distributed"
     assert "pip install topiarist[dask]" in third
+
+
+def write_parquet(folder, n_files=6, rows=60, seed=0):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    rng = np.random.default_rng(seed)
+    words = [f"word{letter}" for letter in "abcdefghijklmnop"]
+    folder.mkdir()
+    for number in range(n_files):
+        texts = [" ".join(rng.choice(words, rng.integers(1, 12))) for _ in range(rows)]
+        parquet.write_table(pa.table({"text": texts}), folder / f"part-{number}.parquet", row_group_size=25)
+    return folder
+
+
+def contents(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def test_workers_write_the_store_that_one_process_writes(tmp_path, client):
+    parts = write_parquet(tmp_path / "parts")
+    here = BlockStore.from_parquet(parts, tmp_path / "here", CountSettings(stem="en"), block_size=30)
+    there = BlockStore.from_parquet(parts, tmp_path / "there", CountSettings(stem="en"), block_size=30, client=client)
+    assert len(there.blocks()) > 6
+    assert contents(here.folder) == contents(there.folder)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["here", "parts", "there"]
+
+
+def test_what_a_worker_cannot_read_is_said_here(tmp_path, client):
+    parts = write_parquet(tmp_path / "parts")
+    (parts / "part-3.parquet").write_bytes(b"nothing")
+    with pytest.raises(InputError, match=r"part-3\.parquet is not Parquet"):
+        BlockStore.from_parquet(parts, tmp_path / "x", client=client)
+    with pytest.raises(UsageError, match=r"client must be a distributed\.Client"):
+        BlockStore.from_parquet(parts, tmp_path / "x", client="tcp://127.0.0.1:8786")
+    assert [path.name for path in tmp_path.iterdir()] == ["parts"]
+
+
+def test_tasks_have_names_that_the_dashboard_can_show(tmp_path, client, monkeypatch):
+    keys, submit = [], client.submit
+    monkeypatch.setattr(client, "submit", lambda *a, **k: keys.append(k["key"].split("-")[0]) or submit(*a, **k))
+    store = BlockStore.from_parquet(write_parquet(tmp_path / "parts"), tmp_path / "s", block_size=30, client=client)
+    PLSA(2, max_iter=2, executor=DaskExecutor(client)).fit(store)
+    assert set(keys) == {"look", "summarise", "merge", "count", "sweep", "add", "bring_home"}
 
 
 class Killing(DaskExecutor):

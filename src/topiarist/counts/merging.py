@@ -70,10 +70,18 @@ def vocabulary_of_texts(
     """The vocabulary that ``counting.count`` would find, and the number of texts, holding a chunk of them at a time."""
     settings = settings or CountSettings()
     check_settings(settings)
+    summary = summarise_texts(texts, settings, n_jobs=n_jobs, chunk=chunk)
+    return vocabulary_of_summary(summary, settings), summary.n_docs
+
+
+def summarise_texts(
+    texts: Iterable[str], settings: CountSettings, *, n_jobs: int | None = 1, chunk: int | None = None
+) -> Summary:
+    """The summary of any number of texts, chunk by chunk."""
     summary = Summary()
     for part in map_chunks(partial(summarise, settings=settings), texts, n_jobs, chunk):
         summary = summary.add(part)
-    return vocabulary_of_summary(summary, settings), summary.n_docs
+    return summary
 
 
 def check_settings(settings: CountSettings) -> None:

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from topiarist.errors import InputError, UsageError
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 CHUNK = 8_000_000  # characters of text in one chunk
@@ -61,6 +62,13 @@ def map_chunks(
     yield from _in_processes(work, chain(first, chunks), workers)
 
 
+def map_items(work: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None = 1) -> Iterator[Result]:
+    """Yield ``work(item)`` for all items in order, in ``n_jobs`` processes: for items that are each worth one."""
+    every = list(items)
+    workers = min(_worker_count(n_jobs), len(every))
+    yield from map(work, every) if workers < 2 else _in_processes(work, iter(every), workers)
+
+
 def _worker_count(n_jobs: int | None) -> int:
     """Return the number of processes ``n_jobs`` stands for."""
     from joblib import cpu_count  # type: ignore[import-untyped,unused-ignore]
@@ -73,9 +81,7 @@ def _worker_count(n_jobs: int | None) -> int:
     return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 
-def _in_processes(
-    work: Callable[[Sequence[str]], Result], chunks: Iterator[list[str]], workers: int
-) -> Iterator[Result]:
+def _in_processes(work: Callable[[Item], Result], chunks: Iterator[Item], workers: int) -> Iterator[Result]:
     """Yield results in order; while the workers have one batch of chunks, the next is read here."""
     from joblib import Parallel, delayed  # type: ignore[import-untyped,unused-ignore]
 

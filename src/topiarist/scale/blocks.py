@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +31,11 @@ from topiarist.counts.validation import Csr, check_counts
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import InputError
 from topiarist.kernels.shard import Shard, Side, Tiles, even_cuts
-from topiarist.scale import writing
+from topiarist.scale import parquet, writing
 from topiarist.scale.files import mapped
-from topiarist.scale.manifest import AGAIN, PARTS, Manifest
+from topiarist.scale.manifest import AGAIN, PARTS, VOCABULARY, Manifest, read_vocabulary
 from topiarist.text.documents import Document
+from topiarist.text.readers.columns import Columns
 
 Array = np.ndarray[Any, Any]
 
@@ -115,7 +116,7 @@ class BlockFile:
 
 @dataclass(frozen=True)
 class BlockStore:
-    """A folder of blocks of counts. Made by ``write`` or ``from_documents``, opened by ``open``."""
+    """A folder of blocks of counts. Made by ``write``, ``from_documents`` or ``from_parquet``, opened by ``open``."""
 
     folder: Path
     manifest: Manifest
@@ -168,6 +169,51 @@ class BlockStore:
         ``Corpus.from_documents``. Phrases cannot be found in this way.
         """
         writing.write_documents(folder, documents, settings or CountSettings(), block_size, n_jobs)
+        return cls.open(folder, check=False)
+
+    @classmethod
+    def from_parquet(
+        cls,
+        addresses: Any,
+        folder: str | Path,
+        settings: CountSettings | None = None,
+        *,
+        text: str | Columns | None = "text",
+        id: str | None = None,
+        block_size: int = BLOCK_SIZE,
+        n_jobs: int | None = 1,
+        client: Any = None,
+    ) -> BlockStore:
+        """Count the documents of Parquet files into a new folder, row groups side by side.
+
+        Parameters
+        ----------
+        addresses : str, path or several
+            Files, patterns (``parts/*.parquet``), folders, or addresses of any file system that fsspec opens
+            (``s3://bucket/parts/*.parquet``). Keys for it are taken from where fsspec finds them, on every machine.
+        folder : path
+            The new store. With a client: a folder that all workers see under the same name.
+        settings : CountSettings
+            As for ``from_documents``. Words and counts are those of ``Corpus.from_documents``.
+        text, id : str
+            The columns of texts and ids. ``text=None``: the reader's choice, as for ``topiarist.text.readers.read``; a
+            ``Columns``: that and more, such as the title. ``id=None``: the column ``id``, or else file and row.
+            Titles are found by their usual names, and counted unless ``settings`` says otherwise.
+        block_size : int
+            Documents in a block at most. Neighbouring row groups share one as long as they fit.
+        n_jobs : int or None
+            Processes, without a client; -1 or None: one per core.
+        client : distributed.Client
+            Workers that read the files and write the blocks. The store is the same, byte for byte.
+        """
+        columns = text if isinstance(text, Columns) else Columns(text=text)
+        place: parquet.Place = parquet.Here(n_jobs)
+        if client is not None:
+            from topiarist.scale.dask import cluster
+
+            place = cluster(client)
+        columns = columns if id is None else replace(columns, id=id)
+        parquet.write_parquet(folder, addresses, columns, settings or CountSettings(), block_size, place)
         return cls.open(folder, check=False)
 
     @property
@@ -227,9 +273,7 @@ class BlockStore:
     @property
     def vocabulary(self) -> Vocabulary | None:
         """The words, if they are known."""
-        if "vocabulary.json" not in self.manifest.files:
-            return None
-        return Vocabulary(**json.loads((self.folder / "vocabulary.json").read_text(encoding="utf-8")))
+        return read_vocabulary(self.folder) if VOCABULARY in self.manifest.files else None
 
 
 def _rising(ends: Array, first: int, last: int) -> bool:

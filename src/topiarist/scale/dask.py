@@ -14,11 +14,8 @@ a few times; a cluster without workers is waited for, and then given up.
 from __future__ import annotations
 
 import operator
-import time
-import uuid
 from collections.abc import Sequence
 from concurrent.futures import CancelledError
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -28,10 +25,10 @@ import numpy as np
 
 from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.kernels.shard import CACHE_LINE, aligned_empty
+from topiarist.scale.cluster import Cluster
 from topiarist.scale.executors import EStep, tree_sum
 from topiarist.scale.files import RowFile, Scratch, handles, new_file, opened
 
-SECONDS_BETWEEN_LOOKS = 1.0  # at whether there still is a cluster
 LARGE = 1 << 16  # bytes: smaller parts travel with the task
 
 
@@ -65,13 +62,9 @@ class DaskExecutor:
         patience: float = 60.0,
         tasks_per_thread: int = 2,
     ) -> None:
-        _distributed()
-        if not callable(getattr(client, "submit", None)):
-            raise UsageError(f"client must be a distributed.Client, got {client!r}", hint="distributed.Client()")
         self.client = client
+        self.cluster = cluster(client, retries=retries, patience=patience)
         self.scratch = scratch
-        self.retries = retries
-        self.patience = patience
         self.tasks_per_thread = tasks_per_thread
 
     def __deepcopy__(self, memo: Any) -> DaskExecutor:
@@ -89,35 +82,19 @@ class DaskExecutor:
             )
         folder = Scratch.beside(local, self.scratch or files[0][0].folder)
         rows = tuple(folder.rows() for _ in work)
-        reason = ""
-        for _ in range(self.retries + 1):
-            try:
-                return self._pass(function, work, rows, folder), rows
-            except (_distributed().KilledWorker, CancelledError) as error:
-                reason = str(error)
-        raise ResourceError(
-            f"the cluster lost the same pass {self.retries + 1} times: {reason}",
-            hint="smaller blocks or more memory for the workers; their logs say why they died",
-        )
+        return self.cluster.persistently(lambda: self._pass(function, work, rows, folder), "the same pass"), rows
 
     def _pass(self, function: EStep, work: list[Any], rows: tuple[RowFile, ...], folder: Scratch) -> Any:
         told = folder.rows()
         parcel = pack(function, told.path)
-        futures: list[Any] = []
-
-        def submit(task: Any, *arguments: Any, **where: Any) -> Any:
-            key = f"{task.__name__}-{uuid.uuid4().hex}"
-            futures.append(self.client.submit(task, *arguments, key=key, retries=self.retries, **where))
-            return futures[-1]
-
-        workers = self._workers()
+        workers = self.cluster.workers()
         n_tasks = self.tasks_per_thread * sum(workers.values())
         size = 1
         while len(work) >= 2 * size * n_tasks:
             size *= 2
         starts = range(0, len(work), size)
         places = _places(workers, len(starts))
-        try:
+        with self.cluster.tasks() as submit:
             level = [
                 submit(
                     sweep, parcel, work[start : start + size], rows[start : start + size],
@@ -126,51 +103,24 @@ class DaskExecutor:
                 for start, place in zip(starts, places, strict=True)
             ]  # fmt: skip
             while len(level) > 4:
-                level = [submit(add, *pair) if len(pair) == 2 else pair[0] for pair in _pairs(level)]
+                level = [submit(add, *pair, priority=1) if len(pair) == 2 else pair[0] for pair in _pairs(level)]
             homes = [folder.rows() for _ in _pairs(level)]
-            last = [submit(bring_home, home.path, *pair) for home, pair in zip(homes, _pairs(level), strict=True)]
+            last = [
+                submit(bring_home, home.path, *pair, priority=1)
+                for home, pair in zip(homes, _pairs(level), strict=True)
+            ]
             return tree_sum([unpack(self._answer(future), map=False) for future in last])
-        except BaseException:
-            with suppress(Exception):
-                self.client.cancel(futures)
-            raise
 
     def _answer(self, future: Any) -> Any:
-        """The result; while it does not come, look whether there is anybody to wait for."""
-        seen = time.monotonic()
-        while True:
-            try:
-                return future.result(timeout=SECONDS_BETWEEN_LOOKS)
-            except TimeoutError:
-                if future.status == "error":  # it is the task's own
-                    raise
-            if self._workers(wait=False):
-                seen = time.monotonic()
-            elif time.monotonic() - seen > self.patience:
-                raise self._nobody()
+        return self.cluster.answer(future)
 
-    def _workers(self, *, wait: bool = True) -> dict[str, int]:
-        """The threads of each worker, in an order that stays the same as long as the workers do."""
-        give_up = time.monotonic() + self.patience
-        while True:
-            if self.client.status in ("closed", "closing"):
-                raise ResourceError("the client is closed", hint="a distributed.Client that is connected")
-            try:
-                workers = self.client.nthreads()
-            except Exception as error:
-                raise ResourceError(
-                    f"the cluster cannot be reached: {error!r}", hint="is its scheduler still running?"
-                ) from error
-            if workers or not wait:
-                return dict(sorted(workers.items()))
-            if time.monotonic() > give_up:
-                raise self._nobody()
-            time.sleep(0.1)
 
-    def _nobody(self) -> ResourceError:
-        return ResourceError(
-            f"the cluster has had no worker for {self.patience:g} seconds", hint="start workers, or a longer patience="
-        )
+def cluster(client: Any, *, retries: int = 3, patience: float = 60.0) -> Cluster:
+    """A client as the rest of this package knows it."""
+    lost = (_distributed().KilledWorker, CancelledError)
+    if not callable(getattr(client, "submit", None)):
+        raise UsageError(f"client must be a distributed.Client, got {client!r}", hint="distributed.Client()")
+    return Cluster(client, lost, retries=retries, patience=patience)
 
 
 def _places(workers: dict[str, int], number: int) -> list[str]:

@@ -7,9 +7,9 @@ and is given back as soon as the array is let go.
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
-import tempfile
 import uuid
 import weakref
 from collections.abc import Iterable, Iterator
@@ -43,18 +43,44 @@ def mapped(path: str | Path) -> Array:
 def new_file(path: str | Path, *, sync: bool = False) -> Iterator[BinaryIO]:
     """A file to write, under a name of its own until it is complete: nobody ever sees half of it."""
     partial = f"{path}.{uuid.uuid4().hex}"
-    try:
-        with open(partial, "wb") as file:
-            yield file
-            if sync:
-                file.flush()
-                os.fsync(file.fileno())
-        os.replace(partial, path)
-    except BaseException as error:
-        Path(partial).unlink(missing_ok=True)
-        if not isinstance(error, OSError):
+    with written(path):
+        try:
+            with open(partial, "wb") as file:
+                yield file
+                if sync:
+                    file.flush()
+                    os.fsync(file.fileno())
+            os.replace(partial, path)
+        except BaseException:
+            Path(partial).unlink(missing_ok=True)
             raise
+
+
+@contextmanager
+def written(path: str | Path) -> Iterator[None]:
+    """Say what a failure to write means; only writing belongs inside."""
+    try:
+        yield
+    except OSError as error:
         raise ResourceError(f"cannot write {path}: {error}", hint="another folder, or more room on the disk") from error
+
+
+def new_folder(path: str | Path) -> Path:
+    """A folder that was not there, open to whom the user's other files are open."""
+    with written(path):
+        Path(path).mkdir()
+    return Path(path)
+
+
+def sync_folder(path: str | Path) -> None:
+    """Wait until the names in a folder are on the disk, where the system can be asked to."""
+    if os.name != "posix":
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def save(path: str | Path, array: Array, *, sync: bool = False) -> None:
@@ -141,8 +167,9 @@ class Scratch:
     """A folder for row parameters, removed with the last of them."""
 
     def __init__(self, parent: str | Path) -> None:
+        self.folder = Path(parent).resolve() / f"scratch-{os.getpid()}-{uuid.uuid4().hex[:12]}"
         try:
-            self.folder = Path(tempfile.mkdtemp(prefix=f"scratch-{os.getpid()}-", dir=parent)).resolve()
+            self.folder.mkdir()
         except OSError as error:
             raise ResourceError(
                 f"cannot make a folder for row parameters in {parent}: {error}",
@@ -166,15 +193,28 @@ class Scratch:
         What is written so takes no memory until it is read.
         """
         path = self.folder / f"{uuid.uuid4().hex}.npy"
-        np.lib.format.open_memmap(path, mode="w+", dtype=np.dtype(dtype), shape=shape)
-        start = path.stat().st_size - int(np.prod(shape)) * np.dtype(dtype).itemsize
-        with path.open("r+b") as file:
-            file.seek(start)
+        with written(path), path.open("wb") as file:
+            np.lib.format.write_array_header_1_0(
+                file, {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": shape}
+            )
+            file.flush()
+            start, size = file.tell(), int(np.prod(shape)) * np.dtype(dtype).itemsize
+            _reserve(file, start + size)
             for part in parts:
                 file.write(np.ascontiguousarray(part, dtype).data)
         array = np.load(path, mmap_mode="r+", allow_pickle=False)
         weakref.finalize(array, _remove_with, path, self)
         return np.asarray(array)
+
+
+def _reserve(file: BinaryIO, size: int) -> None:
+    """Have room for so many bytes now, where the system can say so: a full disk is found out here, not later."""
+    try:
+        os.posix_fallocate(file.fileno(), 0, size)
+    except (AttributeError, OSError) as error:
+        if getattr(error, "errno", None) in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
+            raise
+        file.truncate(size)
 
 
 def _remove(path: str | Path) -> None:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import InputError
+from topiarist.scale.files import new_file
 
 FORMAT, VERSION = "topiarist-blocks", 1
-NAME = "manifest.json"
+NAME, VOCABULARY = "manifest.json", "vocabulary.json"
 PARTS = ("indptr", "indices", "data", "word_ends", "tile_starts", "places", "word_data")
 AGAIN = "write the store again"
 
@@ -58,10 +59,8 @@ class Manifest:
         """Write it, with a checksum of its own."""
         body = {"format": FORMAT, "version": VERSION, **asdict(self)}
         text = json.dumps({**body, "sha256": _digest(body)}, indent=1) + "\n"
-        with (folder / NAME).open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
+        with new_file(folder / NAME, sync=True) as file:
+            file.write(text.encode())
 
     @classmethod
     def read(cls, folder: Path, *, check: bool) -> Manifest:
@@ -76,6 +75,14 @@ class Manifest:
             for name, entry in files.items():
                 _check_file(where / name, entry, contents=check)
         return known
+
+
+def read_vocabulary(folder: Path) -> Vocabulary:
+    """The words of a store."""
+    try:
+        return Vocabulary(**json.loads((folder / VOCABULARY).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(f"{folder / VOCABULARY} cannot be read: {error}", hint=AGAIN) from error
 
 
 def _body(folder: Path) -> dict[str, Any]:

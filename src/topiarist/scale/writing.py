@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import tempfile
+import uuid
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,8 @@ from topiarist.counts.validation import Csr, check_counts
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.kernels.shard import Side, Tiles
-from topiarist.scale.files import save
-from topiarist.scale.manifest import BlockEntry, FileEntry, Manifest
+from topiarist.scale.files import new_file, new_folder, save, sync_folder, written
+from topiarist.scale.manifest import VOCABULARY, BlockEntry, FileEntry, Manifest
 from topiarist.text.documents import Document
 
 TILE = 1 << 14  # documents: 8 MB of factors for 128 components in single precision
@@ -33,26 +34,46 @@ Blocks = Iterable[tuple[Csr, list[str] | None]]  # counts, and the ids of their 
 
 
 def write(folder: str | Path, blocks: Blocks, dtype: str, vocabulary: Vocabulary | None) -> None:
-    """Write a store from its blocks, one at a time. Whatever happens, no half of it stays."""
-    folder = Path(folder).resolve()
+    """Write a store from its blocks, one at a time."""
     if dtype not in ("float32", "float64"):
         raise UsageError(f"dtype must be 'float32' or 'float64', got {dtype!r}")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} exists already", hint="a new folder, or remove that one")
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    except OSError as error:
-        raise ResourceError(f"cannot write beside {folder}: {error}", hint="another folder") from error
-    try:
+    with new_store(folder) as partial:
         _fill(partial, blocks, np.dtype(dtype), vocabulary).write(partial)
-        partial.chmod(0o755)  # as other folders: temporary ones are private
-        if folder.exists():
-            folder.rmdir()
-        os.replace(partial, folder)
+
+
+@contextmanager
+def new_store(folder: str | Path) -> Iterator[Path]:
+    """A folder to fill, which gets its name when it is complete. Whatever happens, no half of it stays."""
+    folder = Path(folder).resolve()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise _taken(folder)
+    with written(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+    partial = new_folder(folder.parent / f".{folder.name}-{uuid.uuid4().hex}")
+    try:
+        yield partial
+        _name(partial, folder)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
+
+
+def _name(partial: Path, folder: Path) -> None:
+    """Give a complete store its name, which somebody else may have taken meanwhile."""
+    try:
+        sync_folder(partial)
+        with suppress(FileNotFoundError):
+            folder.rmdir()  # an empty one
+        os.rename(partial, folder)
+        sync_folder(folder.parent)
+    except OSError as error:
+        if folder.exists():
+            raise _taken(folder) from error
+        raise ResourceError(f"cannot write {folder}: {error}", hint="another folder") from error
+
+
+def _taken(folder: Path) -> UsageError:
+    return UsageError(f"{folder} exists already", hint="a new folder, or remove that one")
 
 
 def write_documents(
@@ -66,7 +87,7 @@ def write_documents(
         )
     texts = (text_of(document, settings.titles) for document in documents)
     vocabulary, n_docs = vocabulary_of_texts(texts, settings, n_jobs=n_jobs)
-    write(folder, _counted(documents, n_docs, vocabulary, settings, block_size, n_jobs), "float32", vocabulary)
+    write(folder, counted(documents, n_docs, vocabulary, settings, block_size, n_jobs), "float32", vocabulary)
 
 
 def cut(chunks: Iterable[Csr], size: int) -> Iterator[Csr]:
@@ -95,7 +116,7 @@ def _stacked(parts: list[Csr]) -> Csr:
     return whole
 
 
-def _counted(
+def counted(
     documents: Iterable[Document],
     n_docs: int,
     vocabulary: Vocabulary,
@@ -135,17 +156,28 @@ def _fill(folder: Path, blocks: Blocks, dtype: np.dtype[Any], vocabulary: Vocabu
         if counts.shape[1] != n_words:
             raise InputError(f"expected counts with {n_words} columns (words), got {counts.shape[1]}")
         if counts.shape[0]:
-            entries.append(_write_block(folder, f"block-{len(entries):06}", counts, dtype, ids))
+            entries.append(write_block(folder, len(entries), counts, dtype, ids))
     if not entries:
-        raise InputError("no documents to write", hint="at least one matrix of counts with at least one row")
+        raise no_documents()
     if vocabulary is not None:
-        words = {name: getattr(vocabulary, name) for name in ("words", "forms", "phrases")}
-        numbers = {name: getattr(vocabulary, name).tolist() for name in ("document_frequency", "totals")}
-        files["vocabulary.json"] = _write_json(folder / "vocabulary.json", words | numbers)
+        files[VOCABULARY] = write_vocabulary(folder, vocabulary)
     return Manifest(n_words, dtype.name, tuple(entries), files)
 
 
-def _write_block(folder: Path, name: str, counts: Csr, dtype: np.dtype[Any], ids: list[str] | None) -> BlockEntry:
+def no_documents() -> InputError:
+    """A store without any document is none."""
+    return InputError("no documents to write", hint="at least one document, or one matrix of counts with a row")
+
+
+def write_vocabulary(folder: Path, vocabulary: Vocabulary) -> FileEntry:
+    """Write the words of a store."""
+    words = {name: getattr(vocabulary, name) for name in ("words", "forms", "phrases")}
+    numbers = {name: getattr(vocabulary, name).tolist() for name in ("document_frequency", "totals")}
+    return _write_json(folder / VOCABULARY, words | numbers)
+
+
+def write_block(folder: Path, number: int, counts: Csr, dtype: np.dtype[Any], ids: list[str] | None) -> BlockEntry:
+    """Write a block, beside its place first: it may be written twice, as after the death of a worker, or at once."""
     largest = float(counts.data.max(initial=0))
     if dtype == np.float32 and largest > LARGEST_EXACT:
         raise InputError(
@@ -165,21 +197,36 @@ def _write_block(folder: Path, name: str, counts: Csr, dtype: np.dtype[Any], ids
         "places": tiles.indices,
         "word_data": tiles.data,
     }
-    (folder / name).mkdir()
-    files = {}
-    for part, array in parts.items():
-        path = folder / name / f"{part}.npy"
-        save(path, array, sync=True)
-        files[path.name] = FileEntry.of(path)
-    if ids is not None:
-        files["ids.json"] = _write_json(folder / name / "ids.json", ids)
+    name = f"block-{number:06}"
+    partial = new_folder(folder / f".{name}-{uuid.uuid4().hex}")
+    try:
+        files = {}
+        for part, array in parts.items():
+            save(partial / f"{part}.npy", array, sync=True)
+            files[f"{part}.npy"] = FileEntry.of(partial / f"{part}.npy")
+        if ids is not None:
+            files["ids.json"] = _write_json(partial / "ids.json", ids)
+        _place(partial, folder / name)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
     filled, tokens = int(np.count_nonzero(np.diff(rows.indptr))), float(rows.data.sum(dtype=np.float64))
     return BlockEntry(name, counts.shape[0], filled, counts.nnz, tokens, largest, files)
 
 
+def _place(partial: Path, block: Path) -> None:
+    """Give a block its name. One that is there already has the same contents, as the same task wrote it."""
+    with written(block):
+        sync_folder(partial)
+        try:
+            os.rename(partial, block)
+        except OSError:
+            if not block.is_dir():
+                raise
+            shutil.rmtree(partial, ignore_errors=True)
+
+
 def _write_json(path: Path, content: Any) -> FileEntry:
-    with path.open("w", encoding="utf-8") as file:
-        json.dump(content, file, ensure_ascii=False)
-        file.flush()
-        os.fsync(file.fileno())
+    with new_file(path, sync=True) as file:
+        file.write(json.dumps(content, ensure_ascii=False).encode())
     return FileEntry.of(path)

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import closing
+from dataclasses import replace
 from typing import IO, BinaryIO, Self, cast
 
 from topiarist.errors import TopiaristError, UsageError
@@ -22,13 +23,12 @@ from topiarist.text.readers.identity import UniqueIds
 from topiarist.text.readers.items import File, Item, Raw, Setting, Trouble
 from topiarist.text.readers.kinds import kind_of
 from topiarist.text.readers.lines import READ_ERRORS, opened, read_bytes, reason_of
+from topiarist.text.readers.making import document_from
 from topiarist.text.readers.mbox import parsed
 from topiarist.text.readers.messages import nothing_read
 from topiarist.text.readers.sources import STANDARD_INPUT, Selection, Survey, check, find
 
 __all__ = ["Reading", "read"]
-
-_LONGEST_TITLE = 1000
 
 AnyPath = str | os.PathLike[str]
 Answer = Future[Extracted]
@@ -229,8 +229,8 @@ class Reading:
         if isinstance(item, Trouble):
             account.left_out("failed", item.reason, item.place)
             return None
-        text = _storable(item.text[: self._limits.characters])
-        if not text.strip():
+        document = document_from(item, file.id, file.name, self._limits.characters)
+        if document is None:
             account.left_out("empty", item.note or "no text", item.place)
             return None
         note = item.note
@@ -238,14 +238,11 @@ class Reading:
             note = f"only the first {self._limits.characters:,} characters are kept"
         if note:
             account.left_out("partial", note, item.place)
-        wanted = _storable(item.id or (f"{file.id}:{item.place}" if item.place else file.id))
-        id = ids.claim(wanted)
-        if id != wanted:
+        id = ids.claim(document.id)
+        if id != document.id:
             account.count("renamed")
         account.count("read")
-        title = " ".join(_storable(item.title[:_LONGEST_TITLE]).split())
-        labels = tuple(map(_storable, item.labels))
-        return Document(id, text, title, labels, _storable(file.name), _storable(item.date))
+        return document if id == document.id else replace(document, id=id)
 
     def _nothing(self, account: Account) -> TopiaristError:
         if account.refusals:
@@ -276,14 +273,3 @@ def _at_least_one(items: Iterator[Item]) -> Iterator[Item]:
         yield item
     if empty:
         yield Raw("", note="no rows or messages in it")
-
-
-def _storable(text: str) -> str:
-    """Text that any file or database takes: no NUL, no half of a surrogate pair."""
-    if "\0" in text:
-        text = text.replace("\0", "")
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text

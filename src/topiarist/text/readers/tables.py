@@ -6,7 +6,7 @@ import datetime
 import itertools
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from topiarist.text.readers.columns import Chosen, Columns, choose
@@ -35,13 +35,13 @@ def table_reader(rows_of: Callable[[File, Setting], Rows]) -> Reader:
 
     def read(file: File, setting: Setting) -> Iterator[Item]:
         rows = rows_of(file, setting)
-        sample = _sample(rows)
+        sample = sample_of(rows)
         if not any(isinstance(row, Row) for row in sample):
             yield from (row for row in sample if isinstance(row, Trouble))
             return
-        chosen = _settle(setting.columns, sample, file.name if file.stream is None else "standard input")
+        chosen = settle(setting.columns, sample, file.name if file.stream is None else "standard input")
         for row in itertools.chain(sample, rows):
-            yield row if isinstance(row, Trouble) else _document(row, chosen, setting.columns)
+            yield row if isinstance(row, Trouble) else item_from(row, chosen, setting.columns)
 
     return read
 
@@ -63,7 +63,7 @@ def cell_text(value: object) -> str:
     return str(value)
 
 
-def _sample(rows: Rows) -> list[Row | Trouble]:
+def sample_of(rows: Rows) -> list[Row | Trouble]:
     """The first rows, fewer when they are long, so that a sample never weighs much."""
     sample: list[Row | Trouble] = []
     characters = 0
@@ -76,9 +76,10 @@ def _sample(rows: Rows) -> list[Row | Trouble]:
     return sample
 
 
-def _settle(columns: Columns, sample: list[Row | Trouble], source: str) -> Chosen:
-    totals: dict[str, int] = {}
-    filled: dict[str, int] = {}
+def settle(columns: Columns, sample: Iterable[Row | Trouble], source: str, names: Iterable[str] = ()) -> Chosen:
+    """The columns of a table, by what was asked for and by the first rows (and by names that are known before)."""
+    totals: dict[str, int] = dict.fromkeys(names, 0)
+    filled: dict[str, int] = dict.fromkeys(totals, 0)
     for row in sample:
         if isinstance(row, Trouble):
             continue
@@ -92,7 +93,8 @@ def _settle(columns: Columns, sample: list[Row | Trouble], source: str) -> Chose
     return choose(columns, list(totals), lengths, source)
 
 
-def _document(row: Row, chosen: Chosen, columns: Columns) -> Item:
+def item_from(row: Row, chosen: Chosen, columns: Columns) -> Item:
+    """A row as a document, or why it is none."""
     cells = row.cells
     try:
         return Raw(

@@ -1,0 +1,127 @@
+"""A Dask cluster, and how long to bear with it: tasks with names, answers that are waited for, losses that are mended.
+
+Knows a client by what it does; ``dask`` brings the package.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
+
+from topiarist.errors import ResourceError
+
+Result = TypeVar("Result")
+
+SECONDS_BETWEEN_LOOKS = 1.0  # at whether there still is a cluster
+MERGED_AT_ONCE = 4
+
+
+class Cluster:
+    """A client with patience. ``lost`` are the errors that mean a death among the workers, not a fault of the work."""
+
+    def __init__(
+        self, client: Any, lost: tuple[type[BaseException], ...], *, retries: int = 3, patience: float = 60.0
+    ) -> None:
+        self.client = client
+        self.lost = lost
+        self.retries = retries
+        self.patience = patience
+
+    def map(self, task: Callable[..., Result], items: Iterable[Any], *arguments: Any) -> Iterator[Result]:
+        """``task(item, *arguments)`` for each item, in their order."""
+
+        def work() -> list[Result]:
+            self.workers()  # fails where there is no cluster
+            with self.tasks() as submit:
+                return [self.answer(future) for future in [submit(task, item, *arguments) for item in items]]
+
+        yield from self.persistently(work, f"the tasks {task.__name__}-…")
+
+    def reduce(
+        self, task: Callable[..., Result], merge: Callable[..., Result], items: Sequence[Any], *arguments: Any
+    ) -> Result:
+        """The same, and neighbouring results merged by the workers until one is left, which comes home."""
+
+        def work() -> Result:
+            self.workers()  # fails where there is no cluster
+            with self.tasks() as submit:
+                level = [submit(task, item, *arguments) for item in items]
+                depth = 1
+                while len(level) > 1:
+                    runs = [level[at : at + MERGED_AT_ONCE] for at in range(0, len(level), MERGED_AT_ONCE)]
+                    level = [submit(merge, *run, priority=depth) for run in runs]  # before more is begun
+                    depth += 1
+                result: Result = self.answer(level[0])
+                return result
+
+        return self.persistently(work, f"the tasks {task.__name__}-…")
+
+    def persistently(self, work: Callable[[], Result], what: str) -> Result:
+        """Do something again, a few times, when the cluster has lost it."""
+        reason = ""
+        for _ in range(self.retries + 1):
+            try:
+                return work()
+            except self.lost as error:
+                reason = str(error)
+        raise ResourceError(
+            f"the cluster lost {what} {self.retries + 1} times: {reason}",
+            hint="smaller blocks or more memory for the workers; their logs say why they died",
+        )
+
+    @contextmanager
+    def tasks(self) -> Iterator[Callable[..., Any]]:
+        """A function that submits tasks under the name of their function; all are cancelled if anything goes wrong."""
+        futures: list[Any] = []
+
+        def submit(task: Callable[..., Any], *arguments: Any, **where: Any) -> Any:
+            key = f"{task.__name__}-{uuid.uuid4().hex}"
+            futures.append(self.client.submit(task, *arguments, key=key, retries=self.retries, **where))
+            return futures[-1]
+
+        try:
+            yield submit
+        except BaseException:
+            with suppress(Exception):
+                self.client.cancel(futures)
+            raise
+
+    def answer(self, future: Any) -> Any:
+        """The result; while it does not come, look whether there is anybody to wait for."""
+        seen = time.monotonic()
+        while True:
+            try:
+                return future.result(timeout=SECONDS_BETWEEN_LOOKS)
+            except TimeoutError:
+                if future.status == "error":  # it is the task's own
+                    raise
+            if self.workers(wait=False):
+                seen = time.monotonic()
+            elif time.monotonic() - seen > self.patience:
+                raise self._nobody()
+
+    def workers(self, *, wait: bool = True) -> dict[str, int]:
+        """The threads of each worker, in an order that stays the same as long as the workers do."""
+        give_up = time.monotonic() + self.patience
+        while True:
+            if self.client.status in ("closed", "closing"):
+                raise ResourceError("the client is closed", hint="a distributed.Client that is connected")
+            try:
+                workers = self.client.nthreads()
+            except Exception as error:
+                raise ResourceError(
+                    f"the cluster cannot be reached: {error!r}", hint="is its scheduler still running?"
+                ) from error
+            if workers or not wait:
+                return dict(sorted(workers.items()))
+            if time.monotonic() > give_up:
+                raise self._nobody()
+            time.sleep(0.1)
+
+    def _nobody(self) -> ResourceError:
+        return ResourceError(
+            f"the cluster has had no worker for {self.patience:g} seconds", hint="start workers, or a longer patience="
+        )

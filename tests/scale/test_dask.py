@@ -1,5 +1,6 @@
 """Dask: the bits of one process, whoever computes them and whoever dies meanwhile."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -14,6 +15,7 @@ import scipy.sparse as sp
 
 pytest.importorskip("distributed")
 
+import dask
 from distributed import Client, LocalCluster
 from sklearn.base import clone
 
@@ -163,6 +165,38 @@ def test_a_cluster_whose_workers_leave_is_given_up(store):
         pytest.raises(ResourceError, match=r"no worker for 0\.5 seconds"),
     ):
         run(store, LosesItsWorkers(client, patience=0.5))
+
+
+class LosesItsScheduler(DaskExecutor):
+    """The scheduler stops in the middle of a pass."""
+
+    def _answer(self, future):
+        self.client.cluster.sync(self.client.cluster.scheduler.close)
+        return super()._answer(future)
+
+
+def test_a_cluster_whose_scheduler_stops_is_given_up(store):
+    outcome = []
+
+    def fit(client):
+        try:
+            run(store, LosesItsScheduler(client))
+        except ResourceError as error:
+            outcome.append(error)
+
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "1s"}),
+        LocalCluster(processes=False, n_workers=1, **QUIET) as cluster,
+        Client(cluster) as client,
+    ):
+        thread = threading.Thread(target=fit, args=(client,), daemon=True)
+        thread.start()
+        thread.join(30)
+        assert not thread.is_alive(), "the fit hangs"
+    assert outcome
+    outcome.clear()
+    gc.collect()
+    assert not list(store.folder.glob("scratch-*"))
 
 
 def test_tasks_go_to_workers_in_the_order_of_blocks():

@@ -1,7 +1,10 @@
 """Executors: the order of addition, blocks in files, and the files that rows live in."""
 
 import gc
+import os
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -14,7 +17,7 @@ from topiarist.kernels.shard import Shard
 from topiarist.models import em, hplsa, plsa
 from topiarist.models.engine import Engine
 from topiarist.scale import BlockStore, InProcess
-from topiarist.scale.executors import Sums, tree_sum
+from topiarist.scale.executors import COPIES, OWN, Sums, tree_sum
 from topiarist.scale.files import EvenRows, RowFile, Scratch, handles, opened
 from topiarist.scale.threads import Threads
 
@@ -118,12 +121,58 @@ def test_rows_may_lie_elsewhere(store, engine, tmp_path):
         run(engine, store.blocks(), executor=InProcess(scratch=tmp_path / "nowhere"))
 
 
-def test_a_block_that_takes_too_much_memory_is_refused(store, engine):
-    need = max(block.nbytes for block in store.blocks()) + 2 * (SIZE * 3 * 4 + 128)  # a file has a header
+def test_a_pass_that_takes_too_much_memory_is_refused(store, engine):
+    block = max(block.nbytes for block in store.blocks()) + 2 * (SIZE * 3 * 4 + 128)  # a file has a header
+    parameters = (COPIES + 3) * 40 * 3 * 4  # 5 blocks
+    need = OWN + block + parameters
     assert run(engine, store.blocks(), executor=InProcess(memory=need), max_iter=1).steps == 1
-    with pytest.raises(ResourceError, match="a block takes 0 MB with the parameters of its rows") as caught:
-        run(engine, store.blocks(), executor=InProcess(memory=need // 2))
-    assert "of the documents, or more memory" in caught.value.hint
+    with pytest.raises(ResourceError, match=r"a pass takes 4\.0 MB: 0\.0 MB for a block with its rows") as caught:
+        run(engine, store.blocks(), executor=InProcess(memory=need - block // 2))
+    assert "% of the documents, or more memory" in caught.value.hint
+    with pytest.raises(ResourceError, match="8 copies of the parameters") as caught:
+        run(engine, store.blocks(), executor=InProcess(memory=OWN))
+    assert caught.value.hint == "more memory"
+    assert run(engine, shards("float32"), executor=InProcess(memory=1), max_iter=1).steps == 1  # these are there anyway
+
+
+PEAK = """
+import re, sys
+from pathlib import Path
+import numpy as np
+from topiarist import PLSA
+from topiarist.errors import ResourceError
+from topiarist.scale import BlockStore, InProcess
+
+def status(name):
+    return 1024 * int(re.search(name + r":\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+
+def fit(X, memory=None):
+    executor = InProcess(memory=memory)
+    return PLSA(32, random_state=0, max_iter=6, tol=0, dtype="float32", n_threads=2, executor=executor).fit(X)
+
+fit(np.random.default_rng(0).poisson(1.0, (200, 100)))  # compiled, imported
+try:
+    fit(BlockStore.open(sys.argv[1]), 1)
+except ResourceError as error:
+    memory = 1e6 * float(re.search(r"a pass takes ([0-9.]+) MB", str(error))[1]) + 1e5
+Path("/proc/self/clear_refs").write_text("5")
+before = status("VmRSS")
+fit(BlockStore.open(sys.argv[1]), memory)
+print(memory, status("VmHWM") - before)
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/clear_refs"), reason="only Linux tells the peak")
+def test_a_fit_stays_within_its_memory(tmp_path):
+    rng = np.random.default_rng(0)
+    words = np.minimum(20 * rng.pareto(0.6, (4096, 100)), 19_999).astype(np.int64)
+    block = sp.csr_matrix((np.ones(words.size), words.ravel(), np.arange(0, words.size + 1, 100)), shape=(4096, 20_000))
+    store = BlockStore.write(tmp_path / "s", (block for _ in range(16)), block_size=None)
+    done = subprocess.run([sys.executable, "-c", PEAK, str(store.folder)], capture_output=True, text=True, check=True)
+    memory, peak = map(float, done.stdout.split())
+    assert peak <= memory
+    size = sum(entry.bytes for block in store.manifest.blocks for entry in block.files.values())
+    assert memory < size  # it would not fit otherwise
 
 
 def test_handles_open_where_they_are_needed():

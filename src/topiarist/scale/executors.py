@@ -13,14 +13,21 @@ rows are kept in files as well.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, Protocol
+
+import numpy as np
 
 from topiarist.errors import ResourceError
 from topiarist.scale.files import Scratch, handles, opened
 
 EStep = Callable[[Any, Any], tuple[Any, Any]]
+
+COPIES = 5  # of the parameters: two states, the statistics of a block, what is made of them; sums come on top
+OWN = 4_000_000  # bytes: threads' scratch arrays, the manifest and the like
 
 
 class Executor(Protocol):
@@ -72,8 +79,9 @@ class InProcess:
     Parameters
     ----------
     memory : int or None
-        Bytes that a block that is a file may take, with the parameters of its rows before and after. A larger block is
-        refused. None: no limit.
+        Bytes that a fit from files may take beyond an idle process: an open block, its rows before and after, and the
+        parameters with the sums of statistics that are held at a time. What would take more is refused before it is
+        begun. None: no limit.
     scratch : path or None
         Where the row parameters of such blocks are kept. None: beside the blocks.
     """
@@ -86,10 +94,10 @@ class InProcess:
         """See ``Executor.total``."""
         sums, rows = Sums(), []
         folder: Scratch | None = None
+        if self.memory is not None:
+            _check_memory(function, list(zip(blocks, local, strict=True)), self.memory)
         for place, (block, own) in enumerate(zip(blocks, local, strict=True)):
             files = list(handles((block, own)))
-            if files and self.memory is not None:
-                _check_memory(files, self.memory)
             for file in handles(tuple(blocks[place + 1 : place + 2])):
                 file.expect()
             stats, new = function(opened(block), opened(own))
@@ -104,12 +112,34 @@ class InProcess:
         return sums.total(), tuple(rows)
 
 
-def _check_memory(files: Sequence[Any], memory: int) -> None:
-    """A block may take what it is allowed to, and not more."""
-    block, *rows = (file.nbytes for file in files)
-    need = block + 2 * sum(rows)
+def _check_memory(function: EStep, work: list[Any], memory: int) -> None:
+    """A pass over files may take what it is allowed to, and not more."""
+    largest = max((_open_bytes(pair) for pair in work), default=0)
+    if not largest:
+        return
+    copies = COPIES + math.ceil(math.log2(len(work)))
+    parameters = copies * bytes_in(function)
+    need = OWN + parameters + largest
     if need > memory:
+        room = memory - parameters - OWN
+        smaller = f"a BlockStore with blocks of {room / largest:.0%} of the documents, or " if room > 0 else ""
         raise ResourceError(
-            f"a block takes {need / 1e6:,.0f} MB with the parameters of its rows, memory={memory / 1e6:,.0f} MB",
-            hint=f"a BlockStore with blocks of {memory / need:.0%} of the documents, or more memory",
+            f"a pass takes {need / 1e6:,.1f} MB: {largest / 1e6:,.1f} MB for a block with its rows, "
+            f"{parameters / 1e6:,.1f} MB for {copies} copies of the parameters; memory={memory / 1e6:,.1f} MB",
+            hint=f"{smaller}more memory",
         )
+
+
+def _open_bytes(pair: tuple[Any, Any]) -> int:
+    """Bytes of a block that is a file while it is computed: itself, and its rows before and after."""
+    block, *rows = [file.nbytes for file in handles(pair)] or [0]
+    return int(block + 2 * sum(rows))
+
+
+def bytes_in(value: Any) -> int:
+    """Bytes of the arrays in a value made of dataclasses and tuples."""
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if is_dataclass(value):
+        return sum(bytes_in(getattr(value, field.name)) for field in fields(value))
+    return sum(map(bytes_in, value)) if isinstance(value, tuple) else 0

@@ -1,0 +1,126 @@
+"""Writing a store: complete or not there, whatever happens meanwhile."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from topiarist.errors import ResourceError, UsageError
+from topiarist.scale import BlockStore
+from topiarist.scale.files import Scratch
+
+COUNTS = sp.random(400, 50, 0.3, format="csr", random_state=0)
+
+
+def test_ctrl_c_leaves_nothing(tmp_path):
+    def chunks():
+        yield COUNTS
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        BlockStore.write(tmp_path / "s", chunks(), block_size=100)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_error_of_the_chunks_stays_what_it_is(tmp_path):
+    def chunks():
+        yield COUNTS
+        raise FileNotFoundError("the next chunk")
+
+    with pytest.raises(FileNotFoundError, match="the next chunk"):
+        BlockStore.write(tmp_path / "s", chunks())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_whoever_is_later_does_not_overwrite(tmp_path):
+    def chunks():
+        yield COUNTS
+        BlockStore.write(tmp_path / "s", COUNTS[:10])
+
+    with pytest.raises(UsageError, match="exists already"):
+        BlockStore.write(tmp_path / "s", chunks())
+    assert [path.name for path in tmp_path.iterdir()] == ["s"]
+    assert len(BlockStore.open(tmp_path / "s")) == 10
+
+
+def test_an_empty_folder_may_be_filled(tmp_path):
+    (tmp_path / "s").mkdir()
+    assert len(BlockStore.write(tmp_path / "s", COUNTS)) == 400
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="exists already"):
+        BlockStore.write(tmp_path / "file", COUNTS)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have other permissions")
+@pytest.mark.parametrize("umask", [0o077, 0o022, 0o002])
+def test_files_are_open_to_whom_the_users_files_are(tmp_path, umask):
+    before = os.umask(umask)
+    try:
+        store = BlockStore.write(tmp_path / "s", COUNTS)
+        scratch = Scratch(store.folder)
+        scratch.rows().save(np.eye(2))
+    finally:
+        os.umask(before)
+    for path in (store.folder, *store.folder.rglob("*")):
+        assert path.stat().st_mode & 0o777 == (0o777 if path.is_dir() else 0o666) & ~umask, path
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+import numpy as np, scipy.sparse as sp
+from topiarist import PLSA
+from topiarist.errors import ResourceError
+from topiarist.scale import BlockStore, InProcess
+from topiarist.scale.files import Scratch
+
+folder = Path(sys.argv[1])
+counts = sp.random(400, 50, 0.3, format="csr", random_state=0)
+store = BlockStore.write(folder / "whole", counts, block_size=100)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+
+def refused(function):
+    try:
+        function()
+    except ResourceError as error:
+        print(error.message)
+
+refused(lambda: BlockStore.write(folder / "new", counts))
+refused(lambda: PLSA(40, max_iter=2, random_state=0).fit(store))
+refused(lambda: Scratch(folder).array((1000, 1000), float, [np.eye(1000)]))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems cannot limit files")
+@pytest.mark.parametrize("limit", [0, 100, 10_000])
+def test_a_full_disk_is_said_and_leaves_nothing(tmp_path, limit):
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(tmp_path), str(limit)], capture_output=True, text=True, check=True
+    )
+    first, second, third = done.stdout.splitlines()
+    assert first.startswith(f"cannot write {tmp_path}/.new-")
+    assert second.startswith(f"cannot write {tmp_path}/whole/scratch-")
+    assert third.startswith(f"cannot write {tmp_path}/scratch-")
+    assert [path.name for path in tmp_path.iterdir()] == ["whole"]
+    assert not list((tmp_path / "whole").glob("scratch-*"))
+
+
+@pytest.mark.parametrize("name", ["ids.json", "vocabulary.json", "manifest.json"])
+def test_no_room_for_the_small_files_either(tmp_path, monkeypatch, name):
+    from topiarist.scale import files
+    from topiarist.text.documents import Document
+
+    opened = open
+
+    def full(path, mode="r"):
+        if name in str(path) and mode == "wb":
+            raise OSError(28, "No space left on device")
+        return opened(path, mode)
+
+    monkeypatch.setattr(files, "open", full, raising=False)
+    with pytest.raises(ResourceError, match=rf"cannot write .*{name}: .*No space left on device"):
+        BlockStore.from_documents([Document(str(place), "tree hedge") for place in range(5)], tmp_path / "s")
+    assert list(tmp_path.iterdir()) == []

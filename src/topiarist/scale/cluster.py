@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from topiarist.errors import ResourceError
 
 Result = TypeVar("Result")
+Submit = Callable[..., list[Any]]
 
 SECONDS_BETWEEN_LOOKS = 1.0  # at whether there still is a cluster
 MERGED_AT_ONCE = 4
@@ -33,12 +34,14 @@ class Cluster:
     def map(self, task: Callable[..., Result], items: Iterable[Any], *arguments: Any) -> Iterator[Result]:
         """``task(item, *arguments)`` for each item, in their order."""
 
+        every = list(items)
+
         def work() -> list[Result]:
             self.workers()  # fails where there is no cluster
             with self.tasks() as submit:
-                return [self.answer(future) for future in [submit(task, item, *arguments) for item in items]]
+                return [self.answer(future) for future in submit(task, [(item, *arguments) for item in every])]
 
-        yield from self.persistently(work, f"the tasks {task.__name__}-…")
+        yield from self.persistently(work, f"the tasks {task.__name__}-…") if every else ()
 
     def reduce(
         self, task: Callable[..., Result], merge: Callable[..., Result], items: Sequence[Any], *arguments: Any
@@ -46,14 +49,12 @@ class Cluster:
         """The same, and neighbouring results merged by the workers until one is left, which comes home."""
 
         def work() -> Result:
-            self.workers()  # fails where there is no cluster
+            self.workers()
             with self.tasks() as submit:
-                level = [submit(task, item, *arguments) for item in items]
-                depth = 1
+                level, depth = submit(task, [(item, *arguments) for item in items]), 1
                 while len(level) > 1:
                     runs = [level[at : at + MERGED_AT_ONCE] for at in range(0, len(level), MERGED_AT_ONCE)]
-                    level = [submit(merge, *run, priority=depth) for run in runs]  # before more is begun
-                    depth += 1
+                    level, depth = submit(merge, runs, priority=depth), depth + 1  # before more is begun
                 result: Result = self.answer(level[0])
                 return result
 
@@ -73,14 +74,21 @@ class Cluster:
         )
 
     @contextmanager
-    def tasks(self) -> Iterator[Callable[..., Any]]:
-        """A function that submits tasks under the name of their function; all are cancelled if anything goes wrong."""
+    def tasks(self) -> Iterator[Submit]:
+        """A function that submits calls of a task, under its name; all are cancelled if anything goes wrong."""
         futures: list[Any] = []
 
-        def submit(task: Callable[..., Any], *arguments: Any, **where: Any) -> Any:
-            key = f"{task.__name__}-{uuid.uuid4().hex}"
-            futures.append(self.client.submit(task, *arguments, key=key, retries=self.retries, **where))
-            return futures[-1]
+        def submit(task: Callable[..., Any], calls: Sequence[Sequence[Any]], **where: Any) -> list[Any]:
+            keys = [f"{task.__name__}-{uuid.uuid4().hex}" for _ in calls]
+            width = max(map(len, calls))  # the last one may have fewer arguments
+            whole = [call for call in calls if len(call) == width]
+            made: list[Any] = self.client.map(
+                task, *map(list, zip(*whole, strict=True)), key=keys[: len(whole)], retries=self.retries, **where
+            )
+            for key, call in zip(keys[len(whole) :], calls[len(whole) :], strict=True):
+                made.append(self.client.submit(task, *call, key=key, retries=self.retries, **where))
+            futures.extend(made)
+            return made
 
         try:
             yield submit

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from functools import reduce
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -95,20 +96,18 @@ class DaskExecutor:
         starts = range(0, len(work), size)
         places = _places(workers, len(starts))
         with self.cluster.tasks() as submit:
-            level = [
-                submit(
-                    sweep, parcel, work[start : start + size], rows[start : start + size],
-                    workers=[place], allow_other_workers=True,
-                )
-                for start, place in zip(starts, places, strict=True)
-            ]  # fmt: skip
+            level: list[Any] = []
+            for place, mine in groupby(zip(starts, places, strict=True), key=lambda run: run[1]):
+                runs = [slice(start, start + size) for start, _ in mine]
+                calls = [(parcel, work[run], rows[run]) for run in runs]
+                level += submit(sweep, calls, workers=[place], allow_other_workers=True)
             while len(level) > 4:
-                level = [submit(add, *pair, priority=1) if len(pair) == 2 else pair[0] for pair in _pairs(level)]
+                pairs = _pairs(level)
+                alone = [] if len(pairs[-1]) == 2 else pairs.pop()
+                level = [*submit(add, pairs, priority=1), *alone]
             homes = [folder.rows() for _ in _pairs(level)]
-            last = [
-                submit(bring_home, home.path, *pair, priority=1)
-                for home, pair in zip(homes, _pairs(level), strict=True)
-            ]
+            ends = [(home.path, *pair) for home, pair in zip(homes, _pairs(level), strict=True)]
+            last = submit(bring_home, ends, priority=1)
             return tree_sum([unpack(self._answer(future), map=False) for future in last])
 
     def _answer(self, future: Any) -> Any:
@@ -118,7 +117,7 @@ class DaskExecutor:
 def cluster(client: Any, *, retries: int = 3, patience: float = 60.0) -> Cluster:
     """A client as the rest of this package knows it."""
     lost = (_distributed().KilledWorker, CancelledError)
-    if not callable(getattr(client, "submit", None)):
+    if not callable(getattr(client, "map", None)):
         raise UsageError(f"client must be a distributed.Client, got {client!r}", hint="distributed.Client()")
     return Cluster(client, lost, retries=retries, patience=patience)
 

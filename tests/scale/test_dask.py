@@ -303,30 +303,63 @@ class Killing(DaskExecutor):
         self.killed = True
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system cannot kill so rudely")
-def test_a_worker_killed_in_the_middle_of_a_fit_changes_nothing(tmp_path):
+needs_kill = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system cannot kill so rudely")
+
+
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory):
+    """Three workers that are processes, and may be killed: others are started in their place."""
     import psutil
 
-    counts = sp.vstack([COUNTS] * 8, format="csr")
-    store = BlockStore.write(tmp_path / "store", counts, block_size=64)  # 38 blocks
+    folder = str(tmp_path_factory.mktemp("workers"))
     with (
-        LocalCluster(
-            processes=True, n_workers=3, host="127.0.0.1", local_directory=str(tmp_path / "dask"), **QUIET
-        ) as cluster,
+        LocalCluster(processes=True, n_workers=3, host="127.0.0.1", local_directory=folder, **QUIET) as cluster,
         Client(cluster) as client,
     ):
-        before = client.run(os.getpid)
-        executor = Killing(client, tasks_per_thread=8)
-        executor.victim = next(iter(before.values()))
-        fits = []
-        fit = threading.Thread(target=lambda: fits.append(run(store, executor)), daemon=True)
-        fit.start()
-        fit.join(120)
-        assert not fit.is_alive(), "the fit hangs"
-        assert executor.killed
-        after = client.run(os.getpid)
-        assert executor.victim not in after.values()
-    assert_same_bits(run(store, InProcess()), fits[0])
-    assert not any(psutil.pid_exists(pid) for pid in {*before.values(), *after.values()})
-    fits.clear()
+        yield client
+        left = client.run(os.getpid).values()
+    assert not any(psutil.pid_exists(pid) for pid in left)
+
+
+def bounded(work, seconds=120):
+    """What ``work`` returns, unless it hangs."""
+    results = []
+    thread = threading.Thread(target=lambda: results.append(work()), daemon=True)
+    thread.start()
+    thread.join(seconds)
+    assert not thread.is_alive(), "it hangs"
+    return results.pop()
+
+
+@needs_kill
+def test_a_worker_killed_in_the_middle_of_a_fit_changes_nothing(tmp_path, processes):
+    counts = sp.vstack([COUNTS] * 8, format="csr")
+    store = BlockStore.write(tmp_path / "store", counts, block_size=64)  # 38 blocks
+    executor = Killing(processes, tasks_per_thread=8)
+    executor.victim = next(iter(processes.run(os.getpid).values()))
+    fit = bounded(lambda: run(store, executor))
+    assert executor.killed
+    assert executor.victim not in processes.run(os.getpid).values()
+    assert_same_bits(run(store, InProcess()), fit)
+    del fit
     assert not list(store.folder.glob("scratch-*"))
+
+
+@needs_kill
+def test_a_worker_killed_while_it_counts_changes_nothing(tmp_path, processes):
+    parts = write_parquet(tmp_path / "parts", n_files=6, rows=1500)
+    here = BlockStore.from_parquet(parts, tmp_path / "here", block_size=100)
+    victim = next(iter(processes.run(os.getpid).values()))
+    killed = []
+
+    def kill():
+        while not list(tmp_path.glob(".there-*/block-*")):  # some blocks are written, others are not
+            time.sleep(0.001)
+        os.kill(victim, signal.SIGKILL)
+        killed.append(victim)
+
+    threading.Thread(target=kill, daemon=True).start()
+    there = bounded(lambda: BlockStore.from_parquet(parts, tmp_path / "there", block_size=100, client=processes))
+    assert killed
+    assert contents(here.folder) == contents(there.folder)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["here", "parts", "there"]

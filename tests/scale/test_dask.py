@@ -223,6 +223,34 @@ def test_parcels_keep_values_and_alignment(tmp_path):
         unpack(parcel)
 
 
+ON_A_DEVICE = """
+import sys, numpy as np
+from distributed import Client
+from topiarist.models import em, plsa
+from topiarist.models.cuda_engine import CudaEngine
+from topiarist.scale import BlockStore, DaskExecutor, InProcess
+from topiarist.scale.threads import Threads
+
+store = BlockStore.write(sys.argv[1], np.random.default_rng(0).poisson(0.7, (6, 5)), block_size=3)
+blocks = store.blocks("float64")
+model = plsa.Plsa(CudaEngine.start(Threads(1)), 0.1)
+start = plsa.initial(blocks, 2, np.random.default_rng(0), 0.1)
+here, objective = em.step(model, blocks, start, 1.0, InProcess())
+page = "127.0.0.1:0"
+with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=page) as client:
+    there, again = em.step(model, blocks, start, 1.0, DaskExecutor(client))
+print(objective == again, np.array_equal(here.shared.by_word, there.shared.by_word))
+"""
+
+
+def test_workers_may_compute_on_devices_of_their_own(tmp_path):
+    """Which engine and which executor are independent choices; the device is numba's simulator."""
+    command = [sys.executable, "-c", ON_A_DEVICE, str(tmp_path / "s")]
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
+    assert done.stdout.split() == ["True", "True"], done.stderr
+
+
 def test_dask_is_imported_by_those_who_ask_for_it_only():
     script = (
         "import sys, numpy as np, topiarist.scale\n"

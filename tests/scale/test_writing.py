@@ -108,6 +108,21 @@ def test_a_full_disk_is_said_and_leaves_nothing(tmp_path, limit):
     assert not list((tmp_path / "whole").glob("scratch-*"))
 
 
+def test_folders_that_cannot_be_synced_will_do(tmp_path, monkeypatch):
+    """Some file systems do not know the wish for a folder."""
+    import stat
+
+    plain = os.fsync
+
+    def refuse(handle):
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            raise OSError(22, "Invalid argument")
+        plain(handle)
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    assert len(BlockStore.write(tmp_path / "s", COUNTS)) == 400
+
+
 @pytest.mark.parametrize("name", ["ids.json", "vocabulary.json", "manifest.json"])
 def test_no_room_for_the_small_files_either(tmp_path, monkeypatch, name):
     from topiarist.scale import files

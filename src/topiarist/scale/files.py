@@ -79,6 +79,9 @@ def sync_folder(path: str | Path) -> None:
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):  # file systems that know no such wish
+            raise
     finally:
         os.close(handle)
 

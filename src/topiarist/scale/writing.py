@@ -65,11 +65,12 @@ def _name(partial: Path, folder: Path) -> None:
         with suppress(FileNotFoundError):
             folder.rmdir()  # an empty one
         os.rename(partial, folder)
-        sync_folder(folder.parent)
     except OSError as error:
         if folder.exists():
             raise _taken(folder) from error
         raise ResourceError(f"cannot write {folder}: {error}", hint="another folder") from error
+    with suppress(OSError):  # the store is complete, and there
+        sync_folder(folder.parent)
 
 
 def _taken(folder: Path) -> UsageError:

@@ -232,7 +232,8 @@ def _stream(result: dict) -> str:
     text = (
         f"Online HPLSA on a planted tree of {result['n_leaves']} leaves, {result['n_words']:,} words: "
         f"{result['documents']:,} documents, {result['tokens']:,.0f} tokens, {result['nonzeros']:,} non-zeros in "
-        f"blocks of {result['block_size']:,} on disk, made, read and removed in turn; {result['n_threads']} threads. "
+        f"blocks of {result['block_size']:,} on disk, made, read and removed in turn; {result['n_threads']} threads"
+        f"{' of ' + result['where'] if 'where' in result else ''}. "
         f"Learning took {result['seconds']:.0f} s ({result['core_seconds']:.0f} s of the cores), making and writing "
         f"the blocks {result['writing_seconds']:.0f} s, the start on {result['sample']:,} documents "
         f"{result['sample_seconds']:.0f} s. New documents had {before:.3f} nats a token in the first tenth of the "

@@ -39,6 +39,18 @@ class Paths(NamedTuple):
     node_weights: Any
 
 
+class Active(NamedTuple):
+    """The components that each document still uses, and how much of each: P(k|i) without its zeros.
+
+    Document i has the lanes ``ends[i]`` to ``ends[i + 1]``, eight components each. Its last lane is filled up with
+    components of value zero, which add nothing anywhere and stay zero.
+    """
+
+    ends: Any
+    components: Any  # (lanes, 8), two bytes each
+    values: Any  # (lanes, 8)
+
+
 # Each step of ``fold_in`` but the last goes this many times as far as EM would. Below 2 the iteration cannot lose the
 # optimum (EM's own rate lies between 0 and 1), and just below it needs little more than half of EM's steps.
 FOLDING_STRIDE = 1.8
@@ -67,6 +79,13 @@ class Kernels(NamedTuple):
     power: Callable[..., Any]
     logarithms: Callable[..., Any]
     posteriors: Callable[..., Any]
+    active_document_counts: Callable[..., Any]
+    active_word_counts: Callable[..., Any]
+    active_gains: Callable[..., Any]
+    active_entrants: Callable[..., Any]
+    normalise_active: Callable[..., Any]
+    count_used: Callable[..., Any]
+    keep_used: Callable[..., Any]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travels by its name: another process has functions of its own."""

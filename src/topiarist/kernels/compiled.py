@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.kernels import FOLDING_STRIDE, Folding, compiled_paths, reference
+from topiarist.kernels import FOLDING_STRIDE, Folding, compiled_active, compiled_paths, reference
 from topiarist.kernels.jit import AHEAD, inline, jit
 from topiarist.kernels.prefetch import prefetch
-from topiarist.kernels.reference import SMALLEST_MIXTURE
+from topiarist.kernels.ratios import SMALLEST_MIXTURE
 
 RUN = 256
 
@@ -266,6 +266,7 @@ KERNELS = reference.KERNELS._replace(
     tally=tally,
     transpose=transpose,
     **compiled_paths.VERBS,
+    **compiled_active.VERBS,
 )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from topiarist.kernels import Paths
 from topiarist.kernels.jit import AHEAD, inline, jit
 from topiarist.kernels.prefetch import prefetch
-from topiarist.kernels.reference import SMALLEST_MIXTURE
+from topiarist.kernels.ratios import SMALLEST_MIXTURE
 
 BLOCK = 1 << 16  # numbers: a block of words, class by class, stays in a core's cache
 LINE = 16  # numbers between the rows of a block, so that they do not compete for the same lines of the cache

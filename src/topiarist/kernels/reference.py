@@ -7,23 +7,10 @@ of the matrix, ``other`` one for each column.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from topiarist.kernels import FOLDING_STRIDE, Folding, Kernels, Paths
-
-Array = np.ndarray[Any, Any]
-
-# A mixture below this is treated as impossible: its ratio could overflow in single precision, and says nothing. Where
-# the mixtures themselves are wanted they are never smaller, so that their logarithms are finite.
-SMALLEST_MIXTURE = 1e-30
-
-
-def _ratios(data: Array, mixture: Array) -> Array:
-    """n / mixture, and zero where the model says that the word cannot occur."""
-    possible = mixture > SMALLEST_MIXTURE
-    return np.where(possible, data / np.where(possible, mixture, 1), 0)
+from topiarist.kernels import FOLDING_STRIDE, Folding, Kernels, Paths, reference_active
+from topiarist.kernels.ratios import SMALLEST_MIXTURE, Array, ratios
 
 
 def document_counts(
@@ -34,7 +21,7 @@ def document_counts(
         here = slice(indptr[d], indptr[d + 1])
         rows = other[indices[here]]
         probability = rows @ own[d]
-        out[d] = own[d] * (_ratios(data[here], probability) @ rows)
+        out[d] = own[d] * (ratios(data[here], probability) @ rows)
         mixture[indptr[d] - indptr[0] : indptr[d + 1] - indptr[0]] = np.maximum(probability, SMALLEST_MIXTURE)
 
 
@@ -52,7 +39,7 @@ def word_counts(
         for w in range(len(own)):
             here = slice(indptr[t, w], indptr[t, w + 1])
             rows = tile[indices[here]]
-            out[w] += own[w] * (_ratios(data[here], rows @ own[w]) @ rows)
+            out[w] += own[w] * (ratios(data[here], rows @ own[w]) @ rows)
 
 
 def mixtures(indptr: Array, indices: Array, own: Array, other: Array, mixture: Array) -> None:
@@ -105,7 +92,7 @@ def fold_in(indptr: Array, indices: Array, data: Array, own: Array, other: Array
         rows = other[indices[here]]
         for step in range(folding.max_steps):
             tempered = own[d] ** folding.inverse_temperature
-            counts = tempered * (_ratios(data[here], rows @ tempered) @ rows) + folding.smoothing
+            counts = tempered * (ratios(data[here], rows @ tempered) @ rows) + folding.smoothing
             total = counts.sum()
             if total == 0:  # an empty row, or only words the model cannot produce: leave it as it is
                 break
@@ -164,7 +151,7 @@ def descend(own: Array, words: Array, counts: Array, paths: Paths, start: int, o
     classes, ``sums`` that over words, listed by node. An ``out`` without rows says that only ``sums`` are wanted.
     """
     here = slice(start, start + len(counts))
-    ratio = _ratios(counts, words)
+    ratio = ratios(counts, words)
     out[:, here] = 0
     for v in range(len(own)):
         for place in range(paths.node_ends[v], paths.node_ends[v + 1]):
@@ -215,4 +202,11 @@ KERNELS = Kernels(
     power,
     logarithms,
     posteriors,
+    reference_active.active_document_counts,
+    reference_active.active_word_counts,
+    reference_active.active_gains,
+    reference_active.active_entrants,
+    reference_active.normalise_active,
+    reference_active.count_used,
+    reference_active.keep_used,
 )

@@ -18,7 +18,7 @@ import numpy as np
 
 from topiarist.kernels import Folding, Paths
 from topiarist.kernels.cuda.memory import DeviceArray
-from topiarist.kernels.reference import SMALLEST_MIXTURE
+from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.models.cuda_counts import array_of
 from topiarist.models.cuda_transfers import CudaTransfers
 from topiarist.models.engine import TINY

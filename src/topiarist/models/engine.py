@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from topiarist.kernels import Folding, Kernels, Paths
-from topiarist.kernels.reference import SMALLEST_MIXTURE
+from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.kernels.shard import Shard, Side, aligned_empty, uniform_rows
 from topiarist.scale.executors import Executor, InProcess
 from topiarist.scale.threads import Threads

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from topiarist.kernels import Paths
-from topiarist.kernels.reference import SMALLEST_MIXTURE
+from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.kernels.shard import Shard, Side
 from topiarist.models.engine import Engine, Floats
 

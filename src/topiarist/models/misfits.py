@@ -19,7 +19,7 @@ from topiarist.counts.split import completion_split
 from topiarist.counts.validation import Csr, token_counts
 from topiarist.counts.weighting import shortened
 from topiarist.kernels import load
-from topiarist.kernels.reference import SMALLEST_MIXTURE
+from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.kernels.shard import Side
 from topiarist.models.engine import Floats
 

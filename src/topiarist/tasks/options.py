@@ -45,6 +45,16 @@ def check_one_of(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
     return value
 
 
+def check_plain(estimator: Any, what: str, **plain: Any) -> None:
+    """Options that must have these values, because ``what`` was asked for."""
+    for name, value in plain.items():
+        if getattr(estimator, name) != value:
+            raise UsageError(
+                f"{name}={getattr(estimator, name)!r} does not go with {what}",
+                hint=f"{name}={value!r}, or without {what}",
+            )
+
+
 def check_device(device: Any) -> None:
     """The processor, or a CUDA device if there is one. Only who asks for a device loads what drives it."""
     check_one_of("device", device, ("cpu", "cuda"))

@@ -13,7 +13,7 @@ from topiarist.counts.validation import check_counts, token_counts
 from topiarist.errors import InputError
 from topiarist.kernels.shard import Side
 from topiarist.metrics import completion_perplexity, known_counts
-from topiarist.models import em, plsa
+from topiarist.models import em, plsa, sparse_plsa
 from topiarist.models.engine import Engine, Floats, row_pieces
 from topiarist.tasks import heldout, options, stored
 from topiarist.tasks.plsa_stream import StreamsPLSA
@@ -47,6 +47,9 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Documents in a batch, when online.
     accelerate : bool, default True
         Over-relaxed steps, which never lower the objective. False is textbook EM.
+    sparse : bool, default False
+        Follow only the components that a document still uses: faster from some hundred components on. Not with
+        ``component_smoothing`` or tempering, which never let a proportion become zero. See docs/models/plsa.md.
     dtype : "float32", "float64" or None
         Precision. None: double for small problems, single for large ones.
     max_iter : int, default 200
@@ -82,6 +85,8 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Steps made (online: times through the collection; in a stream: batches), whether there was nothing more to
         gain, and the reason: "converged", "heldout", "max_iter", "interrupted" (Ctrl-C keeps the best so far) or
         "stream" (``partial_fit`` never ends by itself).
+    truncation_bound_ : float
+        With ``sparse``: nats a token that better proportions could have gained at most when the steps ended.
     stream_, n_batches_, n_tokens_seen_
         A record of each batch of a stream before it was learned from, and how much there has been.
     inverse_temperature_, component_smoothing_ : float
@@ -100,6 +105,7 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         online: bool = False,
         batch_size: int = 1024,
         accelerate: bool = True,
+        sparse: bool = False,
         dtype: Any = None,
         max_iter: int = 200,
         tol: float = 1e-4,
@@ -118,6 +124,7 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.online = online
         self.batch_size = batch_size
         self.accelerate = accelerate
+        self.sparse = sparse
         self.dtype = dtype
         self.max_iter = max_iter
         self.tol = tol
@@ -149,13 +156,15 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _fit_batch(self, engine: Engine, counts: Any, rng: np.random.Generator) -> em.Fit:
         training, validation = self._heldout_split(counts, rng)
         dtype = options.working_dtype(self.dtype, counts, self.n_components)
-        prepare_kernels(dtype, device=self.device)
+        prepare_kernels(dtype, active=self.sparse, device=self.device)
         shards = engine.shards(training, dtype, self.n_components)
         judge = heldout.likelihood(self._model(engine), validation, shards)
         return self._run(engine, shards, float(training.data.sum(dtype=np.float64)), judge, rng)
 
     def _run(self, engine: Engine, blocks: Any, weight: float, judge: Any, rng: np.random.Generator) -> em.Fit:
         model = self._model(engine)
+        if isinstance(model, sparse_plsa.SparsePlsa):
+            model = model.of(blocks, self.n_components)
         executor, seated = stored.seat(engine, blocks, self.executor)
         rules = em.Rules(self.max_iter, self.tol, weight, accelerate=self.accelerate)
         with fitting(f"PLSA, {self.n_components} components", rules, show=bool(self.verbose)) as watch:
@@ -176,6 +185,8 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 return run_at(start, float(self.inverse_temperature))
 
             best = em.best_of(one_start, self.n_init)
+        if isinstance(model, sparse_plsa.SparsePlsa):
+            self.truncation_bound_ = model.bound(best.state, blocks) / weight
         return replace(best, state=em.State(best.state.shared, ()))  # documents are folded in again, from all tokens
 
     def _keep_fit(self, fit: em.Fit) -> None:
@@ -250,7 +261,8 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             )
 
     def _model(self, engine: Engine) -> plsa.Plsa:
-        return plsa.Plsa(engine, float(self.word_smoothing), float(self.component_smoothing))
+        kind = sparse_plsa.SparsePlsa if self.sparse else plsa.Plsa
+        return kind(engine, float(self.word_smoothing), float(self.component_smoothing))
 
     def _heldout_split(self, counts: Any, rng: np.random.Generator) -> tuple[Any, Any]:
         if self.heldout_fraction is None and self.inverse_temperature != "heldout":
@@ -270,6 +282,9 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         if self.inverse_temperature != "heldout":
             hint = "1.0, or 'heldout' to have it chosen"
             options.check_number("inverse_temperature", self.inverse_temperature, 0.01, 1.0, hint=hint)
+        if options.check_one_of("sparse", self.sparse, (False, True)):
+            plain = {"inverse_temperature": 1.0, "component_smoothing": 0.0, "accelerate": True, "online": False}
+            options.check_plain(self, "sparse=True", **plain, device="cpu")
         if self.online:
             self._check_stream_options("online=True")
 

@@ -14,16 +14,21 @@ FIRST_RUN = "Compiling the numerical kernels (once per machine, about 10 seconds
 
 
 def prepare_kernels(
-    dtype: Any, notice: Callable[[str], None] | None = None, *, paths: bool = False, device: str = "cpu"
+    dtype: Any,
+    notice: Callable[[str], None] | None = None,
+    *,
+    paths: bool = False,
+    active: bool = False,
+    device: str = "cpu",
 ) -> None:
-    """Make sure the kernels of a precision are compiled, those for trees too if asked; it takes some seconds once.
+    """Make sure the kernels of a precision are compiled; those for trees and for sparse rows if asked.
 
-    Those of other devices are compiled when they are first used.
+    It takes some seconds once. Those of other devices are compiled when they are first used.
     """
     if device != "cpu":
         return
     try:
-        from topiarist.kernels import cache, compiled, compiled_paths
+        from topiarist.kernels import cache, compiled, compiled_active, compiled_paths
     except ImportError:  # no compiler: ``kernels.load`` says so
         return
     missing = [
@@ -31,6 +36,7 @@ def prepare_kernels(
         for name, prepare, wanted in (
             (str(dtype), compiled.prepare, True),
             (f"{dtype}-paths", compiled_paths.prepare_paths, paths),
+            (f"{dtype}-active", compiled_active.prepare_active, active),
         )
         if wanted and not cache.is_ready(name)
     ]

@@ -161,6 +161,7 @@ def fit_plsa(estimator: Any, X: Any) -> None:
     if estimator.inverse_temperature == "heldout":
         refuse(estimator, why, inverse_temperature=1.0)
     refuse(estimator, "batches are drawn in memory; give them to partial_fit", online=False)
+    refuse(estimator, "lists of components are kept in memory", sparse=False)
     n_components = estimator.n_components
     with as_store(estimator, X) as store, options.running(estimator) as engine:
         check_filled(store, n_components, f"n_components={n_components}")

@@ -12,7 +12,7 @@ import numpy as np
 from numba import cuda
 
 from topiarist.kernels.cuda.warp import LANES, kernel, warp_max, warp_sum
-from topiarist.kernels.reference import SMALLEST_MIXTURE
+from topiarist.kernels.ratios import SMALLEST_MIXTURE
 
 
 @kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba import cuda
 
 from topiarist.kernels.cuda.warp import LANES, kernel, warp_sum
-from topiarist.kernels.reference import SMALLEST_MIXTURE
+from topiarist.kernels.ratios import SMALLEST_MIXTURE
 
 
 @kernel

@@ -21,7 +21,7 @@ from numba import cuda
 
 from topiarist.kernels.cuda.loads import BYTES, item, read, write
 from topiarist.kernels.cuda.warp import LANES, ONE_ROUND, device, kernel, spread, take
-from topiarist.kernels.reference import SMALLEST_MIXTURE
+from topiarist.kernels.ratios import SMALLEST_MIXTURE
 
 HELD = 64  # bytes of the other factor that a lane holds at a time
 MOST = min(8, LANES)  # non-zeros at a time

@@ -33,7 +33,8 @@ class Verbs:
 
     def record(self) -> Kernels:
         """As ``kernels.load`` gives it."""
-        return Kernels("cuda", *(getattr(self, verb) for verb in Kernels._fields if verb != "name"))
+        verbs = (verb for verb in Kernels._fields if verb != "name")
+        return Kernels("cuda", *(getattr(self, verb, None) or _missing(verb) for verb in verbs))
 
     def _launch(self, kernel: Any, n_threads: int, *arguments: Any, **options: Any) -> None:
         launch(kernel, self.memory.stream, n_threads, *arguments, **options)
@@ -216,3 +217,12 @@ def _flat(array: Any) -> Any:
 
 
 KERNELS = Verbs(Memory()).record()
+
+
+def _missing(verb: str) -> Any:
+    """A verb that only the host has: rows that list the components a document uses."""
+
+    def refuse(*_: Any) -> None:
+        raise NotImplementedError(f"there is no {verb} for a device")
+
+    return refuse

@@ -259,6 +259,7 @@ SECTIONS: dict[str, Callable[[dict], str]] = {
     "out_of_core": _out_of_core,
     "device": findings.render,
     "stream": _stream,
+    "sparse": findings.render,
 }
 
 

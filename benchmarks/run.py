@@ -26,6 +26,7 @@ BENCHMARKS = {
     "out_of_core": "benchmarks.bench_out_of_core",
     "device": "benchmarks.bench_device",
     "stream": "benchmarks.bench_stream",
+    "sparse": "benchmarks.bench_sparse",
 }
 
 

@@ -114,6 +114,25 @@ def test_the_bound_holds(sparse_fit, shard):
     assert model.bound(em.State(words, (rows,)), [shard]) == 0.0  # nothing was dropped from rows that are arrays
 
 
+def test_what_dropping_a_shrinking_set_costs():
+    """(S2): at most c² / 2(1 - c) nats, c the expected tokens of the set."""
+    rng = np.random.default_rng(0)
+    tried = 0
+    for _ in range(3000):
+        counts, row = rng.integers(1, 4, 12), rng.dirichlet(np.full(10, 0.3))
+        words = rng.dirichlet(np.full(12, 0.3), 10)
+        few = row < 0.02
+        posterior = row[:, None] * words / (row @ words)
+        tokens = (counts * posterior[few]).sum()
+        if not few.any() or tokens > counts.sum() * row[few].sum() or tokens >= 1:
+            continue
+        kept = np.where(few, 0, row) / row[~few].sum()
+        loss = counts @ np.log(row @ words) - counts @ np.log(kept @ words)
+        assert loss <= tokens**2 / (2 * (1 - tokens)) + 1e-12
+        tried += 1
+    assert tried > 50
+
+
 def test_ends_no_lower_than_the_whole_fit(sparse_fit, shard):
     _, fit = sparse_fit
     whole = fitted(plsa.Plsa(engine_of(), 0.01), shard)

@@ -39,6 +39,9 @@ STREAM_MEMORY = 4_000_000_000
 STREAM_SLOPE = 1.05
 """Greatest exponent of the time of a stream against its documents."""
 
+SPARSE_PASS = {1024: 2.0, 2048: 3.0}
+"""Least time of a pass of whole rows, in times of one over the components in use."""
+
 TREE_RATIO = 1.25
 """Greatest time of a pass with 64 leaves of a tree, in times of a pass of flat PLSA with 64 components."""
 

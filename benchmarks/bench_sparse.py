@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from benchmarks import data, ours, report
+from benchmarks.bars import SPARSE_PASS
 from benchmarks.findings import Findings
 from benchmarks.settings import Settings
 
@@ -50,6 +51,12 @@ def main(settings: Settings) -> dict:
     found.table(head, rows)
     found.say(f"Test perplexity (document completion) and seconds when held-out tokens ({HELDOUT:.0%}) stop the fit:")
     found.table(["components", "whole", "sparse", "whole", "sparse"], quality)
+    for n_components, least in SPARSE_PASS.items():
+        if one := found.values.get(str(n_components)):
+            ratio = one["whole_pass"] / one["sparse_pass"]
+            found.bar(
+                f"a whole pass in times of a sparse one, K = {n_components:,}", ratio, least, least=True, form=".2f"
+            )
     return found.result()
 
 

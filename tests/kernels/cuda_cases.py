@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix
 
 from tests.oracles import trees
 from tests.strategies import simplex_rows
-from topiarist.kernels import Folding, Paths, load, reference
+from topiarist.kernels import Folding, Paths, compiled_active, load, reference
 from topiarist.kernels.cuda import segments, shuffles
 from topiarist.kernels.cuda.memory import Memory, rounded
 from topiarist.kernels.cuda.segments import Segments, word_starts
@@ -22,7 +22,8 @@ from topiarist.models.engine import paths_of
 
 sys.setswitchinterval(5e-4)  # a simulated warp is a handful of Python threads that wait for each other
 
-VERBS = [name for name in reference.KERNELS._fields if name != "name"]
+HOST_ONLY = {*compiled_active.VERBS}  # rows that list the components a document uses
+VERBS = [name for name in reference.KERNELS._fields if name not in {"name", *HOST_ONLY}]
 WIDTHS = (1, 5, 6, 12, 33, 64)  # of which words of one, two and four numbers divide rows
 DTYPES = (np.float64, np.float32)
 CLOSE = {np.float64: {"rtol": 1e-12, "atol": 1e-14}, np.float32: {"rtol": 2e-5, "atol": 1e-6}}
@@ -70,6 +71,9 @@ def test_same_names_and_arguments():
     for verb in VERBS:
         wanted = list(inspect.signature(getattr(reference.KERNELS, verb)).parameters)
         assert list(inspect.signature(getattr(load("cuda"), verb)).parameters) == wanted, verb
+    for verb in HOST_ONLY:
+        with pytest.raises(NotImplementedError, match=verb):
+            getattr(load("cuda"), verb)()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -283,12 +283,18 @@ def test_estimators():
 
 def test_a_stream_of_batches(monkeypatch):
     monkeypatch.setattr("topiarist.models.online.FIRST_STEPS", 1)
-    monkeypatch.setattr("topiarist.models.online.DOCUMENT_STEPS", 1)
+    monkeypatch.setattr("topiarist.models.plsa.BRIEF", (1, 1e-3))
     matrix = matrix_of(7, (4, 6))
-    host, there = (PLSA(2, random_state=0, dtype="float64", device=device) for device in ("cpu", "cuda"))
-    for model in (host, there):
-        model.partial_fit(matrix)
-    np.testing.assert_allclose(there.components_, host.components_, rtol=1e-9)
+    tree = Tree.balanced(2, 1)
+    for make in (
+        lambda device: PLSA(2, random_state=0, dtype="float64", device=device),
+        lambda device: HPLSA(tree=tree, random_state=0, dtype="float64", device=device, max_iter=1),
+        lambda device: CAM(tree=tree, random_state=0, dtype="float64", device=device, max_iter=1),
+    ):
+        host, there = (make(device).partial_fit(matrix).partial_fit(matrix) for device in ("cpu", "cuda"))
+        np.testing.assert_allclose(there.components_, host.components_, rtol=1e-7)
+        assert len(there.stream_) == len(host.stream_) == 1
+        assert there.stream_[0].log_likelihood == pytest.approx(host.stream_[0].log_likelihood, rel=1e-6, nan_ok=True)
 
 
 def test_blocks_that_are_files_are_computed_on_the_device(device, tmp_path):

@@ -216,9 +216,6 @@ def _flat(array: Any) -> Any:
     return array.reshape(array.size)
 
 
-KERNELS = Verbs(Memory()).record()
-
-
 def _missing(verb: str) -> Any:
     """A verb that only the host has: rows that list the components a document uses."""
 
@@ -226,3 +223,6 @@ def _missing(verb: str) -> Any:
         raise NotImplementedError(f"there is no {verb} for a device")
 
     return refuse
+
+
+KERNELS = Verbs(Memory()).record()

@@ -54,6 +54,7 @@ MODULES: tuple[tuple[str, str, tuple[str, ...] | None], ...] = (
         "What `topiarist grow` calls. See [grow a tree](../how-to/grow-a-tree.md).",
         ("grow_tree", "describe_tree", "TopicTree", "NodeSummary"),
     ),
+    ("topiarist.tasks.evidence", "What `PMM.explain` tells. See [PMM](../models/pmm.md).", ("Evidence",)),
     (
         "topiarist.tasks.topics",
         "What `topiarist topics` calls.",

@@ -17,16 +17,18 @@ if TYPE_CHECKING:
     from topiarist.tasks.cam import CAM as CAM
     from topiarist.tasks.hplsa import HPLSA as HPLSA
     from topiarist.tasks.plsa import PLSA as PLSA
+    from topiarist.tasks.pmm import PMM as PMM
 
 _HOMES = {
     "CAM": "topiarist.tasks.cam",
     "HPLSA": "topiarist.tasks.hplsa",
     "Tree": "topiarist.hierarchy.tree",
     "PLSA": "topiarist.tasks.plsa",
+    "PMM": "topiarist.tasks.pmm",
     "Corpus": "topiarist.counts.corpus",
 }
 
-__all__ = ["CAM", "HPLSA", "PLSA", "Corpus", "Tree", "__version__", "metrics"]
+__all__ = ["CAM", "HPLSA", "PLSA", "PMM", "Corpus", "Tree", "__version__", "metrics"]
 
 
 def __getattr__(name: str) -> Any:

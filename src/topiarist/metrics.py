@@ -3,7 +3,8 @@
 Exact definitions: docs/reference/metrics.md. ``perplexity`` asks whether the model predicts the rest of a document,
 ``npmi_coherence`` whether the words of a topic belong together, ``topic_diversity`` whether the topics differ. They
 take any fitted model with ``transform`` and ``components_``, scikit-learn's own included. Where documents have labels,
-``gini`` and ``purity`` ask whether clusters agree with them, ``dendrogram_purity`` whether a tree does.
+``gini`` and ``purity`` ask whether clusters agree with them, ``dendrogram_purity`` whether a tree does, ``example_f1``
+whether predicted sets of labels do.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ from topiarist.errors import InputError, UsageError
 from topiarist.hierarchy import Tree
 from topiarist.kernels import load
 from topiarist.kernels.shard import Side
+from topiarist.label_metrics import example_f1
 from topiarist.models.engine import Floats
 from topiarist.scale.threads import Threads
 
-__all__ = ["dendrogram_purity", "gini", "npmi_coherence", "perplexity", "purity", "topic_diversity"]
+__all__ = ["dendrogram_purity", "example_f1", "gini", "npmi_coherence", "perplexity", "purity", "topic_diversity"]
 
 Numbers = np.ndarray[Any, np.dtype[np.integer[Any]]]
 

@@ -8,6 +8,9 @@ prior. The loop keeps the objective of every state it has seen, decides when to 
 θ′ + (s − 1)(θ′ − θ), with a stride s that grows by a tenth each time it pays. The next E-step tells the objective of
 that point for nothing; if it is lower than before, the loop goes back to θ′ and halves the stride. So the objective in
 the history never falls, and what is returned was always seen.
+
+**Momentum** (Nesterov's) is for who wants all digits, and has parameters that can be told to turn: the loop looks ahead
+along the last two plain steps, ever further, and begins anew where the way turns back. It takes a quarter of the steps.
 """
 
 from __future__ import annotations
@@ -59,13 +62,24 @@ class State:
 
 @dataclass(frozen=True)
 class Rules:
-    """When to stop. ``tol`` and the held-out figures are per token (``weight`` says how many there are)."""
+    """When to stop. ``tol`` and the held-out figures are per token (``weight`` says how many there are).
+
+    Objectives are flat at their top: two that agree to the last digit may belong to parameters that agree to half of
+    their digits. Where more is wanted, ``movement`` tells how far a step leads, and a fit has converged when that is
+    less than ``tol``.
+    """
 
     max_iter: int = 200
     tol: float = 1e-4
     weight: float = 1.0
     patience: int = 10  # steps without a better held-out likelihood before giving up
     accelerate: bool = True
+    movement: Callable[[State, State], float] | None = None
+    turns_back: Callable[[State, State, State], bool] | None = None  # of a state, its step, the step before: momentum
+
+    def rounding(self, objective: float) -> float:
+        """How far an objective may seem to fall: where parameters decide about the end, it is flat long before."""
+        return 1e-14 * abs(objective) if self.turns_back is not None else 0.0
 
 
 @dataclass(frozen=True)
@@ -75,6 +89,8 @@ class Loop:
     state: State
     fallback: State | None = None  # the plain step that ``state`` was extrapolated from
     stride: float = 1.0
+    before: State | None = None  # the last plain step, and how many there were on this way, where there is momentum
+    pace: int = 0
     objectives: tuple[float, ...] = ()
     heldout: tuple[float, ...] = ()
     best: State | None = None  # the best on held-out data
@@ -159,8 +175,9 @@ def run(
     try:
         while True:
             following, objective = step(model, blocks, loop.state, inverse_temperature, executor)
-            if loop.fallback is not None and not objective >= loop.objectives[-1]:
-                loop = replace(loop, state=loop.fallback, fallback=None, stride=max(1.0, loop.stride / 2))
+            if loop.fallback is not None and not objective >= loop.objectives[-1] - rules.rounding(objective):
+                stride = max(1.0, loop.stride / 2)
+                loop = replace(loop, state=loop.fallback, fallback=None, stride=stride, before=None, pace=0)
                 continue
             if not math.isfinite(objective):
                 raise InputError(
@@ -171,7 +188,7 @@ def run(
             loop = _recorded(replace(loop, fallback=None), objective, heldout)
             if watch is not None:
                 watch(loop)
-            reason = _reason_to_stop(loop, rules)
+            reason = _reason_to_stop(loop, following, rules)
             if reason:
                 return _fit(loop, reason, inverse_temperature)
             loop = _advanced(model, loop, following, rules, executor)
@@ -191,24 +208,37 @@ def _recorded(loop: Loop, objective: float, heldout: Callable[[State], float] | 
     return replace(loop, heldout=(*loop.heldout, likelihood), best=loop.state if better else loop.best)
 
 
-def _reason_to_stop(loop: Loop, rules: Rules) -> str:
+def _reason_to_stop(loop: Loop, following: State, rules: Rules) -> str:
     if loop.heldout:
         since_best = len(loop.heldout) - 1 - loop.heldout.index(max(loop.heldout))
         if since_best >= rules.patience:
             return "heldout"
     recent = loop.objectives[-3:]
-    if len(recent) == 3 and max(recent[2] - recent[1], recent[1] - recent[0]) < rules.tol * rules.weight:
+    if rules.movement is not None:
+        if rules.movement(loop.state, following) < rules.tol:
+            return "converged"
+    elif len(recent) == 3 and max(recent[2] - recent[1], recent[1] - recent[0]) < rules.tol * rules.weight:
         return "converged"
     return "max_iter" if loop.steps >= rules.max_iter else ""
 
 
 def _advanced(model: Model, loop: Loop, following: State, rules: Rules, executor: Executor) -> Loop:
+    if rules.turns_back is not None:
+        return _with_momentum(model, loop, following, rules.turns_back)
     if not rules.accelerate or loop.stride <= 1.0:
         stride = STRIDE_GROWTH if rules.accelerate else 1.0
         return replace(loop, state=following, stride=stride, steps=loop.steps + 1)
     ahead = _ahead(model, loop.state, following, loop.stride, executor)
     stride = loop.stride * STRIDE_GROWTH
     return replace(loop, state=ahead, fallback=following, stride=stride, steps=loop.steps + 1)
+
+
+def _with_momentum(model: Model, loop: Loop, following: State, turns_back: Callable[..., bool]) -> Loop:
+    before, steps = loop.before, loop.steps + 1
+    if before is None or turns_back(loop.state, following, before):
+        return replace(loop, state=following, before=following, pace=1, steps=steps)
+    ahead = model.extrapolate(before, following, 1.0 + loop.pace / (loop.pace + 3.0))
+    return replace(loop, state=ahead, fallback=following, before=following, pace=loop.pace + 1, steps=steps)
 
 
 def _ahead(model: Model, old: State, new: State, stride: float, executor: Executor) -> State:

@@ -19,16 +19,17 @@ def prepare_kernels(
     *,
     paths: bool = False,
     active: bool = False,
+    labels: bool = False,
     device: str = "cpu",
 ) -> None:
-    """Make sure the kernels of a precision are compiled; those for trees and for sparse rows if asked.
+    """Make sure the kernels of a precision are compiled; those for trees, for sparse rows and for labels if asked.
 
     It takes some seconds once. Those of other devices are compiled when they are first used.
     """
     if device != "cpu":
         return
     try:
-        from topiarist.kernels import cache, compiled, compiled_active, compiled_paths
+        from topiarist.kernels import cache, compiled, compiled_active, compiled_labels, compiled_paths
     except ImportError:  # no compiler: ``kernels.load`` says so
         return
     missing = [
@@ -37,6 +38,7 @@ def prepare_kernels(
             (str(dtype), compiled.prepare, True),
             (f"{dtype}-paths", compiled_paths.prepare_paths, paths),
             (f"{dtype}-active", compiled_active.prepare_active, active),
+            (f"{dtype}-labels", compiled_labels.prepare_labels, labels),
         )
         if wanted and not cache.is_ready(name)
     ]
@@ -75,7 +77,7 @@ def fitting(title: str, rules: Rules, *, show: bool) -> Iterator[Callable[[Loop]
                 text = f", held-out perplexity {math.exp(-loop.heldout[-1]):,.0f}"
             elif len(loop.objectives) > 1:
                 gain = (loop.objectives[-1] - loop.objectives[-2]) / rules.weight
-                text = f", gained {gain:.5f} (stops below {rules.tol:g})"
+                text = f", gained {gain:.5f}" + (f" (stops below {rules.tol:g})" if rules.movement is None else "")
             progress.update(task, completed=loop.steps, state=text)
 
         yield watch

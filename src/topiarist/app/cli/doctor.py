@@ -41,13 +41,13 @@ def run(*, warm: bool) -> None:
         "full-text search",
         "SQLite " + sqlite3.sqlite_version + (" with FTS5" if _has_fts5() else " WITHOUT FTS5"),
     )
-    parts = ("", "-paths", "-active")
-    missing = [dtype for dtype in ("float32", "float64") if not all(cache.is_ready(f"{dtype}{part}") for part in parts)]
+    parts = {"float32": ("", "-paths", "-active"), "float64": ("", "-paths", "-active", "-labels")}
+    missing = [dtype for dtype, of in parts.items() if not all(cache.is_ready(f"{dtype}{part}") for part in of)]
     if warm and missing:
         began = time.perf_counter()
         with console.status("Compiling the numerical kernels"):
             for dtype in missing:
-                prepare_kernels(dtype, lambda _: None, paths=True, active=True)
+                prepare_kernels(dtype, lambda _: None, paths=True, active=True, labels=dtype == "float64")
         table.add_row("kernels", f"compiled just now in {time.perf_counter() - began:.1f} s")
     else:
         table.add_row(

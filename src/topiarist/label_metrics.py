@@ -1,0 +1,42 @@
+"""Figures about sets of labels. Public by the name ``topiarist.metrics``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from topiarist.errors import InputError
+
+INDICATOR = "an indicator matrix, documents × labels, of 0 and 1: MultiLabelBinarizer().fit_transform(labels)"
+
+
+def example_f1(labels_true: Any, labels_pred: Any) -> float:
+    """The mean over documents of 2|y∩ŷ| / (|y|+|ŷ|): how well sets of labels are predicted. 1 is agreement.
+
+    Both are indicator matrices, dense or sparse. A document without labels in either counts 1: nothing was missed.
+    """
+    true, found = _indicator(labels_true, "labels_true"), _indicator(labels_pred, "labels_pred")
+    if true.shape != found.shape:
+        raise InputError(
+            f"labels_true and labels_pred must have the same shape, got {true.shape} and {found.shape}", hint=INDICATOR
+        )
+    both = np.asarray((true * found).sum(axis=1)).ravel()
+    total = np.asarray(true.sum(axis=1) + found.sum(axis=1)).ravel()
+    return float(np.mean(np.where(total > 0, 2 * both / np.maximum(total, 1), 1.0)))
+
+
+def _indicator(labels: Any, name: str) -> Any:
+    try:
+        sparse = bool(issparse(labels))
+        matrix = csr_array(labels if sparse else np.asarray(labels))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be an indicator matrix: {error}", hint=INDICATOR) from error
+    if matrix.ndim != 2 or 0 in matrix.shape or matrix.dtype.kind not in "biuf":
+        raise InputError(
+            f"{name} must be an indicator matrix, got {matrix.dtype} of shape {matrix.shape}", hint=INDICATOR
+        )
+    if not np.isin(matrix.data, (0, 1)).all():
+        raise InputError(f"{name} must hold nothing but 0 and 1", hint=INDICATOR)
+    return matrix.astype(np.float64)

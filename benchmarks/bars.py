@@ -74,3 +74,9 @@ TREE_SHARED_WORDS = 2
 
 TREE_SPEEDUP = 10.0
 """Least ratio of the time of 500 sweeps of HLDA to ours from raw texts to a tree."""
+
+LABEL_POINTS = 1.5
+"""How far the mean F of PMM1 and PMM2 on Yahoo may be from the paper's, in points."""
+
+LABEL_TIME_SHARE = 0.2
+"""Greatest share of the time of a tuned one-vs-rest LinearSVC in which PMM1 learns and predicts."""

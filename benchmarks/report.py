@@ -255,6 +255,8 @@ SECTIONS: dict[str, Callable[[dict], str]] = {
     "tree_stability": findings.render,
     "events": findings.render,
     "abstracts": findings.render,
+    "labels": findings.render,
+    "labels_speed": findings.render,
     "dask": _dask,
     "out_of_core": _out_of_core,
     "device": findings.render,

@@ -22,6 +22,7 @@ BENCHMARKS = {
     "tree_quality": "benchmarks.bench_tree_quality",
     "tree_speed": "benchmarks.bench_tree_speed",
     "tree_stability": "benchmarks.bench_tree_stability",
+    "labels_speed": "benchmarks.bench_labels_speed",
     "dask": "benchmarks.bench_dask",
     "out_of_core": "benchmarks.bench_out_of_core",
     "device": "benchmarks.bench_device",

@@ -1,4 +1,4 @@
-"""What does a second worker bring, and does it change a single bit? arXiv 2011-2013, 64 components, Dask."""
+"""What does a second worker bring, and does it change a single bit? arXiv 2011-2013, 128 components, Dask."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from benchmarks.settings import Settings
 from benchmarks.timing import seconds_of
 
 COLLECTION = "arxiv-2011-2013"
-N_COMPONENTS = 64
-BLOCK_SIZE = 12_288  # 16 blocks: as many additions on either worker
+N_COMPONENTS = 128
+BLOCK_SIZE = 48_128  # 4 blocks: as many on either worker
 WORKERS = (1, 2)
 PASSES_A_ROUND = 3
 N_THREADS = 2  # of the driver, between two passes

@@ -15,20 +15,38 @@ if TYPE_CHECKING:
     from topiarist.counts.corpus import Corpus as Corpus
     from topiarist.hierarchy.tree import Tree as Tree
     from topiarist.tasks.cam import CAM as CAM
+    from topiarist.tasks.categorisers import HPLC as HPLC
+    from topiarist.tasks.categorisers import PLC as PLC
+    from topiarist.tasks.categorisers import HierarchicalMixture as HierarchicalMixture
     from topiarist.tasks.hplsa import HPLSA as HPLSA
     from topiarist.tasks.plsa import PLSA as PLSA
     from topiarist.tasks.pmm import PMM as PMM
 
 _HOMES = {
     "CAM": "topiarist.tasks.cam",
+    "HPLC": "topiarist.tasks.categorisers",
     "HPLSA": "topiarist.tasks.hplsa",
+    "HierarchicalMixture": "topiarist.tasks.categorisers",
+    "PLC": "topiarist.tasks.categorisers",
     "Tree": "topiarist.hierarchy.tree",
     "PLSA": "topiarist.tasks.plsa",
     "PMM": "topiarist.tasks.pmm",
     "Corpus": "topiarist.counts.corpus",
 }
 
-__all__ = ["CAM", "HPLSA", "PLSA", "PMM", "Corpus", "Tree", "__version__", "metrics"]
+__all__ = [
+    "CAM",
+    "HPLC",
+    "HPLSA",
+    "PLC",
+    "PLSA",
+    "PMM",
+    "Corpus",
+    "HierarchicalMixture",
+    "Tree",
+    "__version__",
+    "metrics",
+]
 
 
 def __getattr__(name: str) -> Any:

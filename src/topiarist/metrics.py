@@ -21,13 +21,24 @@ from topiarist.counts.split import completion_split
 from topiarist.counts.validation import check_counts
 from topiarist.errors import InputError, UsageError
 from topiarist.hierarchy import Tree
+from topiarist.hierarchy.levels import calibration_error, level_curve
 from topiarist.kernels import load
 from topiarist.kernels.shard import Side
 from topiarist.label_metrics import example_f1
 from topiarist.models.engine import Floats
 from topiarist.scale.threads import Threads
 
-__all__ = ["dendrogram_purity", "example_f1", "gini", "npmi_coherence", "perplexity", "purity", "topic_diversity"]
+__all__ = [
+    "calibration_error",
+    "dendrogram_purity",
+    "example_f1",
+    "gini",
+    "level_curve",
+    "npmi_coherence",
+    "perplexity",
+    "purity",
+    "topic_diversity",
+]
 
 Numbers = np.ndarray[Any, np.dtype[np.integer[Any]]]
 

@@ -22,7 +22,7 @@ from topiarist.models.engine import paths_of
 
 sys.setswitchinterval(5e-4)  # a simulated warp is a handful of Python threads that wait for each other
 
-HOST_ONLY = {*compiled_active.VERBS}  # rows that list the components a document uses
+HOST_ONLY = {*compiled_active.VERBS, "hand_down", "categorise"}  # sparse rows, and classes that are known
 VERBS = [name for name in reference.KERNELS._fields if name not in {"name", *HOST_ONLY}]
 WIDTHS = (1, 5, 6, 12, 33, 64)  # of which words of one, two and four numbers divide rows
 DTYPES = (np.float64, np.float32)

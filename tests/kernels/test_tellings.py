@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.strategies import counts, simplex_rows
-from topiarist.kernels import Folding, compiled, load, reference
+from topiarist.kernels import Folding, compiled, compiled_classes, load, reference
 from topiarist.kernels.shard import Side, Tiles
 
 VERBS = [name for name in reference.KERNELS._fields if name != "name"]
-TELLINGS = [compiled.KERNELS]
+TELLINGS = [compiled_classes.KERNELS]
 
 
 def factors(matrix, seed, dtype=np.float64, width=None):

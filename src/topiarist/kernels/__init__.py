@@ -55,6 +55,9 @@ class Active(NamedTuple):
 # optimum (EM's own rate lies between 0 and 1), and just below it needs little more than half of EM's steps.
 FOLDING_STRIDE = 1.8
 
+# ``categorise`` leaps ahead after every two steps, and no class loses more than nine tenths of its weight in a leap.
+LEAST_LEAP = 0.1
+
 
 class Kernels(NamedTuple):
     """A backend is a record of functions; a faster one replaces entries of the reference."""
@@ -86,6 +89,8 @@ class Kernels(NamedTuple):
     normalise_active: Callable[..., Any]
     count_used: Callable[..., Any]
     keep_used: Callable[..., Any]
+    hand_down: Callable[..., Any]
+    categorise: Callable[..., Any]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travels by its name: another process has functions of its own."""
@@ -96,7 +101,7 @@ def load(name: str = "compiled") -> Kernels:
     """The record called ``name``; imported only now, because a compiler takes its time to load."""
     if name == "compiled":
         try:
-            from topiarist.kernels.compiled import KERNELS
+            from topiarist.kernels.compiled_classes import KERNELS
         except ImportError as error:  # a Python on its release day: numba follows some weeks later
             warnings.warn(f"numba cannot be used ({error}): fits are many times slower.", stacklevel=2)
             from topiarist.kernels.reference import KERNELS

@@ -144,7 +144,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         stored.in_memory(X, "fitting a CAM", self.executor)
         counts = self._counts(X, reset=True)
         dtype = options.working_dtype(self.dtype, counts, trees.TILE_COLUMNS)
-        prepare_kernels(dtype, paths=True, device=self.device)
+        prepare_kernels(dtype, "paths", device=self.device)
         with options.running(self) as engine, threadpool_limits(limits=1, user_api="blas"):
             rng = options.generator(self.random_state)
             seed = int(rng.integers(2**31))
@@ -235,7 +235,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
 
     def _reader(self, engine: Engine) -> stored.Reader:
         dtype = self.word_given_node_.dtype
-        prepare_kernels(dtype, paths=True, device=self.device)
+        prepare_kernels(dtype, "paths", device=self.device)
         return stored.Reader(*self._model(engine), 1.0 / self.temperature_, dtype, self.effective_length_)
 
     def _model(self, engine: Engine) -> tuple[cam.Cam, cam.Params]:

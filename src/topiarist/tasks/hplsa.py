@@ -163,7 +163,7 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
             return self
         counts = self._counts(X, reset=True)
         dtype = options.working_dtype(self.dtype, counts, trees.TILE_COLUMNS)
-        prepare_kernels(dtype, paths=True, device=self.device)
+        prepare_kernels(dtype, "paths", device=self.device)
         with options.running(self) as engine, threadpool_limits(limits=1, user_api="blas"):
             rng = options.generator(self.random_state)
             seed = int(rng.integers(2**31))
@@ -238,7 +238,7 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
 
     def _reader(self, engine: Engine) -> stored.Reader:
         dtype = self.word_given_topic_.dtype
-        prepare_kernels(dtype, paths=True, device=self.device)
+        prepare_kernels(dtype, "paths", device=self.device)
         return stored.Reader(*self._model(engine), self.inverse_temperature_, dtype, self.effective_length)
 
     def _model(self, engine: Engine) -> tuple[hplsa.Hplsa, hplsa.Params]:

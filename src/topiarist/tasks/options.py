@@ -114,13 +114,17 @@ def generator(random_state: Any) -> np.random.Generator:
 
 @contextmanager
 def running(estimator: Any) -> Iterator[Engine]:
-    """The engine that an estimator's ``device`` and ``n_threads`` ask for."""
+    """The engine that an estimator's ``device`` and ``n_threads`` ask for.
+
+    Known classes and labels are too few to keep a device busy (``_on_host``): one that was asked for must be there, and
+    rests.
+    """
     check_device(estimator.device)
     if estimator.n_threads is not None:
         check_integer("n_threads", estimator.n_threads, 1, hint="None uses every core")
     check_executor(estimator.executor)
     with Threads(estimator.n_threads) as threads:
-        if estimator.device == "cpu":
+        if estimator.device == "cpu" or getattr(estimator, "_on_host", False):
             yield Engine(load("compiled"), threads)
             return
         from topiarist.models.cuda_engine import CudaEngine

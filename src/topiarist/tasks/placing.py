@@ -13,9 +13,10 @@ from topiarist.kernels.shard import Side
 from topiarist.metrics import completion_perplexity, known_counts
 from topiarist.models.engine import Floats
 from topiarist.tasks import options, stored, trees
+from topiarist.tasks.filing import FilesDocuments
 
 
-class PlacesDocuments(TransformerMixin):  # type: ignore[misc]  # it wraps ``transform`` only where that is defined
+class PlacesDocuments(FilesDocuments, TransformerMixin):  # type: ignore[misc]  # it wraps ``transform`` only where that is defined
     """For an estimator that has ``_reader(engine)``, which tells P(class | document), ``_model`` and ``_paths``."""
 
     def fit_transform(self: Any, X: Any, y: Any = None) -> Any:

@@ -156,7 +156,7 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _fit_batch(self, engine: Engine, counts: Any, rng: np.random.Generator) -> em.Fit:
         training, validation = self._heldout_split(counts, rng)
         dtype = options.working_dtype(self.dtype, counts, self.n_components)
-        prepare_kernels(dtype, active=self.sparse, device=self.device)
+        prepare_kernels(dtype, *(["active"] if self.sparse else []), device=self.device)
         shards = engine.shards(training, dtype, self.n_components)
         judge = heldout.likelihood(self._model(engine), validation, shards)
         return self._run(engine, shards, float(training.data.sum(dtype=np.float64)), judge, rng)

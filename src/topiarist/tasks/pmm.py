@@ -72,6 +72,8 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "interrupted" (Ctrl-C keeps the best so far).
     """
 
+    _on_host = True
+
     def __init__(
         self,
         order: int = 1,
@@ -108,8 +110,8 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._check_options()
         counts = self._counts(X, reset=True)
         labels = read_labels(y, counts.shape[0])
-        prepare_kernels("float64", labels=True)
-        with pmm_fitting.on_processor(self) as engine:
+        prepare_kernels("float64", "labels")
+        with options.running(self) as engine:
             fitted = pmm_fitting.fit(engine, counts, labels.matrix, self)
             self.label_threshold_ = (
                 pmm_fitting.calibrated(engine, counts, labels.matrix, self)
@@ -133,7 +135,7 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         counts = self._counts(X, reset=False)
         if self._form == "single":
             return self.classes_[self._likelihoods(counts).argmax(axis=1)]
-        with pmm_fitting.on_processor(self) as engine:
+        with options.running(self) as engine:
             parts = [self._chosen(engine, part) for part in pmm_fitting.parts_of(counts, len(self.classes_))]
         joined = (np.concatenate([getattr(part, name) for part in parts]) for name in ("data", "indices"))
         ends = np.concatenate([[0], *(np.diff(part.indptr) for part in parts)]).cumsum()
@@ -151,7 +153,7 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self._form == "single":
             values = self._likelihoods(counts)
             return values[:, 1] - values[:, 0] if len(self.classes_) == 2 else values
-        with pmm_fitting.on_processor(self) as engine:
+        with options.running(self) as engine:
             parts = pmm_fitting.parts_of(counts, len(self.classes_))
             return np.concatenate([self._gains(engine, part) for part in parts])
 
@@ -169,7 +171,7 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         if n_words is not None:
             options.check_integer("n_words", n_words, 1, hint="10, or None for all")
-        with pmm_fitting.on_processor(self) as engine:
+        with options.running(self) as engine:
             return evidence(self, engine, counts, labels, n_words)
 
     def score(self, X: Any, y: Any) -> float:
@@ -213,7 +215,7 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return label_shares.shares(engine, self.word_given_label_.T, counts)
 
     def _likelihoods(self, counts: Any) -> Floats:
-        with pmm_fitting.on_processor(self) as engine:
+        with options.running(self) as engine:
             values = [
                 greedy.label_likelihoods(engine, self._mixture, part)
                 for part in pmm_fitting.parts_of(counts, len(self.classes_))

@@ -12,14 +12,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.kernels import load
 from topiarist.models import em, label_shares, pmm
 from topiarist.models.engine import Engine, Floats
 from topiarist.models.label_sets import Block, Grouped, grouped
 from topiarist.scale.blocks import BlockStore
 from topiarist.scale.files import Scratch
-from topiarist.scale.threads import Threads
-from topiarist.tasks import options
 from topiarist.tasks.progress import fitting
 
 FOLDS = 5
@@ -36,17 +33,6 @@ class Fitted:
     label_bias: Floats  # (n_labels, n_labels)
     label_docs: Any  # documents of each label
     known: Any  # bool (n_words,): words of the training documents
-
-
-@contextmanager
-def on_processor(estimator: Any) -> Iterator[Engine]:
-    """An engine for labels. They are too few to keep a device busy: one that was asked for must be there, and rests."""
-    with options.running(estimator) as engine:
-        if estimator.device == "cpu":
-            yield engine
-            return
-    with Threads(estimator.n_threads) as threads:
-        yield Engine(load("compiled"), threads)
 
 
 def fit(engine: Engine, counts: Any, labels: Any, settings: Any, **rules: Any) -> Fitted:

@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 from topiarist.models.em import Loop, Rules
@@ -13,35 +14,23 @@ from topiarist.models.em import Loop, Rules
 FIRST_RUN = "Compiling the numerical kernels (once per machine, about 10 seconds)"
 
 
-def prepare_kernels(
-    dtype: Any,
-    notice: Callable[[str], None] | None = None,
-    *,
-    paths: bool = False,
-    active: bool = False,
-    labels: bool = False,
-    device: str = "cpu",
-) -> None:
-    """Make sure the kernels of a precision are compiled; those for trees, for sparse rows and for labels if asked.
+def prepare_kernels(dtype: Any, *sets: str, notice: Callable[[str], None] | None = None, device: str = "cpu") -> None:
+    """Make sure the kernels of a precision are compiled, which takes some seconds once.
 
-    It takes some seconds once. Those of other devices are compiled when they are first used.
+    ``sets`` are those beyond flat models: "paths", "active", "labels", "classes". Those of other devices are compiled
+    when they are first used.
     """
     if device != "cpu":
         return
     try:
-        from topiarist.kernels import cache, compiled, compiled_active, compiled_labels, compiled_paths
+        from topiarist.kernels import cache, compiled
+
+        wanted = {str(dtype): compiled.prepare}
+        for name in sets:
+            wanted[f"{dtype}-{name}"] = getattr(import_module(f"topiarist.kernels.compiled_{name}"), f"prepare_{name}")
     except ImportError:  # no compiler: ``kernels.load`` says so
         return
-    missing = [
-        (name, prepare)
-        for name, prepare, wanted in (
-            (str(dtype), compiled.prepare, True),
-            (f"{dtype}-paths", compiled_paths.prepare_paths, paths),
-            (f"{dtype}-active", compiled_active.prepare_active, active),
-            (f"{dtype}-labels", compiled_labels.prepare_labels, labels),
-        )
-        if wanted and not cache.is_ready(name)
-    ]
+    missing = [(name, prepare) for name, prepare in wanted.items() if not cache.is_ready(name)]
     if not missing:
         return
     if notice is None:

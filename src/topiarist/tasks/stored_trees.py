@@ -26,7 +26,7 @@ def fit_hplsa(estimator: Any, X: Any) -> None:
     with as_store(estimator, X) as store, options.running(estimator) as engine:
         check_filled(store, len(tree.leaves), f"the given tree with {len(tree.leaves)} leaves")
         dtype = options.precision(estimator.dtype, store.nnz, store.largest, trees.TILE_COLUMNS)
-        prepare_kernels(dtype, paths=True, device=estimator.device)
+        prepare_kernels(dtype, "paths", device=estimator.device)
         rng = options.generator(estimator.random_state)
         mask, blocks = tree.path_mask(classes), store.blocks(dtype)
         model = hplsa.Hplsa(

@@ -19,6 +19,9 @@ PARTS = ("numpy", "scipy", "scikit-learn", "numba")
 EXTRAS = {"parquet": "pyarrow", "plot": "matplotlib"}
 
 
+SETS = {"float32": ("paths", "active", "classes"), "float64": ("paths", "active", "classes", "labels")}
+
+
 def run(*, warm: bool) -> None:
     """Print versions and findings; with ``warm`` compile the kernels."""
     from topiarist.kernels import cache
@@ -41,13 +44,16 @@ def run(*, warm: bool) -> None:
         "full-text search",
         "SQLite " + sqlite3.sqlite_version + (" with FTS5" if _has_fts5() else " WITHOUT FTS5"),
     )
-    parts = {"float32": ("", "-paths", "-active"), "float64": ("", "-paths", "-active", "-labels")}
-    missing = [dtype for dtype, of in parts.items() if not all(cache.is_ready(f"{dtype}{part}") for part in of)]
+    missing = [
+        dtype
+        for dtype, sets in SETS.items()
+        if not all(cache.is_ready(name) for name in (dtype, *(f"{dtype}-{part}" for part in sets)))
+    ]
     if warm and missing:
         began = time.perf_counter()
         with console.status("Compiling the numerical kernels"):
             for dtype in missing:
-                prepare_kernels(dtype, lambda _: None, paths=True, active=True, labels=dtype == "float64")
+                prepare_kernels(dtype, *SETS[dtype], notice=lambda _: None)
         table.add_row("kernels", f"compiled just now in {time.perf_counter() - began:.1f} s")
     else:
         table.add_row(

@@ -61,7 +61,7 @@ def run(common: Common, leaves: int | None, printing: Printing) -> None:
 
 def _grown(corpus: Corpus, common: Common, leaves: int | None, n_words: int, notes: Console) -> TopicTree:
     kind = working_dtype(None, corpus.counts, TILE_COLUMNS)
-    prepare_kernels(kind, lambda text: notes.print(f"  {text} …"), paths=True)
+    prepare_kernels(kind, "paths", notice=lambda text: notes.print(f"  {text} …"))
     draws = not common.quiet and notes.is_terminal
     if not draws:
         notes.print("Growing the tree …")

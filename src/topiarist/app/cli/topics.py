@@ -26,7 +26,7 @@ def run(common: Common, topics: int, words: int) -> None:
     began = time.perf_counter()
     collected = collect(common, notes)
     corpus = collected.corpus
-    prepare_kernels(working_dtype(None, corpus.counts, topics), lambda text: notes.print(f"  {text} …"))
+    prepare_kernels(working_dtype(None, corpus.counts, topics), notice=lambda text: notes.print(f"  {text} …"))
     draws = not common.quiet and notes.is_terminal
     if not draws:
         notes.print(f"Fitting {topics} topics …")

@@ -217,7 +217,7 @@ def _flat(array: Any) -> Any:
 
 
 def _missing(verb: str) -> Any:
-    """A verb that only the host has: rows that list the components a document uses."""
+    """A verb that only the host has: for rows that list their components, and for classes that are known."""
 
     def refuse(*_: Any) -> None:
         raise NotImplementedError(f"there is no {verb} for a device")

@@ -1,0 +1,104 @@
+"""Why a document is filed where it is: words as evidence, for each label and for each step down the tree.
+
+A word *j* that occurs n times speaks for a class α with n log P(j|α)/P(j), P(j) being that of all classes together:
+positive where the class uses the word more than others do. A node stands for the classes at it and below it, P(j|node)
+being their mean. Going down from a node to a child the word speaks with n log P(j|child)/P(j|node). The steps of a path
+add up to what the word says for the class at its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from topiarist.hierarchy.levels import node_posterior
+from topiarist.hierarchy.tree import Tree
+
+Array = np.ndarray[Any, Any]
+SMALLEST = 1e-30
+
+
+class Evidence(NamedTuple):
+    """A word of the document, how often it occurs, and how much it speaks for something, in nats."""
+
+    word: Any
+    times: float
+    weight: float
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A label, or a step down to a node: how probable it is, and the words for it and against it."""
+
+    name: str
+    probability: float
+    for_it: tuple[Evidence, ...]
+    against: tuple[Evidence, ...]
+
+    def __str__(self) -> str:
+        def told(words: tuple[Evidence, ...]) -> str:
+            return ", ".join(f"{word} {weight:+.1f}" for word, _, weight in words) or "nothing"
+
+        return f"{self.name} ({self.probability:.0%}): {told(self.for_it)}; against it {told(self.against)}"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The most probable labels, and the steps from the root to the first of them. ``known`` words were looked at."""
+
+    labels: tuple[Reason, ...]
+    levels: tuple[Reason, ...]
+    known: int
+
+    def __str__(self) -> str:
+        if not self.known:
+            return "No word of the document is known: the answer is how frequent the classes are."
+        steps = [f"  {'  ' * depth}{step}" for depth, step in enumerate(self.levels)]
+        return "\n".join(["Labels", *(f"  {label}" for label in self.labels), "Steps down the tree", *steps])
+
+
+class View(NamedTuple):
+    """What a fitted categoriser knows."""
+
+    tree: Tree
+    class_nodes: tuple[int, ...]
+    classes: Array
+    word_given_class: Array  # (n_words, n_classes)
+    class_prior: Array
+    words: Sequence[str] | None
+
+
+def explained(view: View, counts: Any, posterior: Array, n_words: int, n_labels: int) -> Explanation:
+    """The explanation of one document."""
+    known = view.word_given_class[counts.indices].max(axis=1, initial=0) > 0
+    columns, numbers = counts.indices[known], counts.data[known].astype(np.float64)
+    table = view.word_given_class[columns].astype(np.float64)
+    under = view.tree.path_mask(view.class_nodes) * view.class_prior[:, None]
+    weights = under / np.maximum(under.sum(axis=0), SMALLEST)
+    logs = np.log(np.maximum(table @ weights, SMALLEST))  # (words of the document, nodes)
+    names = columns if view.words is None else [view.words[column] for column in columns]
+    nodes = node_posterior(view.tree, view.class_nodes, posterior[None])[0]
+
+    def reason(name: str, probability: float, evidence: Array) -> Reason:
+        order = np.argsort(-evidence, kind="stable")
+        best = [place for place in order[:n_words] if evidence[place] > 0]
+        worst = [place for place in order[::-1][:n_words] if evidence[place] < 0]
+        told = [
+            tuple(Evidence(names[place], float(numbers[place]), float(evidence[place])) for place in places)
+            for places in (best, worst)
+        ]
+        return Reason(name, float(probability), told[0], told[1])
+
+    own = np.log(np.maximum(table, SMALLEST))
+    top = np.argsort(-posterior, kind="stable")[:n_labels]
+    labels = [reason(str(view.classes[c]), posterior[c], numbers * (own[:, c] - logs[:, view.tree.root])) for c in top]
+    path = view.tree.path(view.class_nodes[int(top[0])])
+    steps = [
+        reason(view.tree.names[child], nodes[child], numbers * (logs[:, child] - logs[:, node]))
+        for node, child in pairwise(path)
+    ]
+    return Explanation(tuple(labels), tuple(steps), int(known.sum()))

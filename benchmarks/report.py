@@ -257,6 +257,7 @@ SECTIONS: dict[str, Callable[[dict], str]] = {
     "abstracts": findings.render,
     "labels": findings.render,
     "labels_speed": findings.render,
+    "categorisers": findings.render,
     "dask": _dask,
     "out_of_core": _out_of_core,
     "device": findings.render,

@@ -66,3 +66,10 @@ def test_files_are_refused(both, tmp_path):
     store = BlockStore.write(tmp_path / "counts", both[0], block_size=300)
     with pytest.raises(UsageError, match="sparse=True does not go with counts that are files"):
         PLSA(4, sparse=True).fit(store)
+
+
+def test_a_second_fit_forgets_what_only_the_first_one_had():
+    counts = np.random.default_rng(0).poisson(1.0, (40, 30)) + np.eye(40, 30)
+    model = PLSA(3, sparse=True, random_state=0, max_iter=3).fit(counts)
+    assert model.truncation_bound_ >= 0
+    assert not hasattr(model.set_params(sparse=False).fit(counts), "truncation_bound_")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from topiarist.kernels.cuda.memory import DeviceArray, Memory, new_event, new_stream, pinned_empty, rounded
-from topiarist.kernels.cuda.segments import LEAST_PER_TILE
+from topiarist.kernels.cuda.segments import LEAST_PER_TILE, tiles_of
 from topiarist.models.cuda_counts import CudaShard, CudaSide
 from topiarist.scale.executors import Sums
 
@@ -41,7 +41,10 @@ class Parking:
     def _empty(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Parked:
         nbytes = int(np.prod(shape)) * dtype.itemsize
         size = rounded(max(1, nbytes))
-        buffer = self._free[size].pop() if self._free[size] else pinned_empty(size)
+        try:  # two threads may ask at a time
+            buffer = self._free[size].pop()
+        except IndexError:
+            buffer = pinned_empty(size)
         parked = buffer[:nbytes].view(dtype).reshape(shape).view(Parked)
         weakref.finalize(parked, self._free[size].append, buffer).atexit = False
         return parked
@@ -138,7 +141,8 @@ def block_cuts(counts: Any, itemsize: int, n_components: int, limit: int | None)
     n_docs, n_words = counts.shape
     if limit is None or n_docs == 0:
         return [0, n_docs]
-    document = ROWS_PER_DOCUMENT * n_components * itemsize + BYTES_PER_DOCUMENT
+    tables = 12 * n_words * tiles_of(n_docs, n_components, itemsize) // n_docs  # where each word begins in each tile
+    document = ROWS_PER_DOCUMENT * n_components * itemsize + BYTES_PER_DOCUMENT + tables
     # two orders of counts, each with numbers of rows or columns; the mixtures; and sums of segments that wait
     nonzero = 8 + 3 * itemsize + n_components * itemsize // LEAST_PER_TILE
     cost = counts.indptr.astype(np.int64) * nonzero + np.arange(n_docs + 1) * document

@@ -9,7 +9,6 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from topiarist.counts.validation import check_counts
-from topiarist.kernels.shard import Side
 from topiarist.metrics import completion_perplexity, known_counts
 from topiarist.models.engine import Floats
 from topiarist.tasks import options, stored, trees
@@ -49,9 +48,8 @@ class PlacesDocuments(FilesDocuments, TransformerMixin):  # type: ignore[misc]  
         check_is_fitted(self)
         counts = known_counts(self.components_, self._counts(X, reset=False))
         with options.running(self) as engine:
-            model, shared = self._model(engine)
-            rows = self._reader(engine)(counts)
-            total = model.log_likelihood(shared, Side.of(counts, rows.dtype), rows)
+            reader = self._reader(engine)
+            total = reader.log_likelihood(counts, reader(counts))
         return float(total) / max(float(counts.data.sum(dtype=np.float64)), 1.0)
 
     def perplexity(self: Any, X: Any) -> float:

@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from topiarist.counts.validation import check_counts, token_counts
 from topiarist.errors import InputError
-from topiarist.kernels.shard import Side
 from topiarist.metrics import completion_perplexity, known_counts
 from topiarist.models import em, plsa, sparse_plsa
 from topiarist.models.engine import Engine, Floats, row_pieces
@@ -137,6 +136,8 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def fit(self, X: Any, y: Any = None) -> PLSA:
         """Learn the components of a matrix of counts (documents × words) or a ``BlockStore``; ``y`` is ignored."""
         self._check_options()
+        if hasattr(self, "truncation_bound_"):
+            del self.truncation_bound_
         if stored.is_stored(X, self.executor):
             stored.fit_plsa(self, X)
             return self
@@ -223,9 +224,8 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_is_fitted(self)
         counts = known_counts(self.components_, self._counts(X, reset=False))
         with options.running(self) as engine:
-            rows = Side.of(counts, self.components_.dtype)
-            local = self._reader(engine)(counts)
-            total = self._model(engine).log_likelihood(plsa.Params.of(self.components_), rows, local)
+            reader = self._reader(engine)
+            total = reader.log_likelihood(counts, reader(counts))
         return total / max(float(counts.data.sum(dtype=np.float64)), 1.0)
 
     def perplexity(self, X: Any) -> float:

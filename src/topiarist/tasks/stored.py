@@ -48,6 +48,14 @@ class Reader:
         rows: Floats = parts[0] if len(parts) == 1 else np.concatenate(parts)
         return rows
 
+    def log_likelihood(self, counts: Any, rows: Floats) -> float:
+        """Of counts, whose rows are known."""
+        engine, total, start = self.model.engine, 0.0, 0
+        for side in engine.sides(counts, self.dtype, self.shared.n_components):
+            total += self.model.log_likelihood(self.shared, side, rows[start : start + side.n_rows])
+            start += side.n_rows
+        return total
+
 
 @dataclass(frozen=True)
 class ReadBlock:

@@ -103,7 +103,10 @@ class Memory:
         if nbytes == 0:
             return DeviceArray(self, Place(None), cuda.device_array(shape, dtype))
         size = rounded(nbytes)
-        place = Place(self._free[size].pop() if self._free[size] else self._taken(size))
+        try:  # two threads may ask at a time
+            place = Place(self._free[size].pop())
+        except IndexError:
+            place = Place(self._taken(size))
         weakref.finalize(place, self._free[size].append, place.buffer).atexit = False
         return DeviceArray(self, place, place.buffer[:nbytes].view(dtype).reshape(*shape))
 

@@ -263,6 +263,8 @@ SECTIONS: dict[str, Callable[[dict], str]] = {
     "device": findings.render,
     "stream": _stream,
     "sparse": findings.render,
+    "gaussians": findings.render,
+    "mixtures": findings.render,
 }
 
 

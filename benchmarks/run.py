@@ -28,6 +28,7 @@ BENCHMARKS = {
     "device": "benchmarks.bench_device",
     "stream": "benchmarks.bench_stream",
     "sparse": "benchmarks.bench_sparse",
+    "gaussians": "benchmarks.bench_gaussians",
 }
 
 

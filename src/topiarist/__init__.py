@@ -18,31 +18,40 @@ if TYPE_CHECKING:
     from topiarist.tasks.categorisers import HPLC as HPLC
     from topiarist.tasks.categorisers import PLC as PLC
     from topiarist.tasks.categorisers import HierarchicalMixture as HierarchicalMixture
+    from topiarist.tasks.ggm import GGM as GGM
     from topiarist.tasks.hplsa import HPLSA as HPLSA
+    from topiarist.tasks.lsi import LSI as LSI
+    from topiarist.tasks.mixture_hierarchy import MixtureHierarchy as MixtureHierarchy
     from topiarist.tasks.plsa import PLSA as PLSA
     from topiarist.tasks.pmm import PMM as PMM
 
 _HOMES = {
     "CAM": "topiarist.tasks.cam",
+    "Corpus": "topiarist.counts.corpus",
+    "GGM": "topiarist.tasks.ggm",
     "HPLC": "topiarist.tasks.categorisers",
     "HPLSA": "topiarist.tasks.hplsa",
     "HierarchicalMixture": "topiarist.tasks.categorisers",
+    "LSI": "topiarist.tasks.lsi",
+    "MixtureHierarchy": "topiarist.tasks.mixture_hierarchy",
     "PLC": "topiarist.tasks.categorisers",
-    "Tree": "topiarist.hierarchy.tree",
     "PLSA": "topiarist.tasks.plsa",
     "PMM": "topiarist.tasks.pmm",
-    "Corpus": "topiarist.counts.corpus",
+    "Tree": "topiarist.hierarchy.tree",
 }
 
 __all__ = [
     "CAM",
+    "GGM",
     "HPLC",
     "HPLSA",
+    "LSI",
     "PLC",
     "PLSA",
     "PMM",
     "Corpus",
     "HierarchicalMixture",
+    "MixtureHierarchy",
     "Tree",
     "__version__",
     "metrics",

@@ -76,6 +76,7 @@ class Rules:
     accelerate: bool = True
     movement: Callable[[State, State], float] | None = None
     turns_back: Callable[[State, State, State], bool] | None = None  # of a state, its step, the step before: momentum
+    settled: Callable[[State], bool] | None = None  # a model's own sign that the next step would change nothing
 
     def rounding(self, objective: float) -> float:
         """How far an objective may seem to fall: where parameters decide about the end, it is flat long before."""
@@ -209,6 +210,8 @@ def _recorded(loop: Loop, objective: float, heldout: Callable[[State], float] | 
 
 
 def _reason_to_stop(loop: Loop, following: State, rules: Rules) -> str:
+    if rules.settled is not None and rules.settled(following):
+        return "converged"
     if loop.heldout:
         since_best = len(loop.heldout) - 1 - loop.heldout.index(max(loop.heldout))
         if since_best >= rules.patience:

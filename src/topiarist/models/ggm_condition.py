@@ -1,0 +1,134 @@
+"""Covariances that cannot collapse. Equation (G3): docs/models/ggm.md"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+ROOM = 10.0  # times better than the limit the overall covariance must be, so that adding it helps
+HALVINGS, FEW_HALVINGS, DEAR_DIMENSIONS = 18, 3, 24  # fewer where eigenvalues are dear: a little more is added
+BOUND_DIMENSIONS = 8  # up to here a bound by the determinant spares most eigenvalues
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The greatest condition number of a component, and the covariance of all examples, which is added to reach it.
+
+    There is a floor as well: no variance is less than the least overall one by more than the limit. Without it a
+    component of equal examples, whose covariance is zero, would be free to shrink to a point.
+    """
+
+    overall: Floats  # Σ_0, (fits or 1, dimensions, dimensions)
+    condition: float
+
+    @classmethod
+    def of(cls, overall: Floats, condition: float) -> Limit:
+        """The limit for data with this covariance, which may be singular itself: then a multiple of 1 is added."""
+        values = np.linalg.eigvalsh(overall)
+        largest, least = values[..., -1], values[..., 0]
+        wanted = max(condition / ROOM, 1.0 + 1e-6)
+        added = np.maximum(largest - wanted * least, 0.0) / (wanted - 1.0)
+        added = np.where(largest > 0, added, 1.0)
+        return cls(overall + added[..., None, None] * np.eye(overall.shape[-1]), condition)
+
+    def of_fits(self, fits: Any) -> Limit:
+        """That of some fits."""
+        if len(self.overall) == 1 or fits == slice(None):
+            return self
+        return Limit(self.overall[fits], self.condition)
+
+    def matrices(self, covariance: Floats) -> Floats:
+        """Σ_k + aΣ_0 with the smallest a that keeps the limit, for (fits, …, dimensions, dimensions)."""
+        flat = covariance.reshape(len(covariance), -1, *covariance.shape[-2:])
+        finite: Any = np.isfinite(flat).all(axis=(-1, -2))
+        overall = np.broadcast_to(self.overall[:, None], flat.shape)
+        if not finite.all():
+            flat = np.where(finite[..., None, None], flat, overall)
+        doubtful = np.argwhere(~self._surely_fine(flat))
+        if not len(doubtful):
+            return flat.reshape(covariance.shape)
+        place = tuple(doubtful.T)
+        some = flat[place]
+        some = 0.5 * (some + some.swapaxes(-1, -2))
+        added = self._added(some, overall[place], place[0] if len(self.overall) > 1 else np.zeros(len(some), int))
+        out = np.array(flat)
+        out[place] = some + added[:, None, None] * overall[place]
+        return out.reshape(covariance.shape)
+
+    def variances(self, variance: Floats) -> Floats:
+        """The same for diagonal covariances, (fits, components, dimensions)."""
+        overall = np.diagonal(self.overall, axis1=-2, axis2=-1)[:, None]
+        variance = np.where(np.isfinite(variance).all(axis=-1, keepdims=True), variance, overall)
+        least = overall.min(axis=-1, keepdims=True) / self.condition
+        ceiling = np.maximum(variance.max(axis=-1, keepdims=True), 0.0)
+        high = ceiling / overall.min(axis=-1, keepdims=True) + 1.0 / self.condition
+        low = np.zeros_like(high)
+
+        def fine(added: Floats) -> Any:
+            values = variance + added * overall
+            smallest = values.min(axis=-1, keepdims=True)
+            return (smallest >= least) & (values.max(axis=-1, keepdims=True) <= self.condition * smallest)
+
+        return variance + np.where(fine(low), 0.0, _halved(fine, low, high)) * overall
+
+    def condition_numbers(self, covariance: Floats) -> Floats:
+        """The condition number of matrices."""
+        values = np.linalg.eigvalsh(covariance)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(values[..., 0] > 0, values[..., -1] / values[..., 0], np.inf)
+
+    def _surely_fine(self, covariance: Floats) -> Any:
+        """True where trace and determinant alone tell that nothing needs to be added."""
+        n_dims = covariance.shape[-1]
+        if n_dims > BOUND_DIMENSIONS:
+            return np.zeros(covariance.shape[:2], bool)
+        trace = np.trace(covariance, axis1=-2, axis2=-1)
+        sign, logarithm = np.linalg.slogdet(covariance)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # the least eigenvalue is the determinant over the product of the others, which their mean bounds
+            least = np.exp(logarithm - (n_dims - 1) * np.log(np.maximum(trace, 1e-300) / max(1, n_dims - 1)))
+        return (sign > 0) & (trace > 0) & (trace <= self.condition * least) & (least >= self.floor)
+
+    @cached_property
+    def floor(self) -> Floats:
+        """A variance that is certainly large enough."""
+        return np.asarray(np.trace(self.overall, axis1=-2, axis2=-1)[:, None] / self.condition)
+
+    @cached_property
+    def values(self) -> Floats:
+        """The eigenvalues of the overall covariances."""
+        return np.asarray(np.linalg.eigvalsh(self.overall), np.float64)
+
+    def _added(self, covariance: Floats, overall: Floats, fits: Any) -> Floats:
+        """The smallest a for each of several matrices; Weyl's inequality tells one that is enough."""
+        values, those = np.linalg.eigvalsh(covariance), self.values[fits]
+        floor = those[:, 0] / self.condition
+        enough = (values[:, -1] - self.condition * values[:, 0]) / (self.condition * those[:, 0] - those[:, -1])
+        high = np.maximum(enough, (floor - values[:, 0]) / those[:, 0])
+        high = np.where(high > 0, high * (1 + 1e-9) + 1e-300, 0.0)
+        wrong = np.flatnonzero(high > 0)
+        added = np.zeros(len(covariance))
+        if len(wrong):
+            some, base, least = covariance[wrong], overall[wrong], floor[wrong]
+
+            def fine(tried: Floats) -> Any:
+                found = np.linalg.eigvalsh(some + tried[:, None, None] * base)
+                return (found[:, 0] >= least) & (found[:, -1] <= self.condition * found[:, 0])
+
+            times = HALVINGS if covariance.shape[-1] <= DEAR_DIMENSIONS else FEW_HALVINGS
+            added[wrong] = _halved(fine, np.zeros(len(wrong)), high[wrong], times)
+        return added
+
+
+def _halved(fine: Any, low: Floats, high: Floats, times: int = HALVINGS) -> Floats:
+    """The smallest number that is fine between zero and one that is."""
+    for _ in range(times):
+        middle = 0.5 * (low + high)
+        good = fine(middle)
+        low, high = np.where(good, low, middle), np.where(good, middle, high)
+    return high

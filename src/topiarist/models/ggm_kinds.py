@@ -1,0 +1,183 @@
+"""The other shapes of covariances: many dimensions, variances only, one for all. See ``ggm_shapes``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topiarist.models.ggm_condition import Limit
+from topiarist.models.ggm_shapes import Floats, Full, Precision, Shape
+
+TABLE_DIMENSIONS = 24  # up to here a table of products is the faster way
+
+
+class LargeFull(Full):
+    """The same for many dimensions: products of triangles in the place of a table."""
+
+    tabled = False
+
+    def table(self, points: Floats) -> Floats | None:
+        """See ``Shape``: none."""
+        return None
+
+    def inverse(self, covariance: Floats) -> Floats:
+        """See ``Shape``: the inverse is kept as the inverse of the Cholesky factor."""
+        from scipy.linalg.lapack import dtrtri
+
+        factors = np.linalg.cholesky(covariance)
+        inverse = np.empty_like(factors)
+        for place in np.ndindex(factors.shape[:2]):
+            inverse[place] = dtrtri(factors[place], lower=1)[0]
+        return inverse
+
+    def log_determinant(self, covariance: Floats, inverse: Floats) -> Floats:
+        """See ``Shape``."""
+        return np.asarray(-2.0 * np.log(np.diagonal(inverse, axis1=-2, axis2=-1)).sum(axis=-1))
+
+    def weights(self, precision: Precision) -> Floats | None:
+        """See ``Shape``: no table, no weights."""
+        return None
+
+    def linear(self, precision: Precision, mean: Floats) -> Floats:
+        """See ``Shape``."""
+        white = np.matmul(precision.product, mean[..., None])
+        return np.asarray(np.matmul(precision.product.swapaxes(-1, -2), white)[..., 0])
+
+    def quadratic(self, precision: Precision, points: Floats) -> Floats:
+        """See ``Shape``."""
+        from scipy.linalg.blas import dtrmm
+
+        fits, n_components = precision.product.shape[:2]
+        out = np.empty((fits, n_components, points.shape[-2]))
+        for fit, component in np.ndindex(fits, n_components):
+            columns = points[fit % len(points)].T  # Fortran's order, as BLAS wants it
+            white = dtrmm(1.0, precision.product[fit, component].T, columns, trans_a=1)
+            np.einsum("dn,dn->n", white, white, out=out[fit, component])
+        out *= -0.5
+        return out
+
+    def squares(self, shares: Floats, points: Floats, table: Floats | None) -> Floats:
+        """See ``Shape``."""
+        from scipy.linalg.blas import dsyrk
+
+        n_dims = points.shape[-1]
+        squares = np.empty((*shares.shape[:2], n_dims, n_dims))
+        for fit, component in np.ndindex(shares.shape[0], shares.shape[1]):
+            weighted = points[fit % len(points)].T * np.sqrt(shares[fit, component])
+            upper = dsyrk(1.0, weighted)
+            squares[fit, component] = upper + np.triu(upper, 1).T
+        return squares
+
+
+class Diagonal(Full):
+    """Variances only, for each component: no correlations within a component."""
+
+    name = "diagonal"
+
+    def table(self, points: Floats) -> Floats | None:
+        """See ``Shape``: x_i²."""
+        return points * points
+
+    def inverse(self, covariance: Floats) -> Floats:
+        """See ``Shape``."""
+        return 1.0 / covariance
+
+    def log_determinant(self, covariance: Floats, inverse: Floats) -> Floats:
+        """See ``Shape``."""
+        return np.asarray(np.log(covariance).sum(axis=-1))
+
+    def weights(self, precision: Precision) -> Floats | None:
+        """See ``Shape``."""
+        weights: Floats = -0.5 * precision.product
+        return weights
+
+    def linear(self, precision: Precision, mean: Floats) -> Floats:
+        """See ``Shape``."""
+        linear: Floats = precision.product * mean
+        return linear
+
+    def squares(self, shares: Floats, points: Floats, table: Floats | None) -> Floats:
+        """See ``Shape``."""
+        return np.asarray(table)
+
+    def covariance(self, squares: Floats, sums: Floats, count: Floats, mean: Floats) -> Floats:
+        """See ``Shape``."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = 1.0 / count[..., None]
+            return np.asarray(squares * share - 2.0 * mean * sums * share + mean * mean)
+
+    def conditioned(self, covariance: Floats, limit: Limit) -> Floats:
+        """See ``Shape``."""
+        return limit.variances(covariance)
+
+    def n_parameters(self, n_components: int, n_dims: int) -> int:
+        """See ``Shape``."""
+        return n_components * n_dims
+
+    def matrices(self, covariance: Floats, n_components: int) -> Floats:
+        """See ``Shape``."""
+        return covariance[..., None] * np.eye(covariance.shape[-1])
+
+
+class Shared(Full):
+    """One matrix for all components: the fewest parameters, and the cheapest to compute."""
+
+    name = "shared"
+    tabled = False
+
+    def table(self, points: Floats) -> Floats | None:
+        """See ``Shape``: none, because what is quadratic is the same for all components."""
+        return None
+
+    def log_determinant(self, covariance: Floats, inverse: Floats) -> Floats:
+        """See ``Shape``: one for all components."""
+        return np.asarray(np.linalg.slogdet(covariance)[1][:, None])
+
+    def weights(self, precision: Precision) -> Floats | None:
+        """See ``Shape``: no table, no weights."""
+        return None
+
+    def linear(self, precision: Precision, mean: Floats) -> Floats:
+        """See ``Shape``."""
+        return np.asarray(np.matmul(mean, precision.product))
+
+    def quadratic(self, precision: Precision, points: Floats) -> Floats:
+        """See ``Shape``: one row for all components."""
+        turned = np.matmul(points, precision.product)
+        turned *= points
+        quadratic: Floats = -0.5 * turned.sum(axis=-1)[:, None]
+        return quadratic
+
+    def squares(self, shares: Floats, points: Floats, table: Floats | None) -> Floats:
+        """See ``Shape``: summed over components."""
+        weighted = points * shares.sum(axis=1)[..., None]
+        return np.asarray(np.matmul(weighted.swapaxes(-1, -2), points))
+
+    def covariance(self, squares: Floats, sums: Floats, count: Floats, mean: Floats) -> Floats:
+        """See ``Shape``."""
+        cross = np.matmul(sums.swapaxes(-1, -2), mean)
+        outer = np.matmul((mean * count[..., None]).swapaxes(-1, -2), mean)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            scatter = squares - cross - cross.swapaxes(-1, -2) + outer
+            return np.asarray(scatter / count.sum(axis=-1)[..., None, None])
+
+    def shrunk(self, covariance: Floats, count: Floats, examples: float) -> Floats:
+        """See ``Shape``: there is only one."""
+        return covariance
+
+    def n_parameters(self, n_components: int, n_dims: int) -> int:
+        """See ``Shape``."""
+        return n_dims * (n_dims + 1) // 2
+
+    def matrices(self, covariance: Floats, n_components: int) -> Floats:
+        """See ``Shape``."""
+        return np.repeat(covariance[:, None], n_components, axis=1)
+
+
+SHAPES = ("full", "shared", "diagonal")
+
+
+def shape_of(name: str, n_dims: int) -> Shape:
+    """The functions of a covariance's name."""
+    if name == "full":
+        return Full() if n_dims <= TABLE_DIMENSIONS else LargeFull()
+    return Diagonal() if name == "diagonal" else Shared()

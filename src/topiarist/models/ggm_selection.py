@@ -1,0 +1,240 @@
+"""How many components, whose they are, and how much unlabelled examples weigh. Equations (G5), (G6): docs/models/ggm.md
+
+A *study* is a sample for each of several fits. Everything is chosen for each fit by itself; fits that agree on the
+number of components are computed together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from topiarist.models import ggm_fitting as fitting
+from topiarist.models.ggm import Ggm
+from topiarist.models.ggm_condition import Limit
+from topiarist.models.ggm_fitting import Fits, Options, Sample
+from topiarist.models.ggm_kinds import shape_of
+from topiarist.models.ggm_shapes import Floats
+from topiarist.models.ggm_values import Block, Ints, Params
+from topiarist.scale.threads import Threads
+
+EXAMPLES_EACH = 2  # at least so many examples for each component that is tried
+DRAWN_IN = 0.1  # how far the start of one of several means is drawn from its example to the mean of the class
+
+
+@dataclass(frozen=True)
+class Search:
+    """What is tried."""
+
+    options: Options
+    sizes: tuple[int, ...]  # numbers of components; of each class, where components belong to classes
+    n_init: int = 1
+    split: float | None = 0.5
+    seed: int = 0
+    from_all: bool = False  # estimate once more from all examples in the end
+    few_examples: bool = False  # correct AIC for small samples
+
+
+@dataclass(frozen=True)
+class Found:
+    """The chosen mixtures, each by itself because their sizes may differ, with the criterion of all that were tried."""
+
+    fits: tuple[Fits, ...]
+    tried: dict[int, Floats]  # AIC by the number of components, (fits,)
+
+
+def searched(sample: Sample, unlabelled_weight: Any, search: Search, threads: Threads, **run: Any) -> Found:
+    """(G5): a mixture for each fit, of the number of components with the lowest AIC.
+
+    A mixture with a degenerate component is taken only if there is no other.
+    """
+    n_fits = max(map(len, sample))
+    weight = fitting.weights(sample.classes, unlabelled_weight)
+    n_fits = max(n_fits, len(weight))
+    if search.options.own_components:
+        return _own(sample, weight, search, threads, n_fits, **run)
+    best: list[tuple[tuple[bool, float], Fits] | None] = [None] * n_fits
+    tried = {}
+    for size in search.sizes:
+        values = np.full(n_fits, np.inf)
+        for start in range(search.n_init):
+            rngs = [np.random.default_rng([search.seed, size, start, fit]) for fit in range(n_fits)]
+            params = fitting.random_start(sample, weight, search.options, size, rngs)
+            fits = _run(sample, weight, params, search, threads, **run)
+            _keep_best(best, fits, values, sample.points.shape[1] if search.few_examples else None)
+            if fits.interrupted:
+                break
+        tried[size] = values
+        if fits.interrupted:
+            break
+    found = (kept[1] for kept in best if kept is not None)
+    return Found(tuple(_finished(fit, sample, weight, place, search) for place, fit in enumerate(found)), tried)
+
+
+def _finished(fit: Fits, sample: Sample, weight: Floats, place: int, search: Search) -> Fits:
+    if not search.from_all or search.split is None:
+        return fit
+    own = weight if len(weight) == 1 else weight[place : place + 1]
+    return fitting.from_all(fit, sample.of_fits(slice(place, place + 1)), own)
+
+
+def _keep_best(best: list[Any], fits: Fits, values: Floats, n_examples: int | None) -> None:
+    degenerate, aic = fits.degenerate, fits.aic if n_examples is None else fits.corrected_aic(n_examples)
+    for place in range(len(best)):
+        rank = (bool(degenerate[place]), float(aic[place]))
+        values[place] = min(values[place], rank[1])
+        if best[place] is None or rank < best[place][0]:
+            best[place] = (rank, fits.of_fits(slice(place, place + 1)))
+
+
+def _run(sample: Sample, weight: Floats, params: Params, search: Search, threads: Threads, **run: Any) -> Fits:
+    blocks = fitting.halves(sample, weight, search.split)
+    overall = fitting.overall_covariance(sample.points, weight)
+    return fitting.fit_many(blocks, params, search.options, threads, overall=overall, **run)
+
+
+def _own(sample: Sample, weight: Floats, search: Search, threads: Threads, n_fits: int, **run: Any) -> Found:
+    """(G6): each class chooses the number of its components by its own examples; then all are fitted together."""
+    chosen = np.ones((n_fits, search.options.n_classes), np.int64)
+    criterion = {size: np.zeros(n_fits) for size in search.sizes}
+    for fit in range(n_fits):
+        one = sample.of_fits(slice(fit, fit + 1))
+        for label in range(search.options.n_classes):
+            chosen[fit, label], values = _size_of_class(one, label, search, fit, threads)
+            for size in search.sizes:
+                criterion[size][fit] += values.get(size, np.inf)
+    fits: list[Fits | None] = [None] * n_fits
+    for sizes in np.unique(chosen, axis=0):
+        members = np.flatnonzero((chosen == sizes).all(axis=1))
+        found = _own_of_sizes(sample, weight, search, threads, members, sizes, **run)
+        degenerate = found.degenerate
+        if degenerate.any() and (sizes > 1).any() and len(search.sizes) > 1:
+            retry = members[degenerate]
+            simple = _own_of_sizes(sample, weight, search, threads, retry, np.ones_like(sizes), **run)
+            for place, fit in enumerate(retry.tolist()):
+                fits[fit] = simple.of_fits(slice(place, place + 1))
+        for place, fit in enumerate(members.tolist()):
+            fits[fit] = fits[fit] or found.of_fits(slice(place, place + 1))
+    complete = [fit for fit in fits if fit is not None]
+    return Found(tuple(_finished(fit, sample, weight, place, search) for place, fit in enumerate(complete)), criterion)
+
+
+def _own_of_sizes(
+    sample: Sample, weight: Floats, search: Search, threads: Threads, members: Ints, sizes: Ints, **run: Any
+) -> Fits:
+    part = sample.of_fits(members)
+    own = weight if len(weight) == 1 else weight[members]
+    rngs = [np.random.default_rng([search.seed, 1, int(fit)]) for fit in members]
+    return _run(part, own, own_start(part, own, search.options, sizes, rngs), search, threads, **run)
+
+
+def _size_of_class(one: Sample, label: int, search: Search, fit: int, threads: Threads) -> tuple[int, dict[int, float]]:
+    """The number of components of one class, by the AIC of a mixture of its labelled examples alone."""
+    if len(search.sizes) == 1:
+        return search.sizes[0], {}
+    members = np.flatnonzero(one.classes[0] == label)
+    cost = shape_of(search.options.covariance, one.points.shape[-1]).n_parameters
+    dims = one.points.shape[-1]
+    room = len(members) - 1
+    sizes = tuple(size for size in search.sizes if cost(size, dims) + size * (dims + 1) - 1 < room) or (1,)
+    if len(sizes) <= 1:
+        return (sizes[0] if sizes else 1), {}
+    alone = Sample(one.points[:, members], np.full((1, len(members)), -1), one.first[:, members])
+    options = replace(search.options, n_classes=0, own_components=False)
+    alike = replace(search, options=options, sizes=sizes, from_all=False, few_examples=True)
+    found = searched(alone, 1.0, alike, threads)
+    return found.fits[0].params.n_components, {size: float(values[0]) for size, values in found.tried.items()}
+
+
+def own_start(
+    sample: Sample, weight: Floats, options: Options, sizes: Ints, rngs: Sequence[np.random.Generator]
+) -> Params:
+    """A start with so many components for each class: its mean, or examples of it that lie far apart."""
+    n_fits, owner = len(rngs), np.repeat(np.arange(len(sizes)), sizes)
+    limit = Limit.of(fitting.overall_covariance(sample.points, weight), options.condition_limit)
+    means = np.empty((n_fits, len(owner), sample.points.shape[-1]))
+    prior = np.empty((n_fits, len(owner)))
+    for fit, rng in enumerate(rngs):
+        points, labels = sample.points[fit % len(sample.points)], sample.classes[fit % len(sample.classes)]
+        for label, size in enumerate(sizes):
+            own = points[labels == label]
+            own = own if len(own) else points
+            mean = own.mean(axis=0)
+            if size > 1:
+                drawn = own[fitting.spread_out(own, np.ones(len(own)), int(size), rng)]
+                means[fit, owner == label] = drawn + DRAWN_IN * (mean - drawn)
+            else:
+                means[fit, owner == label] = mean
+            prior[fit, owner == label] = max(1, int((labels == label).sum())) / size
+    classes = np.broadcast_to(np.eye(len(sizes))[owner], (n_fits, len(owner), len(sizes)))
+    return fitting.start_of(prior / prior.sum(axis=1, keepdims=True), means, limit.overall, classes, options)
+
+
+def folds_of(classes: Ints, n_folds: int, rng: np.random.Generator) -> Ints:
+    """The fold of each labelled example, −1 for the others; classes are dealt out evenly."""
+    folds = np.full(len(classes), -1)
+    labelled = np.flatnonzero(classes >= 0)
+    order = labelled[np.argsort(classes[labelled] + 0.9 * rng.random(len(labelled)), kind="stable")]
+    folds[order] = np.arange(len(order)) % n_folds
+    return folds
+
+
+def cross_validated(
+    sample: Sample,
+    weights: Sequence[float],
+    search: Search,
+    threads: Threads,
+    n_folds: int = 5,
+    *,
+    whole: bool = False,
+) -> dict[tuple[float, int], float]:
+    """Mean surprise of held-out labels, −log P(y|x), for each weight of unlabelled examples and number of components.
+
+    Of a sample without labels: mean −log p(x) of held-out examples. With ``whole`` the number of components is chosen
+    within each fold, and 0 stands for it.
+    """
+    rng = np.random.default_rng([search.seed, 2])
+    classes = sample.classes[0]
+    supervised = bool((classes >= 0).any())
+    pretended = classes if supervised else np.zeros(len(classes), np.int64)
+    n_folds = min(n_folds, int((pretended >= 0).sum()))
+    folds = folds_of(pretended, n_folds, rng)
+    surprise: dict[tuple[float, int], float] = {}
+    for size in (0,) if whole else search.sizes:
+        sizes = search.sizes if whole else (size,)
+        for value in weights:
+            total = 0.0
+            for fold in range(n_folds):
+                rest = folds != fold
+                part = Sample(sample.points[:, rest], sample.classes[:, rest], sample.first[:, rest])
+                found = searched(part, value, replace(search, sizes=sizes), threads).fits[0]
+                total += _surprise(found, sample.points[:, ~rest], classes[~rest] if supervised else None)
+            surprise[value, size] = total / int((pretended >= 0).sum())
+    return surprise
+
+
+def _surprise(fit: Fits, points: Floats, labels: Ints | None) -> float:
+    joint = joint_of(fit.model, fit.params, points)[0]
+    largest = joint.max(axis=0)
+    shares = np.exp(joint - largest)
+    if labels is None:
+        return -float((largest + np.log(shares.sum(axis=0))).sum())
+    chance = shares.T @ fit.params.class_given_component[0]
+    chance = chance[np.arange(len(labels)), labels] / shares.sum(axis=0)
+    return -float(np.log(np.maximum(chance, 1e-3)).sum())
+
+
+def joint_of(model: Ggm, params: Params, points: Floats) -> Floats:
+    """log P(k) p(x|k), (fits, components, examples), for points (fits or 1, examples, dimensions)."""
+    unknown = np.full(points.shape[:2], -1)
+    block = Block(points, unknown, np.ones(points.shape[:2]))
+    return model.log_joint(params, block)
+
+
+def model_of(covariance: str, overall: Floats, condition_limit: float, threads: Threads, n_classes: int) -> Ggm:
+    """A model to read with, when nothing is to be fitted any more."""
+    shape = shape_of(covariance, overall.shape[-1])
+    return Ggm(shape, Limit(overall, condition_limit), threads, n_classes)

@@ -1,0 +1,236 @@
+"""Gaussian mixtures as a scikit-learn estimator: clusters, or classes from few labels and many unlabelled examples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from topiarist.models import ggm_fitting as fitting
+from topiarist.models import ggm_selection as selection
+from topiarist.models.ggm_shapes import Floats
+from topiarist.scale.threads import Threads
+from topiarist.tasks import mixtures, options
+from topiarist.tasks.progress import fitting as progress
+
+
+class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Generalizable Gaussian mixture: dense features in, components with means, covariances and classes out.
+
+    Without labels it finds clusters. With ``y`` it learns classes from labelled and unlabelled examples (−1) together.
+
+    Parameters
+    ----------
+    n_components : int, "cv" or None, default None
+        Components in all. None: by AIC. "cv": by cross-validation. With labels and None every class has components of
+        its own, as many as the AIC of its labelled examples (corrected for their small number) asks for.
+    components : "auto", "shared" or "own", default "auto"
+        Whether classes share components (P(class | component) is learned) or each has its own. "auto": their own where
+        labels are given and ``n_components`` is None, else shared.
+    max_components : int, default 10
+        At most so many components are tried; of each class, where they are its own.
+    covariance : "full", "shared" or "diagonal", default "full"
+        A matrix for each component, one for all, or variances only. The latter two are for few examples.
+    assignment : "soft" or "hard", default "soft"
+        Examples are shared among components, or belong to the most probable one.
+    split : float or None, default 0.5
+        Share of the examples that means are estimated from; covariances come from the others. None: both from all.
+    from_all : bool, default True
+        After a fit with a split has settled, take a few steps more with all examples for means and for covariances.
+        False leaves the fit as the split has it.
+    unlabelled_weight : float or "cv", default 1.0
+        What an unlabelled example counts in comparison with a labelled one. "cv": by cross-validation.
+    shrinkage : float, default 5.0
+        Each covariance is drawn to the mean of all components, which counts as so many examples.
+    condition_limit : float, default 1e4
+        Greatest condition number of a covariance; the overall covariance is added until it is reached.
+    n_init : int, default 4
+        Starts for each number of components, where the start is drawn.
+    max_iter : int, default 100
+        EM steps at most.
+    tol : float, default 1e-5
+        Stop when a step changes the log-likelihood by less than this for an example, or no assignment at all.
+    random_state : int, RandomState or None
+        Seed of starts, of the split and of folds. The result does not depend on the number of threads.
+    device : "cpu"
+        Where to compute.
+    n_threads : int or None
+        Threads; None uses every core.
+    executor : InProcess, DaskExecutor or None
+        Where blocks of examples are computed; None is this process.
+    verbose : int or bool, default 0
+        Draw a progress bar.
+
+    Attributes
+    ----------
+    component_prior_ : array (n_components,)
+        P(component).
+    component_mean_ : array (n_components, n_features)
+        Means.
+    component_covariance_ : array (n_components, n_features, n_features)
+        Covariances, as matrices in every case.
+    class_given_component_ : array (n_components, n_classes)
+        P(class | component); one column where nothing was labelled.
+    classes_ : array (n_classes,)
+        The labels; [0] where nothing was labelled.
+    component_count_ : array (n_components,)
+        Effective number of training examples of each component, unlabelled ones weighted.
+    labels_ : array (n_examples,)
+        The most probable component of each training example, labels not looked at.
+    aic_, aic_curve_ : float, dict
+        The criterion of the fit, and of every number of components that was tried.
+    cv_ : dict or None
+        Mean surprise of held-out labels by (unlabelled_weight, number of components), where that was asked for.
+    unlabelled_weight_, unlabelled_ : float, bool
+        The weight used, and whether nothing was labelled: then ``predict`` tells components.
+    degenerate_ : bool
+        Whether some component has fewer than two examples or is held by the condition limit alone.
+    history_, n_iter_, converged_
+        The log-likelihood (in scaled features) of the start and after every step; steps; whether the fit settled.
+    """
+
+    def __init__(
+        self,
+        n_components: int | str | None = None,
+        *,
+        components: str = "auto",
+        max_components: int = 10,
+        covariance: str = "full",
+        assignment: str = "soft",
+        split: float | None = 0.5,
+        from_all: bool = True,
+        unlabelled_weight: float | str = 1.0,
+        shrinkage: float = 5.0,
+        condition_limit: float = 1e4,
+        n_init: int = 4,
+        max_iter: int = 100,
+        tol: float = 1e-5,
+        random_state: Any = None,
+        device: str = "cpu",
+        n_threads: int | None = None,
+        executor: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.components = components
+        self.max_components = max_components
+        self.covariance = covariance
+        self.assignment = assignment
+        self.split = split
+        self.from_all = from_all
+        self.unlabelled_weight = unlabelled_weight
+        self.shrinkage = shrinkage
+        self.condition_limit = condition_limit
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.device = device
+        self.n_threads = n_threads
+        self.executor = executor
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> GGM:
+        """Fit a mixture to dense features (examples × features); ``y`` has −1 for an example without a label."""
+        mixtures.check_options(self)
+        points = mixtures.checked_points(self, X, reset=True)
+        self.classes_, codes = mixtures.encoded(y, points)
+        rng = options.generator(self.random_state)
+        frame = mixtures.Frame.of(points, self.condition_limit)
+        with Threads(self.n_threads) as threads, threadpool_limits(limits=1, user_api="blas"):
+            fit, curve = self._searched(frame.inside(points), codes, rng, threads)
+            self._keep(fit, frame, codes, curve)
+            self.labels_ = self._posterior(points, threads).argmax(axis=1)
+        return self
+
+    def _searched(self, points: Floats, codes: Any, rng: Any, threads: Threads) -> tuple[fitting.Fits, Any]:
+        search = mixtures.search_of(self, points, codes, int(rng.integers(2**31)))
+        first = fitting.drawn_halves(codes, self.split or 0.5, rng)
+        sample = fitting.Sample(points[None], codes[None], first[None])
+        search, self.unlabelled_weight_, self.cv_ = mixtures.cross_validated(self, sample, search, threads)
+        with progress("GGM", mixtures.rules(self), show=bool(self.verbose)) as watch:
+            found = selection.searched(
+                sample, self.unlabelled_weight_, search, threads, watch=watch, executor=self.executor
+            )
+        return found.fits[0], {size: float(values[0]) for size, values in found.tried.items()}
+
+    def _keep(self, fit: fitting.Fits, frame: mixtures.Frame, codes: Any, curve: dict[int, float]) -> None:
+        params, shape = fit.params, fit.model.shape
+        self.component_prior_ = params.component_prior[0]
+        self.component_mean_ = frame.outside(params.component_mean[0])
+        matrices = shape.matrices(params.component_covariance, params.n_components)[0]
+        self.component_covariance_ = frame.covariance_outside(matrices)
+        given = params.class_given_component[0]
+        self.class_given_component_ = given if given.shape[1] else np.ones((len(given), 1))
+        self.component_count_ = params.count[0]
+        weight = fitting.weights(codes[None], self.unlabelled_weight_).sum()
+        jacobian = float(weight * frame.log_scale)
+        self.aic_ = float(fit.aic[0]) + jacobian
+        inner = float((codes >= 0).sum() * frame.log_scale) if fit.model.own_components else jacobian
+        self.aic_curve_ = {size: value + inner for size, value in curve.items()}
+        self.degenerate_ = bool(fit.degenerate[0])
+        self.history_ = np.array(fit.histories[0] if fit.histories else (float(fit.log_likelihood[0]),))
+        self.n_iter_, self.converged_ = int(fit.n_iter[0]), bool(params.settled[0])
+        self.unlabelled_ = not (codes >= 0).any()
+        self._frame = frame
+
+    def predict_component(self, X: Any) -> Any:
+        """The most probable component of each example."""
+        return self.component_given_example(X).argmax(axis=1)
+
+    def component_given_example(self, X: Any) -> Floats:
+        """P(component | example), (n_examples, n_components)."""
+        with self._reading() as threads:
+            return self._posterior(mixtures.checked_points(self, X, reset=False), threads)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """P(class | example), (n_examples, n_classes)."""
+        return mixtures.normalised(self.component_given_example(X) @ self.class_given_component_)
+
+    def predict(self, X: Any) -> Any:
+        """The most probable class of each example; its component where nothing was labelled."""
+        check_is_fitted(self)
+        if self.unlabelled_:
+            return self.predict_component(X)
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def score_samples(self, X: Any) -> Floats:
+        """log p(x) of each example."""
+        with self._reading() as threads:
+            joint = self._joint(mixtures.checked_points(self, X, reset=False), threads)
+        largest = joint.max(axis=0)
+        return np.asarray(largest + np.log(np.exp(joint - largest).sum(axis=0)))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Mean accuracy with labels, mean log p(x) without."""
+        if y is None:
+            return float(self.score_samples(X).mean())
+        return float(super().score(X, y, sample_weight))
+
+    def sample(self, n_samples: int = 1) -> tuple[Floats, Any]:
+        """Draw examples from the mixture, with the component of each."""
+        check_is_fitted(self)
+        options.check_integer("n_samples", n_samples, 1, hint="100")
+        rng = options.generator(self.random_state)
+        return mixtures.drawn(self, n_samples, rng)
+
+    def _reading(self) -> Any:
+        check_is_fitted(self)
+        return mixtures.reading(self)
+
+    def _joint(self, points: Floats, threads: Threads) -> Floats:
+        return mixtures.log_joint(self, points, threads)
+
+    def _posterior(self, points: Floats, threads: Threads) -> Floats:
+        joint = self._joint(points, threads)
+        joint -= joint.max(axis=0)
+        return mixtures.normalised(np.exp(joint, out=joint).T)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = False
+        tags.classifier_tags.poor_score = True  # on data without structure K by AIC need not follow the labels
+        return tags

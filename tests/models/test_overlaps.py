@@ -1,0 +1,137 @@
+"""Measures between components, merges and levels: golden cases, Monte Carlo, laws."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.cluster.hierarchy import is_valid_linkage
+from scipy.stats import multivariate_normal
+
+from topiarist.models import ggm_overlaps as overlaps
+
+TOY = json.loads((Path(__file__).parents[1] / "fixtures" / "ggm.json").read_text())["figure_2_toy"]
+MIXTURE = overlaps.Mixture(*(np.array(TOY[f"component_{name}"]) for name in ("prior", "mean", "covariance")))
+
+
+def random_mixture(seed, k=5, d=3):
+    rng = np.random.default_rng(seed)
+    spread = rng.normal(size=(k, d, d)) * 0.5
+    covariance = spread @ spread.swapaxes(1, 2) + 0.3 * np.eye(d)
+    return overlaps.Mixture(rng.dirichlet(np.ones(k)), rng.normal(size=(k, d)), covariance)
+
+
+def drawn(mixture, n, seed=0):
+    rng = np.random.default_rng(seed)
+    chosen = rng.choice(len(mixture.weight), n, p=mixture.weight)
+    points = np.stack([rng.multivariate_normal(mixture.mean[k], mixture.covariance[k]) for k in chosen])
+    return points, chosen
+
+
+def joint(mixture, points):
+    return np.stack(
+        [
+            weight * multivariate_normal.pdf(points, mean, covariance)
+            for weight, mean, covariance in zip(*mixture, strict=True)
+        ],
+        axis=1,
+    )
+
+
+def posterior(mixture, points):
+    rows = joint(mixture, points)
+    return rows / rows.sum(axis=1, keepdims=True)
+
+
+def test_the_toys_overlaps():
+    np.testing.assert_allclose(overlaps.overlaps(MIXTURE), TOY["overlap_matrix"], atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["l2", "modified_l2"])
+def test_the_toys_merges(name):
+    linkage = overlaps.merged(4, getattr(overlaps, name)(MIXTURE))
+    for row, wanted in zip(linkage, TOY[name], strict=True):
+        assert sorted(row[:2] + 1) == sorted(wanted["merge"])
+        assert row[2] == pytest.approx(wanted["value"], rel=1e-9)
+    assert is_valid_linkage(linkage)
+
+
+def test_the_toys_table_by_confusion():
+    points, _ = drawn(MIXTURE, 20_000)
+    linkage = overlaps.merged(4, overlaps.confusion(posterior(MIXTURE, points)), whole=True)
+    assert linkage[:, :2].tolist() == [[0, 3], [2, 4], [1, 5]]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_overlaps_and_distances_agree_with_monte_carlo(seed):
+    mixture = random_mixture(seed)
+    points, chosen = drawn(mixture, 60_000, seed)
+    densities = joint(mixture, points) / mixture.weight
+    exact = overlaps.overlaps(mixture)
+    for k in range(5):
+        estimate = densities[chosen == k].mean(axis=0)  # E_k p(x|l) = ∫ p(x|k) p(x|l) dx
+        error = densities[chosen == k].std(axis=0) / np.sqrt((chosen == k).sum())
+        assert (np.abs(estimate - exact[k]) < 5 * error).all()
+    one, other = np.array([1, 1, 0, 0, 0], bool), np.array([0, 0, 1, 0, 1], bool)
+    total = densities @ mixture.weight
+    for measure, scale in ((overlaps.l2, True), (overlaps.modified_l2, False)):
+        shares = [mixture.weight * mask / (mixture.weight[mask].sum() if scale else 1.0) for mask in (one, other)]
+        values = (densities @ (shares[0] - shares[1])) ** 2 / total  # importance sampling from the mixture
+        error = values.std() / np.sqrt(len(values))
+        assert abs(values.mean() - measure(mixture)(one, other)) < 5 * error
+
+
+def test_confusion_is_the_share_of_mistaken_points():
+    mixture = random_mixture(3)
+    points, chosen = drawn(mixture, 60_000, 1)
+    shares = posterior(mixture, points)
+    found = 1 - overlaps.confusion(shares)(np.eye(5, dtype=bool))
+    taken = shares.argmax(axis=1)
+    for one in range(5):
+        for other in range(one + 1, 5):
+            counted = ((chosen == one) & (taken == other)) | ((chosen == other) & (taken == one))
+            error = np.sqrt(counted.mean() / len(counted)) + 1e-5
+            assert abs(found[one, other] - counted.mean()) < 5 * error
+
+
+def test_kl_of_two_gaussians_is_known():
+    mixture = overlaps.Mixture(np.array([0.5, 0.5]), np.array([[0.0], [2.0]]), np.array([[[1.0]], [[4.0]]]))
+    one, other = np.array([True, False]), np.array([False, True])
+    there = 0.5 * (1 / 4 + 4 / 4 - 1 + np.log(4))
+    back = 0.5 * (4 + 4 - 1 - np.log(4))
+    assert overlaps.kl(mixture)(one, other) == pytest.approx(there + back)
+    assert overlaps.kl(mixture)(one, one) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_densities_too_large_for_numbers_are_compared_all_the_same():
+    d = 400
+    mixture = overlaps.Mixture(np.full(3, 1 / 3), np.zeros((3, d)), np.full((3, 1, 1), 1e-4) * np.eye(d))
+    mixture.mean[2] = 1.0
+    linkage = overlaps.merged(3, overlaps.modified_l2(mixture))
+    assert np.isfinite(linkage).all()
+    assert linkage[0, :2].tolist() == [0, 1]
+
+
+def test_the_toys_levels_and_sample_dependent_clusters():
+    wanted = TOY["level_assignment_modified_l2_rho_0.9"]
+    shares = posterior(MIXTURE, np.array(wanted["points"]))
+    np.testing.assert_allclose(shares, TOY["component_posteriors"], atol=1e-12)
+    linkage = overlaps.merged(4, overlaps.modified_l2(MIXTURE))
+    cluster, level, chance = overlaps.levels(shares, linkage, 0.9)
+    assert level.tolist() == wanted["level"]
+    assert (cluster + 1).tolist() == wanted["cluster"]
+    assert (chance > 0.9).all()
+    chosen = overlaps.sample_dependent(shares, 0.9)
+    assert [row.tolist() for row in chosen] == TOY["sample_dependent_rho_0.9"]
+
+
+def test_nobody_is_left_without_a_cluster():
+    shares = np.full((2, 4), 0.25)
+    linkage = overlaps.merged(4, overlaps.modified_l2(MIXTURE))
+    cluster, level, _ = overlaps.levels(shares, linkage, 1.0)
+    assert cluster.tolist() == [6, 6]
+    assert level.tolist() == [4, 4]
+    assert len(overlaps.sample_dependent(shares, 1.0)[0]) == 4
+    alone = overlaps.merged(1, overlaps.modified_l2(overlaps.Mixture(np.ones(1), np.zeros((1, 2)), np.eye(2)[None])))
+    assert alone.shape == (0, 4)
+    assert overlaps.levels(np.ones((3, 1)), alone, 0.9)[0].tolist() == [0, 0, 0]

@@ -1,0 +1,296 @@
+"""GGM, its hierarchy and LSI as people meet them: scikit-learn's laws, planted clusters, words, pictures, bad input."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+from sklearn.mixture import GaussianMixture
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from topiarist import GGM, LSI, Corpus, MixtureHierarchy
+from topiarist.counts import CountSettings
+from topiarist.errors import InputError, UsageError
+from topiarist.tasks import mixture_pictures
+from topiarist.text.documents import Document
+
+EXPECTED = {"check_classifiers_classes": "has the labels -1 and 1, and -1 is an example without a label"}
+
+
+@parametrize_with_checks(
+    [
+        GGM(random_state=0, max_components=3),
+        GGM(2, n_init=1, covariance="shared", random_state=0),
+        GGM("cv", n_init=1, max_components=2, max_iter=20, covariance="diagonal", random_state=0),
+        LSI(2, random_state=0),
+        LSI(None, weighting="idf", random_state=0),
+    ],
+    expected_failed_checks=lambda estimator: EXPECTED if isinstance(estimator, GGM) else {},
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def planted(seed=0, n=300, d=4, k=3, apart=5.0):
+    rng = np.random.default_rng(seed)
+    means = apart * rng.normal(size=(k, d))
+    which = rng.integers(0, k, n)
+    return means[which] + rng.normal(size=(n, d)), which, means
+
+
+@pytest.mark.parametrize("assignment", ["soft", "hard"])
+@pytest.mark.parametrize("covariance", ["full", "shared", "diagonal"])
+def test_planted_clusters_are_found(covariance, assignment):
+    points, which, means = planted()
+    model = GGM(covariance=covariance, assignment=assignment, random_state=0).fit(points)
+    assert adjusted_rand_score(which, model.labels_) > 0.95
+    assert not model.degenerate_
+    assert min(model.aic_curve_, key=model.aic_curve_.get) == len(model.component_prior_)
+    nearest = np.abs(model.component_mean_[:, None] - means).sum(axis=-1).min(axis=0)
+    assert nearest.max() < 1.0
+    np.testing.assert_array_equal(model.predict(points), model.labels_)
+
+
+def test_densities_are_those_of_scikit_learn():
+    points, _, _ = planted(1)
+    model = GGM(3, random_state=0).fit(points)
+    other = GaussianMixture(3)
+    other.weights_, other.means_, other.covariances_ = (
+        model.component_prior_, model.component_mean_, model.component_covariance_,
+    )  # fmt: skip
+    other.precisions_cholesky_ = np.linalg.cholesky(np.linalg.inv(model.component_covariance_))
+    np.testing.assert_allclose(model.score_samples(points), other.score_samples(points), rtol=1e-9)
+    np.testing.assert_allclose(model.component_given_example(points), other.predict_proba(points), atol=1e-9)
+    drawn, components = model.sample(4000)
+    assert drawn.shape == (4000, 4)
+    assert (model.predict_component(drawn) == components).mean() > 0.95
+
+
+def test_unlabelled_examples_help():
+    points, which, _ = planted(2, n=400, d=6, apart=1.5)
+    rng = np.random.default_rng(0)
+    gains = []
+    for seed in range(8):
+        order = rng.permutation(400)
+        labels = np.full(200, -1)
+        labels[:20] = which[order[:20]]
+        rest = order[200:]
+        errors = [
+            (GGM(unlabelled_weight=weight, random_state=seed).fit(points[order[:200]], labels).predict(points[rest])
+             != which[rest]).mean()
+            for weight in (0.0, 0.5)
+        ]  # fmt: skip
+        gains.append(errors[0] - errors[1])
+    assert np.mean(gains) > 0.02
+
+
+def test_labels_may_be_words_and_components_shared_or_own():
+    points, which, _ = planted(3)
+    names = np.array(["red", "green", "blue"], dtype=object)[which]
+    names[50:] = -1
+    own = GGM(random_state=0).fit(points, names)
+    assert own.classes_.tolist() == ["blue", "green", "red"]
+    assert set(own.class_given_component_.ravel()) == {0.0, 1.0}
+    shared = GGM(3, random_state=0).fit(points, names)
+    for model in (own, shared):
+        truth = np.array(["red", "green", "blue"], dtype=object)[which]
+        assert (model.predict(points) == truth).mean() > 0.95
+        np.testing.assert_allclose(model.predict_proba(points).sum(axis=1), 1)
+        np.testing.assert_allclose(
+            model.predict_proba(points), model.component_given_example(points) @ model.class_given_component_
+        )
+    assert len(GGM(6, components="own", random_state=0).fit(points, names).component_prior_) == 6
+
+
+def test_weight_and_number_by_cross_validation():
+    points, which, _ = planted(4, n=150)
+    labels = np.where(np.arange(150) < 30, which, -1)
+    model = GGM(unlabelled_weight="cv", random_state=0).fit(points, labels)
+    assert model.unlabelled_weight_ in {weight for weight, _ in model.cv_}
+    both = GGM("cv", unlabelled_weight="cv", max_components=4, random_state=0).fit(points, labels)
+    assert len(both.component_prior_) >= 3
+    alone = GGM("cv", max_components=5, random_state=0).fit(points)
+    assert 3 <= len(alone.component_prior_) <= 5
+
+
+def test_threads_scales_and_order_change_nothing():
+    points, which, _ = planted(5, n=6000)
+    labels = np.where(np.arange(6000) < 30, which, -1)
+    one, three = (GGM(random_state=1, n_threads=n).fit(points, labels) for n in (1, 3))
+    np.testing.assert_array_equal(one.component_covariance_, three.component_covariance_)
+    factor = np.array([1e6, 1.0, 1e-3, 1.0])
+    scaled = GGM(random_state=1).fit(points * factor + 7, labels)
+    assert (scaled.predict(points * factor + 7) == one.predict(points)).mean() > 0.999
+
+
+@pytest.mark.parametrize(
+    ("points", "labels"),
+    [
+        (np.random.default_rng(0).normal(size=(5, 30)), None),  # fewer examples than dimensions
+        (np.random.default_rng(0).normal(size=(12, 30)), [0, 1] * 6),
+        (np.random.default_rng(0).normal(size=(20, 2)), [0, 1] + [1] * 18),  # a class with one example
+        (np.random.default_rng(0).normal(size=(20, 2)), [0, 1] + [-1] * 18),
+        (np.ones((10, 3)), None),  # constant features
+        (np.column_stack([np.ones(30), np.random.default_rng(0).normal(size=30)]), None),
+        (np.random.default_rng(0).normal(size=(20, 2)), [-1] * 20),  # all unlabelled
+        (np.random.default_rng(0).normal(size=(20, 2)), [4] * 20),  # all one class
+        (np.repeat(np.random.default_rng(0).normal(size=(3, 2)), 20, axis=0), None),  # three points, twenty times
+        (np.zeros((1, 2)), None),
+        (np.random.default_rng(0).normal(size=(20, 2)) * 1e-20, None),
+    ],
+)
+@pytest.mark.parametrize("covariance", ["full", "shared", "diagonal"])
+def test_poor_data_has_an_answer(points, labels, covariance):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = GGM(covariance=covariance, random_state=0).fit(points, labels)
+        predicted = model.predict_proba(points)
+        for k in range(len(model.component_prior_)):
+            np.linalg.cholesky(model.component_covariance_[k])
+    np.testing.assert_allclose(predicted.sum(axis=1), 1)
+    assert np.isfinite(model.score_samples(points)).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"n_components": 0}, UsageError, "n_components must be a whole number of at least 1"),
+        ({"n_components": 50}, InputError, "n_components=50 needs at least as many examples; 20 came"),
+        ({"covariance": "tied"}, UsageError, "covariance must be one of 'full', 'shared', 'diagonal'"),
+        ({"split": 1.0}, UsageError, "split must be a number between 0.01 and 0.99"),
+        ({"unlabelled_weight": 2}, UsageError, "unlabelled_weight must be a number between 0 and 1"),
+        ({"condition_limit": 1.0}, UsageError, "condition_limit must be a number"),
+        ({"n_components": 5, "components": "own"}, UsageError, "needs a multiple of 2 components"),
+        ({"device": "cuda"}, UsageError, "device must be one of 'cpu'"),
+    ],
+)
+def test_wrong_options_say_so(options, error, message):
+    points = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.raises(error, match=message):
+        GGM(**options).fit(points, [0, 1] * 10)
+
+
+def test_wrong_data_says_so():
+    with pytest.raises(ValueError, match="NaN"):
+        GGM().fit(np.array([[1.0, np.nan], [0.0, 1.0]]))
+    with pytest.raises(InputError, match="expected 3 labels"):
+        GGM().fit(np.eye(3), [0, 1])
+    with pytest.raises(UsageError, match="expected a fitted GGM"):
+        MixtureHierarchy().fit(GGM())
+    model = GGM(random_state=0).fit(*planted(n=60)[:2])
+    with pytest.raises(UsageError, match="of_class='x'"):
+        MixtureHierarchy(of_class="x").fit(model)
+    with pytest.raises(UsageError, match="keywords need either lsi, or X and counts"):
+        MixtureHierarchy().fit(model).keywords(["a"])
+
+
+SUBJECTS = {
+    "sea": "ship harbour sail wind wave captain",
+    "kitchen": "bread oven flour butter salt baker",
+    "court": "judge law trial lawyer verdict jury",
+}
+
+
+GENERAL = ("and", "the", "of", "in", "people", "day")
+
+
+def corpus_of(n=120, seed=0):
+    rng = np.random.default_rng(seed)
+    documents, labels = [], []
+    for number in range(n):
+        subject = list(SUBJECTS)[number % 3]
+        words = [
+            *rng.choice(SUBJECTS[subject].split(), 12),
+            *rng.choice(["and", "the", "of", "in", "people", "day"], 8),
+        ]
+        documents.append(Document(str(number), " ".join(words)))
+        labels.append(subject)
+    return Corpus.from_documents(documents, CountSettings()), np.array(labels)
+
+
+@pytest.fixture(scope="module")
+def shaped():
+    corpus, labels = corpus_of()
+    lsi = LSI(3, random_state=0)
+    points = lsi.fit_transform(corpus.counts)
+    return corpus, labels, lsi, points, GGM(3, random_state=0).fit(points)
+
+
+@pytest.mark.parametrize("measure", ["modified_l2", "l2", "confusion", "kl"])
+def test_a_hierarchy_tells_levels_words_and_prototypes(shaped, measure):
+    corpus, labels, lsi, points, model = shaped
+    tree = MixtureHierarchy(measure, random_state=0).fit(model)
+    assert tree.linkage_.shape == (2, 4)
+    assert len(tree.tree_) == 5
+    nodes = tree.node_given_example(points)
+    np.testing.assert_allclose(nodes[:, 4], 1)
+    np.testing.assert_allclose(nodes[:, :3].sum(axis=1), 1)
+    found = tree.assign(points, 0.9)
+    assert (found.level == 1).mean() > 0.9
+    assert (found.probability > 0.9).all()
+    assert all(len(chosen) == 1 for chosen in tree.sample_clusters(points[:10]))
+    assert tree.clusters_at(1) == [0, 1, 2]
+    assert tree.clusters_at(3) == [4]
+    typical = tree.prototypes(points, 4)
+    words = corpus.vocabulary.words
+    ways = (tree.keywords(words, lsi=lsi, n=4), tree.keywords(words, X=points, counts=corpus.counts, n=4))
+    for leaf in range(3):
+        subject = labels[typical[leaf][0]]
+        assert (labels[typical[leaf]] == subject).all()
+        for told in ways:
+            assert len(set(told[leaf]) & set(SUBJECTS[subject].split())) >= 3
+    assert len(typical[4]) == 4
+    plain = tree.keywords(words, lsi=lsi, n=3, plain=True)
+    assert all(len(row) == 3 for row in plain)
+
+
+def test_the_hierarchy_of_a_class_has_its_components_only(shaped):
+    _, labels, _, points, _ = shaped
+    model = GGM(6, components="own", random_state=0).fit(points, labels)
+    tree = MixtureHierarchy(of_class="sea").fit(model)
+    place = model.classes_.tolist().index("sea")
+    assert model.class_given_component_[tree.components_, place].min() > 0
+    assert tree.weight_.sum() == pytest.approx(1)
+    assert tree.assign(points).cluster.max() < len(tree.tree_)
+
+
+def test_pictures_can_be_drawn(shaped):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    corpus, labels, lsi, points, model = shaped
+    tree = MixtureHierarchy().fit(model)
+    words = tree.keywords(corpus.vocabulary.words, lsi=lsi, n=3)
+    ax = tree.dendrogram(words=words)
+    assert any(words[4][0] in text.get_text() for text in ax.texts)
+    mixture_pictures.scatter(model, points, labels)
+    mixture_pictures.scatter(model, points, dimensions=(0, 1, 2))
+    mixture_pictures.weight_curves({10: {0.0: 0.4, 1.0: 0.2}, 50: {0.0: 0.2, 1.0: 0.2}})
+    mixture_pictures.level_histogram(tree.assign(points), 3)
+    mixture_pictures.confusion(model.labels_, labels)
+    table, clusters, kinds = mixture_pictures.confusion_table(model.labels_, labels)
+    assert table.shape == (len(kinds), len(clusters))
+    np.testing.assert_allclose(table.sum(axis=1), 1)
+    with pytest.raises(InputError, match="expected two or three of 3 dimensions"):
+        mixture_pictures.scatter(model, points, dimensions=(0, 7))
+    pyplot.close("all")
+
+
+def test_lsi_drops_rare_words_and_chooses_dimensions():
+    corpus, labels = corpus_of()
+    lsi = LSI(3, min_count=60, random_state=0).fit(corpus.counts)
+    totals = np.asarray(corpus.counts.sum(axis=0)).ravel()
+    np.testing.assert_array_equal(lsi.kept_, totals >= 60)
+    assert (lsi.word_factors_[~lsi.kept_] == 0).all()
+    points = lsi.transform(corpus.counts)
+    np.testing.assert_allclose(np.linalg.norm(points, axis=1), 1)
+    plain = LSI(3, min_count=60, unit_length=False, random_state=0).fit_transform(corpus.counts)
+    np.testing.assert_allclose(plain / np.linalg.norm(plain, axis=1, keepdims=True), points)
+    assert 2 <= LSI(None, random_state=0).fit(corpus.counts, labels).n_dimensions_ <= 5
+    assert 2 <= LSI(None, random_state=0).fit(corpus.counts).n_dimensions_ <= 8
+    with pytest.raises(InputError, match="no word occurs 1000000 times"):
+        LSI(min_count=10**6).fit(corpus.counts)
+    classifier = make_pipeline(LSI(3), GGM(random_state=0)).fit(corpus.counts, labels)
+    assert classifier.score(corpus.counts, labels) > 0.95

@@ -8,18 +8,21 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_array, csr_matrix
 
 from tests.oracles import trees
 from tests.strategies import simplex_rows
 from topiarist import CAM, HPLSA, PLSA, Tree
+from topiarist.hierarchy.branches import Wanted
 from topiarist.kernels import Folding, load
 from topiarist.kernels.cuda.memory import DeviceArray
 from topiarist.kernels.shard import Side
 from topiarist.models import cam, em, hplsa, plsa
 from topiarist.models.cuda_engine import CudaEngine
 from topiarist.models.cuda_stream import Parked, block_cuts
+from topiarist.models.drift import BatchRecord
 from topiarist.models.engine import Engine, paths_of
+from topiarist.models.misfits import Misfits
 from topiarist.scale.blocks import BlockStore
 from topiarist.scale.executors import InProcess
 from topiarist.scale.threads import Threads
@@ -295,6 +298,19 @@ def test_a_stream_of_batches(monkeypatch):
         np.testing.assert_allclose(there.components_, host.components_, rtol=1e-7)
         assert len(there.stream_) == len(host.stream_) == 1
         assert there.stream_[0].log_likelihood == pytest.approx(host.stream_[0].log_likelihood, rel=1e-6, nan_ok=True)
+
+
+@pytest.mark.parametrize("kind", [HPLSA, CAM])
+def test_a_stream_on_a_device_is_asked_for_branches(kind):
+    counts = np.vstack([np.tile([6, 6, 0, 0, 0, 0], (3, 1)), np.tile([0, 0, 0, 0, 6, 6], (3, 1))]).astype(float)
+    model = kind(tree=Tree.star(2), random_state=0, dtype="float64", max_iter=1).fit(counts)
+    model._stream_seed, model._misfits = 0, Misfits().joined(csr_array(counts[::2]), 0)
+    model.stream_ = (BatchRecord(6, 72.0, -2.0, 0.0, 0.5),)
+    wanted = Wanted(documents=1, gain=-np.inf, certainty=-np.inf, groups=1)
+    (here,) = model.propose_branches(wanted=wanted)
+    (there,) = model.set_params(device="cuda").propose_branches(wanted=wanted)
+    assert (there.parent, there.words, there.share) == (here.parent, here.words, here.share)
+    assert there.gain == pytest.approx(here.gain, rel=1e-6)
 
 
 def test_blocks_that_are_files_are_computed_on_the_device(device, tmp_path):

@@ -51,12 +51,17 @@ def completion_scores(
 ) -> Scores:
     """Half of each document's tokens place it, the other half are scored; ``model`` has ``fold_in`` and ``flat``."""
     observed, hidden = completion_split(counts, seed=seed)
+    return hidden_scores(model, shared, observed, hidden, effective_length)
+
+
+def hidden_scores(model: Any, shared: Any, observed: Csr, hidden: Csr, effective_length: float | None = None) -> Scores:
+    """Observed tokens place documents, wherever the model computes; hidden ones are scored on the host."""
     words = model.flat(shared)
     rows = model.fold_in(shared, Side.of(shortened(observed, effective_length), words.dtype))
-    return scored(model.engine, hidden, model.engine.to_host(rows), model.engine.to_host(words))
+    return _scored(model.engine, hidden, model.engine.to_host(rows), model.engine.to_host(words))
 
 
-def scored(engine: Any, counts: Csr, rows: Floats, words: Floats) -> Scores:
+def _scored(engine: Any, counts: Csr, rows: Floats, words: Floats) -> Scores:
     """The likelihood of the tokens of each document, whose classes are known."""
     side, kernels = Side.of(counts, words.dtype), load("compiled")  # a few documents: the host's work
     mixture = np.empty(len(side.data), words.dtype)

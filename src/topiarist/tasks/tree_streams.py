@@ -12,7 +12,7 @@ from topiarist.counts.validation import Csr
 from topiarist.counts.weighting import effective_length_weights, scale_rows, shortened
 from topiarist.errors import UsageError
 from topiarist.hierarchy.branches import BranchProposal, Crown, Wanted, grafted, propose_branches
-from topiarist.kernels.shard import Shard, Side
+from topiarist.kernels.shard import Shard
 from topiarist.models import cam, hplsa, misfits, online
 from topiarist.models.engine import Engine, Floats
 from topiarist.scale.blocks import BlockFile
@@ -77,8 +77,7 @@ class StreamsTree(LearnsFromStreams):
     def _scores(self: Any, engine: Engine, crown: Crown, observed: Csr, hidden: Csr) -> misfits.Scores:
         """The likelihood of hidden tokens under a crown, in which observed ones place their documents."""
         model, shared = self._model_of(engine, crown)
-        rows = model.fold_in(shared, Side.of(shortened(observed, self._length()), crown.word_given_node.dtype))
-        return misfits.scored(engine, hidden, rows, model.flat(shared))
+        return misfits.hidden_scores(model, shared, observed, hidden, self._length())
 
     def _begin_stream(self: Any, X: Any) -> None:
         self.fit(X.counts() if isinstance(X, BlockFile) else X)

@@ -1,8 +1,12 @@
 """When a stream has changed."""
 
+import time
+
 import numpy as np
 import pytest
 
+from topiarist.errors import UsageError
+from topiarist.models import drift as drifting
 from topiarist.models.drift import find_drift
 
 
@@ -42,3 +46,44 @@ def test_batches_that_could_not_be_scored_are_passed_over():
     assert len(drift.statistic) == 200
     assert 100 <= drift.alarms[0] < 104
     assert find_drift([]).alarms == ()
+
+
+def test_the_test_is_that_of_page_and_hinkley():
+    """Against the definition, with means of lists."""
+    figures = stream(2, fall=0.1)
+    usual, total, course = [], 0.0, []
+    for value in figures:
+        shortfall = 0.0
+        if len(usual) >= drifting.WARM_UP:
+            steps = np.abs(np.diff(usual))
+            noise = (1 + drifting.FEW / len(steps)) * steps.mean() * np.sqrt(np.pi) / 2
+            shortfall = (np.mean(usual) - value) / noise
+            total = max(0.0, total + min(shortfall, drifting.FARTHEST) - drifting.ALLOWANCE)
+        if shortfall < drifting.STRANGE:
+            usual.append(value)
+        course.append(total / drifting.ALARM)
+        if course[-1] > 1:
+            usual, total = [], 0.0
+    np.testing.assert_allclose(find_drift(figures).statistic, course, rtol=1e-9, atol=1e-12)
+
+
+def test_a_long_stream_costs_no_more_for_each_batch():
+    figures = stream(0, n=60_000)
+    began = time.perf_counter()
+    find_drift(figures)
+    assert time.perf_counter() - began < 5  # a mean of all batches before each of them takes minutes
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"warm_up": 0}, {"warm_up": 1}, {"warm_up": 2.5}, {"warm_up": True}, {"alarm": 0}, {"alarm": "high"},
+     {"allowance": -1}, {"allowance": np.nan}],
+    ids=str,
+)  # fmt: skip
+def test_settings_that_make_no_test_are_refused(wrong):
+    with pytest.raises(UsageError, match=f"{next(iter(wrong))} must be a .*number.*\n.*Try: "):
+        find_drift(stream(0), **wrong)
+
+
+def test_two_batches_can_show_what_is_usual():
+    assert find_drift([-1.0, -1.1, -9.0, -9.0], warm_up=2, alarm=5).alarms == (2,)

@@ -15,9 +15,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 
-import numpy as np
+from topiarist.errors import UsageError
 
 ALLOWANCE = 0.5  # in units of the noise: half of the smallest change that is looked for
 ALARM = 14.0  # likewise; a stationary stream reaches it about once in 200,000 batches
@@ -60,31 +61,62 @@ def find_drift(
 
     ``log_likelihoods`` are those of a stream's batches in their order (``record.log_likelihood`` of ``stream_``).
     """
+    _check(allowance, alarm, warm_up)
     statistic: list[float] = []
     alarms: list[int] = []
-    usual: list[float] = []
-    total = 0.0
+    usual, total = _Usual(), 0.0
     for place, value in enumerate(log_likelihoods):
-        if not np.isfinite(value):
+        if not math.isfinite(value):
             statistic.append(statistic[-1] if statistic else 0.0)
             continue
         shortfall = 0.0
-        if len(usual) >= warm_up:
-            shortfall = (float(np.mean(usual)) - value) / _noise(usual)
+        if usual.batches >= warm_up:
+            shortfall = (usual.mean - value) / usual.noise
             total = max(0.0, total + min(shortfall, FARTHEST) - allowance)
         if shortfall < STRANGE:
-            usual.append(value)
+            usual = usual.joined(float(value))
         statistic.append(total / alarm)
         if total > alarm:
             alarms.append(place)
-            usual, total = [], 0.0
+            usual, total = _Usual(), 0.0
     return Drift(tuple(statistic), tuple(alarms))
 
 
-def _noise(values: Sequence[float]) -> float:
-    differences = np.abs(np.diff(np.asarray(values, np.float64)))
-    noise: float = (1.0 + FEW / len(differences)) * float(differences.mean()) / NORMAL_DIFFERENCE
-    return max(QUIETEST, noise)
+@dataclass(frozen=True)
+class _Usual:
+    """What batches are like, in sums: a long stream costs no more for each of them than a short one."""
+
+    batches: int = 0
+    total: float = 0.0
+    last: float = 0.0
+    differences: float = 0.0  # the sum of their sizes, from one batch to the next
+
+    def joined(self, value: float) -> _Usual:
+        step = abs(value - self.last) if self.batches else 0.0
+        return _Usual(self.batches + 1, self.total + value, value, self.differences + step)
+
+    @property
+    def mean(self) -> float:
+        return self.total / self.batches
+
+    @property
+    def noise(self) -> float:
+        number = self.batches - 1
+        return max(QUIETEST, (1.0 + FEW / number) * self.differences / number / NORMAL_DIFFERENCE)
+
+
+def _check(allowance: Any, alarm: Any, warm_up: Any) -> None:
+    if isinstance(warm_up, bool) or not isinstance(warm_up, Integral) or warm_up < 2:
+        hint = f"{WARM_UP}: the differences between these batches tell the noise"
+        raise UsageError(f"warm_up must be a whole number of at least 2, got {warm_up!r}", hint=hint)
+    if not _finite(allowance) or allowance < 0:
+        raise UsageError(f"allowance must be a number of at least 0, got {allowance!r}", hint=f"{ALLOWANCE:g}")
+    if not _finite(alarm) or alarm <= 0:
+        raise UsageError(f"alarm must be a number above 0, got {alarm!r}", hint=f"{ALARM:g}")
+
+
+def _finite(value: Any) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
 
 
 def likelihoods(records: Sequence[Any]) -> list[float]:

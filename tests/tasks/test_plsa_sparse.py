@@ -59,7 +59,9 @@ def test_few_components_give_the_same_answer(both):
 def test_a_stream_goes_on_from_a_sparse_fit(both):
     data = both[0]
     model = PLSA(sparse=True, **SETTINGS | {"max_iter": 3}).fit(data)
-    assert model.partial_fit(data[:100]).n_batches_ >= 1
+    with pytest.raises(UsageError, match="sparse does not go with partial_fit"):
+        model.partial_fit(data[:100])
+    assert model.set_params(sparse=False).partial_fit(data[:100]).n_batches_ >= 1
 
 
 def test_files_are_refused(both, tmp_path):

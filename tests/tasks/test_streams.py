@@ -67,10 +67,17 @@ def test_one_more_document_hardly_changes_what_a_thousand_taught():
     assert np.abs(model.components_ - before).sum(axis=1).max() / 2 < 0.02
 
 
-@pytest.mark.parametrize("option", [{"inverse_temperature": 0.5}, {"heldout_fraction": 0.1}, {"n_init": 2}])
+@pytest.mark.parametrize(
+    "option", [{"inverse_temperature": 0.5}, {"heldout_fraction": 0.1}, {"n_init": 2}, {"sparse": True}], ids=str
+)
 def test_partial_fit_says_what_it_cannot_do(data, option):
     with pytest.raises(UsageError, match=f"{next(iter(option))} does not go with partial_fit"):
         PLSA(2, **option).partial_fit(data)
+    fitted = PLSA(2, random_state=0, **option).fit(data)
+    with pytest.raises(UsageError, match=rf"Try: .*set_params\({next(iter(option))}="):
+        fitted.partial_fit(data)
+    plain = {name: getattr(PLSA(), name) for name in option}
+    assert fitted.set_params(**plain).partial_fit(data).inverse_temperature_ == 1.0
 
 
 def test_a_fitted_model_goes_on_with_a_stream(data):

@@ -20,14 +20,17 @@ from topiarist.tasks.streams import PREDICTING, LearnsFromStreams
 class StreamsPLSA(LearnsFromStreams):
     """What an estimator with PLSA's attributes needs to learn batch by batch."""
 
-    _plain = (("inverse_temperature", 1.0), ("heldout_fraction", None), ("n_init", 1), ("executor", None))
+    _plain = (
+        ("inverse_temperature", 1.0), ("heldout_fraction", None), ("n_init", 1), ("sparse", False), ("executor", None)
+    )  # fmt: skip
 
     def partial_fit(self: Any, X: Any, y: Any = None) -> Any:
         """Learn from one more batch of a stream; the first one needs at least ``n_components`` documents.
 
         A stream may bring words that the first batches lacked, so every word keeps some probability: without
         ``word_smoothing`` as if it had been counted a hundredth of a time. After ``fit`` the stream goes on from there,
-        untempered, and ``history_`` begins anew. See docs/how-to/follow-a-stream.md.
+        and ``history_`` begins anew. Tempering, held-out tokens, several starts and ``sparse`` are refused: where a fit
+        had them, ``set_params`` takes them back first. See docs/how-to/follow-a-stream.md.
         """
         return self._partial_fit(X)
 

@@ -151,4 +151,5 @@ class LearnsFromStreams:
     def _check_stream_options(self: Any, what: str) -> None:
         for name, plain in self._plain:
             if getattr(self, name) != plain:
-                raise UsageError(f"{name} does not go with {what}", hint="leave one of the two out")
+                hint = f"{name}={plain!r}; a model that was fitted otherwise: set_params({name}={plain!r})"
+                raise UsageError(f"{name} does not go with {what}", hint=hint)

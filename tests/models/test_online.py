@@ -69,11 +69,13 @@ def test_a_batch_weighs_by_the_tokens_before_it(shard):
             np.testing.assert_allclose(getattr(stream.stats, name), blend, rtol=1e-9)
 
 
-def test_a_batch_without_tokens_changes_nothing(shard):
+def test_a_batch_without_tokens_is_counted_and_changes_nothing(shard):
     for model, shared, _, stats in cases(shard):
         nothing = Shard.of(csr_array((3, shard.shape[1])))
         stream = online.Stream(stats, 1, 10.0)
-        assert online.absorb(model, stream, shared, nothing) == (stream, 0.0)
+        after, figure = online.absorb(model, stream, shared, nothing)
+        assert (after.stats, after.batches, after.tokens) == (stats, 2, 10.0)
+        assert np.isnan(figure)
 
 
 def test_counts_without_what_smoothing_added():

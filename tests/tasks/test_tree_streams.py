@@ -190,15 +190,20 @@ def test_a_tree_that_was_fitted_to_files_goes_on_with_their_blocks(data, tmp_pat
         model.partial_fit(store)
 
 
-def test_empty_documents_and_empty_batches_do_no_harm(data):
+@pytest.mark.parametrize("estimator", [PLSA(4, random_state=0), *ESTIMATORS], ids=str)
+def test_empty_documents_and_empty_batches_do_no_harm(estimator, data):
     counts = data[0]
-    model = CAM(tree=TREE, random_state=0).partial_fit(counts[:300])
-    before = words_of(model).copy()
-    model.partial_fit(np.zeros((5, counts.shape[1])))
-    np.testing.assert_allclose(words_of(model), before, rtol=0.02, atol=1e-3)
+    model = fresh(estimator, **({} if isinstance(estimator, PLSA) else {"tree": TREE})).partial_fit(counts[:300])
+    before, n_before = model.components_.copy(), model.n_batches_
+    for _ in range(2):
+        model.partial_fit(np.zeros((5, counts.shape[1])))
+    np.testing.assert_array_equal(model.components_, before)
+    assert model.n_batches_ - n_before == len(model.stream_) == 2
+    assert np.isnan(model.history_[-2:]).all()  # not 0, which would be the best of all figures
     assert np.isnan(model.stream_[-1].log_likelihood)
     model.partial_fit(np.vstack([np.zeros_like(counts[:3]), counts[300:400]]))
     assert np.isfinite(model.stream_[-1].log_likelihood)
+    assert np.isfinite(model.history_[-1])
     assert not model.drift().drifted
 
 

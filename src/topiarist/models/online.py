@@ -12,7 +12,7 @@ A model says what its expected counts of a batch are (``stream_stats``) and what
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -55,17 +55,18 @@ def smoothing(word_smoothing: float) -> float:
 
 
 def absorb(model: Learner, stream: Stream, shared: Any, batch: Any) -> tuple[Stream, float]:
-    """Learn from a batch: the stream after it, and the batch's log-likelihood before anything was learned from it.
+    """Learn from a batch: the stream after it, and what a token of the batch had for log-likelihood before.
 
-    The first batch of a stream has the weight one: then this and ``params`` are an EM step.
+    The first batch of a stream has the weight one: then this and ``params`` are an EM step. A batch without tokens is
+    counted, and nothing else: NaN is its log-likelihood.
     """
     tokens = float(getattr(batch, "training", batch).rows.data.sum(dtype=np.float64))
     if tokens == 0:
-        return stream, 0.0
+        return replace(stream, batches=stream.batches + 1), float("nan")
     stats = model.stream_stats(shared, batch)
     rate = (1.0 + stream.tokens / tokens) ** -FORGETTING
     average = _each(lambda new, old: _blended(old, new, rate, tokens), stats, stream.stats)
-    return Stream(average, stream.batches + 1, stream.tokens + tokens), stats.objective
+    return Stream(average, stream.batches + 1, stream.tokens + tokens), stats.objective / tokens
 
 
 def expected_counts(words: Floats, weights: Any, pseudo: Any, tokens: float) -> Floats:

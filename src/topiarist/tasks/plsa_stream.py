@@ -60,7 +60,8 @@ class StreamsPLSA(LearnsFromStreams):
                     for start in range(0, len(order), self.batch_size):
                         rows = np.sort(order[start : start + self.batch_size])
                         self._absorb(engine, counts[rows], judge=False)
-                        total += self.history_[-1] * lengths[rows].sum()
+                        if lengths[rows].any():
+                            total += self.history_[-1] * lengths[rows].sum()
                         one_more()
                     epochs.append(total / lengths.sum())
                     if len(epochs) > 1 and epochs[-1] - epochs[-2] < self.tol:

@@ -110,10 +110,11 @@ class LearnsFromStreams:
         block = self._stream_block(engine, counts, shard)
         stream, log_likelihood = online.absorb(model, self._stream, shared, block)
         del block
-        tokens = max(stream.tokens - self._stream.tokens, 1.0)
+        learned = stream.tokens > self._stream.tokens
         self._stream, self.n_batches_, self.n_tokens_seen_ = stream, stream.batches, stream.tokens
-        self._keep_shared(stream.params(self._stream_model(engine, stream)), stream)
-        self.history_ = np.append(self.history_, log_likelihood / tokens)
+        if learned:
+            self._keep_shared(stream.params(self._stream_model(engine, stream)), stream)
+        self.history_ = np.append(self.history_, log_likelihood)
 
     def _judge(self: Any, model: Any, shared: Any, counts: Csr, new_words: float) -> None:
         """Score a batch, or a sample of a large one, and remember the documents that fit badly."""

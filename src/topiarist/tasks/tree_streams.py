@@ -30,8 +30,8 @@ class StreamsTree(LearnsFromStreams):
 
         After ``fit`` the stream goes on from there, untempered; on a given ``tree`` the first batch is fitted as a
         small collection. What ``fit`` says of its documents is forgotten: ask ``transform``. ``history_`` holds the
-        log-likelihood per token of each batch before it was learned from, ``stream_`` what else is known of it. See
-        docs/how-to/follow-a-stream.md.
+        log-likelihood per token of each batch before it was learned from (NaN where it had none), ``stream_`` what else
+        is known of it. See docs/how-to/follow-a-stream.md.
         """
         if self.tree is None and not hasattr(self, "tree_"):
             raise UsageError(

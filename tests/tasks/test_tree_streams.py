@@ -108,6 +108,22 @@ def test_a_fitted_tree_goes_on_with_a_stream(estimator, data):
     np.testing.assert_array_equal(words_of(model), before)
 
 
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+def test_a_stream_counts_tokens_as_a_fit_does(estimator, data):
+    counts = data[0][:400]
+    model = fresh(estimator, **{estimator._number: 4}).fit(counts)
+    tokens = model.n_tokens_seen_
+    documents = model._documents_per_token
+    model.partial_fit(counts)
+    assert model.n_tokens_seen_ == pytest.approx(2 * tokens, rel=1e-5)  # held-out ones too
+    assert model._documents_per_token == pytest.approx(documents)
+    heldout = getattr(model, "topic_mix", None) == "heldout" or getattr(model, "levels", False)
+    stats = model._stream.stats
+    mix = stats.class_topic_count if isinstance(model, HPLSA) else stats.cluster_node_count
+    assert mix.sum() == pytest.approx(0.1 if heldout else 1.0, rel=0.03)
+    assert model._word_totals(stats).sum() == pytest.approx(1.0, rel=0.1 if heldout else 1e-5)
+
+
 def test_another_number_of_columns_is_refused(data):
     counts = data[0]
     model = HPLSA(tree=TREE, random_state=0).partial_fit(counts[:200])

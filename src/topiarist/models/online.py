@@ -60,13 +60,14 @@ def absorb(model: Learner, stream: Stream, shared: Any, batch: Any) -> tuple[Str
     The first batch of a stream has the weight one: then this and ``params`` are an EM step. A batch without tokens is
     counted, and nothing else: NaN is its log-likelihood.
     """
-    tokens = float(getattr(batch, "training", batch).rows.data.sum(dtype=np.float64))
+    parts = [float(part.rows.data.sum(dtype=np.float64)) for part in _shards(batch)]
+    tokens = sum(parts)  # held-out ones too: a batch weighs the same, whichever of its tokens teach the words
     if tokens == 0:
         return replace(stream, batches=stream.batches + 1), float("nan")
     stats = model.stream_stats(shared, batch)
     rate = (1.0 + stream.tokens / tokens) ** -FORGETTING
     average = _each(lambda new, old: _blended(old, new, rate, tokens), stats, stream.stats)
-    return Stream(average, stream.batches + 1, stream.tokens + tokens), stats.objective / tokens
+    return Stream(average, stream.batches + 1, stream.tokens + tokens), stats.objective / parts[0]
 
 
 def expected_counts(words: Floats, weights: Any, pseudo: Any, tokens: float) -> Floats:
@@ -91,6 +92,11 @@ def wider(words: Floats, counts: Floats, n_words: int) -> Floats:
     out[:, : words.shape[1]] = words * (1.0 - more * share)[:, None]
     out[:, words.shape[1] :] = share[:, None]
     return out
+
+
+def _shards(batch: Any) -> list[Any]:
+    """The tokens that are learned from, and those that are held out where there are such."""
+    return [part for part in batch if part is not None] if isinstance(batch, tuple) else [batch]
 
 
 def _blended(old: Floats, new: Floats, rate: float, tokens: float) -> Floats:

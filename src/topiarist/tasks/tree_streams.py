@@ -101,6 +101,13 @@ class StreamsTree(LearnsFromStreams):
         training, heldout = (engine.shard(part, dtype, trees.TILE_COLUMNS) for part in parts)
         return training, heldout
 
+    def _whole_block(self: Any, engine: Engine, counts: Csr, shard: Any, dtype: Any) -> Shard:
+        """All tokens; a block on disk as it lies there, if documents weigh what they have."""
+        if self._length() is not None or shard is None:
+            return engine.shard(shortened(counts, self._length()), dtype, trees.TILE_COLUMNS)
+        opened: Shard = replace(shard, dtype=dtype.name).load()
+        return opened
+
     def _node_tokens(self: Any) -> Floats:
         """How many tokens of the stream each node has had."""
         mix, _ = self._paths()
@@ -149,12 +156,8 @@ class StreamsHPLSA(StreamsTree):
         dtype = self.word_given_topic_.dtype
         if self.topic_mix == "heldout":
             return hplsa.Block(*self._parted_block(engine, counts, dtype))
-        if self.effective_length is not None:
-            return engine.shard(shortened(counts, self.effective_length), dtype, trees.TILE_COLUMNS)
-        if shard is None:
-            return engine.shard(counts, dtype, trees.TILE_COLUMNS)
-        opened: Shard = replace(shard, dtype=dtype.name).load()
-        return opened
+        block: Shard = self._whole_block(engine, counts, shard, dtype)
+        return block
 
     def _keep_shared(self: Any, shared: hplsa.Params, stream: online.Stream) -> None:
         self.word_given_topic_, self.topic_given_class_ = shared.word_given_topic, shared.topic_given_class
@@ -217,14 +220,17 @@ class StreamsCAM(StreamsTree):
         pseudo = self._prior_tokens(self.n_tokens_seen_)[:, None] * (collection / collection.sum())
         counts = online.expected_counts(words, weights, pseudo, self.n_tokens_seen_)
         documents = self.cluster_prior_ * self._documents_per_token
-        return cam.Stats(counts, mix * self.heldout_fraction, documents, 0.0)
+        return cam.Stats(counts, mix * (self.heldout_fraction if self.levels else 1.0), documents, 0.0)
 
     def _word_totals(self: Any, stats: cam.Stats) -> Floats:
         totals: Floats = stats.node_word_count.sum(axis=0, dtype=np.float64)
         return totals
 
     def _stream_block(self: Any, engine: Engine, counts: Csr, shard: Any) -> cam.Block:
-        return cam.Block(*self._parted_block(engine, counts, self.word_given_node_.dtype))
+        dtype = self.word_given_node_.dtype
+        if self.levels:
+            return cam.Block(*self._parted_block(engine, counts, dtype))
+        return cam.Block(self._whole_block(engine, counts, shard, dtype))
 
     def _keep_shared(self: Any, shared: cam.Params, stream: online.Stream) -> None:
         self.word_given_node_, self.node_given_cluster_ = shared.word_given_node, shared.node_given_cluster

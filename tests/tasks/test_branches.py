@@ -75,6 +75,23 @@ def test_a_proposal_can_be_adopted_after_new_words_came():
     model.partial_fit(np.pad(counts[4200:4400], ((0, 0), (0, 5))))
 
 
+def test_the_share_of_misfits_is_that_since_they_are_collected(monkeypatch):
+    counts, _ = world(0)
+    model = streamed(ESTIMATORS[1], counts)
+    (proposal,) = model.propose_branches()
+    n_before = len(model.adopt(proposal).stream_)
+    for start in range(4200, 5000, 200):
+        model.partial_fit(counts[start : start + 200])
+    asked = []
+    monkeypatch.setattr(
+        "topiarist.tasks.tree_streams.propose_branches", lambda *given, share, **others: asked.append(share) or ()
+    )
+    model.propose_branches()
+    shares = [record.misfits for record in model.stream_]
+    assert asked == [pytest.approx(np.mean(shares[n_before:]))]
+    assert asked[0] < 0.5 * np.mean(shares[-20:])  # with those that led to the leaf
+
+
 def test_a_tree_that_has_seen_no_stream_proposes_nothing():
     counts, _ = world(0, 400, share=0.0)
     assert HPLSA(4, random_state=0).fit(counts).propose_branches() == ()

@@ -85,7 +85,9 @@ class LearnsFromStreams:
         self._forget_misfits()
 
     def _forget_misfits(self: Any) -> None:
+        """Collect them anew, from the next batch on."""
         self._usual, self._misfits = misfits.Usual(), misfits.Misfits(seed=getattr(self, "_stream_seed", 0))
+        self._collecting_since = len(self.stream_)
 
     def _batch(self: Any, X: Any) -> tuple[Csr, Any]:
         """Counts; and where they are a block on disk, the handle that opens them as the sweeps want them."""

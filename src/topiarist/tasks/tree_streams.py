@@ -49,7 +49,7 @@ class StreamsTree(LearnsFromStreams):
         check_is_fitted(self)
         if self._misfits.counts is None:
             return ()
-        recent = self.stream_[-round(misfits.LIFETIME) :]
+        recent = self.stream_[self._collecting_since :][-round(misfits.LIFETIME) :]
         share = sum(one.misfits * one.documents for one in recent) / max(sum(one.documents for one in recent), 1)
         with options.running(self) as engine:
             return propose_branches(

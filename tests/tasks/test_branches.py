@@ -75,6 +75,29 @@ def test_a_proposal_can_be_adopted_after_new_words_came():
     model.partial_fit(np.pad(counts[4200:4400], ((0, 0), (0, 5))))
 
 
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+def test_a_leaf_takes_its_share_of_what_was_counted(estimator):
+    counts, _ = world(0)
+    model = streamed(estimator, counts)
+    (proposal,) = model.propose_branches()
+    before, n_nodes = model._stream.stats, len(model.tree_)
+    tokens, prior = model._word_totals(before).sum(), model._prior().copy()
+    model.extend_words(counts.shape[1] + 3).adopt(proposal)
+    after = model._stream.stats
+    words = next(value for name, value in vars(after).items() if "word" in name)
+    old = next(value for name, value in vars(before).items() if "word" in name)
+    assert model._word_totals(after).sum() == pytest.approx(tokens)
+    assert words[-1].sum() == pytest.approx(tokens * proposal.share * proposal.path_weights[-1])
+    assert not words[:, -3:].any()
+    others = [node for node in range(n_nodes) if node not in model.tree_.path(proposal.parent)]
+    np.testing.assert_allclose(words[others, :-3], old[others] * (1 - proposal.share))
+    place = model.tree_.leaves.index(n_nodes)
+    assert model._prior()[place] == pytest.approx(proposal.share)
+    np.testing.assert_allclose(np.delete(model._prior(), place), prior * (1 - proposal.share))
+    shares = after.class_topic_count.sum(axis=1) if isinstance(model, HPLSA) else after.cluster_count
+    np.testing.assert_allclose(shares / shares.sum(), model._prior())
+
+
 def test_the_share_of_misfits_is_that_since_they_are_collected(monkeypatch):
     counts, _ = world(0)
     model = streamed(ESTIMATORS[1], counts)

@@ -36,6 +36,21 @@ def test_a_stream_may_bring_words_that_the_first_batch_lacked(data):
     assert model.components_[:, 50:].sum() > 0.5
 
 
+@pytest.mark.parametrize("word_smoothing", [0.0, 0.01, 0.2])
+def test_more_words_do_not_smooth_the_others_again(word_smoothing):
+    data = textbook.planted(np.random.default_rng(6), 1200, 50, 4, length=40)[0]
+    narrow, growing = (PLSA(4, random_state=0, word_smoothing=word_smoothing) for _ in range(2))
+    for number, start in enumerate(range(0, 1200, 60)):
+        batch = np.hstack([data[start : start + 60], np.zeros((60, 100))])  # a hundred words that never come
+        narrow.partial_fit(batch)
+        if number:
+            growing.extend_words(150 + number)
+        growing.partial_fit(np.pad(batch, ((0, 0), (0, number))))
+    unseen = [model.components_[:, 50:150].sum(axis=1) for model in (narrow, growing)]
+    np.testing.assert_allclose(unseen[1], unseen[0], rtol=0.02)
+    np.testing.assert_allclose(growing.components_[:, :50], narrow.components_[:, :50], rtol=0.05, atol=1e-4)
+
+
 @pytest.mark.parametrize("option", [{"inverse_temperature": 0.5}, {"heldout_fraction": 0.1}, {"n_init": 2}])
 def test_online_says_what_it_cannot_do(data, option):
     with pytest.raises(UsageError, match=f"{next(iter(option))} does not go with online=True"):

@@ -173,6 +173,30 @@ def test_more_words(estimator, data):
     assert own.max(axis=1).min() > 0.03
 
 
+@pytest.mark.parametrize("estimator", [PLSA(4, random_state=0), *ESTIMATORS], ids=str)
+def test_more_words_leave_what_was_counted(estimator, data):
+    counts = data[0]
+    model = fresh(estimator, **({} if isinstance(estimator, PLSA) else {"tree": TREE}))
+    for start in range(0, 900, 300):
+        model.partial_fit(counts[start : start + 300])
+    before = model._stream.stats
+    totals = model._word_totals(before).copy()
+    model.extend_words(58).extend_words(60)
+    after = model._stream.stats
+    np.testing.assert_array_equal(model._word_totals(after), np.append(totals, np.zeros(4)))
+    for name in vars(before):
+        if "word" not in name:
+            np.testing.assert_array_equal(getattr(after, name), getattr(before, name))
+
+
+def test_a_tempered_fit_stays_tempered_when_there_is_more_room(data):
+    counts = data[0][:300]
+    model = PLSA(4, inverse_temperature=0.7, random_state=0).fit(counts).set_params(inverse_temperature=1.0)
+    assert model.extend_words(60).inverse_temperature_ == 0.7
+    assert model.partial_fit(np.pad(counts, ((0, 0), (0, 4)))).inverse_temperature_ == 1.0
+    assert model.stream_[0].new_words == 0
+
+
 def test_hashed_words_need_no_vocabulary():
     texts = ["the ball and the goal of the match " * 3, "the vote and the law of the house " * 3] * 60
     hashing = HashingVectorizer(n_features=2**10, alternate_sign=False, norm=None)

@@ -99,8 +99,10 @@ class StreamsPLSA(LearnsFromStreams):
     def _stream_shared(self: Any) -> plsa.Params:
         return plsa.Params.of(self.components_)
 
-    def _stream_start(self: Any) -> plsa.Stats:
+    def _untemper(self: Any) -> None:
         self.heldout_history_, self.inverse_temperature_ = np.empty(0), 1.0
+
+    def _stream_start(self: Any) -> plsa.Stats:
         smoothing = float(self.word_smoothing) if self.n_tokens_seen_ else 0.0
         words = np.ascontiguousarray(self.components_)
         joint = online.expected_counts(words, self.component_prior_, smoothing, self.n_tokens_seen_)
@@ -123,5 +125,8 @@ class StreamsPLSA(LearnsFromStreams):
         self.component_prior_ = (prior / max(prior.sum(), 1e-300)).astype(self.components_.dtype)
 
     def _widen(self: Any, n_words: int) -> None:
-        words = online.wider(self.components_, self.component_prior_ * self.n_tokens_seen_, n_words)
-        self.components_ = plsa.Params.of(words).word_given_component
+        counts = self._stream.stats.word_component_count
+        tokens = counts.sum(axis=0, dtype=np.float64) * self.n_tokens_seen_
+        self.components_ = plsa.Params.of(online.wider(self.components_, tokens, n_words)).word_given_component
+        more = ((0, n_words - len(counts)), (0, 0))
+        self._stream = replace(self._stream, stats=plsa.Stats(np.pad(counts, more), 0.0))

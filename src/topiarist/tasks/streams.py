@@ -23,9 +23,10 @@ class LearnsFromStreams:
     """For an estimator that says how its parameters and its statistics belong together.
 
     ``_begin_stream(engine, X)`` learns from a first batch; ``_stream_model(engine, stream)`` is the model,
-    ``_stream_shared()`` its parameters, ``_stream_start()`` the statistics per token that these stand for, of which
-    ``_word_totals(stats)`` are those of each word; ``_stream_block(engine, counts, shard)`` is a batch as the E-step
-    wants it; ``_keep_shared(shared, stream)`` takes new parameters over.
+    ``_stream_shared()`` its parameters, ``_stream_start()`` the statistics per token that those of a fit stand for, of
+    which ``_word_totals(stats)`` are those of each word; ``_stream_block(engine, counts, shard)`` is a batch as the
+    E-step wants it; ``_keep_shared(shared, stream)`` takes new parameters over; ``_widen(n_words)`` makes room for
+    words in parameters and statistics; ``_untemper()`` leaves behind what only a fit has.
     """
 
     _plain: tuple[tuple[str, Any], ...] = (("executor", None),)  # what other options must be in a stream
@@ -61,13 +62,13 @@ class LearnsFromStreams:
             )
         if n_words > self.n_features_in_:
             more = n_words - self.n_features_in_
+            self._enter_stream()
             self._widen(n_words)
             self.n_features_in_ = int(n_words)
             if hasattr(self, "feature_names_in_"):
                 del self.feature_names_in_  # the new columns have none
             self._known_words = np.append(self._known_words, np.zeros(more, bool)) if self._streaming else None
             self._misfits = self._misfits.wider(n_words)
-            self._stream = None
         return self
 
     def drift(self, **settings: Any) -> Drift:
@@ -83,6 +84,11 @@ class LearnsFromStreams:
         self._streaming, self._known_words = False, None
         self.stream_ = ()
         self._forget_misfits()
+
+    def _enter_stream(self: Any) -> None:
+        """Go on from a fit. Later the statistics are kept, never read off the parameters again: those are smoothed."""
+        if self._stream is None:
+            self._stream = online.Stream(self._stream_start(), self.n_batches_, self.n_tokens_seen_)
 
     def _forget_misfits(self: Any) -> None:
         """Collect them anew, from the next batch on."""
@@ -101,8 +107,8 @@ class LearnsFromStreams:
             self._streaming, self.history_ = True, np.empty(0)
             seed = int(options.generator(self.random_state).integers(2**31))
             self._stream_seed, self._misfits = seed, misfits.Misfits(seed=seed)
-        if self._stream is None:
-            self._stream = online.Stream(self._stream_start(), self.n_batches_, self.n_tokens_seen_)
+            self._untemper()
+        self._enter_stream()
         if self._known_words is None:
             self._known_words = self._word_totals(self._stream.stats) * self.n_tokens_seen_ > online.SEEN
         model, shared = self._stream_model(engine, self._stream), self._stream_shared()

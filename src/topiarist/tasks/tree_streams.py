@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from topiarist.counts.validation import Csr
 from topiarist.counts.weighting import effective_length_weights, scale_rows, shortened
 from topiarist.errors import UsageError
-from topiarist.hierarchy.branches import BranchProposal, Crown, Wanted, grafted, propose_branches
+from topiarist.hierarchy.branches import BranchProposal, Crown, Wanted, propose_branches
+from topiarist.hierarchy.grafts import Graft
 from topiarist.kernels.shard import Shard
 from topiarist.models import cam, hplsa, misfits, online
 from topiarist.models.engine import Engine, Floats
@@ -63,13 +64,10 @@ class StreamsTree(LearnsFromStreams):
         The leaf is the last node. Classes are in the order of the leaves, so that numbers of classes may change.
         """
         check_is_fitted(self)
-        missing = self.n_features_in_ - len(proposal.word_given_leaf)
-        if missing > 0:  # words that came after the proposal
-            tokens = np.array([proposal.share * self.n_tokens_seen_])
-            words = online.wider(proposal.word_given_leaf[None], tokens, self.n_features_in_)[0]
-            proposal = replace(proposal, word_given_leaf=words)
-        self._take_crown(grafted(self._crown(), proposal, name))
-        self._stream = None
+        self._enter_stream()
+        graft = Graft.of(self._crown(), proposal, name, proposal.share * self.n_tokens_seen_)
+        self._take_crown(graft.grown)
+        self._stream = replace(self._stream, stats=self._grafted(graft, self._stream.stats))
         self._forget_misfits()
         self._forget_documents()
         return self
@@ -108,11 +106,11 @@ class StreamsTree(LearnsFromStreams):
         opened: Shard = replace(shard, dtype=dtype.name).load()
         return opened
 
-    def _node_tokens(self: Any) -> Floats:
-        """How many tokens of the stream each node has had."""
-        mix, _ = self._paths()
-        tokens: Floats = self._prior() @ mix * self.n_tokens_seen_
-        return tokens
+    def _wider(self: Any, words: Floats, counts: Floats, n_words: int) -> tuple[Floats, Floats]:
+        """P(w|a) and the counts of the stream, with more words; these have not been counted yet."""
+        tokens = counts.sum(axis=1, dtype=np.float64) * self.n_tokens_seen_
+        more = ((0, 0), (0, n_words - words.shape[1]))
+        return online.wider(words, tokens, n_words), np.pad(counts, more)
 
 
 class StreamsHPLSA(StreamsTree):
@@ -140,8 +138,10 @@ class StreamsHPLSA(StreamsTree):
     def _stream_shared(self: Any) -> hplsa.Params:
         return hplsa.Params(self.word_given_topic_, self.topic_given_class_)
 
-    def _stream_start(self: Any) -> hplsa.Stats:
+    def _untemper(self: Any) -> None:
         self.inverse_temperature_ = 1.0
+
+    def _stream_start(self: Any) -> hplsa.Stats:
         mix = self.class_prior_[:, None] * self.topic_given_class_
         words = online.expected_counts(
             self.word_given_topic_, mix.sum(axis=0), float(self.word_smoothing), self.n_tokens_seen_
@@ -179,7 +179,12 @@ class StreamsHPLSA(StreamsTree):
         return model, hplsa.Params(crown.word_given_node, crown.node_given_class)
 
     def _widen(self: Any, n_words: int) -> None:
-        self.word_given_topic_ = online.wider(self.word_given_topic_, self._node_tokens(), n_words)
+        stats = self._stream.stats
+        self.word_given_topic_, counts = self._wider(self.word_given_topic_, stats.topic_word_count, n_words)
+        self._stream = replace(self._stream, stats=replace(stats, topic_word_count=counts))
+
+    def _grafted(self, graft: Graft, stats: hplsa.Stats) -> hplsa.Stats:
+        return hplsa.Stats(graft.words(stats.topic_word_count), graft.classes(stats.class_topic_count), 0.0)
 
 
 class StreamsCAM(StreamsTree):
@@ -212,8 +217,10 @@ class StreamsCAM(StreamsTree):
     def _stream_shared(self: Any) -> cam.Params:
         return cam.Params(self.word_given_node_, self.node_given_cluster_, self.cluster_prior_)
 
-    def _stream_start(self: Any) -> cam.Stats:
+    def _untemper(self: Any) -> None:
         self.temperature_ = 1.0
+
+    def _stream_start(self: Any) -> cam.Stats:
         mix = self.cluster_prior_[:, None] * self.node_given_cluster_
         weights, words = mix.sum(axis=0), self.word_given_node_
         collection = weights @ words
@@ -251,4 +258,10 @@ class StreamsCAM(StreamsTree):
         return cam.Cam(engine, crown.tree.path_mask()), shared
 
     def _widen(self: Any, n_words: int) -> None:
-        self.word_given_node_ = online.wider(self.word_given_node_, self._node_tokens(), n_words)
+        stats = self._stream.stats
+        self.word_given_node_, counts = self._wider(self.word_given_node_, stats.node_word_count, n_words)
+        self._stream = replace(self._stream, stats=replace(stats, node_word_count=counts))
+
+    def _grafted(self, graft: Graft, stats: cam.Stats) -> cam.Stats:
+        words, mix = graft.words(stats.node_word_count), graft.classes(stats.cluster_node_count)
+        return cam.Stats(words, mix, graft.classes(stats.cluster_count), 0.0)

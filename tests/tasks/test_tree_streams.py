@@ -14,8 +14,10 @@ from sklearn.utils.estimator_checks import (
 
 from tests.oracles import trees as oracle
 from topiarist import CAM, HPLSA, PLSA, Tree
+from topiarist.counts import CountSettings, StreamCounter
 from topiarist.errors import UsageError
 from topiarist.scale import BlockStore
+from topiarist.text.demo import demo_documents
 
 TREE = Tree.balanced(2, 2)
 ESTIMATORS = [
@@ -122,6 +124,17 @@ def test_a_stream_counts_tokens_as_a_fit_does(estimator, data):
     mix = stats.class_topic_count if isinstance(model, HPLSA) else stats.cluster_node_count
     assert mix.sum() == pytest.approx(0.1 if heldout else 1.0, rel=0.03)
     assert model._word_totals(stats).sum() == pytest.approx(1.0, rel=0.1 if heldout else 1e-5)
+
+
+def test_of_abstracts_about_one_in_a_hundred_fits_badly():
+    documents = list(demo_documents())
+    np.random.default_rng(0).shuffle(documents)
+    counter = StreamCounter(CountSettings(min_documents=5))
+    model = HPLSA(6, random_state=0, max_iter=20).fit(counter.count(documents[:1500]))
+    for start in range(1500, 6050, 350):
+        batch = counter.count(documents[start : start + 350])
+        model.extend_words(len(counter)).partial_fit(batch)
+    assert 0.006 < np.mean([record.misfits for record in model.stream_[3:]]) < 0.014
 
 
 def test_another_number_of_columns_is_refused(data):

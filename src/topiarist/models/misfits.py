@@ -1,15 +1,13 @@
 """Documents that fit badly: what each one's likelihood is, what is usual for its length, and a bounded memory of them.
 
 A document's likelihood per token is that of document completion. Short documents scatter more than long ones, so a
-document is compared with those of about its length: it fits badly where it is below the given quantile of a normal
-distribution that has their median and their lower quartile. These two hardly move when one document in ten is strange,
-as the quantile itself would.
+document is compared with those of about its length: it fits badly where it is ``FAR`` times as far below their median
+as their lower quartile is. These two hardly move when one document in ten is strange, as a low quantile itself would.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -23,7 +21,7 @@ from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.kernels.shard import Side
 from topiarist.models.engine import Floats
 
-QUANTILE = 0.01
+FAR = 3.9  # about one abstract in a hundred; with normal tails, which end sooner, one document in two hundred
 FEWEST_TOKENS = 5  # scored tokens: of fewer nothing can be said
 FEWEST_DOCUMENTS = 50  # of a length, before anything is called unusual
 LENGTHS = 24  # classes of length: each twice as long as the one before
@@ -83,16 +81,15 @@ class Usual:
 
     scores: tuple[Floats, ...] = (np.empty(0),) * LENGTHS
 
-    def unusual(self, new: Scores, quantile: float = QUANTILE) -> Any:
+    def unusual(self, new: Scores) -> Any:
         """Which documents fit badly; none as long as too few of their length have come."""
         bad = np.zeros(len(new.tokens), bool)
-        far = NormalDist().inv_cdf(quantile) / NormalDist().inv_cdf(0.25)
         kinds = _lengths(new)
         for kind in np.unique(kinds[kinds >= 0]):
             known = self.scores[kind]
             if len(known) >= FEWEST_DOCUMENTS:
                 median, quartile = np.quantile(known, (0.5, 0.25))
-                bad[kinds == kind] = new.log_likelihood[kinds == kind] < median - far * (median - quartile)
+                bad[kinds == kind] = new.log_likelihood[kinds == kind] < median - FAR * (median - quartile)
         return bad
 
     def joined(self, new: Scores) -> Usual:

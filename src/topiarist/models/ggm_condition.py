@@ -11,7 +11,7 @@ import numpy as np
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 ROOM = 10.0  # times better than the limit the overall covariance must be, so that adding it helps
-HALVINGS, FEW_HALVINGS, DEAR_DIMENSIONS = 18, 3, 24  # fewer where eigenvalues are dear: a little more is added
+HALVINGS, FEW_HALVINGS, DEAR_DIMENSIONS = 11, 3, 24  # fewer where eigenvalues are dear: a little more is added
 BOUND_DIMENSIONS = 8  # up to here a bound by the determinant spares most eigenvalues
 
 
@@ -67,14 +67,14 @@ class Limit:
         least = overall.min(axis=-1, keepdims=True) / self.condition
         ceiling = np.maximum(variance.max(axis=-1, keepdims=True), 0.0)
         high = ceiling / overall.min(axis=-1, keepdims=True) + 1.0 / self.condition
-        low = np.zeros_like(high)
+        low = 1e-6 * high
 
         def fine(added: Floats) -> Any:
             values = variance + added * overall
             smallest = values.min(axis=-1, keepdims=True)
             return (smallest >= least) & (values.max(axis=-1, keepdims=True) <= self.condition * smallest)
 
-        return variance + np.where(fine(low), 0.0, _halved(fine, low, high)) * overall
+        return variance + np.where(fine(np.zeros_like(high)), 0.0, _halved(fine, low, high)) * overall
 
     def condition_numbers(self, covariance: Floats) -> Floats:
         """The condition number of matrices."""
@@ -105,11 +105,12 @@ class Limit:
         return np.asarray(np.linalg.eigvalsh(self.overall), np.float64)
 
     def _added(self, covariance: Floats, overall: Floats, fits: Any) -> Floats:
-        """The smallest a for each of several matrices; Weyl's inequality tells one that is enough."""
+        """The smallest a for each of several matrices; Weyl's inequalities bound it on both sides."""
         values, those = np.linalg.eigvalsh(covariance), self.values[fits]
         floor = those[:, 0] / self.condition
-        enough = (values[:, -1] - self.condition * values[:, 0]) / (self.condition * those[:, 0] - those[:, -1])
-        high = np.maximum(enough, (floor - values[:, 0]) / those[:, 0])
+        excess, lack = values[:, -1] - self.condition * values[:, 0], floor - values[:, 0]
+        high = np.maximum(excess / (self.condition * those[:, 0] - those[:, -1]), lack / those[:, 0])
+        low = np.maximum(excess / (self.condition * those[:, -1] - those[:, 0]), lack / those[:, -1])
         high = np.where(high > 0, high * (1 + 1e-9) + 1e-300, 0.0)
         wrong = np.flatnonzero(high > 0)
         added = np.zeros(len(covariance))
@@ -121,14 +122,14 @@ class Limit:
                 return (found[:, 0] >= least) & (found[:, -1] <= self.condition * found[:, 0])
 
             times = HALVINGS if covariance.shape[-1] <= DEAR_DIMENSIONS else FEW_HALVINGS
-            added[wrong] = _halved(fine, np.zeros(len(wrong)), high[wrong], times)
+            added[wrong] = _halved(fine, np.maximum(low[wrong], 1e-6 * high[wrong]), high[wrong], times)
         return added
 
 
 def _halved(fine: Any, low: Floats, high: Floats, times: int = HALVINGS) -> Floats:
-    """The smallest number that is fine between zero and one that is."""
+    """The smallest number that is fine, to a small factor, between one that is not and one that is."""
     for _ in range(times):
-        middle = 0.5 * (low + high)
+        middle = np.sqrt(low * high)
         good = fine(middle)
         low, high = np.where(good, low, middle), np.where(good, middle, high)
     return high

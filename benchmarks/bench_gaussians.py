@@ -26,7 +26,8 @@ def main(settings: Settings) -> dict:
     """Measure all three."""
     found = Findings(
         "Speed: one fit of so many steps from the same start, full covariances, one thread each, best of"
-        f" {settings.rounds} rounds in turn, processor time. Study: {N_STUDY} fits of K = 4 to 5-dimensional samples of 250 examples."
+        f" {settings.rounds} rounds in turn, processor time."
+        f" Study: {N_STUDY} fits of K = 4 to 5-dimensional samples of 250 examples."
     )
     speed(found, settings)
     study(found, settings)

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -265,8 +266,9 @@ def test_a_document_without_known_words_gets_the_prior():
     counts = np.hstack([counts, np.zeros((len(counts), 1), int)])
     strange = np.zeros((2, counts.shape[1]))
     strange[1, -1] = 5
-    for kind in (HPLC, HierarchicalMixture):
-        model = kind(tree).fit(counts, labels)
+    for kind, calibrate in product((HPLC, HierarchicalMixture), (False, True)):
+        model = kind(tree, calibrate=calibrate).fit(counts, labels)
+        assert (model.sharpness_ != 1) == calibrate
         np.testing.assert_allclose(model.predict_proba(strange), np.tile(model.class_prior_, (2, 1)))
         assert model.without_known_words(strange).tolist() == [True, True]
         assert not model.without_known_words(counts).any()

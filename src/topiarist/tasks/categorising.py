@@ -240,7 +240,12 @@ class Categoriser:
         else:
             prior = self.class_tokens / self.class_tokens.sum()
             rows = categorisers.posterior_of_one_class(self.engine, side, words, prior)[0]
-        return rows if self.sharpness == 1.0 else sharpened(rows, self.sharpness, self.floor)
+        if self.sharpness == 1.0:
+            return rows
+        told = sharpened(rows, self.sharpness, self.floor)
+        blank = counts @ (words.max(axis=1, initial=0) > 0).astype(np.float64) == 0
+        told[blank] = rows[blank]  # the prior is how frequent classes are, and has nothing to be sharpened
+        return told
 
 
 def sharpened(rows: Floats, exponent: float, floor: float = FLOOR) -> Floats:

@@ -243,6 +243,24 @@ def test_scikit_learn_chooses():
     assert scores.shape == (2, 3)
 
 
+def total(reason):
+    return sum(evidence.weight for evidence in (*reason.for_it, *reason.against))
+
+
+def test_the_steps_to_a_class_with_others_below_it_end_with_staying_there():
+    counts, labels, tree = planted()
+    labels = np.where(np.arange(len(labels)) % 3 == 0, "left", labels)
+    labels = np.where(np.arange(len(labels)) % 7 == 0, "all", labels)
+    model = HPLC(tree).fit(counts, labels)
+    for name in ("left", "all"):
+        row = int(model.predict_proba(counts)[:, model.classes_.tolist().index(name)].argmax())
+        told = model.explain(counts[row], n_words=counts.shape[1], n_labels=1)
+        assert told.labels[0].name == name
+        assert told.levels[-1].name == f"{name} itself"
+        assert told.levels[-1].probability == pytest.approx(told.labels[0].probability)
+        assert sum(total(step) for step in told.levels) == pytest.approx(total(told.labels[0]))
+
+
 def test_reasons():
     counts, labels, tree = planted()
     model = HPLC(tree).fit(counts, labels)
@@ -251,10 +269,6 @@ def test_reasons():
     assert told.labels[0].name == model.predict(counts[:1])[0]
     assert told.labels[0].probability == pytest.approx(model.predict_proba(counts[:1]).max())
     assert [step.name for step in told.levels] == list(tree.path_names(tree.find(told.labels[0].name))[1:])
-
-    def total(reason):
-        return sum(evidence.weight for evidence in (*reason.for_it, *reason.against))
-
     assert sum(total(step) for step in told.levels) == pytest.approx(total(told.labels[0]))
     assert "word" in str(told)
     strange = np.zeros(counts.shape[1])

@@ -2,8 +2,9 @@
 
 A word *j* that occurs n times speaks for a class α with n log P(j|α)/P(j), P(j) being that of all classes together:
 positive where the class uses the word more than others do. A node stands for the classes at it and below it, P(j|node)
-being their mean. Going down from a node to a child the word speaks with n log P(j|child)/P(j|node). The steps of a path
-add up to what the word says for the class at its end.
+being their mean. Going down from a node to a child the word speaks with n log P(j|child)/P(j|node). A class with others
+below it has one step more, n log P(j|α)/P(j|node): staying at the node. The steps of a path add up to what the word
+says for the class at its end.
 """
 
 from __future__ import annotations
@@ -96,9 +97,13 @@ def explained(view: View, counts: Any, posterior: Array, n_words: int, n_labels:
     own = np.log(np.maximum(table, SMALLEST))
     top = np.argsort(-posterior, kind="stable")[:n_labels]
     labels = [reason(str(view.classes[c]), posterior[c], numbers * (own[:, c] - logs[:, view.tree.root])) for c in top]
-    path = view.tree.path(view.class_nodes[int(top[0])])
+    best = int(top[0])
+    path = view.tree.path(view.class_nodes[best])
     steps = [
         reason(view.tree.names[child], nodes[child], numbers * (logs[:, child] - logs[:, node]))
         for node, child in pairwise(path)
     ]
+    if np.count_nonzero(under[:, path[-1]]) > 1:
+        staying = numbers * (own[:, best] - logs[:, path[-1]])
+        steps.append(reason(f"{view.tree.names[path[-1]]} itself", posterior[best], staying))
     return Explanation(tuple(labels), tuple(steps), int(known.sum()))

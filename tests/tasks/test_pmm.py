@@ -234,6 +234,19 @@ def test_documents_without_a_known_word_get_the_most_frequent_label_and_a_warnin
         np.testing.assert_array_equal(model.decision_function(blank) > 0, predicted == 1)
 
 
+def test_single_labels_of_documents_without_a_known_word():
+    rng = np.random.default_rng(2)
+    counts = np.column_stack([rng.poisson(1.0, (60, 8)) + 1, np.zeros(60, int)])
+    blank = np.zeros((2, 9), int)
+    blank[1, 8] = 5
+    for names in (np.array(["c"] * 10 + ["b"] * 40 + ["a"] * 10), np.array(["a"] * 10 + ["b"] * 50)):
+        model = PMM().fit(counts, names)
+        with pytest.warns(UserWarning, match="2 documents have no word .* most frequent label, b"):
+            assert model.predict(blank).tolist() == ["b", "b"]
+        decision = model.decision_function(blank)
+        assert (decision > 0).all() if decision.ndim == 1 else (decision.argmax(axis=1) == 1).all()
+
+
 def test_a_label_without_documents_is_said_and_never_predicted(data):
     counts, labels, test, _ = data
     more = np.column_stack([labels, np.zeros(len(labels), int)])

@@ -134,7 +134,7 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         counts = self._counts(X, reset=False)
         if self._form == "single":
-            return self.classes_[self._likelihoods(counts).argmax(axis=1)]
+            return self.classes_[self._likelihoods(counts, warn=True).argmax(axis=1)]
         with options.running(self) as engine:
             parts = [self._chosen(engine, part) for part in pmm_fitting.parts_of(counts, len(self.classes_))]
         joined = (np.concatenate([getattr(part, name) for part in parts]) for name in ("data", "indices"))
@@ -146,7 +146,8 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         By how much a predicted label raised the log-likelihood when it joined the labels before it (the first: how far
         it was ahead of the second best), and how much any other label would add. Calibrated: how far the share of the
-        label is above its threshold. With single labels: the log-likelihood of each (of two: the difference).
+        label is above its threshold. With single labels: the log-likelihood of each (of two: the difference), and the
+        logarithm of its frequency for a document without known words.
         """
         check_is_fitted(self)
         counts = self._counts(X, reset=False)
@@ -214,12 +215,17 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _shares(self, engine: Engine, counts: Any) -> Floats:
         return label_shares.shares(engine, self.word_given_label_.T, counts)
 
-    def _likelihoods(self, counts: Any) -> Floats:
+    def _likelihoods(self, counts: Any, *, warn: bool = False) -> Floats:
+        """The log-likelihood of each single label; how frequent labels are where no word is known."""
+        values, blank = [], 0
         with options.running(self) as engine:
-            values = [
-                greedy.label_likelihoods(engine, self._mixture, part)
-                for part in pmm_fitting.parts_of(counts, len(self.classes_))
-            ]
+            for part in pmm_fitting.parts_of(counts, len(self.classes_)):
+                values.append(greedy.label_likelihoods(engine, self._mixture, part))
+                bare = self._without_known_words(part)
+                values[-1][bare] = np.log(self.label_prior_)
+                blank += len(bare)
+        if blank and warn:
+            self._warn(blank)
         return np.concatenate(values)
 
     def _without_known_words(self, counts: Any) -> Any:

@@ -195,6 +195,28 @@ def test_marks_of_unlabelled_documents(mark):
     assert HPLC().fit(counts, numbers).classes_.tolist() == [0, 1, 2, 3]
 
 
+@pytest.mark.parametrize("mark", [None, -1])
+def test_documents_without_a_label_are_not_scored(mark):
+    counts, labels, tree = planted()
+    known = np.arange(len(labels)) % 2 == 1
+    weights = np.random.default_rng(0).random(len(labels))
+    some = [label if here else mark for label, here in zip(labels, known, strict=True)]
+    model = HPLC(tree).fit(counts, some)
+    labels[:20] = labels[1:21]  # so that not all are right
+    some = [label if here else mark for label, here in zip(labels, known, strict=True)]
+    right = model.predict(counts[known]) == labels[known]
+    assert 0.5 < right.mean() < 1
+    assert model.score(counts, some) == pytest.approx(right.mean())
+    assert model.score(counts, np.array(some, object)[:, None]) == pytest.approx(right.mean())
+    assert model.score(counts, some, weights) == pytest.approx(np.average(right, weights=weights[known]))
+    with pytest.raises(InputError, match="120 without a label"):
+        model.score(counts, [mark] * len(labels))
+    with pytest.raises(InputError, match="a label for each document to score"):
+        model.score(counts, np.eye(4)[np.arange(len(labels)) % 4])
+    search = GridSearchCV(HPLC(tree), {"unlabelled_weight": [0.0, 0.2]}, cv=3).fit(counts, np.array(some, object))
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
 def test_several_labels_are_so_many_documents():
     counts, labels, _ = planted()
     sets = [{label, "a"} if place % 5 == 0 else {label} for place, label in enumerate(labels)]

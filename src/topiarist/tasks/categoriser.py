@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
@@ -19,7 +20,7 @@ from topiarist.models.engine import Engine, Floats
 from topiarist.tasks import choosing, explaining, options, stored
 from topiarist.tasks.categorising import Categoriser, Learned, Plan, check_words, learn
 from topiarist.tasks.filing import FilesDocuments
-from topiarist.tasks.labels import Labels, class_nodes, read_labels
+from topiarist.tasks.labels import Labels, class_nodes, labels_to_score, read_labels
 from topiarist.tasks.progress import fitting, prepare_kernels
 
 
@@ -101,6 +102,13 @@ class DocumentCategoriser(FilesDocuments, ClassifierMixin, BaseEstimator):  # ty
         """The most probable class of each document."""
         rows = self.predict_proba(X)
         return self.classes_[rows.argmax(axis=1)]
+
+    def score(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of documents whose class is predicted; those without a label (−1 or None) are left out."""
+        rows = self.predict(X)
+        known, labelled = labels_to_score(y, len(rows))
+        weight = None if sample_weight is None else np.asarray(sample_weight)[labelled]
+        return float(accuracy_score(known, rows[labelled], sample_weight=weight))
 
     def predict_log_proba(self: Any, X: Any) -> Floats:
         """Logarithms of ``predict_proba``; nothing is less probable than 1e-30."""

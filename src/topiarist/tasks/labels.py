@@ -57,7 +57,30 @@ def read_labels(y: Any, n_docs: int) -> Labels:
     given = np.asarray(y)
     if given.ndim == 2 and given.shape[1] != 1:
         return _several(given, n_docs)
-    given = column_or_1d(given, warn=True)
+    known, without = _each(given, n_docs, warn=True)
+    classes, numbers = np.unique(known, return_inverse=True)
+    of_row = np.full(n_docs, UNLABELLED)
+    of_row[~without] = numbers
+    return _enough(Labels(classes, np.arange(n_docs), of_row))
+
+
+def labels_to_score(y: Any, n_docs: int) -> tuple[Array, Array]:
+    """The labels that there are, and which documents have one, of labels that may be missing (−1 or None)."""
+    if sparse.issparse(y):
+        raise InputError("expected a label for each document to score, got a matrix", hint=AS_UNLABELLED)
+    _refuse_lists(y)
+    given = np.asarray(y)
+    if given.ndim == 2 and given.shape[1] != 1:
+        raise InputError(
+            f"expected a label for each document to score, got a matrix of shape {given.shape}", hint=AS_UNLABELLED
+        )
+    known, without = _each(given, n_docs)
+    return known, ~without
+
+
+def _each(given: Array, n_docs: int, *, warn: bool = False) -> tuple[Array, Array]:
+    """The labels that there are, as an array of one type, and which documents have none."""
+    given = column_or_1d(given, warn=warn)
     check_consistent_length(given, np.empty(n_docs))
     without = _without_label(given)
     _refuse_nan(given)
@@ -72,10 +95,7 @@ def read_labels(y: Any, n_docs: int) -> Labels:
         check_classification_targets(known)
     except ValueError as error:
         raise InputError(f"y cannot be used as class labels: {error}", hint="whole numbers or texts") from error
-    classes, numbers = np.unique(known, return_inverse=True)
-    of_row = np.full(n_docs, UNLABELLED)
-    of_row[~without] = numbers
-    return _enough(Labels(classes, np.arange(n_docs), of_row))
+    return known, without
 
 
 def _without_label(y: Array) -> Array:

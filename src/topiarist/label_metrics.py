@@ -12,10 +12,11 @@ from topiarist.errors import InputError
 INDICATOR = "an indicator matrix, documents × labels, of 0 and 1: MultiLabelBinarizer().fit_transform(labels)"
 
 
-def example_f1(labels_true: Any, labels_pred: Any) -> float:
+def example_f1(labels_true: Any, labels_pred: Any, sample_weight: Any = None) -> float:
     """The mean over documents of 2|y∩ŷ| / (|y|+|ŷ|): how well sets of labels are predicted. 1 is agreement.
 
     Both are indicator matrices, dense or sparse. A document without labels in either counts 1: nothing was missed.
+    ``sample_weight`` says how much each document counts; None: all alike.
     """
     true, found = _indicator(labels_true, "labels_true"), _indicator(labels_pred, "labels_pred")
     if true.shape != found.shape:
@@ -24,7 +25,17 @@ def example_f1(labels_true: Any, labels_pred: Any) -> float:
         )
     both = np.asarray((true * found).sum(axis=1)).ravel()
     total = np.asarray(true.sum(axis=1) + found.sum(axis=1)).ravel()
-    return float(np.mean(np.where(total > 0, 2 * both / np.maximum(total, 1), 1.0)))
+    each = np.where(total > 0, 2 * both / np.maximum(total, 1), 1.0)
+    if sample_weight is None:
+        return float(np.mean(each))
+    weights = np.asarray(sample_weight, np.float64)
+    if weights.shape != each.shape or not weights.sum() > 0:
+        raise InputError(
+            f"sample_weight must have a number for each of {len(each)} documents and a sum above 0, got shape"
+            f" {weights.shape}",
+            hint="None, so that all documents count alike",
+        )
+    return float(np.average(each, weights=weights))
 
 
 def _indicator(labels: Any, name: str) -> Any:

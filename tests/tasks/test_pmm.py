@@ -125,6 +125,22 @@ def test_one_label_each_is_naive_bayes():
     assert PMM().fit(counts, names == "law").decision_function(counts).shape == (60,)
 
 
+def test_scores_of_columns_and_with_weights(data):
+    rng = np.random.default_rng(1)
+    counts, names, weights = rng.poisson(1.0, (60, 12)), rng.choice(["arts", "law", "sport"], 60), rng.random(60)
+    model = PMM().fit(counts, names)
+    right = model.predict(counts) == names
+    assert 0.4 < right.mean() < 1
+    assert model.score(counts, names[:, None]) == right.mean()
+    assert model.score(counts, names, sample_weight=weights) == pytest.approx(np.average(right, weights=weights))
+    counts, labels, test, wanted = data
+    model, weights = PMM().fit(counts, labels), rng.random(len(test))
+    each = [model.score(test[[row]], wanted[[row]]) for row in range(len(test))]
+    assert model.score(test, wanted, sample_weight=weights) == pytest.approx(np.average(each, weights=weights))
+    with pytest.raises(InputError, match="a number for each of 150 documents"):
+        model.score(test, wanted, sample_weight=[1, 2])
+
+
 def test_pipelines_grids_and_clones():
     texts = ["goal match team"] * 6 + ["song band stage"] * 6 + ["match song team band"] * 6
     labels = MultiLabelBinarizer().fit_transform([["sport"]] * 6 + [["music"]] * 6 + [["music", "sport"]] * 6)

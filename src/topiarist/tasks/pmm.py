@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from topiarist.counts.validation import check_counts
@@ -175,13 +176,13 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with options.running(self) as engine:
             return evidence(self, engine, counts, labels, n_words)
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The mean F of the documents, ``metrics.example_f1``; with single labels that is the accuracy."""
         check_is_fitted(self)
         predicted = self.predict(X)
         if self._form == "single":
-            return float(np.mean(predicted == np.asarray(y)))
-        return example_f1(y, predicted)
+            return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+        return example_f1(y, predicted, sample_weight)
 
     @property
     def _mixture(self) -> greedy.Mixture:

@@ -45,6 +45,7 @@ def data():
 def test_scikit_learn_checks(estimator, check):
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "[0-9]+ documents have no word", UserWarning)
+        warnings.filterwarnings("ignore", "label_prior='calibrated' decides how many", UserWarning)
         check(estimator)
 
 
@@ -188,6 +189,14 @@ def test_a_calibrated_prior_decides_by_shares(data):
     plain = PMM().fit(counts, labels)
     assert plain.label_threshold_ is None
     np.testing.assert_array_equal(model.word_given_label_, plain.word_given_label_)
+
+
+def test_calibration_says_that_it_does_nothing_for_single_labels(data):
+    counts, labels = data[0], data[1].argmax(axis=1)
+    with pytest.warns(UserWarning, match="with one label each it does nothing"):
+        model = PMM(label_prior="calibrated").fit(counts, labels)
+    assert model.label_threshold_ is None
+    np.testing.assert_array_equal(model.predict(counts), PMM().fit(counts, labels).predict(counts))
 
 
 def test_a_frequent_label_that_says_little_is_what_calibration_is_for():

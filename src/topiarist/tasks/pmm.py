@@ -39,6 +39,7 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         None: all sets of labels are equally probable beforehand, as in the paper, and prediction is greedy.
         "calibrated": a label is predicted where its share of the document exceeds a threshold of its own, which five
         folds of the training documents decide. Usually more accurate, most of all where some labels are frequent.
+        With one label for each document there is nothing to decide: it does nothing, and a warning says so.
     max_iter : int, default 5000
         Steps at most.
     tol : float, default 1e-11
@@ -111,14 +112,16 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._check_options()
         counts = self._counts(X, reset=True)
         labels = read_labels(y, counts.shape[0])
+        if self.label_prior == "calibrated" and labels.form == "single":
+            warnings.warn(
+                "label_prior='calibrated' decides how many labels a document has: with one label each it does nothing",
+                stacklevel=2,
+            )
         prepare_kernels("float64", "labels")
         with options.running(self) as engine:
             fitted = pmm_fitting.fit(engine, counts, labels.matrix, self)
-            self.label_threshold_ = (
-                pmm_fitting.calibrated(engine, counts, labels.matrix, self)
-                if self.label_prior == "calibrated" and labels.form != "single"
-                else None
-            )
+            calibrates = self.label_prior == "calibrated" and labels.form != "single"
+            self.label_threshold_ = pmm_fitting.calibrated(engine, counts, labels.matrix, self) if calibrates else None
         self.classes_, self._form = labels.classes, labels.form
         self.word_given_label_, self.label_bias_ = fitted.by_word.T, fitted.label_bias
         self.label_prior_, self._known = fitted.label_docs / counts.shape[0], fitted.known

@@ -176,6 +176,27 @@ def test_explanations_add_up_to_the_decision(data):
     assert "predicted" in str(short[0])
 
 
+def test_explanations_agree_with_predictions(data):
+    """Single labels are told against the best rival, and documents without known words have the prior's label."""
+    counts, labels, test, _ = data
+    counts, test = (np.column_stack([part, np.zeros(len(part), int)]) for part in (counts, test))
+    blank = np.zeros((1, 61))
+    blank[0, 60] = 4
+    names = np.array(list("abcde"))[labels.argmax(axis=1)]
+    for model in (PMM().fit(counts, labels), PMM(label_prior="calibrated").fit(counts, labels)):
+        told = model.explain(blank)
+        assert [(one.label, one.predicted, len(one.words)) for one in told] == [(labels.sum(axis=0).argmax(), True, 0)]
+    model = PMM().fit(counts, names)
+    assert [(one.label, one.total) for one in model.explain(blank)] == [(max("abcde", key=names.tolist().count), 0)]
+    for row in range(10):
+        decision = model.decision_function(test[[row]])[0]
+        told = model.explain(test[[row]], list("abcde"))
+        rivals = [np.delete(decision, number).max() for number in range(5)]
+        np.testing.assert_allclose([one.total for one in told], decision - rivals, atol=1e-9)
+        assert [one.label for one in told if one.predicted] == model.predict(test[[row]]).tolist()
+        assert [one.label for one in model.explain(test[[row]])] == model.predict(test[[row]]).tolist()
+
+
 def test_a_calibrated_prior_decides_by_shares(data):
     counts, labels, test, wanted = data
     model = PMM(label_prior="calibrated").fit(counts, labels)

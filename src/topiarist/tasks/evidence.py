@@ -31,17 +31,21 @@ def evidence(estimator: Any, engine: Engine, counts: Any, labels: Any, n_words: 
     """For ``PMM.explain``: the parts of each word in the decision about each label."""
     mixture, classes = estimator._mixture, estimator.classes_
     words, x = counts.indices, counts.data.astype(np.float64)
-    if estimator.label_threshold_ is None:
+    share = None
+    if len(estimator._without_known_words(counts)):  # the prior's answer, which no word has a part in
+        words, x, ranks, gains = words[:0], x[:0], np.zeros(len(classes), int), np.zeros(len(classes))
+        chosen = np.array([estimator.label_prior_.argmax()])
+    elif estimator._form == "single":  # every label against the best of the others
+        ranks, gains = np.zeros(len(classes), int), greedy.label_likelihoods(engine, mixture, counts)[0]
+        chosen = np.array([gains.argmax()])
+    elif estimator.label_threshold_ is None:
         ranks, gains = (rows[0] for rows in greedy.label_gains(engine, mixture, counts))
         chosen = np.flatnonzero(ranks)[np.argsort(ranks[np.flatnonzero(ranks)])]
-        share = None
     else:
         share = label_shares.shares(engine, mixture.by_word, counts)[0]
         gains = label_shares.margins(share[None], estimator.label_threshold_)[0]
         ranks, chosen = gains > 0, np.flatnonzero(gains > 0)
         chosen = chosen[np.argsort(-gains[chosen])]
-    if estimator._form == "single":
-        chosen = chosen[:1]
     names = getattr(estimator, "feature_names_in_", None)
     told = []
     for label in chosen if labels is None else _numbers(labels, classes):

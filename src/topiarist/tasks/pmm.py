@@ -166,11 +166,12 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Which words of a document decided: an ``Evidence`` for each label, the words with the largest part first.
 
         ``labels`` are names from ``classes_``; None: those that ``predict`` gives, in the order in which they were
-        chosen. The parts of all words add up to the label's ``decision_function``; calibrated, to its share.
+        chosen. The parts of all words add up to the label's ``decision_function``; calibrated, to its share; of single
+        labels, to how far the label is ahead of the best other one. Without known words the prior decides, and no word.
         """
         check_is_fitted(self)
         counts = self._counts(x, reset=False)
-        if not isinstance(counts, BlockStore) and counts.shape[0] != 1:
+        if isinstance(counts, BlockStore) or counts.shape[0] != 1:
             raise InputError(
                 f"explain takes one document, got {counts.shape[0]}", hint="X[[0]] is the first one as a matrix"
             )

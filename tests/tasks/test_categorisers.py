@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import csr_matrix
+from scipy.sparse import coo_array, csr_array, csr_matrix
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import GridSearchCV, learning_curve
 from sklearn.preprocessing import MultiLabelBinarizer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from topiarist import CAM, HPLC, HPLSA, PLC, HierarchicalMixture, Tree, metrics
+from topiarist import CAM, HPLC, HPLSA, PLC, PMM, HierarchicalMixture, Tree, metrics
 from topiarist.errors import InputError, UsageError
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "fixtures" / "categorisers.json").read_text())
@@ -236,6 +236,32 @@ def test_several_labels_are_so_many_documents():
     assert HPLC().fit(counts, indicator).converged_ in (True, False)
 
 
+@pytest.mark.parametrize("kind", [csr_matrix, csr_array, coo_array])
+def test_a_sparse_matrix_of_labels_is_only_read(kind):
+    """Zeros that are stored, labels that are said twice and arrays that must not be written to change nothing."""
+    counts, labels, _ = planted()
+    wanted = np.eye(4, dtype=int)[np.searchsorted(["a", "b", "c", "d"], labels)]
+    rows, columns = wanted.nonzero()
+    twice = np.tile(rows, 2), np.tile(columns, 2)
+    given = coo_array((np.ones(len(rows) * 2, int), twice), shape=wanted.shape)
+    if kind is not coo_array:
+        order = np.argsort(twice[0], kind="stable")
+        indptr = np.arange(len(rows) + 1) * 2
+        given = kind((np.ones(len(order), int), twice[1][order], indptr), shape=wanted.shape)
+        given.indices[1], given.data[1] = 3 - given.indices[0], 0
+    arrays = [given.data, *((given.row, given.col) if kind is coo_array else (given.indices, given.indptr))]
+    for array in arrays:
+        array.flags.writeable = False
+    before = [array.copy() for array in arrays]
+    np.testing.assert_array_equal(PLC().fit(counts, given).class_tokens_, PLC().fit(counts, wanted).class_tokens_)
+    np.testing.assert_array_equal(
+        PMM().fit(counts, given).word_given_label_, PMM().fit(counts, wanted).word_given_label_
+    )
+    assert given.nnz == 2 * len(rows)
+    for array, old in zip(arrays, before, strict=True):
+        np.testing.assert_array_equal(array, old)
+
+
 def test_calibration_brings_probabilities_to_what_they_say():
     counts, labels, tree = planted(800, n_words=200, length=25, seed=1)
     train = np.arange(800) < 200
@@ -324,7 +350,7 @@ ABC = ["a", "b", "a", "b", "a", "b"]
         ({}, COUNTS, [0.0, np.nan, 1, 0, 1, 0], InputError, "y contains NaN"),
         ({}, COUNTS, [0.5, 1.2, 1, 0, 1, 0], InputError, "Unknown label type"),
         ({}, COUNTS, ["a", "b"], ValueError, "inconsistent numbers of samples"),
-        ({}, COUNTS, np.full((6, 2), 3), InputError, "0 and 1 alone"),
+        ({}, COUNTS, np.full((6, 2), 3), InputError, "indicator matrix of 0 and 1"),
         ({}, COUNTS, np.tile([1, 0, 1], (6, 1)), InputError, r"no document has the label .*1"),
         ({}, COUNTS, np.ones((5, 2)), InputError, "labels of 6 documents"),
         ({}, COUNTS, np.array(["a", 1, "a", 1, "a", 1.5], dtype=object), InputError, "labels of one kind"),

@@ -17,6 +17,7 @@ from sklearn.utils.validation import column_or_1d
 from topiarist.errors import InputError
 from topiarist.hierarchy.finding import nearest
 from topiarist.hierarchy.tree import Tree
+from topiarist.tasks.multilabel import ones_of
 
 Array = np.ndarray[Any, Any]
 UNLABELLED = -1
@@ -145,14 +146,11 @@ def _several(y: Any, n_docs: int) -> Labels:
     """Each document once for each of its labels, and once if it has none."""
     names = getattr(y, "columns", None)
     given: Any = y if sparse.issparse(y) else np.asarray(y, np.float64)
-    matrix: Any = sparse.csr_array(given)
-    if matrix.ndim != 2 or matrix.shape[0] != n_docs:
+    if given.ndim != 2 or given.shape[0] != n_docs:
         raise InputError(
-            f"expected labels of {n_docs} documents, got a matrix of shape {matrix.shape}", hint="a row each"
+            f"expected labels of {n_docs} documents, got a matrix of shape {given.shape}", hint="a row each"
         )
-    if not np.isin(matrix.data, (0, 1)).all():
-        raise InputError("expected a matrix of labels with 0 and 1 alone", hint=AS_INDICATOR)
-    matrix.eliminate_zeros()
+    matrix = ones_of(sparse.coo_array(given))
     rows, columns = matrix.nonzero()
     classes = np.arange(matrix.shape[1]) if names is None else np.asarray(names)
     empty = np.setdiff1d(np.arange(len(classes)), columns)

@@ -44,7 +44,7 @@ def read_labels(y: Any, n_docs: int) -> Labels:
         )
     names, sparse = getattr(y, "columns", None), bool(issparse(y))
     if sparse:
-        return _indicator(csr_array(y), "array" if isinstance(y, sparray) else "matrix", None, n_docs)
+        return _indicator(y, "array" if isinstance(y, sparray) else "matrix", None, n_docs)
     array = _rectangle(y)
     if array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1 and not _zeros_and_ones(array)):
         return _single(array, n_docs)
@@ -97,17 +97,25 @@ def _check_length(found: int, n_docs: int) -> None:
         )
 
 
-def _indicator(matrix: Any, form: str, names: Any, n_docs: int) -> Labels:
-    _check_length(matrix.shape[0], n_docs)
-    _check_missing(matrix.data)
-    if not _zeros_and_ones(matrix.data):
+def ones_of(given: Any) -> Any:
+    """A sparse indicator matrix as one of its own, by rows: a one for each label, however often it was said."""
+    _check_missing(given.data)
+    if not _zeros_and_ones(given.data):
         raise InputError(
-            f"expected an indicator matrix of 0 and 1, got other values, the first {_first_other(matrix.data)!r}",
+            f"expected an indicator matrix of 0 and 1, got other values, the first {_first_other(given.data)!r}",
             hint=INDICATOR,
         )
-    matrix = matrix.astype(np.int64)
-    matrix.sum_duplicates()
+    matrix = csr_array(given.astype(np.int64))
     matrix.eliminate_zeros()
+    matrix.data[:] = 1
+    return matrix
+
+
+def _indicator(given: Any, form: str, names: Any, n_docs: int) -> Labels:
+    if given.ndim != 2:
+        raise InputError(f"expected labels as documents × labels, got an array of {given.ndim} axis", hint=INDICATOR)
+    _check_length(given.shape[0], n_docs)
+    matrix = ones_of(given.tocoo(copy=False))
     if matrix.shape[1] == 0:
         raise InputError("expected at least one label, got an indicator matrix without columns", hint=INDICATOR)
     bare = np.flatnonzero(np.diff(matrix.indptr) == 0)

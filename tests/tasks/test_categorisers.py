@@ -195,6 +195,25 @@ def test_marks_of_unlabelled_documents(mark):
     assert HPLC().fit(counts, numbers).classes_.tolist() == [0, 1, 2, 3]
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        [np.str_("a"), "b", None] * 40,
+        np.array([np.str_("a"), "b", None] * 40, object),
+        pd.Series(["a", "b", pd.NA] * 40, dtype="string"),
+        pd.Series(["a", "b", pd.NA] * 40, dtype=object),
+        pd.Series([0, 1, pd.NA] * 40, dtype=object),
+    ],
+)
+def test_labels_of_many_kinds(given):
+    counts, _, _ = planted()
+    model = PLC().fit(counts, given)
+    plain = PLC().fit(counts, [0, 1, -1] * 40)
+    assert model.classes_.tolist() in (["a", "b"], [0, 1])
+    np.testing.assert_array_equal(model.predict_proba(counts), plain.predict_proba(counts))
+    assert model.score(counts, given) == plain.score(counts, [0, 1, -1] * 40)
+
+
 @pytest.mark.parametrize("mark", [None, -1])
 def test_documents_without_a_label_are_not_scored(mark):
     counts, labels, tree = planted()
@@ -319,6 +338,10 @@ def test_reasons():
     assert [step.name for step in told.levels] == list(tree.path_names(tree.find(told.labels[0].name))[1:])
     assert sum(total(step) for step in told.levels) == pytest.approx(total(told.labels[0]))
     assert "word" in str(told)
+    for row in (counts[:1], counts[0].tolist(), [counts[0].tolist()], csr_array(counts)[0], csr_matrix(counts)[0]):
+        assert str(model.explain(row, words=words, n_words=counts.shape[1])) == str(told)
+    with pytest.raises(InputError, match="the names of 40 words, got 3"):
+        model.explain(counts[0], words=words[:3])
     strange = np.zeros(counts.shape[1])
     assert "No word of the document is known" in str(model.explain(strange))
 
@@ -354,6 +377,11 @@ ABC = ["a", "b", "a", "b", "a", "b"]
         ({}, COUNTS, np.tile([1, 0, 1], (6, 1)), InputError, r"no document has the label .*1"),
         ({}, COUNTS, np.ones((5, 2)), InputError, "labels of 6 documents"),
         ({}, COUNTS, np.array(["a", 1, "a", 1, "a", 1.5], dtype=object), InputError, "labels of one kind"),
+        ({}, COUNTS, np.array([["a", "b"]] * 6), InputError, "expected a matrix of 0 and 1, got array"),
+        ({}, COUNTS, np.array([b"a", b"b"] * 3), InputError, "got bytes"),
+        ({}, COUNTS, [b"a", None, b"b"] * 2, InputError, "got bytes"),
+        ({}, COUNTS, pd.Series([0, 1, pd.NA] * 2, dtype="Int64"), InputError, "y contains NaN"),
+        ({}, COUNTS, csr_array(COUNTS)[0], InputError, "labels of 6 documents"),
         ({}, -COUNTS, ABC, InputError, "Negative values"),
         ({}, COUNTS * np.nan, ABC, InputError, "NaN"),
         ({}, COUNTS[:, 0], ABC, InputError, "cannot be used as counts"),

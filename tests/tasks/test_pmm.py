@@ -174,6 +174,9 @@ def test_explanations_add_up_to_the_decision(data):
     assert len(short[0].words) == 3
     assert {told.label for told in model.explain(row)} == {"abcde"[i] for i in np.flatnonzero(model.predict(row)[0])}
     assert "predicted" in str(short[0])
+    plain = PMM().fit(counts, labels)
+    for one in (test[0], test[0].tolist(), csr_array(test)[0]):
+        assert list(map(str, plain.explain(one))) == list(map(str, plain.explain(test[:1])))
 
 
 def test_explanations_agree_with_predictions(data):

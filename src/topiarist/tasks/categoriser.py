@@ -139,15 +139,17 @@ class DocumentCategoriser(FilesDocuments, ClassifierMixin, BaseEstimator):  # ty
     ) -> explaining.Explanation:
         """Why a document is filed where it is: the words that spoke for each label, and for each step down the tree.
 
-        ``x`` is one document, a row of counts. ``words`` are the names of the columns.
+        ``x`` is one document: a row of counts, as an array, a list or a matrix of one row. ``words`` are the names
+        of the columns.
         """
         check_is_fitted(self)
         options.check_integer("n_words", n_words, 1)
         options.check_integer("n_labels", n_labels, 1)
-        row = x if getattr(x, "ndim", 2) == 2 else np.asarray(x)[None]
+        row = explaining.one_row(x)
         counts = self._counts(row, reset=False)
         if counts.shape[0] != 1:
             raise InputError(f"expected one document, got {counts.shape[0]}", hint="X[[0]]")
+        explaining.check_names(words, counts.shape[1])
         names = words if words is not None else getattr(self, "feature_names_in_", None)
         view = explaining.View(
             self.tree_, self.class_nodes_, self.classes_, self._word_given_class, self.class_prior_, names

@@ -15,7 +15,9 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array, issparse
 
+from topiarist.errors import InputError
 from topiarist.hierarchy.levels import node_posterior
 from topiarist.hierarchy.tree import Tree
 
@@ -71,6 +73,22 @@ class View(NamedTuple):
     word_given_class: Array  # (n_words, n_classes)
     class_prior: Array
     words: Sequence[str] | None
+
+
+def one_row(x: Any) -> Any:
+    """A document as a matrix of one row, given as that, as a row of a matrix or as a list."""
+    if issparse(x):
+        return x if x.ndim == 2 else csr_array(x.reshape(1, -1))
+    rows = x if hasattr(x, "ndim") else np.asarray(x)
+    return rows if rows.ndim != 1 else np.asarray(rows)[None]
+
+
+def check_names(words: Any, n_words: int) -> None:
+    """A name for each column, where there are any."""
+    if words is not None and len(words) != n_words:
+        raise InputError(
+            f"expected the names of {n_words} words, got {len(words)}", hint="corpus.vocabulary.words, or None"
+        )
 
 
 def explained(view: View, counts: Any, posterior: Array, n_words: int, n_labels: int) -> Explanation:

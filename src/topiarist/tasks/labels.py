@@ -92,6 +92,8 @@ def _each(given: Array, n_docs: int, *, warn: bool = False) -> tuple[Array, Arra
         )
     if given.dtype == object:
         known = _plain(known)
+    if known.dtype.kind == "S":
+        raise InputError("expected whole numbers or texts as labels, got bytes", hint="[l.decode() for l in y]")
     try:
         check_classification_targets(known)
     except ValueError as error:
@@ -102,10 +104,14 @@ def _each(given: Array, n_docs: int, *, warn: bool = False) -> tuple[Array, Arra
 def _without_label(y: Array) -> Array:
     if y.dtype.kind in "if":
         return np.asarray(y == UNLABELLED)
-    if y.dtype.kind in "US":
-        return np.asarray(y == str(UNLABELLED).encode() if y.dtype.kind == "S" else y == str(UNLABELLED))
-    none = [label is None or (not isinstance(label, str) and label == UNLABELLED) or label == "-1" for label in y]
-    return np.array(none, dtype=bool)
+    if y.dtype.kind == "U":
+        return np.asarray(y == str(UNLABELLED))
+    return np.array([_is_missing(label) or label in (UNLABELLED, str(UNLABELLED)) for label in y], dtype=bool)
+
+
+def _is_missing(label: Any) -> bool:
+    """None, or what pandas has in its place, which cannot be compared with anything."""
+    return label is None or type(label).__name__ == "NAType"
 
 
 def _refuse_lists(y: Any) -> None:
@@ -127,25 +133,27 @@ def _is_indicator(y: Any) -> bool:
 
 
 def _refuse_nan(y: Array) -> None:
-    missing = [label != label for label in y] if y.dtype == object else np.isnan(y) if y.dtype.kind == "f" else [False]
+    missing = np.isnan(y) if y.dtype.kind == "f" else [False]
+    if y.dtype == object:
+        missing = [not _is_missing(label) and label != label for label in y]
     if np.any(missing):
         raise InputError("y contains NaN; a missing label must be said so", hint=AS_UNLABELLED)
 
 
 def _plain(labels: Array) -> Array:
     """Objects as an array of one type, if they have one."""
-    kinds = {type(label) for label in labels}
-    if len(kinds) > 1 and any(issubclass(kind, str) for kind in kinds):
+    texts = [isinstance(label, str) for label in labels]
+    if any(texts) and not all(texts):
         raise InputError(
             f"expected labels of one kind, got {reprlib.repr(labels.tolist())}", hint="[str(l) for l in y]"
         )
-    return labels if any(issubclass(kind, str) for kind in kinds) else np.array(labels.tolist())
+    return labels if all(texts) else np.array(labels.tolist())
 
 
 def _several(y: Any, n_docs: int) -> Labels:
     """Each document once for each of its labels, and once if it has none."""
     names = getattr(y, "columns", None)
-    given: Any = y if sparse.issparse(y) else np.asarray(y, np.float64)
+    given: Any = y if sparse.issparse(y) else _numbers(y)
     if given.ndim != 2 or given.shape[0] != n_docs:
         raise InputError(
             f"expected labels of {n_docs} documents, got a matrix of shape {given.shape}", hint="a row each"
@@ -164,6 +172,13 @@ def _several(y: Any, n_docs: int) -> Labels:
     bare = np.setdiff1d(np.arange(n_docs), rows)
     of_row = np.concatenate([places[columns], np.full(len(bare), UNLABELLED)])
     return _enough(Labels(classes[order], np.concatenate([rows, bare]), of_row))
+
+
+def _numbers(y: Any) -> Array:
+    try:
+        return np.asarray(y, np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"expected a matrix of 0 and 1, got {reprlib.repr(y)}", hint=AS_INDICATOR) from error
 
 
 def _enough(labels: Labels) -> Labels:

@@ -19,6 +19,7 @@ from topiarist.models.engine import Engine, Floats
 from topiarist.scale.blocks import BlockStore
 from topiarist.tasks import options, pmm_fitting
 from topiarist.tasks.evidence import Evidence, evidence
+from topiarist.tasks.explaining import one_row
 from topiarist.tasks.multilabel import given_back, read_labels
 from topiarist.tasks.progress import prepare_kernels
 
@@ -170,7 +171,7 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels, to how far the label is ahead of the best other one. Without known words the prior decides, and no word.
         """
         check_is_fitted(self)
-        counts = self._counts(x, reset=False)
+        counts = self._counts(x if isinstance(x, BlockStore) else one_row(x), reset=False)
         if isinstance(counts, BlockStore) or counts.shape[0] != 1:
             raise InputError(
                 f"explain takes one document, got {counts.shape[0]}", hint="X[[0]] is the first one as a matrix"

@@ -328,6 +328,17 @@ def test_the_steps_to_a_class_with_others_below_it_end_with_staying_there():
         assert sum(total(step) for step in told.levels) == pytest.approx(total(told.labels[0]))
 
 
+def test_reasons_of_a_mixture_are_the_odds_of_its_classes():
+    counts, labels, tree = planted()
+    model = HierarchicalMixture(tree, effective_length=10.0).fit(counts, labels)
+    told = model.explain(counts[0], n_words=counts.shape[1], n_labels=4)
+    sizes = dict(zip(model.classes_, model.class_prior_, strict=True))
+    said = [total(label) + np.log(sizes[label.name]) for label in told.labels]
+    odds = np.log([label.probability for label in told.labels])
+    np.testing.assert_allclose(np.diff(said), np.diff(odds), rtol=1e-6)
+    assert {evidence.times for evidence in told.labels[0].for_it} <= set(counts[0].astype(float))
+
+
 def test_reasons():
     counts, labels, tree = planted()
     model = HPLC(tree).fit(counts, labels)

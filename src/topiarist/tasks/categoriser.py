@@ -152,8 +152,9 @@ class DocumentCategoriser(FilesDocuments, ClassifierMixin, BaseEstimator):  # ty
         explaining.check_names(words, counts.shape[1])
         names = words if words is not None else getattr(self, "feature_names_in_", None)
         view = explaining.View(
-            self.tree_, self.class_nodes_, self.classes_, self._word_given_class, self.class_prior_, names
-        )
+            self.tree_, self.class_nodes_, self.classes_, self._word_given_class, self.class_prior_, names,
+            self._reading_length,
+        )  # fmt: skip
         return explaining.explained(view, counts, self.predict_proba(row)[0], n_words, n_labels)
 
     @property
@@ -164,10 +165,14 @@ class DocumentCategoriser(FilesDocuments, ClassifierMixin, BaseEstimator):  # ty
 
     def _reader(self: Any, engine: Engine) -> Categoriser:
         prepare_kernels(self._word_given_class.dtype, "paths", "classes")
-        length = None if self._shares else self.effective_length
         return Categoriser(
-            engine, self._word_given_class, self.class_tokens_, self._shares, length, self.sharpness_, self.floor_
-        )
+            engine, self._word_given_class, self.class_tokens_, self._shares, self._reading_length, self.sharpness_,
+            self.floor_,
+        )  # fmt: skip
+
+    @property
+    def _reading_length(self: Any) -> float | None:
+        return None if self._shares else self.effective_length
 
     def _counts(self: Any, X: Any, *, reset: bool) -> Any:
         stored.in_memory(X, "this method")

@@ -4,7 +4,8 @@ A word *j* that occurs n times speaks for a class α with n log P(j|α)/P(j), P(
 positive where the class uses the word more than others do. A node stands for the classes at it and below it, P(j|node)
 being their mean. Going down from a node to a child the word speaks with n log P(j|child)/P(j|node). A class with others
 below it has one step more, n log P(j|α)/P(j|node): staying at the node. The steps of a path add up to what the word
-says for the class at its end.
+says for the class at its end. Where the model reads a long document as if it had fewer tokens, so does this: n is then
+that smaller number.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from topiarist.counts.weighting import shortened
 from topiarist.errors import InputError
 from topiarist.hierarchy.levels import node_posterior
 from topiarist.hierarchy.tree import Tree
@@ -73,6 +75,7 @@ class View(NamedTuple):
     word_given_class: Array  # (n_words, n_classes)
     class_prior: Array
     words: Sequence[str] | None
+    effective_length: float | None = None  # as which longer documents are read
 
 
 def one_row(x: Any) -> Any:
@@ -94,7 +97,8 @@ def check_names(words: Any, n_words: int) -> None:
 def explained(view: View, counts: Any, posterior: Array, n_words: int, n_labels: int) -> Explanation:
     """The explanation of one document."""
     known = view.word_given_class[counts.indices].max(axis=1, initial=0) > 0
-    columns, numbers = counts.indices[known], counts.data[known].astype(np.float64)
+    columns, times = counts.indices[known], counts.data[known].astype(np.float64)
+    numbers = shortened(counts, view.effective_length).data[known].astype(np.float64)
     table = view.word_given_class[columns].astype(np.float64)
     under = view.tree.path_mask(view.class_nodes) * view.class_prior[:, None]
     weights = under / np.maximum(under.sum(axis=0), SMALLEST)
@@ -107,7 +111,7 @@ def explained(view: View, counts: Any, posterior: Array, n_words: int, n_labels:
         best = [place for place in order[:n_words] if evidence[place] > 0]
         worst = [place for place in order[::-1][:n_words] if evidence[place] < 0]
         told = [
-            tuple(Evidence(names[place], float(numbers[place]), float(evidence[place])) for place in places)
+            tuple(Evidence(names[place], float(times[place]), float(evidence[place])) for place in places)
             for places in (best, worst)
         ]
         return Reason(name, float(probability), told[0], told[1])

@@ -327,6 +327,20 @@ def test_thousands_of_labels_and_a_large_vocabulary_take_room_for_what_was_seen_
     assert (np.diff(fit.objectives) > 0).all()
 
 
+def test_thresholds_are_no_worse_than_a_common_one_and_than_fewer_sweeps(monkeypatch):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        given = rng.random((60, 4)) < 0.35
+        given[~given.any(axis=1), rng.integers(4)] = True
+        share = 0.7 * rng.dirichlet(np.ones(4), 60) + 0.3 * given / given.sum(axis=1, keepdims=True)
+        means = []
+        for sweeps in range(5):
+            monkeypatch.setattr(label_shares, "SWEEPS", sweeps)
+            thresholds = label_shares.best_thresholds(share, csr_array(given.astype(int)))
+            means.append(label_shares._mean_f(label_shares.margins(share, thresholds), given))
+        assert means == sorted(means)
+
+
 def test_thresholds_find_what_separates_labels():
     rng = np.random.default_rng(10)
     given = rng.random((400, 3)) < (0.9, 0.3, 0.05)

@@ -2,7 +2,7 @@
 
 The labels of a set need not have even shares, and some labels are given more readily than others. So the shares of all
 labels are found for each document (by folding it in, as in PLSA, with θ fixed), and a label is given where its share
-exceeds a threshold of its own. The thresholds are those that give the best mean F on documents that θ has not seen.
+exceeds a threshold of its own. The thresholds are chosen for the mean F on documents that θ has not seen.
 """
 
 from __future__ import annotations
@@ -48,14 +48,25 @@ def best_thresholds(share: Floats, labels: Any) -> Floats:
     """(M8): thresholds with a high mean of 2|y∩ŷ|/(|y|+|ŷ|), label after label, from the best common one.
 
     ``share`` must come from models that have not seen these documents. With all other labels fixed, the best threshold
-    of one label is found exactly: its documents in the order of its shares, and a running sum of what each gains.
+    of one label is found approximately: its documents in the order of its shares, and a running sum of what each gains.
+    What the nearest label gives to a document without any other is taken as it was before. So a sweep may lose; the
+    best of all sweeps and the common threshold is kept.
     """
     given = labels.toarray().astype(bool)
     thresholds = np.full(share.shape[1], _common(share, given))
     thresholds[~given.any(axis=0)] = np.inf
+    tried = [thresholds]
+    for _ in range(SWEEPS):
+        tried.append(_swept(share, tried[-1], given))
+    return max(tried, key=lambda each: _mean_f(margins(share, each), given))
+
+
+def _swept(share: Floats, before: Floats, given: Any) -> Floats:
+    """The thresholds of all labels, one after the other."""
+    thresholds = before.copy()
     predicted = share > thresholds
     hits, sizes, wanted = (predicted & given).sum(axis=1), predicted.sum(axis=1), given.sum(axis=1)
-    for label in np.tile(np.flatnonzero(given.any(axis=0)), SWEEPS):
+    for label in np.flatnonzero(given.any(axis=0)):
         own, is_given = share[:, label], given[:, label]
         hits -= predicted[:, label] & is_given
         sizes -= predicted[:, label]

@@ -127,6 +127,20 @@ def test_threads_and_company_change_nothing():
     np.testing.assert_array_equal(alone, told[0][:20])
 
 
+def test_single_precision_is_near_the_limit():
+    rng = np.random.default_rng(0)
+    common = rng.dirichlet(np.full(900, 0.05))
+    words = 0.7 * common + 0.3 * rng.dirichlet(np.full(900, 0.05), 20)
+    labels = np.arange(400) % 20
+    counts = np.stack([rng.multinomial(rng.integers(20, 400), words[label]) for label in labels])
+    for smoothing in (0.01, 0.1):
+        single, exact = (
+            HPLC(dtype=dtype, smoothing=smoothing).fit(counts[:200], labels[:200]).predict_proba(counts[200:])
+            for dtype in ("float32", "float64")
+        )
+        assert np.abs(single - exact).max() < 0.01
+
+
 def test_classes_at_inner_nodes():
     counts, labels, tree = planted()
     labels = np.where(np.isin(labels, ["c", "d"]), "right", labels)

@@ -275,10 +275,11 @@ def posterior_of_shares(
 def patience(n_parameters: int, dtype: Any) -> Folding:
     """When (K2) may stop: where a step would move less of the document's tokens than this share.
 
-    Small models are exact. It depends on the model alone, so that a document has one answer in any company.
+    Small models are exact. In single precision P(α|d) is off by less than a hundredth for nearly all documents. It
+    depends on the model alone, so that a document has one answer in any company.
     """
     if dtype == np.float32:
-        return Folding(max_steps=200, tolerance=1e-3)
+        return Folding(max_steps=400, tolerance=1e-4)
     return Folding(max_steps=4000, tolerance=1e-10) if n_parameters <= EXACT else Folding(max_steps=400, tolerance=1e-5)
 
 

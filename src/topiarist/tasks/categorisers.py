@@ -60,7 +60,7 @@ class HPLC(DocumentCategoriser):
     tree_ : Tree
         The tree; without one a root and a leaf for each class.
     class_tokens_ : array (n_classes,)
-        #α: the tokens of each class.
+        #α: the tokens of each class as training weighs them, after ``effective_length`` and ``unlabelled_weight``.
     smoothing_, unlabelled_weight_ : float
         What was given or chosen.
     sharpness_, floor_ : float
@@ -120,7 +120,9 @@ class HierarchicalMixture(HPLC):
 
 
 class PLC(DocumentCategoriser):
-    """Probabilistic latent categorisation: ``HPLC`` without a hierarchy. Nothing is iterated in training.
+    """Probabilistic latent categorisation: ``HPLC`` without a hierarchy.
+
+    Nothing is iterated in training, unless there are unlabelled documents.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ sets of two labels and more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -172,8 +172,3 @@ def _pairs(member_ends: Numbers, labels: Numbers) -> tuple[Numbers, Numbers]:
         members.append(here[left])
         others.append(labels[here[right]])
     return np.concatenate(members), np.concatenate(others)
-
-
-def label_sets_of(blocks: Sequence[Block]) -> int:
-    """How many sets of two labels and more there are."""
-    return sum(len(block.sets.ends) - 1 for block in blocks)

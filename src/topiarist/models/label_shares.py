@@ -66,7 +66,7 @@ def _swept(share: Floats, before: Floats, given: Any) -> Floats:
     thresholds = before.copy()
     predicted = share > thresholds
     hits, sizes, wanted = (predicted & given).sum(axis=1), predicted.sum(axis=1), given.sum(axis=1)
-    for label in np.flatnonzero(given.any(axis=0)):
+    for label in np.flatnonzero(given.any(axis=0)).tolist():
         own, is_given = share[:, label], given[:, label]
         hits -= predicted[:, label] & is_given
         sizes -= predicted[:, label]

@@ -80,10 +80,10 @@ class View(NamedTuple):
 
 def one_row(x: Any) -> Any:
     """A document as a matrix of one row, given as that, as a row of a matrix or as a list."""
-    if issparse(x):
-        return x if x.ndim == 2 else csr_array(x.reshape(1, -1))
-    rows = x if hasattr(x, "ndim") else np.asarray(x)
-    return rows if rows.ndim != 1 else np.asarray(rows)[None]
+    row = x if hasattr(x, "ndim") else np.asarray(x)
+    if row.ndim != 1:
+        return row
+    return csr_array(row.reshape(1, -1)) if issparse(row) else np.asarray(row)[None]
 
 
 def check_names(words: Any, n_words: int) -> None:

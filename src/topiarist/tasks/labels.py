@@ -33,11 +33,6 @@ class Labels:
     rows: Array  # the document of each entry
     of_row: Array  # the number of its class, −1 where there is no label
 
-    @property
-    def n_labelled(self) -> int:
-        """Entries with a label."""
-        return int(np.count_nonzero(self.of_row >= 0))
-
     def only(self, places: Array) -> Labels:
         """Some entries."""
         return Labels(self.classes, self.rows[places], self.of_row[places])

@@ -25,10 +25,6 @@ class Labels:
     classes: Any
     form: str  # "single", "dense", "matrix" or "array": one label each, or the kind of indicator
 
-    def back(self, chosen: Any) -> Any:
-        """A sparse matrix of chosen labels in the form in which labels came."""
-        return given_back(chosen, self.form)
-
 
 def given_back(chosen: Any, form: str) -> Any:
     """Chosen labels (anything but zero) as whole numbers: sparse where labels came sparse, else dense."""

@@ -193,7 +193,8 @@ def test_unlabelled_documents_help():
     }
     assert scores[0.2] > scores[0.0]
     chosen = HPLC(tree, unlabelled_weight="cv").fit(counts, few)
-    assert chosen.unlabelled_weight_ in (0.0, 0.05, 0.2, 0.5, 1.0)
+    assert chosen.unlabelled_weight_ > 0
+    assert chosen.score(counts[16:], labels[16:]) > scores[0.0]
     alone = HPLC(tree).fit(counts[:16], labels[:16])
     without = HPLC(tree, unlabelled_weight=0).fit(counts, few)
     np.testing.assert_array_equal(alone.predict_proba(counts), without.predict_proba(counts))
@@ -266,7 +267,12 @@ def test_several_labels_are_so_many_documents():
         model = PLC(unlabelled_weight=0).fit(counts, y)
         np.testing.assert_allclose(model.predict_proba(counts), wanted.predict_proba(counts), atol=1e-12)
     indicator[:10] = 0
-    assert HPLC().fit(counts, indicator).converged_ in (True, False)
+    rows, columns = indicator.nonzero()
+    alone = PLC(unlabelled_weight=0).fit(counts[rows], binarizer.classes_[columns])
+    without, helped = (PLC(unlabelled_weight=weight).fit(counts, indicator) for weight in (0.0, 0.2))
+    np.testing.assert_allclose(without.predict_proba(counts), alone.predict_proba(counts), atol=1e-12)
+    extra = 0.2 * np.minimum(counts[:10].sum(axis=1), 40).sum()  # a document without any label is unlabelled
+    assert helped.class_tokens_.sum() == pytest.approx(without.class_tokens_.sum() + extra)
 
 
 @pytest.mark.parametrize("kind", [csr_matrix, csr_array, coo_array])
@@ -305,7 +311,8 @@ def test_calibration_brings_probabilities_to_what_they_say():
             told = model.predict_proba(counts[~train])
             right = model.classes_[told.argmax(axis=1)] == labels[~train]
             errors[kind.__name__, calibrate] = metrics.calibration_error(told.max(axis=1), right)
-    assert errors["HPLC", True] < errors["HPLC", False]
+    assert errors["HPLC", True] < errors["HPLC", False] / 2
+    assert max(errors["HPLC", True], errors["HierarchicalMixture", True]) < 0.05
     plain, calibrated = (HPLC(tree, calibrate=c).fit(counts[train], labels[train]) for c in (False, True))
     np.testing.assert_array_equal(plain.predict(counts), calibrated.predict(counts))
     assert calibrated.sharpness_ != 1

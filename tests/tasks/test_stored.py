@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from threadpoolctl import threadpool_limits
+
 from tests.oracles import textbook
 from topiarist import CAM, HPLSA, PLSA, Tree
 from topiarist.errors import InputError, UsageError
+from topiarist.kernels.shard import Shard
 from topiarist.scale import BlockStore, InProcess
 from topiarist.tasks import stored
 
@@ -38,6 +41,21 @@ def test_one_block_gives_the_bits_of_memory(tmp_path):
         model, other = (PLSA(4, random_state=0, dtype=dtype, max_iter=10).fit(X) for X in (store, COUNTS))
         np.testing.assert_array_equal(model.components_, other.components_)
         np.testing.assert_array_equal(model.component_given_doc_, other.component_given_doc_)
+
+
+@pytest.mark.parametrize("n_columns", [1, 20])
+def test_sums_over_documents_do_not_know_how_many_threads_blas_has(n_columns):
+    rng = np.random.default_rng(0)
+    counts = sp.csr_array(rng.poisson(3.0, (32_768, 4)).astype(np.float64))
+    rows = rng.random((32_768, n_columns))
+    function, shard = stored.ReadBlock(lambda counts: rows), Shard.of(counts)
+    tokens = []
+    for n_threads in (1, 2):
+        with threadpool_limits(n_threads, "blas"):
+            tokens.append(function(shard, None)[0])
+    np.testing.assert_array_equal(*tokens)
+    exact = counts.sum(axis=1) @ rows.astype(np.longdouble)
+    np.testing.assert_allclose(tokens[0], exact.astype(np.float64), rtol=1e-12)
 
 
 def test_restarts_and_plain_steps_work_from_files(store):

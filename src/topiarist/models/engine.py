@@ -262,6 +262,14 @@ def row_pieces(array: Floats, size: int = 1 << 18) -> list[slice]:
     return [slice(start, min(start + rows, len(array))) for start in range(0, len(array), rows)]
 
 
+def weighted_total(weights: Floats, rows: Floats) -> Floats:
+    """Σ_i weights[i] rows[i] in double precision. Not BLAS, whose own threads would decide about the last bits."""
+    weights, total = np.asarray(weights, np.float64), np.zeros(rows.shape[1])
+    for piece in row_pieces(rows):
+        total += (weights[piece, None] * rows[piece]).sum(axis=0)
+    return total
+
+
 def paths_of(path_mask: Any, weights: Any, dtype: Any) -> Paths:
     """The pairs of a mask (classes, nodes) with their weights, by class and by node."""
     nodes, classes = np.nonzero(path_mask)[1], np.nonzero(path_mask.T)[1]

@@ -24,7 +24,7 @@ from topiarist.kernels.reference import look_ahead
 from topiarist.kernels.shard import Shard, Side, aligned_empty
 from topiarist.models import hplsa_variants, plsa
 from topiarist.models.em import State
-from topiarist.models.engine import Engine, Floats, paths_of, row_pieces
+from topiarist.models.engine import Engine, Floats, paths_of, row_pieces, weighted_total
 
 TopicMix = Literal["ml", "uniform", "heldout", "fixed"]
 Variant = Literal["em", "cem", "sem"]
@@ -222,7 +222,7 @@ def uniform_mix(path_mask: Any) -> Floats:
 
 def class_prior(rows: Floats, lengths: Floats) -> Floats:
     """(H5): P(α), from P(α|i) and the numbers of tokens n(i)."""
-    count: Floats = np.asarray(lengths, np.float64) @ rows
+    count = weighted_total(lengths, rows)
     total = count.sum()
     return count / total if total > 0 else np.full(len(count), 1.0 / len(count))
 

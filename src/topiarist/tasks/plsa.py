@@ -13,7 +13,7 @@ from topiarist.counts.validation import check_counts, token_counts
 from topiarist.errors import InputError
 from topiarist.metrics import completion_perplexity, known_counts
 from topiarist.models import em, plsa, sparse_plsa
-from topiarist.models.engine import Engine, Floats, row_pieces
+from topiarist.models.engine import Engine, Floats, weighted_total
 from topiarist.tasks import heldout, options, stored
 from topiarist.tasks.plsa_stream import StreamsPLSA
 from topiarist.tasks.progress import fitting, prepare_kernels
@@ -146,12 +146,12 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             rng = options.generator(self.random_state)
             if self.online:
                 self._fit_online(engine, counts, rng)
-                self._keep_documents(engine, counts, self._reader(engine)(counts))
+                self._keep_documents(counts, self._reader(engine)(counts))
             else:
                 fit = self._fit_batch(engine, counts, rng)
                 documents = self._reader(engine, fit)(counts)
                 self._keep_fit(replace(fit, state=engine.to_host(fit.state)))
-                self._keep_documents(engine, counts, documents)
+                self._keep_documents(counts, documents)
         return self
 
     def _fit_batch(self, engine: Engine, counts: Any, rng: np.random.Generator) -> em.Fit:
@@ -196,11 +196,10 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.history_, self.heldout_history_ = np.array(fit.objectives), np.array(fit.heldout)
         self.n_iter_, self.converged_, self.stopped_ = fit.steps, fit.converged, fit.reason
 
-    def _keep_documents(self, engine: Engine, counts: Any, component_given_doc: Floats) -> None:
+    def _keep_documents(self, counts: Any, component_given_doc: Floats) -> None:
         """Made by the same E-step that ``transform`` makes, so that the two can never disagree."""
         lengths = token_counts(counts)
-        pieces = row_pieces(component_given_doc)
-        prior = np.sum(engine.threads.map(lambda rows: lengths[rows] @ component_given_doc[rows], pieces), axis=0)
+        prior = weighted_total(lengths, component_given_doc)
         self.component_prior_ = (prior / lengths.sum()).astype(self.components_.dtype)
         self.component_given_doc_ = component_given_doc
         if not self.online:

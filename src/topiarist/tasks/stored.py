@@ -17,7 +17,7 @@ from topiarist.counts.validation import token_counts
 from topiarist.counts.weighting import shortened
 from topiarist.errors import InputError, UsageError
 from topiarist.kernels.shard import Shard
-from topiarist.models.engine import Engine, Floats
+from topiarist.models.engine import Engine, Floats, weighted_total
 from topiarist.scale.blocks import BlockStore
 from topiarist.scale.executors import Executor, InProcess
 from topiarist.scale.files import RowFile, Scratch, handles
@@ -68,7 +68,7 @@ class ReadBlock:
         side = block.rows
         counts = csr_array((side.data, side.indices, side.indptr), shape=block.shape)
         rows = self.reader(counts)
-        return token_counts(counts) @ rows, rows
+        return weighted_total(token_counts(counts), rows), rows
 
 
 def read(estimator: Any, X: Any) -> Floats:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from topiarist.counts.validation import Csr
 from topiarist.counts.weighting import effective_length_weights, scale_rows, shortened
@@ -15,7 +16,7 @@ from topiarist.hierarchy.branches import BranchProposal, Crown, Wanted, propose_
 from topiarist.hierarchy.grafts import Graft
 from topiarist.kernels.shard import Shard
 from topiarist.models import cam, hplsa, misfits, online
-from topiarist.models.engine import Engine, Floats
+from topiarist.models.engine import Engine, Floats, weighted_total
 from topiarist.scale.blocks import BlockFile
 from topiarist.tasks import options, trees
 from topiarist.tasks.streams import PREDICTING, LearnsFromStreams
@@ -52,7 +53,7 @@ class StreamsTree(LearnsFromStreams):
             return ()
         recent = self.stream_[self._collecting_since :][-round(misfits.LIFETIME) :]
         share = sum(one.misfits * one.documents for one in recent) / max(sum(one.documents for one in recent), 1)
-        with options.running(self) as engine:
+        with options.running(self) as engine, threadpool_limits(limits=1, user_api="blas"):
             return propose_branches(
                 self._crown(), self._misfits.counts, lambda *given: self._scores(engine, *given),
                 share=share, n_words=n_words, wanted=wanted, seed=self._stream_seed,
@@ -223,7 +224,7 @@ class StreamsCAM(StreamsTree):
     def _stream_start(self: Any) -> cam.Stats:
         mix = self.cluster_prior_[:, None] * self.node_given_cluster_
         weights, words = mix.sum(axis=0), self.word_given_node_
-        collection = weights @ words
+        collection = weighted_total(weights, words)
         pseudo = self._prior_tokens(self.n_tokens_seen_)[:, None] * (collection / collection.sum())
         counts = online.expected_counts(words, weights, pseudo, self.n_tokens_seen_)
         documents = self.cluster_prior_ * self._documents_per_token

@@ -122,10 +122,10 @@ def test_rows_may_lie_elsewhere(store, engine, tmp_path):
 
 
 def test_a_pass_that_takes_too_much_memory_is_refused(store, engine):
-    block = max(block.nbytes for block in store.blocks()) + 2 * (SIZE * 3 * 4 + 128)  # a file has a header
+    block = max(block.nbytes for block in store.blocks()) + 2 * SIZE * 3 * 4
     parameters = (COPIES + 3) * 40 * 3 * 4  # 5 blocks
     need = OWN + block + parameters
-    assert run(engine, store.blocks(), executor=InProcess(memory=need), max_iter=1).steps == 1
+    assert run(engine, store.blocks(), executor=InProcess(memory=need)).steps == 12
     with pytest.raises(ResourceError, match=r"a pass takes 4\.0 MB: 0\.0 MB for a block with its rows") as caught:
         run(engine, store.blocks(), executor=InProcess(memory=need - block // 2))
     assert "% of the documents, or more memory" in caught.value.hint
@@ -133,6 +133,32 @@ def test_a_pass_that_takes_too_much_memory_is_refused(store, engine):
         run(engine, store.blocks(), executor=InProcess(memory=OWN))
     assert caught.value.hint == "more memory"
     assert run(engine, shards("float32"), executor=InProcess(memory=1), max_iter=1).steps == 1  # these are there anyway
+
+
+class Counting(InProcess):
+    passes = 0
+
+    def total(self, *arguments):
+        result = super().total(*arguments)
+        self.passes += 1
+        return result
+
+
+def test_what_a_later_pass_will_take_is_asked_for_before_the_first(store, engine):
+    """Looking ahead takes three times the rows, which may be more than a block with its rows before and after."""
+    many, small = 500, OWN + (COPIES + 3) * 40 * 500 * 4
+    blocks, rows = store.blocks("float32"), SIZE * many * 4
+    assert max(block.nbytes for block in blocks) < rows
+
+    def fit(memory):
+        start = plsa.initial(blocks, many, np.random.default_rng(0), 0.01)
+        return em.run(plsa.Plsa(engine, 0.01), blocks, start, em.Rules(5, 0.0), executor=memory)
+
+    executor = Counting(memory=small + 3 * rows - 1)
+    with pytest.raises(ResourceError, match="a pass takes"):
+        fit(executor)
+    assert executor.passes == 0
+    assert fit(Counting(memory=small + 3 * rows)).steps == 5
 
 
 PEAK = """

@@ -1,5 +1,7 @@
 """Estimators on collections that are files."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -8,9 +10,9 @@ from threadpoolctl import threadpool_limits
 
 from tests.oracles import textbook
 from topiarist import CAM, HPLSA, PLSA, Tree
-from topiarist.errors import InputError, UsageError
-from topiarist.kernels.shard import Shard
+from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.scale import BlockStore, InProcess
+from topiarist.scale.executors import OWN
 from topiarist.tasks import stored
 
 COUNTS = sp.csr_matrix(textbook.planted(np.random.default_rng(0), 240, 60, 4, length=60)[0])
@@ -48,11 +50,11 @@ def test_sums_over_documents_do_not_know_how_many_threads_blas_has(n_columns):
     rng = np.random.default_rng(0)
     counts = sp.csr_array(rng.poisson(3.0, (32_768, 4)).astype(np.float64))
     rows = rng.random((32_768, n_columns))
-    function, shard = stored.ReadBlock(lambda counts: rows), Shard.of(counts)
+    function = stored.ReadBlock(lambda counts: rows)
     tokens = []
     for n_threads in (1, 2):
         with threadpool_limits(n_threads, "blas"):
-            tokens.append(function(shard, None)[0])
+            tokens.append(function(counts, None)[0])
     np.testing.assert_array_equal(*tokens)
     exact = counts.sum(axis=1) @ rows.astype(np.longdouble)
     np.testing.assert_allclose(tokens[0], exact.astype(np.float64), rtol=1e-12)
@@ -92,6 +94,41 @@ def test_a_tree_that_was_grown_in_memory_reads_files(store):
     model = CAM(4, random_state=0).fit(store.sample(200))
     np.testing.assert_array_equal(model.transform(store), model.transform(COUNTS))
     np.testing.assert_array_equal(model.predict(store), model.predict(COUNTS))
+
+
+def test_limited_memory_keeps_what_has_a_row_for_each_document_in_files(store, monkeypatch):
+    tree = HPLSA(tree=TREE, random_state=0, max_iter=3)
+    plain = tree.fit(store)
+    arrays = ("class_given_doc_", "labels_", "_lengths")
+    assert not any(isinstance(getattr(plain, name).base, np.memmap) for name in arrays)
+    monkeypatch.setattr(stored, "IN_ALLOWANCE", 1000)
+    limited = HPLSA(tree=TREE, random_state=0, max_iter=3, executor=InProcess(memory=10**8)).fit(store)
+    assert all(isinstance(getattr(limited, name).base, np.memmap) for name in arrays)
+    assert isinstance(limited.predict(store).base, np.memmap)
+    for name in (*arrays, "class_prior_", "doc_given_class_"):
+        np.testing.assert_array_equal(getattr(limited, name), getattr(plain, name))
+    np.testing.assert_array_equal(limited.predict(store), plain.predict(COUNTS))
+    del limited
+    assert not list(store.folder.glob("scratch-*"))
+
+
+def test_reading_stays_within_its_memory_or_is_refused(tmp_path):
+    rng, n_docs, n_columns = np.random.default_rng(0), 16_384, 128
+    counts = sp.csr_array((np.ones(n_docs), rng.integers(0, 50, n_docs), np.arange(n_docs + 1)), shape=(n_docs, 50))
+    store = BlockStore.write(tmp_path / "s", counts, block_size=n_docs // 4)
+    model = PLSA(n_columns, random_state=0, max_iter=1, dtype="float32").fit(counts)
+    rows = n_docs // 4 * n_columns * 4
+    model.set_params(executor=InProcess(memory=OWN + 2 * rows))
+    with pytest.raises(ResourceError, match=r"a pass takes 8\.\d MB: 4\.\d MB for a block with its rows"):
+        model.transform(store)
+    model.set_params(executor=InProcess(memory=OWN + 2 * rows + 10**6))
+    tracemalloc.start()
+    try:
+        answer = model.transform(store)
+        assert tracemalloc.get_traced_memory()[1] <= OWN + 2 * rows + 10**6  # 8 MB in all, and four such blocks
+    finally:
+        tracemalloc.stop()
+    np.testing.assert_array_equal(answer, model.component_given_doc_)
 
 
 class Cluster(InProcess):

@@ -32,7 +32,7 @@ from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import InputError
 from topiarist.kernels.shard import Shard, Side, Tiles, even_cuts
 from topiarist.scale import parquet, writing
-from topiarist.scale.files import mapped
+from topiarist.scale.files import HEADER, mapped
 from topiarist.scale.manifest import AGAIN, PARTS, VOCABULARY, Manifest, read_vocabulary
 from topiarist.text.documents import Document
 from topiarist.text.readers.columns import Columns
@@ -76,9 +76,10 @@ class BlockFile:
 
     @property
     def nbytes(self) -> int:
-        """Bytes in memory while it is open."""
-        ends = (Path(self.folder, self.name, f"{part}.npy").stat().st_size for part in ("indptr", "word_ends"))
-        return sum(ends) + self.nonzeros * (4 + 2 + 2 * np.dtype(self.dtype).itemsize)
+        """Bytes in memory while it is open: its files, and another copy of the counts in another precision."""
+        sizes = {part: Path(self.folder, self.name, f"{part}.npy").stat().st_size for part in PARTS}
+        wanted = self.nonzeros * np.dtype(self.dtype).itemsize
+        return sum(sizes.values()) + (0 if sizes["data"] - HEADER == wanted else 2 * wanted)
 
     def check(self) -> None:
         """Raise unless the sweeps, which look up places without asking again, can trust the arrays."""
@@ -102,11 +103,11 @@ class BlockFile:
         if not sound:
             raise InputError(f"{Path(self.folder, self.name)} holds arrays that are not counts", hint=AGAIN)
 
-    def expect(self) -> None:
+    def expect(self, parts: Iterable[str] = PARTS) -> None:
         """Ask the system to read the files ahead, where it can be asked."""
         if not hasattr(os, "posix_fadvise"):
             return
-        for part in PARTS:
+        for part in parts:
             with open(Path(self.folder, self.name, f"{part}.npy"), "rb") as file:
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_WILLNEED)
 

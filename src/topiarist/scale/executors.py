@@ -22,7 +22,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from topiarist.errors import ResourceError
-from topiarist.scale.files import Scratch, handles, opened
+from topiarist.scale.files import NewRows, Scratch, handles, opened
 
 EStep = Callable[[Any, Any], tuple[Any, Any]]
 
@@ -79,9 +79,10 @@ class InProcess:
     Parameters
     ----------
     memory : int or None
-        Bytes that a fit from files may take beyond an idle process: an open block, its rows before and after, and the
-        parameters with the sums of statistics that are held at a time. What would take more is refused before it is
-        begun. None: no limit.
+        Bytes that work on files may take beyond an idle process: an open block, its rows before and after (or, to
+        look ahead, three times its rows), and the parameters with the sums of statistics that are held at a time. What
+        would take more is refused before its first pass; results with a row for each document lie in files, unless
+        they have less than a megabyte. None: no limit.
     scratch : path or None
         Where the row parameters of such blocks are kept. None: beside the blocks.
     """
@@ -114,7 +115,7 @@ class InProcess:
 
 def _check_memory(function: EStep, work: list[Any], memory: int) -> None:
     """A pass over files may take what it is allowed to, and not more."""
-    largest = max((_open_bytes(pair) for pair in work), default=0)
+    largest = max((_open_bytes(*pair) for pair in work), default=0)
     if not largest:
         return
     copies = COPIES + math.ceil(math.log2(len(work)))
@@ -130,10 +131,15 @@ def _check_memory(function: EStep, work: list[Any], memory: int) -> None:
         )
 
 
-def _open_bytes(pair: tuple[Any, Any]) -> int:
-    """Bytes of a block that is a file while it is computed: itself, and its rows before and after."""
-    block, *rows = [file.nbytes for file in handles(pair)] or [0]
-    return int(block + 2 * sum(rows))
+def _open_bytes(block: Any, own: Any) -> int:
+    """Bytes of a block that is a file while it is computed: itself, and its rows before and after.
+
+    A fit may look ahead between two passes, with three times the rows; that is asked for here, before it has begun.
+    """
+    rows = [file.nbytes for file in handles(own)]
+    largest = max(rows, default=0)
+    ahead = 0 if isinstance(own, NewRows) else 3 * largest
+    return int(max(sum(file.nbytes for file in handles(block)) + sum(rows) + largest, ahead))
 
 
 def bytes_in(value: Any) -> int:

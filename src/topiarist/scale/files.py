@@ -24,6 +24,8 @@ from topiarist.errors import InputError, ResourceError
 
 Array = np.ndarray[Any, Any]
 
+HEADER = 128  # bytes before the numbers of an ``.npy`` file
+
 
 def mapped(path: str | Path) -> Array:
     """The array of a file, memory-mapped. Private: the kernels may take it as writeable, the file never changes."""
@@ -129,6 +131,14 @@ class EvenRows:
         return np.full((self.n_rows, self.n_columns), 1.0 / self.n_columns, self.dtype)
 
 
+@dataclass(frozen=True)
+class NewRows(EvenRows):
+    """Rows that the work makes without being given any: nothing to open, and memory to count."""
+
+    def load(self) -> None:  # type: ignore[override]
+        """Nothing."""
+
+
 class RowFile:
     """The parameters of a block's rows in a file, which goes when nobody in the process that made it needs it.
 
@@ -155,7 +165,7 @@ class RowFile:
     @property
     def nbytes(self) -> int:
         """Bytes in memory."""
-        return os.path.getsize(self.path)
+        return os.path.getsize(self.path) - HEADER
 
     def load(self) -> Array:
         """The rows, memory-mapped."""

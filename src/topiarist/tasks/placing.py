@@ -34,7 +34,7 @@ class PlacesDocuments(FilesDocuments, TransformerMixin):  # type: ignore[misc]  
     def predict(self: Any, X: Any) -> Any:
         """The most probable class of each document."""
         check_is_fitted(self)
-        return stored.read(self, X).argmax(axis=1)
+        return stored.read_labels(self, X)
 
     @property
     def components_(self: Any) -> Floats:

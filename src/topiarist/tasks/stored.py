@@ -10,21 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 from sklearn.utils.validation import validate_data
 
-from topiarist.counts.validation import token_counts
+from topiarist.counts.validation import Csr, token_counts
 from topiarist.counts.weighting import shortened
 from topiarist.errors import InputError, UsageError
-from topiarist.kernels.shard import Shard
 from topiarist.models.engine import Engine, Floats, weighted_total
-from topiarist.scale.blocks import BlockStore
-from topiarist.scale.executors import Executor, InProcess
-from topiarist.scale.files import RowFile, Scratch, handles
+from topiarist.scale.blocks import BlockFile, BlockStore
+from topiarist.scale.executors import OWN, Executor, InProcess
+from topiarist.scale.files import HEADER, NewRows, RowFile, Scratch, handles
 from topiarist.tasks import options
 from topiarist.tasks.progress import prepare_kernels
 
 IN_MEMORY = 64 << 20  # bytes: an array with a row for each document that is larger stays in a file
+IN_ALLOWANCE = OWN // 4  # the same where memory is limited: three such arrays are no more than what is anybody's own
 BLOCKS = 32  # that counts in memory are cut into for a cluster, if there are enough documents
 SMALLEST_BLOCK, LARGEST_BLOCK = 1 << 12, 1 << 16
 SAMPLE = "store.sample(20_000), so many documents in memory; or block.counts() for each of store.blocks()"
@@ -58,15 +57,41 @@ class Reader:
 
 
 @dataclass(frozen=True)
+class CountsFile:
+    """A block as a reader wants it: by document alone, to be read in some precision."""
+
+    block: BlockFile
+    dtype: str
+
+    @property
+    def folder(self) -> str:
+        """That of the store."""
+        return self.block.folder
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in memory while it is open."""
+        stored, wanted = np.dtype(self.block.dtype), np.dtype(self.dtype)
+        sizes = (4, stored.itemsize, wanted.itemsize if wanted != stored else 0)
+        return 4 * (self.block.shape[0] + 1) + self.block.nonzeros * sum(sizes) + 3 * HEADER
+
+    def load(self) -> Csr:
+        """The counts, memory-mapped."""
+        return self.block.counts()
+
+    def expect(self) -> None:
+        """Ask the system to read the files ahead."""
+        self.block.expect(("indptr", "indices", "data"))
+
+
+@dataclass(frozen=True)
 class ReadBlock:
-    """A reader as a function of a block."""
+    """A reader as a function of a block's counts."""
 
     reader: Any
 
-    def __call__(self, block: Shard, _: Any) -> tuple[Floats, Floats]:
+    def __call__(self, counts: Csr, _: Any) -> tuple[Floats, Floats]:
         """The tokens of each component, and what the reader says of each document."""
-        side = block.rows
-        counts = csr_array((side.data, side.indices, side.indptr), shape=block.shape)
         rows = self.reader(counts)
         return weighted_total(token_counts(counts), rows), rows
 
@@ -74,31 +99,60 @@ class ReadBlock:
 def read(estimator: Any, X: Any) -> Floats:
     """What ``transform`` returns, for counts in memory and for a store."""
     if isinstance(X, BlockStore):
-        validate_data(estimator, X, reset=False, skip_check_array=True)
-        with options.running(estimator) as engine:
-            return read_store(X, estimator._reader(engine), estimator.executor)[0]
+        return _read(estimator, X).rows()
     counts = estimator._counts(X, reset=False)
     with options.running(estimator) as engine:
         rows: Floats = estimator._reader(engine)(counts)
         return rows
 
 
-def read_store(store: BlockStore, reader: Any, executor: Any) -> tuple[Floats, Floats]:
-    """A row for each document, in a file if they are many, and how many tokens each component has."""
-    blocks = store.blocks()
-    tokens, rows = (executor or InProcess()).total(ReadBlock(reader), blocks, [None] * len(blocks))
-    return gathered(rows, len(store)), tokens
+def read_labels(estimator: Any, X: Any) -> Any:
+    """The place of the largest number in each row that ``read`` returns."""
+    return _read(estimator, X).labels() if isinstance(X, BlockStore) else read(estimator, X).argmax(axis=1)
 
 
-def gathered(rows: tuple[RowFile, ...], n_docs: int) -> Floats:
-    """The rows of all blocks as one array."""
-    first = rows[0].load()
-    return room((n_docs, first.shape[1]), first.dtype, rows[0].folder.parent, (part.load() for part in rows))
+def _read(estimator: Any, store: BlockStore) -> Answers:
+    validate_data(estimator, store, reset=False, skip_check_array=True)
+    with options.running(estimator) as engine:
+        return read_store(store, estimator._reader(engine), estimator.executor)
 
 
-def room(shape: tuple[int, ...], dtype: Any, folder: Path, parts: Iterable[Floats] = ()) -> Floats:
+@dataclass(frozen=True)
+class Answers:
+    """What a reader says of a store: the tokens of each component, and in files the rows of each block."""
+
+    tokens: Floats
+    parts: tuple[RowFile, ...]
+    n_docs: int
+    in_memory: int  # bytes: what is larger stays in a file
+
+    def rows(self) -> Floats:
+        """A row for each document."""
+        first = self.parts[0].load()
+        return self.kept((self.n_docs, first.shape[1]), first.dtype, (part.load() for part in self.parts))
+
+    def labels(self) -> Any:
+        """The place of the largest number in each row."""
+        return self.kept((self.n_docs,), np.intp, (part.load().argmax(axis=1) for part in self.parts))
+
+    def kept(self, shape: tuple[int, ...], dtype: Any, parts: Iterable[Any]) -> Any:
+        """An array of parts, with something for each document."""
+        return room(shape, dtype, self.parts[0].folder.parent, parts, self.in_memory)
+
+
+def read_store(store: BlockStore, reader: Any, executor: Any) -> Answers:
+    """Have all blocks read."""
+    dtype, n_columns = np.dtype(reader.dtype).str, reader.shared.n_components
+    blocks = [CountsFile(block, dtype) for block in store.blocks()]
+    rows = [NewRows(block.shape[0], n_columns, dtype) for block in store.blocks()]
+    tokens, parts = (executor or InProcess()).total(ReadBlock(reader), blocks, rows)
+    limited = getattr(executor, "memory", None) is not None
+    return Answers(tokens, parts, len(store), min(IN_MEMORY, IN_ALLOWANCE) if limited else IN_MEMORY)
+
+
+def room(shape: tuple[int, ...], dtype: Any, folder: Path, parts: Iterable[Any], in_memory: int) -> Any:
     """An array of these parts: in memory if it is small, else in a file that goes when the array does."""
-    if np.prod(shape) * np.dtype(dtype).itemsize > IN_MEMORY:
+    if np.prod(shape) * np.dtype(dtype).itemsize > in_memory:
         return Scratch(folder).array(shape, dtype, parts)
     array, place = np.empty(shape, dtype), 0
     for part in parts:
@@ -177,8 +231,8 @@ def fit_plsa(estimator: Any, X: Any) -> None:
         prepare_kernels(dtype, device=estimator.device)
         rng = options.generator(estimator.random_state)
         fit = estimator._run(engine, store.blocks(dtype), store.n_tokens, None, rng)
-        documents, tokens = read_store(store, estimator._reader(engine, fit), estimator.executor)
+        answers = read_store(store, estimator._reader(engine, fit), estimator.executor)
         estimator._keep_fit(fit)
-        estimator.component_prior_ = (tokens / store.n_tokens).astype(estimator.components_.dtype)
-        estimator.component_given_doc_ = documents
+        estimator.component_prior_ = (answers.tokens / store.n_tokens).astype(estimator.components_.dtype)
+        estimator.component_given_doc_ = answers.rows()
         estimator._forget_stream(len(store), store.n_tokens)

@@ -42,8 +42,9 @@ def fit_hplsa(estimator: Any, X: Any) -> None:
             )  # fmt: skip
         estimator._keep_fit(tree, classes, fit)
         estimator.curve_, estimator.grown_, estimator.stopped_ = None, "given", fit.reason
-        rows, tokens = read_store(store, estimator._reader(engine), estimator.executor)
-        estimator.class_given_doc_, estimator.class_prior_ = rows, tokens / tokens.sum()
-        estimator._lengths = np.concatenate([token_counts(block.counts()) for block in store.blocks()])
-        estimator.labels_ = rows.argmax(axis=1)
+        answers = read_store(store, estimator._reader(engine), estimator.executor)
+        estimator.class_given_doc_, estimator.labels_ = answers.rows(), answers.labels()
+        estimator.class_prior_ = answers.tokens / answers.tokens.sum()
+        lengths = (token_counts(block.counts()) for block in store.blocks())
+        estimator._lengths = answers.kept((len(store),), np.float64, lengths)
         estimator._forget_stream(len(store), store.n_tokens)

@@ -73,6 +73,19 @@ def test_folders_patterns_and_addresses_are_the_same_files(parts, tmp_path, how)
     assert contents(store) == contents(again)
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ids_that_come_again_get_numbers_wherever_they_are(tmp_path, n_jobs):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for part, ids in enumerate((["a", "b", "a", "c", "d", "e"], ["b", "a", "f", "b", "g"], ["h", "a"])):
+        texts = [f"tree garden {number}" for number in ids]
+        parquet.write_table(pa.table({"id": ids, "text": texts}), folder / f"{part}.parquet", row_group_size=3)
+    store = BlockStore.from_parquet(folder, tmp_path / "store", CountSettings(), block_size=3, n_jobs=n_jobs)
+    ids = list(store.ids())
+    assert ids == ["a", "b", "a#2", "c", "d", "e", "b#2", "a#3", "f", "b#3", "g", "h", "a#4"]
+    assert ids == list(Corpus.from_documents(read(sorted(folder.iterdir())), CountSettings()).ids)
+
+
 def test_any_number_of_processes_writes_the_same_bytes(parts, tmp_path):
     one = BlockStore.from_parquet(parts, tmp_path / "one", SETTINGS, block_size=16)
     two = BlockStore.from_parquet(parts, tmp_path / "two", SETTINGS, block_size=16, n_jobs=2)

@@ -199,6 +199,7 @@ class BlockStore:
         text, id : str
             The columns of texts and ids. ``text=None``: the reader's choice, as for ``topiarist.text.readers.read``; a
             ``Columns``: that and more, such as the title. ``id=None``: the column ``id``, or else file and row.
+            The second document that is called ``a`` becomes ``a#2``, as in ``read``, wherever it is.
             Titles are found by their usual names, and counted unless ``settings`` says otherwise.
         block_size : int
             Documents in a block at most. Neighbouring row groups share one as long as they fit.

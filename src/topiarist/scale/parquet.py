@@ -2,8 +2,8 @@
 
 A partition is a run of row groups of one or several files with about as many rows as a block has documents. Whoever is
 given one reads it from its address, twice: first to summarise its words; then, when all summaries have been merged to
-the vocabulary, to count them and to write the blocks into the new store. What travels is addresses, summaries and the
-manifest's entries. Partitions, and the numbers of their blocks, depend on the files alone: the store is the same, byte
+the vocabulary, to count them and to write the blocks into the new store. What travels is addresses, summaries, eight bytes
+for each id and the manifest's entries. Partitions, and the numbers of their blocks, depend on the files alone: the store is the same, byte
 for byte, whoever made it.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial, reduce
 from itertools import accumulate, islice
@@ -81,6 +81,7 @@ class Seen:
 
     n_docs: int
     digests: tuple[str, ...]  # of its parts
+    ids: bytes  # eight of each document's id, digested
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,7 @@ class Job:
     partition: Partition
     seen: Seen
     first: int  # number of its first block
+    again: Mapping[int, int]  # documents whose id has come before, by place: for which time it comes
 
 
 def write_parquet(
@@ -118,7 +120,8 @@ def write_parquet(
         files = {VOCABULARY: write_vocabulary(store, vocabulary)}
         sizes = [-(-seen.n_docs // block_size) for seen in words.seen]
         firsts = accumulate(sizes[:-1], initial=0)
-        jobs = [Job(*job) for job in zip(partitions, words.seen, firsts, strict=True) if job[1].n_docs]
+        again = repeated([seen.ids for seen in words.seen])
+        jobs = [Job(*job) for job in zip(partitions, words.seen, firsts, again, strict=True) if job[1].n_docs]
         entries = [entry for blocks in place.map(count, jobs, str(store), settings, block_size) for entry in blocks]
         for left in store.glob(".block-*"):  # of tasks that were given up, and done by others
             shutil.rmtree(left, ignore_errors=True)
@@ -164,7 +167,7 @@ def summarise(partition: Partition, settings: CountSettings) -> Words:
     reading = _Reading(partition)
     texts = (text_of(document, settings.titles) for document in reading)
     summary = summarise_texts(texts, settings)
-    return Words(summary, (Seen(summary.n_docs, tuple(reading.digests)),))
+    return Words(summary, (Seen(summary.n_docs, tuple(reading.digests), b"".join(reading.ids)),))
 
 
 def merge(*words: Words) -> Words:
@@ -173,10 +176,32 @@ def merge(*words: Words) -> Words:
     return Words(total, tuple(seen for part in words for seen in part.seen))
 
 
+def repeated(ids: Sequence[bytes]) -> list[dict[int, int]]:
+    """For each partition the documents whose id has come before, by their place, and for which time it comes."""
+    numbers = np.frombuffer(b"".join(ids), np.uint64)
+    order = np.argsort(numbers, kind="stable")
+    same = np.append(False, numbers[order[1:]] == numbers[order[:-1]])
+    starts = np.cumsum([0, *map(len, ids)]) // numbers.itemsize
+    found: list[dict[int, int]] = [{} for _ in ids]
+    first = 0
+    for rank in np.flatnonzero(same).tolist():
+        first = first if same[rank - 1] else rank - 1
+        partition = int(np.searchsorted(starts, order[rank], side="right")) - 1
+        found[partition][int(order[rank] - starts[partition])] = rank - first + 1
+    return found
+
+
+def _renamed(documents: Iterable[Document], again: Mapping[int, int]) -> Iterator[Document]:
+    """The documents with ids that are unique, as ``read`` makes them: the second that is called a becomes a#2."""
+    for place, document in enumerate(documents):
+        yield replace(document, id=f"{document.id}#{again[place]}") if place in again else document
+
+
 def count(job: Job, folder: str, settings: CountSettings, block_size: int) -> list[BlockEntry]:
     """A task, the second map: the counts of a partition, written as blocks."""
     reading = _Reading(job.partition)
-    blocks = counted(reading, job.seen.n_docs, _vocabulary(folder), settings, block_size, 1)
+    documents = _renamed(reading, job.again)
+    blocks = counted(documents, job.seen.n_docs, _vocabulary(folder), settings, block_size, 1)
     entries = [
         write_block(Path(folder), job.first + number, counts, DTYPE, ids) for number, (counts, ids) in enumerate(blocks)
     ]
@@ -185,11 +210,12 @@ def count(job: Job, folder: str, settings: CountSettings, block_size: int) -> li
 
 
 class _Reading:
-    """The documents of a partition, with a digest of each part that has passed."""
+    """The documents of a partition, with a digest of each part that has passed, and of each id."""
 
     def __init__(self, partition: Partition) -> None:
         self._partition = partition
         self.digests: list[str] = []
+        self.ids: list[bytes] = []
 
     def __iter__(self) -> Iterator[Document]:
         for part in self._partition.parts:
@@ -199,6 +225,7 @@ class _Reading:
                     data = piece.encode()
                     digest.update(len(data).to_bytes(8))
                     digest.update(data)
+                self.ids.append(hashlib.blake2b(document.id.encode(), digest_size=8).digest())
                 yield document
             self.digests.append(digest.hexdigest())
 

@@ -1,39 +1,27 @@
-"""Dask: the bits of one process, whoever computes them and whoever dies meanwhile."""
+"""Dask: the bits of one process, whoever computes them."""
 
-import gc
 import os
-import signal
 import subprocess
 import sys
-import threading
-import time
-from concurrent.futures import CancelledError
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 pytest.importorskip("distributed")
 
-import dask
 from distributed import Client, LocalCluster
 from sklearn.base import clone
 
-from tests.oracles import textbook
+from tests.scale.clusters import COUNTS, QUIET, assert_same_bits, contents, run, write_parquet
 from topiarist import PLSA
 from topiarist.counts import CountSettings
-from topiarist.errors import InputError, ResourceError, UsageError
+from topiarist.errors import InputError, UsageError
 from topiarist.kernels import load
 from topiarist.models import em, plsa
 from topiarist.models.engine import Engine
 from topiarist.scale import BlockStore, DaskExecutor, InProcess
 from topiarist.scale.dask import _places, pack, unpack
-from topiarist.scale.files import opened
 from topiarist.scale.threads import Threads
-
-PAGES = {"dashboard_address": "127.0.0.1:0", "worker_dashboard_address": "127.0.0.1:0"}  # nobody else may look
-QUIET = {"threads_per_worker": 1, "silence_logs": 50, **PAGES}
-COUNTS = sp.csr_matrix(textbook.planted(np.random.default_rng(0), 300, 60, 4, length=60)[0])
 
 
 @pytest.fixture(scope="module")
@@ -48,21 +36,6 @@ def client():
         Client(cluster) as client,
     ):
         yield client
-
-
-def run(store, executor, **rules):
-    blocks = store.blocks("float64")
-    with Threads(2) as threads:
-        model = plsa.Plsa(Engine(load(), threads), 0.01, 0.05)
-        start = plsa.initial(blocks, 4, np.random.default_rng(0), 0.01)
-        return em.run(model, blocks, start, em.Rules(**{"max_iter": 7, "tol": 0.0, **rules}), executor=executor)
-
-
-def assert_same_bits(first, second):
-    assert first.objectives == second.objectives
-    np.testing.assert_array_equal(first.state.shared.by_word, second.state.shared.by_word)
-    for rows, others in zip(first.state.local, second.state.local, strict=True):
-        np.testing.assert_array_equal(opened(rows), opened(others))
 
 
 @pytest.mark.parametrize("tasks_per_thread", [1, 2, 100])
@@ -115,88 +88,6 @@ def test_blocks_in_memory_are_refused(client):
         DaskExecutor(client).total(lambda block, rows: (1, rows), [np.eye(2)], [np.eye(2)])
     with pytest.raises(UsageError, match=r"client must be a distributed\.Client"):
         DaskExecutor("tcp://127.0.0.1:8786")
-
-
-class Losing(DaskExecutor):
-    """Loses passes before it computes them."""
-
-    losses = 0
-
-    def _pass(self, *arguments):
-        if self.losses:
-            self.losses -= 1
-            raise CancelledError("lost with a worker")
-        return super()._pass(*arguments)
-
-
-def test_a_lost_pass_is_started_again_but_not_for_ever(store, client):
-    executor = Losing(client, retries=2)
-    executor.losses = 2
-    assert_same_bits(run(store, InProcess(), max_iter=2), run(store, executor, max_iter=2))
-    executor.losses = 3
-    with pytest.raises(ResourceError, match="the cluster lost the same pass 3 times: lost with a worker"):
-        run(store, executor)
-    assert not list(store.folder.glob("scratch-*"))
-
-
-def test_a_cluster_without_workers_is_given_up(store):
-    with (
-        LocalCluster(processes=False, n_workers=0, **QUIET) as cluster,
-        Client(cluster) as client,
-        pytest.raises(ResourceError, match=r"no worker for 0\.2 seconds"),
-    ):
-        run(store, DaskExecutor(client, patience=0.2))
-    with pytest.raises(ResourceError, match="the client is closed"):
-        run(store, DaskExecutor(client))
-
-
-class LosesItsWorkers(DaskExecutor):
-    """All workers leave while it waits for an answer."""
-
-    def _answer(self, future):
-        self.client.cluster.scale(0)
-        return super()._answer(self.client.submit(time.sleep, 60, key="never", workers=["tcp://127.0.0.1:1"]))
-
-
-def test_a_cluster_whose_workers_leave_is_given_up(store):
-    with (
-        LocalCluster(processes=False, n_workers=1, **QUIET) as cluster,
-        Client(cluster) as client,
-        pytest.raises(ResourceError, match=r"no worker for 0\.5 seconds"),
-    ):
-        run(store, LosesItsWorkers(client, patience=0.5))
-
-
-class LosesItsScheduler(DaskExecutor):
-    """The scheduler stops in the middle of a pass."""
-
-    def _answer(self, future):
-        self.client.cluster.sync(self.client.cluster.scheduler.close)
-        return super()._answer(future)
-
-
-def test_a_cluster_whose_scheduler_stops_is_given_up(store):
-    outcome = []
-
-    def fit(client):
-        try:
-            run(store, LosesItsScheduler(client))
-        except ResourceError as error:
-            outcome.append(error)
-
-    with (
-        dask.config.set({"distributed.comm.timeouts.connect": "1s"}),
-        LocalCluster(processes=False, n_workers=1, **QUIET) as cluster,
-        Client(cluster) as client,
-    ):
-        thread = threading.Thread(target=fit, args=(client,), daemon=True)
-        thread.start()
-        thread.join(30)
-        assert not thread.is_alive(), "the fit hangs"
-    assert outcome
-    outcome.clear()
-    gc.collect()
-    assert not list(store.folder.glob("scratch-*"))
 
 
 def test_tasks_go_to_workers_in_the_order_of_blocks():
@@ -267,23 +158,6 @@ def test_dask_is_imported_by_those_who_ask_for_it_only():
     assert "pip install topiarist[dask]" in third
 
 
-def write_parquet(folder, n_files=6, rows=60, seed=0):
-    pa = pytest.importorskip("pyarrow")
-    from pyarrow import parquet
-
-    rng = np.random.default_rng(seed)
-    words = [f"word{letter}" for letter in "abcdefghijklmnop"]
-    folder.mkdir()
-    for number in range(n_files):
-        texts = [" ".join(rng.choice(words, rng.integers(1, 12))) for _ in range(rows)]
-        parquet.write_table(pa.table({"text": texts}), folder / f"part-{number}.parquet", row_group_size=25)
-    return folder
-
-
-def contents(folder):
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
-
-
 def test_workers_write_the_store_that_one_process_writes(tmp_path, client):
     parts = write_parquet(tmp_path / "parts")
     here = BlockStore.from_parquet(parts, tmp_path / "here", CountSettings(stem="en"), block_size=30)
@@ -311,83 +185,3 @@ def test_tasks_have_names_that_the_dashboard_can_show(tmp_path, client, monkeypa
     store = BlockStore.from_parquet(write_parquet(tmp_path / "parts"), tmp_path / "s", block_size=30, client=client)
     PLSA(2, max_iter=2, executor=DaskExecutor(client)).fit(store)
     assert keys == {"look", "summarise", "merge", "count", "sweep", "add", "bring_home"}
-
-
-class Killing(DaskExecutor):
-    """Kills a worker process in the middle of its fourth pass."""
-
-    passes, victim, killed = 0, 0, False
-
-    def _pass(self, function, work, rows, folder):
-        self.passes += 1
-        if self.passes == 4:
-            threading.Thread(target=self._kill, args=(rows,), daemon=True).start()
-        return super()._pass(function, work, rows, folder)
-
-    def _kill(self, rows):
-        while not any(os.path.exists(row.path) for row in rows):  # some blocks are done, others are not
-            time.sleep(0.001)
-        os.kill(self.victim, signal.SIGKILL)
-        self.killed = True
-
-
-needs_kill = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system cannot kill so rudely")
-
-
-@pytest.fixture(scope="module")
-def processes(tmp_path_factory):
-    """Three workers that are processes, and may be killed: others are started in their place."""
-    import psutil
-
-    folder = str(tmp_path_factory.mktemp("workers"))
-    with (
-        LocalCluster(processes=True, n_workers=3, host="127.0.0.1", local_directory=folder, **QUIET) as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
-        left = client.run(os.getpid).values()
-    assert not any(psutil.pid_exists(pid) for pid in left)
-
-
-def bounded(work, seconds=120):
-    """What ``work`` returns, unless it hangs."""
-    results = []
-    thread = threading.Thread(target=lambda: results.append(work()), daemon=True)
-    thread.start()
-    thread.join(seconds)
-    assert not thread.is_alive(), "it hangs"
-    return results.pop()
-
-
-@needs_kill
-def test_a_worker_killed_in_the_middle_of_a_fit_changes_nothing(tmp_path, processes):
-    counts = sp.vstack([COUNTS] * 8, format="csr")
-    store = BlockStore.write(tmp_path / "store", counts, block_size=64)  # 38 blocks
-    executor = Killing(processes, tasks_per_thread=8)
-    executor.victim = next(iter(processes.run(os.getpid).values()))
-    fit = bounded(lambda: run(store, executor))
-    assert executor.killed
-    assert executor.victim not in processes.run(os.getpid).values()
-    assert_same_bits(run(store, InProcess()), fit)
-    del fit
-    assert not list(store.folder.glob("scratch-*"))
-
-
-@needs_kill
-def test_a_worker_killed_while_it_counts_changes_nothing(tmp_path, processes):
-    parts = write_parquet(tmp_path / "parts", n_files=6, rows=1500)
-    here = BlockStore.from_parquet(parts, tmp_path / "here", block_size=100)
-    victim = next(iter(processes.run(os.getpid).values()))
-    killed = []
-
-    def kill():
-        while not list(tmp_path.glob(".there-*/block-*")):  # some blocks are written, others are not
-            time.sleep(0.001)
-        os.kill(victim, signal.SIGKILL)
-        killed.append(victim)
-
-    threading.Thread(target=kill, daemon=True).start()
-    there = bounded(lambda: BlockStore.from_parquet(parts, tmp_path / "there", block_size=100, client=processes))
-    assert killed
-    assert contents(here.folder) == contents(there.folder)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["here", "parts", "there"]

@@ -5,7 +5,6 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
-
 from threadpoolctl import threadpool_limits
 
 from tests.oracles import textbook

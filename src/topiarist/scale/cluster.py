@@ -5,9 +5,11 @@ Knows a client by what it does; ``dask`` brings the package.
 
 from __future__ import annotations
 
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError, Future, wait
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
@@ -99,17 +101,13 @@ class Cluster:
 
     def answer(self, future: Any) -> Any:
         """The result; while it does not come, look whether there is anybody to wait for."""
-        seen = time.monotonic()
-        while True:
-            try:
-                return future.result(timeout=SECONDS_BETWEEN_LOOKS)
-            except TimeoutError:
-                if future.status == "error":  # it is the task's own
-                    raise
+        seen, coming = time.monotonic(), _on_its_way(future)
+        while not wait([coming], SECONDS_BETWEEN_LOOKS).done:
             if self.workers(wait=False):
                 seen = time.monotonic()
             elif time.monotonic() - seen > self.patience:
                 raise self._nobody()
+        return coming.result()
 
     def workers(self, *, wait: bool = True) -> dict[str, int]:
         """The threads of each worker, in an order that stays the same as long as the workers do."""
@@ -133,3 +131,23 @@ class Cluster:
         return ResourceError(
             f"the cluster has had no worker for {self.patience:g} seconds", hint="start workers, or a longer patience="
         )
+
+
+def _on_its_way(future: Any) -> Future[Any]:
+    """The result of a task, which a thread waits for and fetches, once.
+
+    Asking for it again and again with a timeout would cancel the way home of the one that has just come: the timeout of
+    one question ends what the next one waits for, and distributed says ``UnboundLocalError`` (its issue 8514).
+    """
+    coming: Future[Any] = Future()
+
+    def fetch() -> None:
+        try:
+            coming.set_result(future.result())
+        except UnboundLocalError as error:
+            coming.set_exception(CancelledError(f"a result was cancelled on its way: {error}"))
+        except BaseException as error:
+            coming.set_exception(error)
+
+    threading.Thread(target=fetch, name="topiarist-answer", daemon=True).start()
+    return coming

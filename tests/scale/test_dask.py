@@ -20,7 +20,7 @@ from topiarist.kernels import load
 from topiarist.models import em, plsa
 from topiarist.models.engine import Engine
 from topiarist.scale import BlockStore, DaskExecutor, InProcess
-from topiarist.scale.dask import _places, pack, unpack
+from topiarist.scale.dask import LARGE, _places, pack, unpack
 from topiarist.scale.threads import Threads
 
 
@@ -112,6 +112,18 @@ def test_parcels_keep_values_and_alignment(tmp_path):
     (tmp_path / "other").unlink()
     with pytest.raises(InputError, match="a folder that all workers see"):
         unpack(parcel)
+
+
+def test_only_numbers_of_parcels_are_in_files(tmp_path):
+    path = tmp_path / "parcel"
+    text, array = "words " * LARGE, np.arange(LARGE, dtype=np.float64)
+    for value in (text, (text, array), [array, {"text": text}], array):
+        parcel = pack(value, str(path))
+        assert b"words" not in path.read_bytes()
+        assert isinstance(parcel.frames[0], bytes)
+        assert parcel.size == (0 if value is text else array.nbytes)
+        back = unpack(parcel)
+        assert str(back) == str(value)
 
 
 ON_A_DEVICE = """

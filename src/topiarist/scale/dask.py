@@ -169,13 +169,23 @@ class Parcel:
     frames: tuple[Any, ...]  # bytes, or where they begin and end in the file
 
 
+@dataclass(frozen=True)
+class _Whole:
+    """A value that Dask takes as one thing, and not part by part: first what describes it, then bytes of arrays."""
+
+    value: Any
+
+
 def pack(value: Any, path: str) -> Parcel:
-    """Write the large arrays of a value to a file, each from a cache line on."""
-    header, found = _distributed().protocol.serialize(value, on_error="raise")
-    frames: list[Any] = []
+    """Write the large arrays of a value to a file, each from a cache line on.
+
+    Only arrays: what Dask will take as a Python object again, and trust, is never read from a file.
+    """
+    header, (thing, *arrays) = _distributed().protocol.serialize(_Whole(value), on_error="raise")
+    frames: list[Any] = [bytes(thing)]
     end = 0
     with new_file(path) as file:
-        for frame in (memoryview(frame).cast("B") for frame in found):
+        for frame in (memoryview(array).cast("B") for array in arrays):
             if frame.nbytes < LARGE:
                 frames.append(bytes(frame))
                 continue
@@ -202,7 +212,7 @@ def unpack(parcel: Parcel, *, map: bool = True) -> Any:
             hint="scratch=, a folder that all workers see under the same name",
         ) from error
     frames = [buffer.data[frame[0] : frame[1]] if isinstance(frame, tuple) else frame for frame in parcel.frames]
-    return _distributed().protocol.deserialize(parcel.header, frames)
+    return _distributed().protocol.deserialize(parcel.header, frames).value
 
 
 def _distributed() -> Any:

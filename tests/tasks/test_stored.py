@@ -140,9 +140,13 @@ class Cluster(InProcess):
         (lambda X: PLSA(2, heldout_fraction=0.1).fit(X), "heldout_fraction=0.1 does not go with counts that are files"),
         (lambda X: PLSA(2, inverse_temperature="heldout").fit(X), "inverse_temperature='heldout' does not go"),
         (lambda X: PLSA(2, online=True).fit(X), "online=True does not go with counts that are files"),
-        (lambda X: PLSA(2).partial_fit(X), "this method needs counts in memory, and this is a BlockStore"),
-        (lambda X: PLSA(2, max_iter=1).fit(X).score(X), "this method needs counts in memory"),
-        (lambda X: PLSA(2, max_iter=1).fit(X).perplexity(X), "this method needs counts in memory"),
+        (lambda X: PLSA(2).partial_fit(X), "partial_fit needs counts in memory, and this is a BlockStore"),
+        (lambda X: PLSA(2, max_iter=1).fit(X).score(X), "score needs counts in memory"),
+        (lambda X: PLSA(2, max_iter=1).fit(X).perplexity(X), "perplexity needs counts in memory"),
+        (lambda X: HPLSA(tree=TREE).partial_fit(X), "partial_fit needs counts in memory"),
+        (lambda X: HPLSA(tree=TREE, max_iter=1).fit(X).score(X), "score needs counts in memory"),
+        (lambda X: HPLSA(tree=TREE, max_iter=1).fit(X).perplexity(X), "perplexity needs counts in memory"),
+        (lambda X: CAM(tree=TREE, max_iter=1).fit(COUNTS).word_levels(X), "word_levels needs counts in memory"),
         (lambda X: HPLSA(2).fit(X), "growing a tree needs counts in memory, and this is a BlockStore"),
         (lambda X: HPLSA(tree=TREE, topic_mix="heldout").fit(X), "topic_mix='heldout' does not go"),
         (lambda X: HPLSA(tree=TREE, effective_length=35).fit(X), "effective_length=35 does not go"),
@@ -154,6 +158,20 @@ class Cluster(InProcess):
 def test_what_needs_memory_says_so(store, fit, message):
     with pytest.raises(UsageError, match=message):
         fit(store)
+
+
+class Elsewhere:
+    """Somebody's own executor, which has what the protocol asks for and no more."""
+
+    needs_files = True
+
+    def total(self, function, blocks, local):
+        return InProcess().total(function, blocks, local)
+
+
+def test_an_own_executor_needs_no_scratch_folder():
+    model = PLSA(4, random_state=0, max_iter=5, executor=Elsewhere()).fit(COUNTS)
+    np.testing.assert_allclose(model.history_, PLSA(4, random_state=0, max_iter=5).fit(COUNTS).history_)
 
 
 def test_too_few_documents_for_the_components(store):

@@ -46,7 +46,7 @@ class PlacesDocuments(FilesDocuments, TransformerMixin):  # type: ignore[misc]  
     def score(self: Any, X: Any, y: Any = None) -> float:
         """Mean log-likelihood per token; words unknown to the model are left out."""
         check_is_fitted(self)
-        counts = known_counts(self.components_, self._counts(X, reset=False))
+        counts = known_counts(self.components_, self._counts(X, reset=False, what="score"))
         with options.running(self) as engine:
             reader = self._reader(engine)
             total = reader.log_likelihood(counts, reader(counts))
@@ -55,19 +55,19 @@ class PlacesDocuments(FilesDocuments, TransformerMixin):  # type: ignore[misc]  
     def perplexity(self: Any, X: Any) -> float:
         """Perplexity by document completion: half of each document's tokens place it, the other half are scored."""
         check_is_fitted(self)
-        counts = self._counts(X, reset=False)
+        counts = self._counts(X, reset=False, what="perplexity")
         with options.running(self) as engine:
             return completion_perplexity(self.components_, self._reader(engine), counts)
 
-    def _placed(self: Any, X: Any) -> tuple[Any, Floats]:
+    def _placed(self: Any, X: Any, what: str) -> tuple[Any, Floats]:
         """Counts, and P(class | document)."""
         check_is_fitted(self)
-        counts = self._counts(X, reset=False)
+        counts = self._counts(X, reset=False, what=what)
         with options.running(self) as engine:
             return counts, self._reader(engine)(counts)
 
-    def _counts(self: Any, X: Any, *, reset: bool) -> Any:
-        stored.in_memory(X, "this method")
+    def _counts(self: Any, X: Any, *, reset: bool, what: str = "this method") -> Any:
+        stored.in_memory(X, what)
         counts = check_counts(X)
         validate_data(self, X, reset=reset, skip_check_array=True)
         if reset:

@@ -221,7 +221,7 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log-likelihood per token of documents that are folded in; words unknown to the model are left out."""
         check_is_fitted(self)
-        counts = known_counts(self.components_, self._counts(X, reset=False))
+        counts = known_counts(self.components_, self._counts(X, reset=False, what="score"))
         with options.running(self) as engine:
             reader = self._reader(engine)
             total = reader.log_likelihood(counts, reader(counts))
@@ -230,7 +230,7 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def perplexity(self, X: Any) -> float:
         """Perplexity by document completion: half of each document's tokens folded in, the other half scored."""
         check_is_fitted(self)
-        counts = self._counts(X, reset=False)
+        counts = self._counts(X, reset=False, what="perplexity")
         with options.running(self) as engine:
             return completion_perplexity(self.components_, self._reader(engine), counts)
 
@@ -242,8 +242,8 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         model, shared = plsa.Plsa(engine, 0.0, self.component_smoothing_), plsa.Params.of(self.components_)
         return stored.Reader(model, shared, self.inverse_temperature_, shared.by_word.dtype)
 
-    def _counts(self, X: Any, *, reset: bool) -> Any:
-        stored.in_memory(X, "this method")
+    def _counts(self, X: Any, *, reset: bool, what: str = "this method") -> Any:
+        stored.in_memory(X, what)
         counts = check_counts(X)
         validate_data(self, X, reset=reset, skip_check_array=True)
         if reset:

@@ -134,13 +134,13 @@ class ReadsDocuments:
 
     def node_given_doc(self: Any, X: Any) -> Array:
         """P(node | document): how much of each document every node of the tree explains, (documents, nodes)."""
-        counts, posterior = self._placed(X)
+        counts, posterior = self._placed(X, "node_given_doc")
         mix, words = self._paths()
         return node_given_doc(counts, mix, words, posterior)
 
     def word_levels(self: Any, X: Any) -> WordLevels:
         """The level of abstraction of every word of every document; 0 is the root."""
-        counts, posterior = self._placed(X)
+        counts, posterior = self._placed(X, "word_levels")
         mix, words = self._paths()
         depths = np.array(self.tree_.depths)
         return word_levels(counts, mix, words, posterior, depths)
@@ -148,7 +148,7 @@ class ReadsDocuments:
     def ghost_words(self: Any, X: Any, n: int = 10) -> Any:
         """Words that each level would add to each document, (documents, levels, n); −1 where there is none."""
         options.check_integer("n", n, 1)
-        counts, posterior = self._placed(X)
+        counts, posterior = self._placed(X, "ghost_words")
         mix, words = self._paths()
         depths = np.array(self.tree_.depths)
         return ghost_words(counts, mix, words, posterior, depths, n)[0]
@@ -156,7 +156,7 @@ class ReadsDocuments:
     def prototypes(self: Any, X: Any, n: int = 5, *, steadiness: float = 0.0) -> Any:
         """The documents that speak most from each node, (nodes, n); ``steadiness`` tokens of doubt prefer long ones."""
         options.check_integer("n", n, 1)
-        counts, posterior = self._placed(X)
+        counts, posterior = self._placed(X, "prototypes")
         mix, words = self._paths()
         share = node_given_doc(counts, mix, words, posterior)
         lengths = token_counts(counts)

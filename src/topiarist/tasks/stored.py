@@ -193,7 +193,8 @@ def as_store(estimator: Any, X: Any) -> Iterator[BlockStore]:
         return
     counts = estimator._counts(X, reset=True)
     size = min(LARGEST_BLOCK, max(SMALLEST_BLOCK, -(-counts.shape[0] // BLOCKS)))
-    with tempfile.TemporaryDirectory(dir=estimator.executor.scratch, prefix="topiarist-") as folder:
+    scratch = getattr(estimator.executor, "scratch", None)
+    with tempfile.TemporaryDirectory(dir=scratch, prefix="topiarist-") as folder:
         yield BlockStore.write(Path(folder) / "counts", counts, block_size=size, dtype=counts.data.dtype.name)
 
 

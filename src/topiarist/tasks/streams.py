@@ -13,7 +13,7 @@ from topiarist.models import misfits, online
 from topiarist.models.drift import BatchRecord, Drift, find_drift, likelihoods
 from topiarist.models.engine import Engine
 from topiarist.scale.blocks import BlockFile
-from topiarist.tasks import options
+from topiarist.tasks import options, stored
 
 SCORED = 2048  # documents of a batch that are scored before it is learned from, at most
 PREDICTING = 0.1  # pseudo-count of a class in half a document: its most probable mixture alone would promise too much
@@ -34,6 +34,7 @@ class LearnsFromStreams:
     stream_: tuple[BatchRecord, ...] = ()
 
     def _partial_fit(self: Any, X: Any) -> Any:
+        stored.in_memory(X, "partial_fit")
         first = not hasattr(self, self._learned)
         self._check_options()
         self._check_stream_options("partial_fit")

@@ -83,7 +83,7 @@ def one_row(x: Any) -> Any:
     row = x if hasattr(x, "ndim") else np.asarray(x)
     if row.ndim != 1:
         return row
-    return csr_array(row.reshape(1, -1)) if issparse(row) else np.asarray(row)[None]
+    return csr_array(x.reshape(1, -1)) if issparse(x) else np.asarray(row)[None]  # type: ignore[attr-defined]
 
 
 def check_names(words: Any, n_words: int) -> None:

@@ -129,7 +129,8 @@ class Answers:
     def rows(self) -> Floats:
         """A row for each document."""
         first = self.parts[0].load()
-        return self.kept((self.n_docs, first.shape[1]), first.dtype, (part.load() for part in self.parts))
+        every: Floats = self.kept((self.n_docs, first.shape[1]), first.dtype, (part.load() for part in self.parts))
+        return every
 
     def labels(self) -> Any:
         """The place of the largest number in each row."""

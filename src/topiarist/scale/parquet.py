@@ -3,8 +3,8 @@
 A partition is a run of row groups of one or several files with about as many rows as a block has documents. Whoever is
 given one reads it from its address, twice: first to summarise its words; then, when all summaries have been merged to
 the vocabulary, to count them and to write the blocks into the new store. What travels is addresses, summaries, eight
-bytes for each id and the manifest's entries. Partitions, and the numbers of their blocks, depend on the files alone: the
-store is the same, byte for byte, whoever made it.
+bytes for each id and the manifest's entries. Partitions, and the numbers of their blocks, depend on the files alone:
+the store is the same, byte for byte, whoever made it.
 """
 
 from __future__ import annotations

@@ -70,9 +70,9 @@ def test_a_cluster_without_workers_is_given_up(store):
 class LosesItsWorkers(DaskExecutor):
     """All workers leave while it waits for an answer."""
 
-    def _answer(self, future):
+    def _sum(self, last):
         self.client.cluster.scale(0)
-        return super()._answer(self.client.submit(time.sleep, 60, key="never", workers=["tcp://127.0.0.1:1"]))
+        return super()._sum([self.client.submit(time.sleep, 60, key="never", workers=["tcp://127.0.0.1:1"])])
 
 
 def test_a_cluster_whose_workers_leave_is_given_up(store):
@@ -87,9 +87,9 @@ def test_a_cluster_whose_workers_leave_is_given_up(store):
 class LosesItsScheduler(DaskExecutor):
     """The scheduler stops in the middle of a pass."""
 
-    def _answer(self, future):
+    def _sum(self, last):
         self.client.cluster.sync(self.client.cluster.scheduler.close)
-        return super()._answer(future)
+        return super()._sum(last)
 
 
 def test_a_cluster_whose_scheduler_stops_is_given_up(store):
@@ -114,12 +114,12 @@ class Killing(DaskExecutor):
         self.rows = rows if self.passes == 4 else ()
         return super()._pass(function, work, rows, folder)
 
-    def _answer(self, future):
+    def _sum(self, last):
         if self.passes == 4 and not self.killed:
             until(lambda: any(os.path.exists(row.path) for row in self.rows), "rows of a block")
             os.kill(self.victim, signal.SIGKILL)
             self.killed = True
-        return super()._answer(future)
+        return super()._sum(last)
 
 
 needs_kill = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system cannot kill so rudely")

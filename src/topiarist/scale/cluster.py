@@ -100,8 +100,17 @@ class Cluster:
             raise
 
     def answer(self, future: Any) -> Any:
-        """The result; while it does not come, look whether there is anybody to wait for."""
-        seen, coming = time.monotonic(), _on_its_way(future)
+        """The result of a task."""
+        return next(self.answers([future]))
+
+    def answers(self, futures: Iterable[Any]) -> Iterator[Any]:
+        """The results in their order, all on their way at once."""
+        for coming in [_on_its_way(future) for future in futures]:
+            yield self._awaited(coming)
+
+    def _awaited(self, coming: Future[Any]) -> Any:
+        """A result; while it does not come, look whether there is anybody to wait for."""
+        seen = time.monotonic()
         while not wait([coming], SECONDS_BETWEEN_LOOKS).done:
             if self.workers(wait=False):
                 seen = time.monotonic()

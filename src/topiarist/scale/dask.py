@@ -2,9 +2,9 @@
 
 Everything large lies in a folder that all see; what Dask moves is names and sums. A pass is a small graph: the function
 with its parameters is written to a file that every worker maps (``Parcel``); each task opens a run of 1, 2, 4 …
-neighbouring blocks, adds their statistics and writes the new rows; neighbouring sums are added, and the last two come
-home in files. Runs are branches of the tree that ``Sums`` adds by, so the bits are those of one process, for any number
-of workers.
+neighbouring blocks, adds their statistics and writes the new rows; neighbouring sums are added, and the last few come
+home in files, which the driver adds as it reads them. Runs are branches of the tree that ``Sums`` adds by, so the bits
+are those of one process, for any number of workers.
 
 **A worker may die at any time.** What it was computing is computed again, from files that do not change during a pass:
 the blocks, the parameters, the rows of the pass before. A pass that the cluster cannot mend by itself is started again,
@@ -27,10 +27,11 @@ import numpy as np
 from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.kernels.shard import CACHE_LINE, aligned_empty
 from topiarist.scale.cluster import Cluster
-from topiarist.scale.executors import EStep, tree_sum
+from topiarist.scale.executors import EStep, Sums, tree_sum
 from topiarist.scale.files import RowFile, Scratch, handles, new_file, opened
 
 LARGE = 1 << 16  # bytes: smaller parts travel with the task
+LAST = 4  # sums at most that are left to the driver
 
 
 class DaskExecutor:
@@ -97,21 +98,23 @@ class DaskExecutor:
         places = _places(workers, len(starts))
         with self.cluster.tasks() as submit:
             level: list[Any] = []
-            for place, mine in groupby(zip(starts, places, strict=True), key=lambda run: run[1]):
-                runs = [slice(start, start + size) for start, _ in mine]
-                calls = [(parcel, work[run], rows[run]) for run in runs]
+            homes = _homes(folder, len(starts))
+            for place, mine in groupby(zip(starts, homes, places, strict=True), key=lambda run: run[2]):
+                runs = [(slice(start, start + size), home) for start, home, _ in mine]
+                calls = [(parcel, work[run], rows[run], _path(home)) for run, home in runs]
                 level += submit(sweep, calls, workers=[place], allow_other_workers=True)
-            while len(level) > 4:
+            while len(level) > LAST:
                 pairs = _pairs(level)
-                alone = [] if len(pairs[-1]) == 2 else pairs.pop()
-                level = [*submit(add, pairs, priority=1), *alone]
-            homes = [folder.rows() for _ in _pairs(level)]
-            ends = [(home.path, *pair) for home, pair in zip(homes, _pairs(level), strict=True)]
-            last = submit(bring_home, ends, priority=1)
-            return tree_sum([unpack(self._answer(future), map=False) for future in last])
+                homes = _homes(folder, len(pairs))
+                level = submit(add, [(_path(home), *pair) for home, pair in zip(homes, pairs, strict=True)], priority=1)
+            return self._sum(level)
 
-    def _answer(self, future: Any) -> Any:
-        return self.cluster.answer(future)
+    def _sum(self, last: list[Any]) -> Any:
+        """What has come home: the first is copied, and the others are added to it from their files."""
+        sums = Sums()
+        for place, parcel in enumerate(self.cluster.answers(last)):
+            sums.add(unpack(parcel, map=place % 2 == 1))  # only what stands on the left is added to
+        return sums.total()
 
 
 def cluster(client: Any, *, retries: int = 3, patience: float = 60.0) -> Cluster:
@@ -136,8 +139,20 @@ def _pairs(level: list[Any]) -> list[list[Any]]:
     return [level[place : place + 2] for place in range(0, len(level), 2)]
 
 
-def sweep(parcel: Parcel, work: Sequence[tuple[Any, Any]], rows: Sequence[RowFile]) -> Any:
-    """A task: some neighbouring blocks, one after the other; their new rows go to files, their sum comes back."""
+def _homes(folder: Scratch, number: int) -> list[RowFile | None]:
+    """Files for so many sums, if they are few enough to be the last."""
+    return [folder.rows() if number <= LAST else None for _ in range(number)]
+
+
+def _path(home: RowFile | None) -> str | None:
+    return None if home is None else home.path
+
+
+def sweep(parcel: Parcel, work: Sequence[tuple[Any, Any]], rows: Sequence[RowFile], home: str | None = None) -> Any:
+    """A task: some neighbouring blocks, one after the other; their new rows go to files, their sum comes back.
+
+    With a ``home``, a file that the driver reads, the sum is there and its parcel comes back.
+    """
     function = unpack(parcel)
 
     def one(block: Any, own: Any, new: RowFile) -> Any:
@@ -146,17 +161,16 @@ def sweep(parcel: Parcel, work: Sequence[tuple[Any, Any]], rows: Sequence[RowFil
             new.save(values)
         return stats
 
-    return tree_sum(one(block, own, new) for (block, own), new in zip(work, rows, strict=True))
+    return _brought(tree_sum(one(block, own, new) for (block, own), new in zip(work, rows, strict=True)), home)
 
 
-def add(left: Any, right: Any) -> Any:
-    """A task: the sum of two neighbours."""
-    return left + right
+def add(home: str | None, *sums: Any) -> Any:
+    """A task: the sum of two neighbours, or one that has none."""
+    return _brought(reduce(operator.add, sums), home)  # something new: a task may run again
 
 
-def bring_home(path: str, *sums: Any) -> Parcel:
-    """A last task: the sum of one or two, where the driver will find it."""
-    return pack(reduce(operator.add, sums), path)  # into something new: a task may run again
+def _brought(value: Any, home: str | None) -> Any:
+    return value if home is None else pack(value, home)
 
 
 @dataclass(frozen=True)

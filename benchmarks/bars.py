@@ -74,12 +74,6 @@ EVENT_LEAVES, EVENT_LEAVES_RIGHT = (12, 20), 8
 PERPLEXITY = {"arxiv-learn": 612.0, "arxiv-cluster": 602.0}
 """Greatest mean test perplexity of CAM on abstracts, interpolated with the unigram."""
 
-TREE_NMI, TREE_LEAVES, TREE_DEPTH, TREE_SHARED = 0.64, (15, 40), 4, 2
-"""Of the default tree of 20 Newsgroups: least mean NMI, leaves, greatest median depth, label words said again."""
-
-TREE_SPEED = 10.0
-"""How many times as fast as 500 sweeps of hierarchical LDA, from raw text to the fitted tree."""
-
 TREE_NMI, TREE_LEAVES, TREE_DEPTH = 0.64, (15, 40), 4.0
 """20 Newsgroups: least mean agreement with the 20 groups, the range of leaves chosen, the greatest median depth."""
 

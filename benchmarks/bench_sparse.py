@@ -32,7 +32,7 @@ def main(settings: Settings) -> dict:
         "together, so that neighbours on the machine do not count. Passes in turn from the same state, medians; fits "
         f"of {STEPS} steps from the same start."
     )
-    prepare_kernels("float32", active=True)
+    prepare_kernels("float32", "active")
     rows, quality = [], []
     for n_components in SIZES[:2] if settings.quick else SIZES:
         one = _compared(counts, n_components, settings)

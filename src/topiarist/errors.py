@@ -3,6 +3,7 @@
     TopiaristError              one base class; every message says what was expected, what came, what to try
     ├─ UsageError               a wrong option, path, column or format            exit 2
     ├─ InputError (ValueError)  the input holds no usable text, or counts that are not counts   exit 3
+    ├─ DamagedError             a collection or model that is damaged or too new  exit 4
     └─ ResourceError            memory, disk, device or an optional package is missing          exit 5
 
 The command line turns an error into its exit code; a library user may catch the base class, or ``ValueError``
@@ -33,6 +34,12 @@ class InputError(TopiaristError, ValueError):
     """The input holds nothing that can be used, or is not what it claims to be."""
 
     exit_code = 3
+
+
+class DamagedError(TopiaristError):
+    """A collection or a model file that is damaged, or written by a newer version."""
+
+    exit_code = 4
 
 
 class ResourceError(TopiaristError, RuntimeError):

@@ -7,7 +7,7 @@ steps on which it gains next to nothing: the species must not stop earlier (``St
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -92,6 +92,15 @@ class Annealed:
         kept = set(order[: self._limit - before])
         self._settled = not kept or before + len(kept) >= self._limit
         return tuple(number for number in range(len(trial.pairs)) if number not in kept)
+
+    def memory(self) -> dict[str, Any]:
+        """See ``growth.Proposer``."""
+        return {"place": self._place, "settled": self._settled, "curve": self._curve, "before": self._before}
+
+    def remember(self, memory: Mapping[str, Any]) -> None:
+        """See ``growth.Proposer``."""
+        self._place, self._settled = int(memory["place"]), bool(memory["settled"])
+        self._curve, self._before = list(map(float, memory["curve"])), float(memory["before"])
 
     @property
     def _limit(self) -> int:

@@ -9,9 +9,10 @@ proposal, the smallest tree that predicts them as well as the best, within one p
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 from topiarist.hierarchy.parts import (
@@ -82,6 +83,12 @@ class Proposer(Protocol):
 
     def refused(self, trial: Trial) -> tuple[int, ...]:
         """The splits of a trial to take back, by their places in the proposal."""
+
+    def memory(self) -> dict[str, Any]:
+        """What it has learned so far, as plain JSON data."""
+
+    def remember(self, memory: Mapping[str, Any]) -> None:
+        """Go on with what ``memory`` told."""
 
 
 class Species(Protocol):
@@ -170,10 +177,34 @@ class Growth:
         return self.record.n_leaves[self.place]
 
 
-def grow(species: Species, proposer: Proposer, rules: Rules, watch: Callable[[Record], None] | None = None) -> Growth:
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where growth stands: enough to go on from here to the very same tree."""
+
+    stage: Stage
+    record: Record
+    memory: Mapping[str, Any]  # of the proposer
+
+
+class Journal(Protocol):
+    """Keeps checkpoints, as often as it likes, where the end of a process does not reach them."""
+
+    def recall(self) -> Checkpoint | None:
+        """The last one that was kept."""
+
+    def note(self, checkpoint: Callable[[], Checkpoint]) -> None:
+        """Growth stands here; to be called if this one is to be kept."""
+
+
+def grow(
+    species: Species,
+    proposer: Proposer,
+    rules: Rules,
+    watch: Callable[[Record], None] | None = None,
+    journal: Journal | None = None,
+) -> Growth:
     """Grow from one node until nothing more is proposed, and return the tree to keep. Ctrl-C keeps the best so far."""
-    stage = begun(species, species.seedling())
-    record = Record().with_stage(stage, rules)
+    stage, record = _begun_or_resumed(species, proposer, rules, journal)
     interrupted = stage.stopped == "interrupted"
     try:
         while not interrupted and (proposal := proposer.propose(stage)) is not None:
@@ -181,6 +212,8 @@ def grow(species: Species, proposer: Proposer, rules: Rules, watch: Callable[[Re
             record = record.with_stage(stage, rules)
             if watch is not None:
                 watch(record)
+            if journal is not None:
+                journal.note(partial(Checkpoint, stage, record, proposer.memory()))
             interrupted = stage.stopped == "interrupted"
     except KeyboardInterrupt:
         interrupted = True
@@ -193,6 +226,17 @@ def grow(species: Species, proposer: Proposer, rules: Rules, watch: Callable[[Re
             done = _finished(species, chosen, rules)
     reason = "interrupted" if done.stopped == "interrupted" else proposer.reason
     return Growth(done, record, place, reason)
+
+
+def _begun_or_resumed(
+    species: Species, proposer: Proposer, rules: Rules, journal: Journal | None
+) -> tuple[Stage, Record]:
+    kept = journal.recall() if journal is not None else None
+    if kept is not None:
+        proposer.remember(kept.memory)
+        return kept.stage, kept.record
+    stage = begun(species, species.seedling())
+    return stage, Record().with_stage(stage, rules)
 
 
 def begun(species: Species, start: Parts, *, last: bool = False) -> Stage:

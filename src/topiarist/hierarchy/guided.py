@@ -8,7 +8,7 @@ no longer pay with held-out tokens.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,6 +66,15 @@ class Guided:
         before = trial.before.parts
         self._whole.update(before.tree.names[before.class_nodes[trial.pairs[number][0]]] for number in refused)
         return refused
+
+    def memory(self) -> dict[str, Any]:
+        """See ``growth.Proposer``."""
+        return {"whole": sorted(self._whole), "curve": self._curve, "rng": self.rng.bit_generator.state}
+
+    def remember(self, memory: Mapping[str, Any]) -> None:
+        """See ``growth.Proposer``."""
+        self._whole, self._curve = set(memory["whole"]), [(int(k), float(value)) for k, value in memory["curve"]]
+        self.rng.bit_generator.state = memory["rng"]
 
     def _no_longer_pays(self) -> bool:
         leaves, heldout = self._curve[-1]

@@ -138,8 +138,11 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         self.executor = executor
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> CAM:
-        """Grow a tree (or fit the given one) on a matrix of counts (documents × words); ``y`` is ignored."""
+    def fit(self, X: Any, y: Any = None, *, journal: growing.Journal | None = None) -> CAM:
+        """Grow a tree (or fit the given one) on a matrix of counts (documents × words); ``y`` is ignored.
+
+        A ``journal`` keeps checkpoints of a tree that grows long, and a fit that was killed goes on from the last one.
+        """
         self._check_options()
         stored.in_memory(X, "fitting a CAM", self.executor)
         counts = self._counts(X, reset=True)
@@ -152,7 +155,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
             best, best_likelihood = None, -np.inf
             for length in lengths:
                 ground = trees.prepared(engine, counts, length, self.heldout_fraction, dtype, seed)  # type: ignore[arg-type]
-                grown = self._grown(engine, ground, rng)
+                grown = self._grown(engine, ground, rng, journal if len(lengths) == 1 else None)
                 likelihood = trees.unseen_likelihood(engine, ground, grown.stage)
                 if best is None or likelihood > best_likelihood:
                     best, best_likelihood = (grown, length), likelihood
@@ -163,7 +166,9 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
             self._keep(engine, counts, *best, dtype)
         return self
 
-    def _grown(self, engine: Engine, ground: trees.Ground, rng: np.random.Generator) -> growing.Growth:
+    def _grown(
+        self, engine: Engine, ground: trees.Ground, rng: np.random.Generator, journal: growing.Journal | None
+    ) -> growing.Growth:
         """The tree, with words learned from the tokens that were not held out."""
         species = CamSpecies(
             engine, cam.Block(ground.training, ground.heldout), ground.collection, rng,
@@ -182,7 +187,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         if self.growth == "annealed" or not self.levels:
             rules = replace(rules, negligible=0.0)  # the tree of the paper, and one whose inner nodes say nothing
         with growing_tree("CAM", show=bool(self.verbose)) as watch_growth:
-            grown = growing.grow(species, proposer, rules, watch_growth)
+            grown = growing.grow(species, proposer, rules, watch_growth, journal)
         trees.said(grown, self.n_clusters, "n_clusters")
         return grown
 

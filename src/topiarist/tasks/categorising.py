@@ -85,12 +85,12 @@ def learn(engine: Engine, counts: Any, labels: Labels, plan: Plan, watch: Watch 
     if plan.topic_mix == "heldout" and not plan.flat:
         n_folds = N_FOLDS if len(of_known) < MANY else N_FOLDS_OF_MANY
         folds = fold_numbers(labels, plan.seed, n_folds)[labelled]
-    tables = _tables(known, of_known, folds, n_classes)
+    tables = tables_of(known, _ones(of_known, n_classes), folds)
     whole = tables[0] if folds is None else csr_array(sum(tables[1:], tables[0]))
     table = Side.of(whole, plan.dtype)
     mix = None if plan.topic_mix == "ml" and not plan.flat else categorisers.even_mix(mask)
     if folds is not None:
-        mix, words = _interpolated(engine, whole, tables, plan)
+        mix, words = interpolated(engine, whole, tables, plan)
     else:
         words = categorisers.pooled(engine, whole, mask, plan.smoothing, plan.dtype)
     model = categorisers.Hplc(
@@ -112,7 +112,7 @@ def learn(engine: Engine, counts: Any, labels: Labels, plan: Plan, watch: Watch 
         rules = replace(rules, weight=rules.weight + plan.unlabelled_weight * float(free.sum(dtype=np.float64)))
         fit = em.run(model, [block], em.State(fit.state.shared, (None,)), rules, **run)  # type: ignore[arg-type]
         class_tokens = class_tokens + plan.unlabelled_weight * (token_counts(free) @ fit.state.local[0])
-    return _everywhere(model, fit, seen, class_tokens, whole)
+    return everywhere(model, fit, seen, class_tokens, whole)
 
 
 def _entries(counts: Any, labels: Labels, plan: Plan) -> tuple[Any, Any, float]:
@@ -152,12 +152,16 @@ def fold_numbers(labels: Labels, seed: int, n_folds: int = N_FOLDS) -> Any:
     return of_doc[labels.rows]
 
 
-def _tables(entries: Any, of_row: Any, folds: Any, n_classes: int) -> list[Any]:
-    """(K1): #(j,α), how often each word occurs in each class, words × classes; one table for each fold."""
-    places = of_row if folds is None else folds * n_classes + of_row
+def tables_of(entries: Any, shares: Any, folds: Any) -> list[Any]:
+    """(K1): #(j,α), how often each word occurs in each class, words × classes; one table for each fold.
+
+    ``shares`` are those of each document in each class (sparse): all of it in one where the class is known.
+    """
+    n_docs, n_classes = shares.shape
+    rows = np.repeat(np.arange(n_docs), np.diff(shares.indptr))
     n_tables = 1 if folds is None else int(folds.max()) + 1
-    ones = (np.ones(len(places)), (places, np.arange(len(places))))
-    chosen = csr_array(ones, shape=(n_tables * n_classes, len(places)))
+    places = shares.indices if folds is None else folds[rows] * n_classes + shares.indices
+    chosen = csr_array((shares.data, (places, rows)), shape=(n_tables * n_classes, n_docs))
     sums = csr_array(chosen @ entries)
     tables = [csr_array(sums[t * n_classes : (t + 1) * n_classes].T) for t in range(n_tables)]
     for table in tables:
@@ -165,7 +169,13 @@ def _tables(entries: Any, of_row: Any, folds: Any, n_classes: int) -> list[Any]:
     return tables
 
 
-def _interpolated(engine: Engine, whole: Any, tables: list[Any], plan: Plan) -> tuple[Floats, Floats]:
+def _ones(of_row: Any, n_classes: int) -> Any:
+    """The shares of documents whose classes are known."""
+    parts = (np.ones(len(of_row)), of_row, np.arange(len(of_row) + 1))
+    return csr_array(parts, shape=(len(of_row), n_classes))
+
+
+def interpolated(engine: Engine, whole: Any, tables: list[Any], plan: Plan) -> tuple[Floats, Floats]:
     """(K5): P(ν|α) by deleted interpolation, and the mean of the words without a fold: a start for those of all."""
     mask = plan.path_mask
     model = categorisers.Interpolation(engine, mask, plan.smoothing)
@@ -194,7 +204,7 @@ def _cells(table: Any) -> Any:
     return rows * table.shape[1] + table.indices
 
 
-def _everywhere(model: categorisers.Hplc, fit: em.Fit, seen: Any, class_tokens: Floats, table: Any) -> Learned:
+def everywhere(model: categorisers.Hplc, fit: em.Fit, seen: Any, class_tokens: Floats, table: Any) -> Learned:
     """Parameters for all words. A topic that no class speaks with has the words of all of them."""
     shared: categorisers.Params = fit.state.shared
     silent = ~model.path_mask.any(axis=0)

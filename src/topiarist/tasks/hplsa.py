@@ -152,10 +152,11 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         self.executor = executor
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> HPLSA:
+    def fit(self, X: Any, y: Any = None, *, journal: growing.Journal | None = None) -> HPLSA:
         """Grow a tree (or fit the given one) on a matrix of counts (documents × words); ``y`` is ignored.
 
-        A given tree can be fitted to a ``BlockStore``, with "ml" or "uniform" for ``topic_mix``.
+        A given tree can be fitted to a ``BlockStore``, with "ml" or "uniform" for ``topic_mix``. A ``journal`` keeps
+        checkpoints of a tree that grows long.
         """
         self._check_options()
         if stored.is_stored(X, self.executor):
@@ -172,7 +173,10 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
                 engine, hplsa.Block(ground.training, ground.heldout), rng, self.topic_mix, self.variant,  # type: ignore[arg-type]
                 self.word_smoothing, self.class_smoothing, executor=self.executor,
             )  # fmt: skip
-            grown = self._grown(species, ground, rng) if self.tree is None else self._on_tree(species, ground, rng)
+            if self.tree is None:
+                grown = self._grown(species, ground, rng, journal)
+            else:
+                grown = self._on_tree(species, ground, rng)
             shard = engine.shard(shortened(counts, self.effective_length), dtype, trees.TILE_COLUMNS)
             self._keep(counts, grown, replace(species, block=hplsa.Block(shard)))
         return self
@@ -186,7 +190,9 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         patient = replace(species, steps=Steps(last=self.max_iter, tol=self.tol))
         return trees.given(growing.begun(patient, start, last=True))
 
-    def _grown(self, species: HplsaSpecies, ground: trees.Ground, rng: np.random.Generator) -> growing.Growth:
+    def _grown(
+        self, species: HplsaSpecies, ground: trees.Ground, rng: np.random.Generator, journal: growing.Journal | None
+    ) -> growing.Growth:
         rules = growing.Rules(self.n_classes)
         fewest = 3.0 if self.n_classes is None else 1.0
         proposer: growing.Proposer
@@ -199,7 +205,7 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
             workers = species.engine.threads.map
             proposer = Guided(ground.vectors, rng, self.n_classes, self.max_classes, fewest=fewest, workers=workers)
         with growing_tree("HPLSA", show=bool(self.verbose)) as watch:
-            grown = growing.grow(species, proposer, rules, watch)
+            grown = growing.grow(species, proposer, rules, watch, journal)
         trees.said(grown, self.n_classes, "n_classes")
         return grown
 

@@ -1,0 +1,25 @@
+"""Shaping a tree by hand: a value that holds what people said of it, edits that change it, and fitting it again.
+
+shape.py    ``Shape``: the tree with lasting topic numbers, names, notes, pins
+edits.py    the edits, as values and as functions of a shape
+wording.py  edits as people write them: YAML, JSON, or the words of a command
+start.py    where documents are before the model is fitted again
+"""
+
+from __future__ import annotations
+
+from topiarist.tasks.shape.edits import (
+    Delete,
+    Describe,
+    Edit,
+    Merge,
+    Move,
+    Pin,
+    Rename,
+    Split,
+    Unpin,
+    apply,
+)
+from topiarist.tasks.shape.shape import Shape
+
+__all__ = ["Delete", "Describe", "Edit", "Merge", "Move", "Pin", "Rename", "Shape", "Split", "Unpin", "apply"]

@@ -1,0 +1,135 @@
+"""Edits as people write them: a YAML or JSON file, or the words of a command.
+
+- rename: {topic: oil, name: Energy}
+- merge: {topics: [court, police], name: Justice}
+- pin: {documents: [a.txt], topic: Energy}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, asdict, fields
+from typing import Any
+
+from topiarist.errors import UsageError
+from topiarist.hierarchy.finding import nearest
+from topiarist.tasks.shape.edits import KINDS, Delete, Describe, Edit, Merge, Move, Pin, Rename, Split, Unpin
+
+WORDS = {  # of a command, for messages
+    "rename": "rename TOPIC NAME",
+    "describe": "describe TOPIC NOTE",
+    "merge": "merge TOPIC TOPIC… [as NAME]",
+    "split": "split TOPIC [NUMBER]",
+    "move": "move TOPIC under TOPIC",
+    "delete": "delete TOPIC [below]",
+    "pin": "pin DOCUMENT… to TOPIC",
+    "unpin": "unpin DOCUMENT…",
+}
+EXAMPLE = "- rename: {topic: oil, name: Energy}"
+
+
+def read_edits(text: str, *, format: str = "yaml") -> tuple[Edit, ...]:
+    """The edits of a file: a list with one edit an entry."""
+    try:
+        if format == "json":
+            found = json.loads(text)
+        else:
+            import yaml
+
+            found = yaml.safe_load(text)
+    except RecursionError as error:
+        raise UsageError("the edits cannot be read: they are nested too deeply", hint=EXAMPLE) from error
+    except ValueError as error:
+        raise UsageError(f"the edits cannot be read as JSON: {error}", hint=EXAMPLE) from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f" (line {mark.line + 1})" if mark else ""
+        raise UsageError(f"the edits cannot be read as YAML{place}", hint=EXAMPLE) from error
+    if isinstance(found, Mapping):
+        found = [found]
+    if not isinstance(found, list) or not found:
+        raise UsageError(f"expected a list of edits, got {type(found).__name__}", hint=EXAMPLE)
+    return tuple(edit_from(entry, place) for place, entry in enumerate(found, 1))
+
+
+def edit_from(entry: Any, place: int = 1) -> Edit:
+    """An edit from {kind: {its parts}}."""
+    if not isinstance(entry, Mapping) or len(entry) != 1:
+        raise UsageError(f"edit {place}: expected one edit with its name, got {entry!r:.80}", hint=EXAMPLE)
+    (kind, given), *_ = entry.items()
+    if kind not in KINDS:
+        raise UsageError(f"edit {place}: there is no edit called {kind!r}", hint=nearest(str(kind), list(KINDS)))
+    if not isinstance(given, Mapping):
+        raise UsageError(f"edit {place}: expected the parts of {kind}, got {given!r:.80}", hint=_parts(kind))
+    known = {one.name: one for one in fields(KINDS[kind])}
+    wrong = next((str(name) for name in given if name not in known), None)
+    missing = next((n for n, one in known.items() if one.default is MISSING and n not in given), None)
+    if wrong is not None or missing is not None:
+        what = f"has no part called {wrong!r}" if wrong is not None else f"needs its part {missing!r}"
+        raise UsageError(f"edit {place}: {kind} {what}", hint=_parts(kind))
+    values = {name: _value(str(known[name].type), value, f"edit {place}: {name}") for name, value in given.items()}
+    edit: Edit = KINDS[kind](**values)
+    return edit
+
+
+def to_entry(edit: Edit) -> dict[str, Any]:
+    """The edit as ``edit_from`` reads it."""
+    return {type(edit).__name__.lower(): asdict(edit)}
+
+
+def _value(kind: str, value: Any, where: str) -> Any:
+    """A value of the type that the part of an edit has."""
+    if kind.startswith("tuple"):
+        values = value if isinstance(value, list | tuple) else [value]
+        if not all(isinstance(one, str | int) and not isinstance(one, bool) for one in values):
+            raise UsageError(f"{where}: expected a list of names, got {value!r:.80}")
+        return tuple(values if "int" in kind else map(str, values))
+    wanted: tuple[type, ...] = {"bool": (bool,), "int": (int,), "str": (str,)}.get(kind, (str, int))
+    if value is None and "None" in kind:
+        return None
+    if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
+        raise UsageError(f"{where}: expected {' or '.join(one.__name__ for one in wanted)}, got {value!r:.80}")
+    return value
+
+
+def _parts(kind: str) -> str:
+    return f"- {kind}: {{{', '.join(f'{one.name}: …' for one in fields(KINDS[kind]))}}}"
+
+
+def edit_of_words(words: Sequence[str]) -> Edit:
+    """An edit from the words of a command: rename oil Energy."""
+    kind, *rest = words
+    if kind not in KINDS:
+        raise UsageError(f"there is no edit called {kind!r}", hint=nearest(kind, list(KINDS)))
+    edit = _of_words(kind, rest)
+    if edit is None:
+        raise UsageError(f"{kind} does not go with {' '.join(rest)!r:.80}", hint=WORDS[kind])
+    return edit
+
+
+def _of_words(kind: str, rest: list[str]) -> Edit | None:
+    match kind, rest:
+        case "rename", [topic, *name] if name:
+            return Rename(topic, " ".join(name))
+        case "describe", [topic, *note] if note:
+            return Describe(topic, " ".join(note))
+        case "merge", [*topics, "as", name] if len(topics) > 1:
+            return Merge(tuple(topics), name)
+        case "merge", topics if len(topics) > 1:
+            return Merge(tuple(topics))
+        case "split", [topic]:
+            return Split(topic)
+        case "split", [topic, number] if number.isdecimal():
+            return Split(topic, int(number))
+        case "move", [topic, "under", parent] | [topic, parent]:
+            return Move(topic, parent)
+        case "delete", [topic]:
+            return Delete(topic)
+        case "delete", [topic, "below"]:
+            return Delete(topic, below=True)
+        case "pin", [*documents, "to", topic] if documents:
+            return Pin(tuple(documents), topic)
+        case "unpin", documents if documents:
+            return Unpin(tuple(documents))
+    return None

@@ -11,7 +11,8 @@ import pytest
 from topiarist import CAM, Corpus, Tree
 from topiarist.counts import CountSettings, PhraseSettings
 from topiarist.errors import InputError
-from topiarist.tasks.topic_tree import ROOT, WORDLESS, _reason, describe_tree, grow_tree
+from topiarist.tasks.describing import ROOT, WORDLESS
+from topiarist.tasks.topic_tree import _reason, describe_tree, grow_tree
 from topiarist.tasks.topics import set_general_words_aside
 from topiarist.tasks.trees import Curve
 from topiarist.text.documents import Document
@@ -218,7 +219,7 @@ def test_reading_in_blocks_changes_nothing(monkeypatch):
     special, general = set_general_words_aside(uneven)
     model = CAM(3, random_state=0).fit(special.counts)
     whole = describe_tree(model, special, general)
-    monkeypatch.setattr("topiarist.tasks.topic_tree.BLOCK", 7)
+    monkeypatch.setattr("topiarist.tasks.describing.BLOCK", 7)
     parts = describe_tree(model, special, general)
     assert whole.words == parts.words
     assert [whole.nodes[leaf].prototypes for leaf in whole.tree.leaves] == [

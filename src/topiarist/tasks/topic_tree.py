@@ -2,44 +2,26 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 from sklearn.metrics import normalized_mutual_info_score
 
 from topiarist.counts.corpus import Corpus
-from topiarist.counts.validation import token_counts
+from topiarist.counts.validation import Csr
 from topiarist.errors import InputError
 from topiarist.hierarchy.tree import Tree
-from topiarist.hierarchy.words import node_words
-from topiarist.tasks import outline, reading
+from topiarist.tasks import outline
 from topiarist.tasks.cam import CAM
-from topiarist.tasks.outline import DOT
-from topiarist.tasks.topics import coherences, names_of, set_general_words_aside
+from topiarist.tasks.crowns import crown_of, shares_of
+from topiarist.tasks.describing import ROOT, NodeSummary, describe_nodes, named
+from topiarist.tasks.topics import set_general_words_aside
 from topiarist.tasks.trees import Curve
 
-ROOT = "Everything"
-STEADINESS = 20.0  # tokens of doubt, so that the purest document is not the shortest
-WORDLESS = "no words of its own"
-BLOCK = 1 << 16  # documents that are read at once: memory does not grow with documents × nodes
-IN_A_NAME = 2  # words of a node that make its name; more where siblings would be called the same
-
-
-@dataclass(frozen=True)
-class NodeSummary:
-    """One node: words of its own, the expected number and share of documents under it, documents that speak from it."""
-
-    words: tuple[str, ...]
-    size: float
-    share: float
-    prototypes: tuple[str, ...]
-    coherence: float
-    depth: int
+ROUNDING = 1e-6  # of a document: sums of shares are single-precision numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,12 +46,16 @@ class TopicTree:
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
-        """Documents under each node in whole numbers that add up: children to their parent, all leaves to all."""
-        expected = np.array([self.nodes[leaf].size for leaf in self.tree.leaves])
-        whole = np.floor(expected).astype(np.int64)
-        most = np.argsort(whole - expected, kind="stable")[: round(expected.sum()) - int(whole.sum())]
+        """Documents under each node in whole numbers that add up: children and a node's own to it, all to all."""
+        expected = np.array([node.size for node in self.nodes])
+        own = expected.copy()
+        for node, parent in enumerate(self.tree.parents):
+            if parent >= 0:
+                own[parent] -= expected[node]
+        whole = np.floor(np.maximum(own, 0.0) + ROUNDING).astype(np.int64)
+        most = np.argsort(whole - own, kind="stable")[: round(expected[self.tree.root]) - int(whole.sum())]
         whole[most] += 1
-        return tuple((whole @ self.tree.path_mask()).tolist())
+        return tuple((whole @ self.tree.path_mask(range(len(self.tree)))).tolist())
 
     @property
     def words(self) -> tuple[tuple[str, ...], ...]:
@@ -155,101 +141,39 @@ def grow_tree(
 
 
 def describe_tree(
-    model: CAM, corpus: Corpus, general: Sequence[str] = (), *, n_words: int = 8, n_documents: int = 3
+    model: Any, corpus: Corpus, general: Sequence[str] = (), *, n_words: int = 8, n_documents: int = 3
 ) -> TopicTree:
-    """Describe the tree of a model that was fitted to the counts of a corpus.
+    """Describe the tree of a model (of any kind) that was fitted to the counts of a corpus.
 
     ``general`` are words that were set aside before; they stand before the root's own.
     """
-    tree = model.tree_
-    explained, typical = _heard(model, corpus, n_documents)
-    columns = node_words(
-        tree, model.word_given_node_, n_words, node_weight=explained,
-        count=np.asarray(corpus.counts.sum(axis=0, dtype=np.float64)).ravel(), words=corpus.vocabulary.words,
-    )  # fmt: skip
-    columns = _in_use(tree, columns, corpus.counts, model.labels_)
-    words = [tuple(corpus.vocabulary.words[column] for column in chosen) for chosen in columns]
-    words[tree.root] = (*general[:n_words], *words[tree.root])
-    shares = model.cluster_given_doc_.mean(axis=0, dtype=np.float64) @ tree.path_mask()
-    shares /= shares[tree.root]
-    coherence = coherences(columns, corpus.counts)
+    crown = crown_of(model)
+    shares = shares_of(model, corpus.counts)
+    nodes = describe_nodes(crown, shares, corpus, general, n_words, n_documents)
     return TopicTree(
-        tree=_named(tree, words),
-        nodes=tuple(
-            NodeSummary(
-                words[node], float(shares[node]) * corpus.n_docs, float(shares[node]),
-                names_of(corpus, typical[node]), coherence[node], tree.depths[node],
-            )
-            for node in range(len(tree))
-        ),
+        tree=named(crown.tree, [node.words for node in nodes]),
+        nodes=nodes,
         n_docs=corpus.n_docs,
         n_tokens=corpus.n_tokens,
         n_words=corpus.n_words,
         general_words=tuple(general),
-        curve=model.curve_,
-        stopped="interrupted" if model.stopped_ == "interrupted" else model.grown_,
+        curve=getattr(model, "curve_", None),
+        stopped=stopped(model),
         reason=_reason(model),
-        agreement=_agreement(corpus, model.labels_),
-    )  # fmt: skip
+        agreement=_agreement(corpus, shares),
+    )
 
 
-def _named(tree: Tree, words: list[tuple[str, ...]]) -> Tree:
-    """The tree with nodes called by their first words, unless somebody gave them names."""
-    numbered = Tree(tree.parents)
-    if tree.names != numbered.names:
-        return tree
-    names = [ROOT] * len(tree)
-    for parent in range(len(tree)):
-        taken: set[str] = set()
-        for child in tree.children(parent):
-            names[child] = next(name for name in _possible_names(words[child]) if name not in taken)
-            taken.add(names[child])
-    return Tree(tree.parents, tuple(names))
+def stopped(model: Any) -> str:
+    """Why growing ended."""
+    interrupted = getattr(model, "stopped_", "") == "interrupted"
+    return "interrupted" if interrupted else getattr(model, "grown_", "given")
 
 
-def _possible_names(words: tuple[str, ...]) -> Iterator[str]:
-    """Two words, then more of them, then numbers behind them."""
-    words = words or (WORDLESS,)
-    for number in range(min(IN_A_NAME, len(words)), len(words) + 1):
-        yield DOT.join(words[:number])
-    yield from (f"{DOT.join(words[:IN_A_NAME])} ({number})" for number in itertools.count(2))
-
-
-def _heard(model: CAM, corpus: Corpus, n_documents: int) -> tuple[Any, Any]:
-    """How many tokens each node explains, and the documents that speak most from it, read block by block."""
-    lengths = corpus.lengths()
-    explained, best, scores = np.zeros(len(model.tree_)), [], []
-    for start in range(0, corpus.n_docs, BLOCK):
-        here = slice(start, start + BLOCK)
-        share = model.node_given_doc(corpus.counts[here])
-        explained += lengths[here] @ share
-        rows = reading.prototypes(share, n_documents, lengths[here], STEADINESS)
-        steady = lengths[here] / (lengths[here] + STEADINESS)
-        scores.append(share[rows, np.arange(len(rows))[:, None]] * steady[rows])
-        best.append(rows + start)
-    order = np.argsort(-np.hstack(scores), axis=1, kind="stable")[:, :n_documents]
-    return explained, np.take_along_axis(np.hstack(best), order, axis=1)
-
-
-def _in_use(tree: Tree, columns: list[Any], counts: Any, clusters: Any) -> list[Any]:
-    """Of the words chosen for each node, those that the documents under it use more than all documents do.
-
-    Where a node has hardly a word of its own, the likeliest words are those of the whole collection: they would say
-    that the documents are about what they are not about.
-    """
-    chosen = np.unique(np.concatenate(columns))
-    n_docs, path = len(clusters), tree.path_mask()
-    member = csr_array((np.ones(n_docs), (clusters, np.arange(n_docs))), shape=(len(path), n_docs))
-    used = path.T @ (member @ counts[:, chosen]).toarray()
-    spoken = path.T @ (member @ token_counts(counts))
-    more = used * spoken[tree.root] > used[tree.root] * spoken[:, None]
-    more[tree.root] = True
-    return [own[more[node, np.searchsorted(chosen, own)]] for node, own in enumerate(columns)]
-
-
-def _reason(model: CAM) -> str:
+def _reason(model: Any) -> str:
     """Why there are as many leaves as there are."""
-    n_leaves, asked, curve = len(model.tree_.leaves), model.n_clusters, model.curve_
+    n_leaves, curve = len(model.tree_.leaves), getattr(model, "curve_", None)
+    asked = getattr(model, "n_clusters", getattr(model, "n_classes", None))
     leaves = f"{n_leaves:,} lea{'f' if n_leaves == 1 else 'ves'}"
     if curve is None:
         return f"{leaves}, as in the given tree"
@@ -265,10 +189,10 @@ def _reason(model: CAM) -> str:
     return f"{leaves}: the smallest tree within 1 % of the best of 1–{curve.n_leaves.max():,} ({perplexity})"
 
 
-def _agreement(corpus: Corpus, clusters: Any) -> float | None:
-    """Normalised mutual information of the clusters and the first labels of the documents that have any."""
+def _agreement(corpus: Corpus, shares: Csr) -> float | None:
+    """Normalised mutual information of the classes and the first labels of the documents that have any."""
     rows = [row for row, labels in enumerate(corpus.labels) if labels]
     first = [corpus.labels[row][0] for row in rows]
     if len(set(first)) < 2:
         return None
-    return float(normalized_mutual_info_score(first, clusters[rows]))
+    return float(normalized_mutual_info_score(first, shares.argmax(axis=1)[rows]))

@@ -31,9 +31,7 @@ class Shape:
     titles: Mapping[int, str] = field(default_factory=dict)  # topics that people have named
     notes: Mapping[int, str] = field(default_factory=dict)
     pins: Mapping[str, int] = field(default_factory=dict)  # documents, by id, that belong to a topic
-    held: frozenset[int] = (
-        frozenset()
-    )  # topics that people made of several: what lies there has been said to belong there
+    held: frozenset[int] = frozenset()  # topics that people made of several: their documents stay there
     next_topic: int = 0
     pending: bool = False
 

@@ -98,6 +98,10 @@ class Species(Protocol):
     def collection(self) -> Any:
         """P(w) of the collection."""
 
+    @property
+    def rng(self) -> Any:
+        """Where chance comes from, here and in the proposer."""
+
     def seedling(self) -> Parts:
         """A tree of one node."""
 
@@ -184,6 +188,7 @@ class Checkpoint:
     stage: Stage
     record: Record
     memory: Mapping[str, Any]  # of the proposer
+    chance: Mapping[str, Any]  # the state of the generator that all of them draw from
 
 
 class Journal(Protocol):
@@ -213,7 +218,7 @@ def grow(
             if watch is not None:
                 watch(record)
             if journal is not None:
-                journal.note(partial(Checkpoint, stage, record, proposer.memory()))
+                journal.note(partial(Checkpoint, stage, record, proposer.memory(), species.rng.bit_generator.state))
             interrupted = stage.stopped == "interrupted"
     except KeyboardInterrupt:
         interrupted = True
@@ -234,6 +239,7 @@ def _begun_or_resumed(
     kept = journal.recall() if journal is not None else None
     if kept is not None:
         proposer.remember(kept.memory)
+        species.rng.bit_generator.state = dict(kept.chance)
         return kept.stage, kept.record
     stage = begun(species, species.seedling())
     return stage, Record().with_stage(stage, rules)

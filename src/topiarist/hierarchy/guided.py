@@ -69,12 +69,11 @@ class Guided:
 
     def memory(self) -> dict[str, Any]:
         """See ``growth.Proposer``."""
-        return {"whole": sorted(self._whole), "curve": self._curve, "rng": self.rng.bit_generator.state}
+        return {"whole": sorted(self._whole), "curve": self._curve}
 
     def remember(self, memory: Mapping[str, Any]) -> None:
         """See ``growth.Proposer``."""
         self._whole, self._curve = set(memory["whole"]), [(int(k), float(value)) for k, value in memory["curve"]]
-        self.rng.bit_generator.state = memory["rng"]
 
     def _no_longer_pays(self) -> bool:
         leaves, heldout = self._curve[-1]

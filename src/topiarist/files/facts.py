@@ -1,0 +1,44 @@
+"""Small facts about a collection: its settings, and what could not be read into it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from topiarist.files.database import Database
+from topiarist.text.documents import Problem
+from topiarist.text.readers.making import storable
+
+
+def settings(database: Database) -> dict[str, Any]:
+    """All settings, by name."""
+    return {name: json.loads(value) for name, value in database.all("SELECT name, value FROM settings")}
+
+
+def change_settings(database: Database, values: Mapping[str, Any]) -> None:
+    """Set or replace some."""
+    rows = [(name, json.dumps(value, allow_nan=False)) for name, value in values.items()]
+    with database.transaction():
+        database.run_many("INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", rows)
+
+
+def problems(database: Database, *, limit: int | None = None) -> list[Problem]:
+    """What was left out, in the order in which it was met."""
+    limit = -1 if limit is None else limit
+    return [
+        Problem(*row) for row in database.all("SELECT source, reason FROM problems ORDER BY number LIMIT ?", (limit,))
+    ]
+
+
+def n_problems(database: Database) -> int:
+    """How many there are."""
+    found = database.one("SELECT count(*) FROM problems")
+    return int(found[0]) if found else 0
+
+
+def add_problems(database: Database, problems: Iterable[Problem]) -> None:
+    """Note what was left out."""
+    rows = [(storable(problem.source), storable(problem.reason)) for problem in problems]
+    with database.transaction():
+        database.run_many("INSERT INTO problems (source, reason) VALUES (?, ?)", rows)

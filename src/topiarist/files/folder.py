@@ -1,0 +1,277 @@
+"""A collection on disk: which generation it is, who may write, and what is swept up.
+
+    mail.topiary/
+      manifest.json     which generation is the collection; replacing it is the commit of a whole new one
+      lock, writer      the one writer, and who that is
+      g-<hex>/          a generation, made by one grow: documents.sqlite, and the parts that its states name
+      growing/          an unfinished grow, which may be taken up again
+
+After its creation a generation changes by transactions of its database only. Killed at any moment, a folder holds the
+old state or the new one; what the dead left behind is swept up by the next writer, under the lock.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from topiarist.errors import DamagedError, ResourceError, TopiaristError, UsageError
+from topiarist.files import log, manifest
+from topiarist.files.generation import DATABASE, Generation
+from topiarist.files.lock import LOCK, WRITER, locked
+from topiarist.files.manifest import GENERATION, Manifest, read_body, read_manifest
+from topiarist.files.parts import PARTIAL, part_folders, sync_file
+from topiarist.files.schema import VERSION
+from topiarist.scale.files import sync_folder, written
+
+GROWING = "growing"
+COMPLETE = "complete"  # lies in a generation from before it gets its name until the manifest names it
+
+
+class Folder:
+    """A finished collection, open for reading; ``writing`` gives leave to change it."""
+
+    def __init__(self, path: str | os.PathLike[str], known: Manifest) -> None:
+        self.shown = os.fspath(path)  # as the user typed it
+        self.path = Path(path).absolute()
+        self.manifest = known
+        self.generation = Generation.open(self.path / known.generation, self.shown)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Folder:
+        """Open a collection. One of an older format is brought to this one first, which needs the lock."""
+        root, shown = Path(path), os.fspath(path)
+        if not (root / manifest.NAME).is_file():
+            raise _no_collection(root, shown)
+        if read_body(root, shown)["version"] < VERSION:
+            with locked(root, shown):
+                manifest.migrate(root.absolute(), shown)
+        return cls(path, _known(root, shown))
+
+    def refresh(self) -> bool:
+        """Look whether another generation was published meanwhile, and go over to it; whether it was."""
+        known = _known(self.path, self.shown)
+        if known == self.manifest:
+            return False
+        self.manifest = known  # the old one closes when the last thread that reads it has let go
+        self.generation = Generation.open(self.path / known.generation, self.shown)
+        return True
+
+    @contextmanager
+    def writing(self, *, wait: float = 0.0) -> Iterator[Generation]:
+        """The collection as it is now, to write: one writer at a time, after at most ``wait`` seconds."""
+        with locked(self.path, self.shown, wait=wait):
+            self.refresh()
+            sweep(self.path, self.manifest.generation)
+            generation = Generation.open(self.path / self.manifest.generation, self.shown, write=True)
+            try:
+                sweep_parts(generation)
+                yield generation
+            finally:
+                generation.close()
+
+    def close(self) -> None:
+        """Close the database; the folder may be used again afterwards."""
+        self.generation.close()
+
+
+@dataclass
+class Growing:
+    """A generation in the making. What is in it stays when the work is interrupted, for ``resume``."""
+
+    path: Path
+    shown: str
+    generation: Generation
+    resumed: bool
+
+    def publish(self) -> Folder:
+        """Bring everything to the disk and make it the collection; what was the collection before is removed."""
+        folder = self.generation.folder
+        self.generation.database.to_wal()
+        self.generation.close()
+        name = f"g-{uuid.uuid4().hex[:16]}"
+        with written(self.shown):
+            (folder / COMPLETE).touch()
+            for path in folder.rglob("*"):
+                sync_folder(path) if path.is_dir() else sync_file(path)
+            sync_folder(folder)
+            os.rename(folder, self.path / name)
+            sync_folder(self.path)
+        Manifest(name).write(self.path, self.shown)
+        sweep(self.path, name)
+        return Folder(self.shown, Manifest(name))
+
+
+@contextmanager
+def begin(
+    path: str | os.PathLike[str], *, resume: bool = False, force: bool = False, wait: float = 0.0
+) -> Iterator[Growing]:
+    """Begin a new generation in a folder, holding its lock; ``publish`` it within the block.
+
+    A collection that is there already goes on being read until then. It is only replaced with ``force``, which also
+    throws an unfinished grow away; with ``resume`` that one is taken up.
+    """
+    root, shown = Path(path).absolute(), os.fspath(path)
+    _check_place(root, shown, force=force)
+    with written(shown):
+        root.mkdir(parents=True, exist_ok=True)
+    with locked(root, shown, wait=wait):
+        _check_place(root, shown, force=force)  # somebody may have been faster
+        try:
+            sweep(root, _known(root, shown).generation if (root / manifest.NAME).is_file() else None)
+        except DamagedError:
+            if not force:
+                raise
+        growing = _workspace(root, shown, resume=resume, force=force)
+        try:
+            yield growing
+        finally:
+            growing.generation.close()
+            _sweep_empty(root / GROWING)
+            _sweep_new(root)
+
+
+def _check_place(root: Path, shown: str, *, force: bool) -> None:
+    if root.exists() and not root.is_dir():
+        raise UsageError(f"{shown} is a file, not a folder for a collection", hint="another name with -o")
+    if (root / manifest.NAME).is_file() and not (force or _unfinished(root)):
+        raise _there_already(shown)
+    if root.is_dir() and not is_collection(root) and any(path.name not in (LOCK, WRITER) for path in root.iterdir()):
+        raise UsageError(f"{shown} is a folder with other files, not a collection", hint="another name with -o")
+
+
+def _workspace(root: Path, shown: str, *, resume: bool, force: bool) -> Growing:
+    """The unfinished grow that is there, or a new one."""
+    folder = root / GROWING
+    if folder.is_dir() and not (resume or force):
+        raise unfinished(shown)
+    if resume and folder.is_dir():
+        generation = Generation.open(folder, shown, write=True)
+        try:
+            sweep_parts(generation)
+            (folder / COMPLETE).unlink(missing_ok=True)
+            return Growing(root, shown, generation, resumed=True)
+        except (DamagedError, ResourceError):  # killed before its tables were there: nothing to take up
+            generation.close()
+            if (folder / DATABASE).is_file() and (folder / DATABASE).stat().st_size:
+                raise
+    shutil.rmtree(folder, ignore_errors=True)
+    with written(f"{shown}/{GROWING}"):
+        folder.mkdir()
+    return Growing(root, shown, Generation.create(folder, shown), resumed=False)
+
+
+def is_collection(root: Path) -> bool:
+    """Whether a folder is one of ours: finished, unfinished or damaged."""
+    return (root / manifest.NAME).exists() or (root / GROWING).is_dir() or bool(_generations(root))
+
+
+def leftovers(root: Path, current: str | None) -> list[Path]:
+    """What lies in a collection's folder that nobody refers to: old generations, and halves of manifests."""
+    old = [path for path in _generations(root) if path.name != current]
+    return [*old, *sorted(root.glob(f"{manifest.NAME}.*"))]
+
+
+def part_leftovers(generation: Generation) -> list[Path]:
+    """What lies in a generation's folder that nobody refers to: parts that no state names, and halves of them."""
+    kept = log.parts(generation.database)
+    halves = sorted(path for path in generation.folder.iterdir() if PARTIAL.fullmatch(path.name))
+    return [*(generation.folder / name for name in part_folders(generation.folder) if name not in kept), *halves]
+
+
+def sweep(root: Path, current: str | None) -> None:
+    """Remove what nobody refers to, under the lock. A complete generation without a manifest is a grow to resume."""
+    if current is not None:
+        (root / current / COMPLETE).unlink(missing_ok=True)
+    for path in leftovers(root, current):
+        if (path / COMPLETE).is_file() and not (root / GROWING).exists():
+            os.rename(path, root / GROWING)
+        else:
+            _remove(path)
+
+
+def sweep_parts(generation: Generation) -> None:
+    """Remove what nobody in a generation refers to, under the lock."""
+    for path in part_leftovers(generation):
+        _remove(path)
+
+
+def _unfinished(root: Path) -> bool:
+    """Whether there is a grow to resume; one that was killed at the very end bears its name already."""
+    if (root / GROWING).is_dir():
+        return True
+    found = [path for path in _generations(root) if (path / COMPLETE).is_file()]
+    with suppress(DamagedError, OSError):
+        found = [path for path in found if path.name != read_manifest(root, "").generation]
+    return bool(found)
+
+
+def _generations(root: Path) -> list[Path]:
+    if not root.is_dir():
+        return []
+    return sorted(path for path in root.iterdir() if GENERATION.fullmatch(path.name) and path.is_dir())
+
+
+def _remove(path: Path) -> None:
+    """Remove what can be removed: a file that somebody has open, on some systems, stays until the next time."""
+    if path.is_dir() and not path.is_symlink():
+        with suppress(OSError):
+            (path / COMPLETE).unlink(missing_ok=True)
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+def _sweep_empty(folder: Path) -> None:
+    """An unfinished grow without a single document is nothing to resume."""
+    if not folder.is_dir():
+        return
+    generation = Generation.open(folder, str(folder))
+    try:
+        empty = generation.database.one("SELECT 1 FROM documents LIMIT 1") is None
+    except TopiaristError:
+        empty = False
+    finally:
+        generation.close()
+    if empty:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _sweep_new(root: Path) -> None:
+    """Leave no folder behind that holds nothing but a lock."""
+    if root.is_dir() and all(path.name in (LOCK, WRITER) for path in root.iterdir()):
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def _known(root: Path, shown: str) -> Manifest:
+    known = read_manifest(root, shown)
+    if not (root / known.generation / DATABASE).is_file():
+        raise manifest.damaged(shown, f"{known.generation}/{DATABASE} is missing")
+    return known
+
+
+def _no_collection(root: Path, shown: str) -> TopiaristError:
+    if _unfinished(root):
+        return unfinished(shown)
+    if _generations(root):
+        return manifest.damaged(shown, f"{manifest.NAME} is missing")
+    return UsageError(f"there is no collection at {shown}", hint="topiarist grow ./folder")
+
+
+def unfinished(shown: str) -> UsageError:
+    """A grow was interrupted here."""
+    return UsageError(
+        f"an unfinished grow lies at {shown}", hint="the same command with --resume, or --force to begin anew"
+    )
+
+
+def _there_already(shown: str) -> UsageError:
+    return UsageError(
+        f"there is a collection at {shown} already", hint="--force to grow it anew, or another folder with -o"
+    )

@@ -1,0 +1,70 @@
+"""What people say about documents: tags, and that they have read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from topiarist.errors import UsageError
+from topiarist.files.database import Database
+from topiarist.files.documents import marks, pieces
+from topiarist.text.readers.making import storable
+
+LONGEST_TAG = 100  # characters
+
+
+class Marks:
+    """Tags and read marks in a collection's database."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    def tag(self, rows: Iterable[int], tag: str) -> None:
+        """Give documents a tag; those that have it keep it."""
+        name = tag_name(tag)
+        with self.database.transaction():
+            self.database.run_many(
+                "INSERT OR IGNORE INTO tags (tag, row) VALUES (?, ?)", ((name, int(r)) for r in rows)
+            )
+
+    def untag(self, rows: Iterable[int], tag: str) -> None:
+        """Take a tag away from documents."""
+        name = tag_name(tag)
+        with self.database.transaction():
+            self.database.run_many("DELETE FROM tags WHERE tag = ? AND row = ?", ((name, int(r)) for r in rows))
+
+    def tags(self) -> dict[str, int]:
+        """How many documents have each tag, by name."""
+        return dict(self.database.all("SELECT tag, count(*) FROM tags GROUP BY tag ORDER BY tag"))
+
+    def tags_of(self, rows: Iterable[int]) -> list[tuple[str, ...]]:
+        """The tags of documents, in the order of the rows."""
+        wanted = [int(row) for row in rows]
+        known: dict[int, list[str]] = {}
+        for piece in pieces(sorted(set(wanted))):
+            sql = f"SELECT row, tag FROM tags WHERE row IN ({marks(piece)}) ORDER BY row, tag"  # noqa: S608
+            for row, tag in self.database.all(sql, piece):
+                known.setdefault(row, []).append(tag)
+        return [tuple(known.get(row, ())) for row in wanted]
+
+    def tagged(self, tag: str) -> list[int]:
+        """The rows of the documents with a tag."""
+        found = self.database.all("SELECT row FROM tags WHERE tag = ? ORDER BY row", (tag_name(tag),))
+        return [row for (row,) in found]
+
+    def mark_read(self, rows: Iterable[int], *, read: bool = True) -> None:
+        """Mark documents as read, or as not read."""
+        sql = "INSERT OR IGNORE INTO reads (row) VALUES (?)" if read else "DELETE FROM reads WHERE row = ?"
+        with self.database.transaction():
+            self.database.run_many(sql, ((int(row),) for row in rows))
+
+    def read(self) -> list[int]:
+        """The rows of the documents that were read."""
+        return [row for (row,) in self.database.all("SELECT row FROM reads ORDER BY row")]
+
+
+def tag_name(tag: str) -> str:
+    """A tag as it is kept: one line, without spaces around it."""
+    name = " ".join(storable(tag).split())
+    if not name or len(name) > LONGEST_TAG:
+        raise UsageError(f"a tag has 1 to {LONGEST_TAG} characters, got {len(name)}", hint="a word or two")
+    return name

@@ -1,1 +1,26 @@
-"""The collection folder on disk: documents and their index, models and arrays, and the log of what people did."""
+"""What is kept on disk: collections and models. Complete or not there, checked when they are read, and never any code in them.
+
+Names are imported when they are first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from topiarist.files.models import load_model, load_vocabulary, save_model
+
+_HOMES = {"load_model": "models", "load_vocabulary": "models", "save_model": "models"}
+
+__all__ = ["load_model", "load_vocabulary", "save_model"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,260 @@
+"""A collection: documents, their tree, and everything that can be asked of both."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from topiarist.counts.corpus import text_of
+from topiarist.counts.counting import count_in
+from topiarist.counts.validation import Csr
+from topiarist.errors import DamagedError
+from topiarist.files import contents, facts, log
+from topiarist.files.contents import Counting, Description
+from topiarist.files.documents import Documents
+from topiarist.files.folder import Folder
+from topiarist.files.generation import Generation
+from topiarist.files.marks import Marks
+from topiarist.files.parts import open_part
+from topiarist.files.recipe import Recipe
+from topiarist.files.state import COUNTS, SHARES, TREE, State
+from topiarist.tasks.crowns import crown_of
+from topiarist.tasks.describing import NodeSummary
+from topiarist.tasks.shape.shape import Shape
+from topiarist.tasks.topic_tree import TopicTree
+from topiarist.text.documents import Document
+
+if TYPE_CHECKING:
+    from topiarist.files.filing import Filed
+    from topiarist.files.finding import Found
+    from topiarist.hierarchy.branches import Crown
+    from topiarist.tasks.shape.edits import Edit
+
+
+class Collection:
+    """A folder made by ``grow``, open for reading; what changes it takes the lock for as long as it needs.
+
+    Nothing is loaded before it is asked for, and arrays are mapped: a collection of 200,000 documents opens at once.
+    """
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+        self._look()
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Collection:
+        """Open a folder."""
+        return cls(Folder.open(path))
+
+    @classmethod
+    def grow(
+        cls,
+        source: str | os.PathLike[str] | Iterable[Document],
+        folder: str | os.PathLike[str],
+        recipe: Recipe | None = None,
+        *,
+        force: bool = False,
+        resume: bool = False,
+        n_threads: int | None = None,
+        verbose: bool = False,
+    ) -> Collection:
+        """Read documents, count, grow a tree, index, and keep all of it in a folder.
+
+        ``source``: a file or folder, or documents. ``force`` replaces a collection that is there; ``resume`` takes a
+        grow up that was interrupted.
+        """
+        from topiarist.files.growing import Grower
+
+        return Grower(recipe or Recipe(), n_threads=n_threads, verbose=verbose).grow(
+            source, folder, force=force, resume=resume
+        )
+
+    def _look(self) -> None:
+        """Take what is there now; what was read of an earlier state is forgotten."""
+        found = log.current(self.generation.database)
+        if found is None:
+            raise DamagedError(f"{self.folder.shown} holds no tree", hint=f"topiarist check {self.folder.shown}")
+        self.number, body = found
+        self.state = State.from_dict(body)
+        for name in _OF_STATE:
+            vars(self).pop(name, None)
+
+    def refresh(self) -> bool:
+        """Look whether somebody has changed the collection; whether it was."""
+        other = self.folder.refresh()
+        latest = self.generation.database.one("SELECT after FROM edits ORDER BY number DESC LIMIT 1")
+        if not other and latest is not None and latest[0] == self.number:
+            return False
+        self._look()
+        return True
+
+    def close(self) -> None:
+        """Close the database."""
+        self.folder.close()
+
+    def __enter__(self) -> Collection:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return self.state.n_docs
+
+    def __repr__(self) -> str:
+        return f"<Collection {self.folder.shown!r}: {len(self):,} documents, {len(self.shape.tree.leaves)} topics>"
+
+    @property
+    def generation(self) -> Generation:
+        """Where documents and parts are."""
+        return self.folder.generation
+
+    @property
+    def shape(self) -> Shape:
+        """The tree as people see it."""
+        return self.state.shape
+
+    @property
+    def documents(self) -> Documents:
+        """The documents."""
+        return Documents(self.generation.database)
+
+    @property
+    def marks(self) -> Marks:
+        """Tags, and what was read."""
+        return Marks(self.generation.database)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """How it was grown, and from what."""
+        return facts.settings(self.generation.database)
+
+    @cached_property
+    def counting(self) -> Counting:
+        """How texts become counts."""
+        return contents.read_counting(self._part(self.state.pieces(COUNTS)[0]))
+
+    @cached_property
+    def counts(self) -> Csr:
+        """Documents × words."""
+        return self._pieces(COUNTS)
+
+    @cached_property
+    def shares(self) -> Csr:
+        """Documents × classes of the model: P(class|document)."""
+        return self._pieces(SHARES)
+
+    @cached_property
+    def model(self) -> Any:
+        """The fitted model of the tree."""
+        return contents.read_tree_model(self._part(self.state.parts[TREE]))
+
+    @cached_property
+    def crown(self) -> Crown:
+        """The model's own tree, with its parameters."""
+        return crown_of(self.model)
+
+    @cached_property
+    def description(self) -> Description:
+        """The nodes of the model in words."""
+        return contents.read_description(self._part(self.state.parts[TREE]))
+
+    @cached_property
+    def tree(self) -> TopicTree:
+        """The tree with the words and sizes of its topics, as people have shaped it."""
+        shape, known = self.shape, self.description
+        size = np.asarray(self.shares.sum(axis=0, dtype=np.float64)).ravel() @ shape.tree.path_mask(shape.class_nodes)
+        of_topic: dict[int, list[NodeSummary]] = {}
+        for topic, node in zip(shape.node_topics, known.nodes, strict=True):
+            of_topic.setdefault(topic, []).append(node)
+        nodes = tuple(
+            _summary(of_topic.get(topic, []), float(size[node]), len(self), shape.tree.depths[node])
+            for node, topic in enumerate(shape.topics)
+        )
+        told = {name: known.facts.get(name) for name in ("stopped", "reason", "agreement", "n_tokens", "n_words")}
+        return TopicTree(
+            tree=shape.tree, nodes=nodes, n_docs=len(self), curve=None, general_words=self.counting.general, **told
+        )  # type: ignore[arg-type]
+
+    def counted(self, documents: Sequence[Document], n_jobs: int | None = 1) -> Csr:
+        """The counts of other documents, as those of the collection were counted."""
+        known = self.counting
+        texts = (text_of(document, known.settings.titles) for document in documents)
+        return count_in(texts, known.vocabulary, known.settings, n_jobs=n_jobs)
+
+    def topic(self, name: str | int) -> int:
+        """The number of a topic that is called so, or has the word."""
+        return self.shape.find(name)
+
+    def rows_under(self, topic: int, least: float = 0.5) -> Any:
+        """The rows of the documents of which at least so much lies under a topic."""
+        return np.flatnonzero(self.shares_under(topic) >= least)
+
+    def shares_under(self, topic: int) -> Any:
+        """How much of each document lies under a topic."""
+        below = self.shape.tree.path_mask(self.shape.class_nodes)[:, self.shape.node(topic)]
+        return self.shares @ below.astype(np.float64)
+
+    def search(self, text: str, n: int = 10, *, by: str = "words", topic: str | int | None = None) -> Found:
+        """The documents that a query finds: by their words, or by meaning. See ``files.finding``."""
+        from topiarist.files import finding
+
+        return finding.search(self, text, n, by=by, topic=topic)
+
+    def similar(self, document: str, n: int = 10, *, topic: str | int | None = None, why: bool = False) -> Found:
+        """The documents that are most like one, given by its id."""
+        from topiarist.files import finding
+
+        return finding.similar(self, document, n, topic=topic, why=why)
+
+    def file(self, documents: Iterable[Document], rho: float = 0.9) -> Iterable[Filed]:
+        """Where new documents belong, one after the other; nothing is kept. See ``files.filing``."""
+        from topiarist.files import filing
+
+        return filing.file(self, documents, rho)
+
+    def edit(self, edits: Iterable[Edit], *, refit: bool = True, verbose: bool = False) -> None:
+        """Change the tree, all edits or none, and fit it again where that is needed. See ``files.shaping``."""
+        from topiarist.files import shaping
+
+        shaping.edit(self, tuple(edits), refit=refit, verbose=verbose)
+
+    def undo(self) -> str:
+        """Take the last edit back, exactly; what it was."""
+        from topiarist.files import shaping
+
+        return shaping.undo(self)
+
+    def _part(self, name: str) -> Any:
+        return open_part(self.generation, name)
+
+    def _pieces(self, role: str) -> Csr:
+        found = contents.stacked([contents.read_matrix(self._part(name)) for name in self.state.pieces(role)])
+        if found.shape[0] != self.state.n_docs:
+            raise DamagedError(
+                f"{self.folder.shown} has {self.state.n_docs:,} documents and {role} of {found.shape[0]:,}",
+                hint=f"topiarist check {self.folder.shown}",
+            )
+        return found
+
+
+_OF_STATE = ("counting", "counts", "shares", "model", "crown", "description", "tree", "index", "placer")
+
+
+def _summary(of_model: list[NodeSummary], size: float, n_docs: int, depth: int) -> NodeSummary:
+    """What is known of a topic from the nodes of the model that are in it: several where topics were merged."""
+    words = tuple(dict.fromkeys(word for row in _in_turn([node.words for node in of_model]) for word in row))
+    rows = tuple(dict.fromkeys(row for group in _in_turn([node.rows for node in of_model]) for row in group))
+    names = tuple(dict.fromkeys(name for group in _in_turn([node.prototypes for node in of_model]) for name in group))
+    coherence = float(np.mean([node.coherence for node in of_model])) if of_model else 0.0
+    return NodeSummary(words, size, size / max(n_docs, 1), names, coherence, depth, rows)
+
+
+def _in_turn(lists: list[tuple[Any, ...]]) -> list[list[Any]]:
+    """The first of all, the second of all, and so on."""
+    longest = max(map(len, lists), default=0)
+    return [[one[place] for one in lists if place < len(one)] for place in range(longest)]

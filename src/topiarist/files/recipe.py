@@ -1,0 +1,83 @@
+"""How a collection is grown: everything a person may choose, as one value that is kept with the collection."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from topiarist.counts.settings import CountSettings, PhraseSettings
+from topiarist.errors import UsageError
+from topiarist.hierarchy.tree import Tree
+from topiarist.text.language import Language
+from topiarist.text.stems import has_stemmer
+from topiarist.text.stop_words import has_stop_words, stop_words_from_file
+
+MODELS = ("cam", "hplsa", "ggm")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What to count, and what to grow. Nothing in it depends on the machine.
+
+    ``stop_words``: "none", a language, "auto", or a file. ``stem``: a language or "auto". ``topics``: how many leaves;
+    None lets held-out words choose. ``hierarchy``: a tree whose names are the labels of documents; then it is fitted,
+    not grown. ``online``: learn from batches after a tree has grown on a sample, for collections that are too large to
+    be looked at twice.
+    """
+
+    stop_words: str = "none"
+    stem: str | None = None
+    phrases: bool = False
+    numbers: bool = False
+    min_documents: int = 3
+    model: str = "cam"
+    topics: int | None = None
+    hierarchy: Tree | None = None
+    online: bool = False
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.model not in MODELS:
+            raise UsageError(f"there is no model called {self.model!r}", hint=", ".join(MODELS))
+        if self.topics is not None and self.topics < 1:
+            raise UsageError(f"a tree has at least 1 topic, got {self.topics}", hint="--topics 12, or auto")
+        if self.online and (self.model == "ggm" or self.hierarchy is not None):
+            raise UsageError("online learning goes with the models cam and hplsa, and without a hierarchy")
+
+    def counting(self, language: Language) -> CountSettings:
+        """The settings for texts of a language."""
+        stop_words: str | tuple[str, ...] | None = self.stop_words
+        if stop_words == "none":
+            stop_words = None
+        elif stop_words == "auto":
+            stop_words = language.code if has_stop_words(language.code) else None
+        elif Path(self.stop_words).is_file():
+            stop_words = tuple(stop_words_from_file(self.stop_words))
+        elif os.sep in self.stop_words or "." in self.stop_words:
+            raise UsageError(
+                f"there is no file of stop words at {self.stop_words}", hint="none, auto, a language such as en, or a file"
+            )
+        stem = self.stem
+        if stem == "auto":
+            stem = language.code if has_stemmer(language.code) else None
+        return CountSettings(
+            min_documents=self.min_documents,
+            numbers=self.numbers,
+            stop_words=stop_words,
+            stem=stem,
+            phrases=PhraseSettings() if self.phrases else None,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON data."""
+        body = {known.name: getattr(self, known.name) for known in fields(self)}
+        return {**body, "hierarchy": None if self.hierarchy is None else self.hierarchy.to_dict()}
+
+    @classmethod
+    def from_dict(cls, body: Mapping[str, Any]) -> Recipe:
+        """What ``to_dict`` has written."""
+        tree = body.get("hierarchy")
+        return cls(**{**body, "hierarchy": None if tree is None else Tree.from_dict(tree)})

@@ -26,6 +26,7 @@ from topiarist.tasks.crowns import crown_of
 from topiarist.tasks.describing import NodeSummary
 from topiarist.tasks.shape.shape import Shape
 from topiarist.tasks.topic_tree import TopicTree
+from topiarist.tasks.trees import Curve
 from topiarist.text.documents import Document
 
 if TYPE_CHECKING:
@@ -175,10 +176,13 @@ class Collection:
             _summary(of_topic.get(topic, []), float(size[node]), len(self), shape.tree.depths[node])
             for node, topic in enumerate(shape.topics)
         )
-        told = {name: known.facts.get(name) for name in ("stopped", "reason", "agreement", "n_tokens", "n_words")}
+        told: dict[str, Any] = {name: known.facts.get(name) for name in ("stopped", "reason", "agreement")}
+        sizes: dict[str, Any] = {name: known.facts.get(name) for name in ("n_tokens", "n_words")}
+        curve = known.facts.get("curve")
         return TopicTree(
-            tree=shape.tree, nodes=nodes, n_docs=len(self), curve=None, general_words=self.counting.general, **told
-        )  # type: ignore[arg-type]
+            tree=shape.tree, nodes=nodes, n_docs=len(self), general_words=self.counting.general,
+            curve=None if curve is None else Curve.from_dict(curve), **told, **sizes,
+        )  # fmt: skip
 
     def counted(self, documents: Sequence[Document], n_jobs: int | None = 1) -> Csr:
         """The counts of other documents, as those of the collection were counted."""

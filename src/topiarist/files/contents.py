@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
-from topiarist.files.models import load_model, save_model
-from topiarist.files.tensors import map_tensors, write_tensors
 
 from topiarist.counts.settings import CountSettings, PhraseSettings
 from topiarist.counts.validation import Csr
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import DamagedError
+from topiarist.files.models import load_model, save_model
+from topiarist.files.tensors import map_tensors, write_tensors
 from topiarist.scale.files import new_file
 from topiarist.scale.manifest import read_vocabulary
 from topiarist.scale.writing import write_vocabulary

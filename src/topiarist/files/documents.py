@@ -96,11 +96,12 @@ class Documents:
         """Add documents and index their words: all of them, or none."""
         return self._add(documents, index=True)
 
-    def load(self, documents: Iterable[Document]) -> range:
-        """Add the documents of a new collection: as ``append``, but indexed all at once, which is faster."""
+    def load(self, documents: Iterable[Document], *, index: bool = True) -> range:
+        """Add the documents of a new collection: as ``append``, but indexed all at once, which is faster, or later."""
         with self.database.transaction():
             rows = self._add(documents, index=False)
-            self.index()
+            if index:
+                self.index()
         return rows
 
     def index(self) -> None:
@@ -110,6 +111,10 @@ class Documents:
     def ids(self) -> list[str]:
         """All ids, in the order of the rows."""
         return [id for (id,) in self.database.all("SELECT id FROM documents ORDER BY row")]
+
+    def titles(self) -> list[str]:
+        """All titles, in the order of the rows."""
+        return [title for (title,) in self.database.all("SELECT title FROM documents ORDER BY row")]
 
     def near_ids(self, id: str, limit: int = 3) -> list[str]:
         """Ids that somebody who typed this one may have meant: those that contain it, or are spelt nearly so."""

@@ -58,7 +58,8 @@ class Recipe:
             stop_words = tuple(stop_words_from_file(self.stop_words))
         elif os.sep in self.stop_words or "." in self.stop_words:
             raise UsageError(
-                f"there is no file of stop words at {self.stop_words}", hint="none, auto, a language such as en, or a file"
+                f"there is no file of stop words at {self.stop_words}",
+                hint="none, auto, a language such as en, or a file",
             )
         stem = self.stem
         if stem == "auto":

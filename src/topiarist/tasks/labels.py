@@ -38,6 +38,27 @@ class Labels:
         return Labels(self.classes, self.rows[places], self.of_row[places])
 
 
+@dataclass(frozen=True)
+class NamedColumns:
+    """A 0/1 matrix whose columns have names, as those of a data frame have."""
+
+    matrix: Array
+    columns: tuple[str, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Documents and labels."""
+        return self.matrix.shape
+
+    @property
+    def ndim(self) -> int:
+        """Always two."""
+        return self.matrix.ndim
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.array(self.matrix, dtype=dtype, copy=copy)
+
+
 def read_labels(y: Any, n_docs: int) -> Labels:
     """Labels of documents: a label each (−1 or None for none), or a 0/1 matrix with a column for each label.
 

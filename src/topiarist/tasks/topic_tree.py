@@ -88,13 +88,6 @@ class TopicTree:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain JSON data."""
-        curve = None
-        if self.curve is not None:
-            leaves, perplexity = self.curve.n_leaves.tolist(), self.curve.perplexity.tolist()
-            criterion = self.curve.criterion.tolist()
-            curve = {
-                "n_leaves": leaves, "perplexity": perplexity, "criterion": criterion, "chosen": self.curve.chosen
-            }  # fmt: skip
         plain = {
             name: getattr(self, name) for name in ("n_docs", "n_tokens", "n_words", "stopped", "reason", "agreement")
         }
@@ -102,7 +95,7 @@ class TopicTree:
             **plain,
             "n_leaves": len(self.tree.leaves),
             "general_words": list(self.general_words),
-            "curve": curve,
+            "curve": None if self.curve is None else self.curve.to_dict(),
             "tree": self.tree.to_dict(),
             "nodes": [asdict(node) for node in self.nodes],
         }
@@ -162,6 +155,19 @@ def describe_tree(
         reason=_reason(model),
         agreement=_agreement(corpus, shares),
     )
+
+
+def facts_of(model: Any, corpus: Corpus, shares: Csr) -> dict[str, Any]:
+    """What there is to say of a fit beside its nodes, as plain JSON data."""
+    curve = getattr(model, "curve_", None)
+    return {
+        "stopped": stopped(model),
+        "reason": _reason(model),
+        "agreement": _agreement(corpus, shares),
+        "n_tokens": corpus.n_tokens,
+        "n_words": corpus.n_words,
+        "curve": None if curve is None else curve.to_dict(),
+    }
 
 
 def stopped(model: Any) -> str:

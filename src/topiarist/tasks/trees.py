@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -44,6 +45,17 @@ class Curve:
     def chosen(self) -> int:
         """Leaves of the tree that was taken."""
         return int(self.n_leaves[self.place])
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON data."""
+        known = {name: np.asarray(getattr(self, name)).tolist() for name in ("n_leaves", "perplexity", "criterion")}
+        return {**known, "place": self.place, "chosen": self.chosen}
+
+    @classmethod
+    def from_dict(cls, body: Mapping[str, Any]) -> Curve:
+        """What ``to_dict`` has written."""
+        arrays = (np.array(body[name]) for name in ("n_leaves", "perplexity", "criterion"))
+        return cls(*arrays, int(body["place"]))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw it with matplotlib, and return the axes."""

@@ -1,0 +1,196 @@
+"""Growing a collection: read, count, grow, describe, index, publish; each phase can be taken up again.
+
+What a phase has finished lies in the folder ``growing`` of the collection, and a grow that was killed goes on after it:
+documents and counts once they are all read, the tree from its last checkpoint. Nobody sees any of it before the end.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any
+
+from topiarist.counts.corpus import Corpus
+from topiarist.errors import InputError, UsageError
+from topiarist.files import contents, facts, indexing, log
+from topiarist.files.checkpoints import PartJournal
+from topiarist.files.collection import Collection
+from topiarist.files.contents import Counting, Description
+from topiarist.files.documents import Documents
+from topiarist.files.folder import Growing, begin
+from topiarist.files.generation import Generation
+from topiarist.files.loading import loading
+from topiarist.files.parts import Part, new_part, open_part
+from topiarist.files.recipe import Recipe
+from topiarist.files.state import COUNTS, SEARCH, SHARES, TREE, State
+from topiarist.tasks.crowns import crown_of, shares_of
+from topiarist.tasks.describing import describe_nodes, named
+from topiarist.tasks.growing import grown_model
+from topiarist.tasks.placement import usual_of
+from topiarist.tasks.shape.shape import Shape
+from topiarist.tasks.topic_tree import facts_of
+from topiarist.tasks.topics import set_general_words_aside
+from topiarist.text.documents import Document
+from topiarist.text.language import SAMPLE, Language, detect_language
+from topiarist.text.readers import Reading, read
+
+N_WORDS, N_TYPICAL = 20, 10  # of each topic that are kept
+READ = "read"  # the settings have it when all documents and counts are there
+
+
+class Teller:
+    """What a grow says on the way; nothing, unless somebody listens."""
+
+    def phase(self, text: str) -> None:
+        """A new phase begins."""
+
+    def reading(self, number: int) -> None:
+        """So many documents have been read."""
+
+    def said(self, text: str) -> None:
+        """A finding of the phase."""
+
+
+@dataclass(frozen=True)
+class Grower:
+    """Grows collections by one recipe."""
+
+    recipe: Recipe
+    n_threads: int | None = None
+    device: str = "cpu"
+    verbose: bool = False
+    tell: Teller = Teller()
+
+    def grow(
+        self,
+        source: str | os.PathLike[str] | Iterable[Document],
+        folder: str | os.PathLike[str],
+        *,
+        force: bool = False,
+        resume: bool = False,
+        told: dict[str, Any] | None = None,
+    ) -> Collection:
+        """From documents to a collection in a folder. ``told`` are settings to keep with it."""
+        settings = {"recipe": self.recipe.to_dict(), **(told or {})}
+        with begin(folder, force=force, resume=resume) as growing:
+            database = growing.generation.database
+            known = facts.settings(database)
+            if known.get(READ):
+                if known["recipe"] != settings["recipe"]:
+                    raise UsageError(
+                        f"the unfinished grow at {growing.shown} was begun with other settings",
+                        hint="the same options as then, or --force to begin anew",
+                    )
+                self.tell.said("Taking up what was read before")
+            else:
+                self._read(source, growing, settings)
+            state, parts = self._grow(growing)
+            log.record(database, "grow", {"model": state.model}, state.to_dict(), parts=parts)
+            log.drop(database, [name for name in log.parts(database) if name.startswith("checkpoint-")])
+            return Collection(growing.publish())
+
+    def _read(self, source: Any, growing: Growing, settings: dict[str, Any]) -> None:
+        """Read and count; on the disk all at once."""
+        generation = growing.generation
+        with _opened(source) as documents, loading(Documents(generation.database)) as passing:
+            stream = _counted(passing(documents), self.tell.reading)
+            language, stream = _language(stream)
+            corpus = Corpus.from_documents(
+                stream, self.recipe.counting(language), keep_texts=False, n_jobs=self.n_threads
+            )
+        problems, counts = getattr(documents, "problems", []), getattr(documents, "counts", None)
+        self.tell.said(str(counts) if counts is not None else f"{corpus.n_docs:,} documents")
+        self._said_words(corpus, language)
+        special, general = set_general_words_aside(corpus)
+        with new_part(generation, COUNTS) as part:
+            contents.write_matrix(part.folder, special.counts)
+            contents.write_counting(part.folder, Counting(special.vocabulary, special.settings, general))
+        found = {"language": language.code, "n_tokens": corpus.n_tokens, "n_words": corpus.n_words}
+        with generation.database.transaction():
+            log.keep(generation.database, [part.part])
+            facts.add_problems(generation.database, problems)
+            facts.change_settings(generation.database, {**settings, **found, READ: part.name})
+
+    def _said_words(self, corpus: Corpus, language: Language) -> None:
+        told = (
+            f"{language.name.title()} ({language.share:.0%} of {language.judged} looked at). "
+            if language.judged
+            else ""
+        )
+        self.tell.said(f"{told}{corpus.n_tokens:,} words, {corpus.n_words:,} different ones kept")
+
+    def _grow(self, growing: Growing) -> tuple[State, list[Part]]:
+        generation = growing.generation
+        corpus, general = kept_corpus(generation)
+        self.tell.phase("Growing the tree")
+        journal = PartJournal(generation)
+        model = grown_model(corpus, self.recipe, journal, self.n_threads, self.device, self.verbose)
+        state, parts = kept_tree(generation, model, corpus, general, self.recipe.model, self.n_threads)
+        self.tell.phase("Indexing")
+        Documents(generation.database).index()
+        search = indexing.write_index(generation, model, corpus, self.n_threads)
+        parts = [*parts, search]
+        pieces = [facts.settings(generation.database)[READ]]
+        return state.with_pieces(COUNTS, pieces).with_part(SEARCH, search.name), parts
+
+
+def kept_corpus(generation: Generation) -> tuple[Corpus, tuple[str, ...]]:
+    """The corpus of a grow that has read everything: counts mapped, and what is known of documents."""
+    folder = open_part(generation, facts.settings(generation.database)[READ])
+    counting, documents = contents.read_counting(folder), Documents(generation.database)
+    corpus = Corpus(
+        tuple(documents.ids()), contents.read_matrix(folder), counting.vocabulary,
+        titles=tuple(documents.titles()), labels=tuple(documents.labels_of(range(len(documents)))),
+        settings=counting.settings,
+    )  # fmt: skip
+    return corpus, counting.general
+
+
+def kept_tree(
+    generation: Generation, model: Any, corpus: Corpus, general: tuple[str, ...], kind: str, n_threads: int | None
+) -> tuple[State, list[Part]]:
+    """A fitted model as parts of a collection: itself, its nodes in words, the shares of the documents."""
+    crown, shares = crown_of(model), shares_of(model, corpus.counts)
+    nodes = describe_nodes(crown, shares, corpus, general, N_WORDS, N_TYPICAL)
+    usual = usual_of(model, corpus.counts, n_threads)
+    told = {**facts_of(model, corpus, shares), "usual": list(usual.limits)}
+    with new_part(generation, TREE) as tree:
+        contents.write_tree(tree.folder, model, Description(nodes, told))
+    with new_part(generation, SHARES) as rows:
+        contents.write_matrix(rows.folder, shares)
+    shape = Shape.of(named(crown.tree, [node.words for node in nodes]), crown.class_nodes)
+    state = State(shape, {TREE: tree.name, f"{SHARES}.0": rows.name}, corpus.n_docs, kind)
+    return state, [tree.part, rows.part]
+
+
+@contextmanager
+def _opened(source: Any) -> Iterator[Any]:
+    """Documents from wherever they come."""
+    if isinstance(source, Reading):
+        with source as documents:
+            yield documents
+    elif isinstance(source, str | os.PathLike):
+        with read([os.fspath(source)]) as documents:
+            yield documents
+    else:
+        yield source
+
+
+def _counted(documents: Iterable[Document], tell: Callable[[int], None]) -> Iterator[Document]:
+    number = 0
+    for number, document in enumerate(documents, 1):
+        if number % 200 == 0:
+            tell(number)
+        yield document
+    if not number:
+        raise InputError("there are no documents", hint="a folder or a file with text")
+    tell(number)
+
+
+def _language(documents: Iterator[Document]) -> tuple[Language, Iterator[Document]]:
+    """The language of the first documents, and all documents."""
+    first = list(islice(documents, SAMPLE))
+    return detect_language(document.text for document in first), chain(first, documents)

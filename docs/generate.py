@@ -34,6 +34,7 @@ MODULES: tuple[tuple[str, str, tuple[str, ...] | None], ...] = (
     ("topiarist.text.demo", "The bundled collection.", ("demo_documents",)),
     ("topiarist.counts", "See [count words](../how-to/count-words.md).", None),
     ("topiarist.scale", "See [scale](../how-to/scale.md).", None),
+    ("topiarist.files", "See [save a model](../how-to/save-a-model.md).", None),
     (
         "topiarist.models.drift",
         "Has a stream changed? See [follow a stream](../how-to/follow-a-stream.md).",
@@ -63,7 +64,7 @@ MODULES: tuple[tuple[str, str, tuple[str, ...] | None], ...] = (
     (
         "topiarist.errors",
         "Every error raised on purpose says what was expected, what came and what to try.",
-        ("TopiaristError", "UsageError", "InputError", "ResourceError"),
+        ("TopiaristError", "UsageError", "InputError", "DamagedError", "ResourceError"),
     ),
 )
 WHOLE_DOCSTRING = {"PLSA", "grow_tree", "read", "Columns", "Limits", "CountSettings", "TextCounter"}
@@ -78,7 +79,7 @@ EXIT_CODES = """## Exit codes
 | 1 | done, but more than `--max-failures` percent of the documents failed to be read |
 | 2 | wrong use: an option, a path, a column or a format |
 | 3 | the input holds no usable text |
-| 4 | reserved for damaged collections; nothing in this version returns it |
+| 4 | a collection or model is damaged, or from a newer version; no command of this version reads one |
 | 5 | memory, disk, device, or an optional package that is not installed |
 | 70 | a fault of ours; the message names a log file that holds places in our code and no document text |
 | 130 | stopped by Ctrl-C; the tree or the topics that were found by then are printed |

@@ -1,4 +1,4 @@
-"""What is kept on disk: collections and models. Complete or not there, checked when they are read, and never any code in them.
+"""What is kept on disk: collections and models. Complete or not there, checked when read, and never any code in them.
 
 Names are imported when they are first used.
 """

@@ -35,7 +35,7 @@ bench: $(VENV)/dev
 	@$(BIN)/python -m benchmarks.run $(ARGS)
 
 reproduce: $(VENV)/dev
-	@for name in $(or $(ARGS),tempering events abstracts labels categorisers gaussians); do $(BIN)/python -m benchmarks.reproduce.$$name || exit; done
+	@for name in $(or $(ARGS),tempering events abstracts labels categorisers gaussians retrieval); do $(BIN)/python -m benchmarks.reproduce.$$name || exit; done
 
 clean:
 	rm -rf $(VENV) .venv-bench* .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -29,6 +29,7 @@ BENCHMARKS = {
     "stream": "benchmarks.bench_stream",
     "sparse": "benchmarks.bench_sparse",
     "gaussians": "benchmarks.bench_gaussians",
+    "search": "benchmarks.bench_search",
 }
 
 

@@ -62,6 +62,11 @@ MODULES: tuple[tuple[str, str, tuple[str, ...] | None], ...] = (
         ("find_topics", "Topics", "Topic", "set_general_words_aside", "distinctive"),
     ),
     (
+        "topiarist.tasks.search",
+        "See [Fisher kernels](../models/fisher.md#search).",
+        None,
+    ),
+    (
         "topiarist.errors",
         "Every error raised on purpose says what was expected, what came and what to try.",
         ("TopiaristError", "UsageError", "InputError", "DamagedError", "ResourceError"),

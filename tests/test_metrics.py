@@ -269,3 +269,46 @@ def test_dendrogram_purity_refuses_what_is_no_node():
         metrics.dendrogram_purity(tree, [1, 3], [0, 0])
     with pytest.raises(InputError, match="got 2 documents and as many labels"):
         metrics.dendrogram_purity(tree, [1, 2], ["x", "y"])
+
+
+def test_interpolated_precision_by_hand():
+    relevance, scores = [1, 0, 1, 0, 0], [5.0, 4, 3, 2, 1]  # precision 1 at recall 1/2, 2/3 at recall 1
+    assert metrics.interpolated_precision(relevance, scores, levels=[0.5]) == 1.0
+    assert metrics.interpolated_precision(relevance, scores, levels=[1.0]) == pytest.approx(2 / 3)
+    assert metrics.interpolated_precision(relevance, scores) == pytest.approx((5 * 1 + 4 * 2 / 3) / 9)
+    late = [0, 1, 1, 1]  # the highest precision is at the end
+    assert metrics.interpolated_precision(late, [4.0, 3, 2, 1], levels=[0.3]) == pytest.approx(3 / 4)
+    twice = metrics.interpolated_precision([relevance, relevance, [0] * 5], [scores, scores, scores])
+    assert twice == pytest.approx(metrics.interpolated_precision(relevance, scores))
+    assert metrics.interpolated_precision([0, 1], [1.0, 1.0], levels=[1.0]) == 0.5  # of equal scores the first
+
+
+def test_interpolated_precision_is_that_of_trec_eval():
+    import ir_measures
+    from ir_measures import IPrec
+
+    rng = np.random.default_rng(0)
+    relevance, scores = np.zeros((6, 60), bool), rng.permutation(6 * 60).reshape(6, 60).astype(float)
+    for row in relevance:  # ten relevant documents: every level is a whole number of them, and nothing is rounded
+        row[rng.choice(60, 10, replace=False)] = True
+    names = [IPrec @ (level / 10) for level in range(1, 10)]
+    judged = [ir_measures.Qrel(str(q), str(d), 1) for q, d in zip(*np.nonzero(relevance), strict=True)]
+    ranked = [ir_measures.ScoredDoc(str(q), str(d), scores[q, d]) for q in range(6) for d in range(60)]
+    wanted = np.mean(list(ir_measures.calc_aggregate(names, judged, ranked).values()))
+    assert metrics.interpolated_precision(relevance, scores) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([1, 0], [1.0, 2, 3]), "relevance and scores must have one shape"),
+        (([1, 0], [1.0, np.nan]), "got NaN"),
+        (([0, 0], [1.0, 2.0]), "no query has a relevant document"),
+        (([1, 0], [1.0, 2.0], [0.0]), "levels must be recalls above 0"),
+        (([1, 0], [1.0, 2.0], []), "levels must be recalls above 0"),
+    ],
+)
+def test_interpolated_precision_refuses_what_cannot_be_ranked(arguments, message):
+    relevance, scores, *levels = arguments
+    with pytest.raises(ValueError, match=message):
+        metrics.interpolated_precision(relevance, scores, levels=levels[0] if levels else None)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from topiarist.tasks.categorisers import HPLC as HPLC
     from topiarist.tasks.categorisers import PLC as PLC
     from topiarist.tasks.categorisers import HierarchicalMixture as HierarchicalMixture
+    from topiarist.tasks.fisher import FisherKernel as FisherKernel
     from topiarist.tasks.ggm import GGM as GGM
     from topiarist.tasks.hplsa import HPLSA as HPLSA
     from topiarist.tasks.lsi import LSI as LSI
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "CAM": "topiarist.tasks.cam",
     "Corpus": "topiarist.counts.corpus",
+    "FisherKernel": "topiarist.tasks.fisher",
     "GGM": "topiarist.tasks.ggm",
     "HPLC": "topiarist.tasks.categorisers",
     "HPLSA": "topiarist.tasks.hplsa",
@@ -50,6 +52,7 @@ __all__ = [
     "PLSA",
     "PMM",
     "Corpus",
+    "FisherKernel",
     "HierarchicalMixture",
     "MixtureHierarchy",
     "Tree",

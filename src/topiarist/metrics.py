@@ -4,7 +4,8 @@ Exact definitions: docs/reference/metrics.md. ``perplexity`` asks whether the mo
 ``npmi_coherence`` whether the words of a topic belong together, ``topic_diversity`` whether the topics differ. They
 take any fitted model with ``transform`` and ``components_``, scikit-learn's own included. Where documents have labels,
 ``gini`` and ``purity`` ask whether clusters agree with them, ``dendrogram_purity`` whether a tree does, ``example_f1``
-whether predicted sets of labels do.
+whether predicted sets of labels do. Where queries have relevant documents, ``interpolated_precision`` asks whether
+these come first.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from topiarist.kernels import load
 from topiarist.kernels.shard import Side
 from topiarist.label_metrics import example_f1
 from topiarist.models.engine import Floats
+from topiarist.ranking_metrics import interpolated_precision
 from topiarist.scale.threads import Threads
 
 __all__ = [
@@ -33,6 +35,7 @@ __all__ = [
     "dendrogram_purity",
     "example_f1",
     "gini",
+    "interpolated_precision",
     "level_curve",
     "npmi_coherence",
     "perplexity",

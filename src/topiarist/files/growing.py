@@ -62,7 +62,7 @@ class Grower:
     n_threads: int | None = None
     device: str = "cpu"
     verbose: bool = False
-    tell: Teller = Teller()
+    tell: Teller = field(default_factory=Teller)
 
     def grow(
         self,

@@ -58,7 +58,7 @@ class Manifest:
     def write(self, folder: Path) -> None:
         """Write it, with a checksum of its own."""
         body = {"format": FORMAT, "version": VERSION, **asdict(self)}
-        text = json.dumps({**body, "sha256": _digest(body)}, indent=1) + "\n"
+        text = json.dumps({**body, "sha256": digest(body)}, indent=1) + "\n"
         with new_file(folder / NAME, sync=True) as file:
             file.write(text.encode())
 
@@ -73,7 +73,7 @@ class Manifest:
             raise InputError(f"{folder / NAME} is damaged: {error!r}", hint=AGAIN) from error
         for where, files in ((folder, known.files), *((folder / block.name, block.files) for block in known.blocks)):
             for name, entry in files.items():
-                _check_file(where / name, entry, contents=check)
+                check_file(where / name, entry, contents=check)
         return known
 
 
@@ -104,7 +104,7 @@ def _body(folder: Path) -> dict[str, Any]:
             f"{folder} has version {body.get('version')!r} of the format, this topiarist reads {VERSION}",
             hint="the version of topiarist that wrote it, or a newer one",
         )
-    if claimed != _digest(body):
+    if claimed != digest(body):
         raise InputError(f"{path} is damaged: it does not match its own checksum", hint=AGAIN)
     return dict(body)
 
@@ -127,7 +127,8 @@ def _plain(name: str) -> str:
     return name
 
 
-def _check_file(path: Path, entry: FileEntry, *, contents: bool) -> None:
+def check_file(path: Path, entry: FileEntry, *, contents: bool) -> None:
+    """Raise unless the file is there in full and, if ``contents`` are asked for, unchanged."""
     try:
         size = path.stat().st_size
         found = FileEntry.of(path) if contents and size == entry.bytes else FileEntry(size, entry.sha256)
@@ -139,5 +140,6 @@ def _check_file(path: Path, entry: FileEntry, *, contents: bool) -> None:
         raise InputError(f"{path} has changed since it was written: its checksum differs", hint=AGAIN)
 
 
-def _digest(body: Mapping[str, Any]) -> str:
+def digest(body: Mapping[str, Any]) -> str:
+    """The checksum of plain JSON data."""
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()

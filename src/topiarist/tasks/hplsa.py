@@ -241,6 +241,7 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         return hplsa.doc_given_class(self.class_given_doc_, self._lengths)
 
     _number = "n_classes"
+    _shares = True  # a document mixes classes, its tokens have them one by one
 
     def _reader(self, engine: Engine) -> stored.Reader:
         dtype = self.word_given_topic_.dtype

@@ -17,8 +17,8 @@ FIRST_RUN = "Compiling the numerical kernels (once per machine, about 10 seconds
 def prepare_kernels(dtype: Any, *sets: str, notice: Callable[[str], None] | None = None, device: str = "cpu") -> None:
     """Make sure the kernels of a precision are compiled, which takes some seconds once.
 
-    ``sets`` are those beyond flat models: "paths", "active", "labels", "classes". Those of other devices are compiled
-    when they are first used.
+    ``sets`` are those beyond flat models: "paths", "active", "labels", "classes", "search". Those of other devices are
+    compiled when they are first used.
     """
     if device != "cpu":
         return

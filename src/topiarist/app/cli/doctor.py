@@ -19,7 +19,10 @@ PARTS = ("numpy", "scipy", "scikit-learn", "numba")
 EXTRAS = {"parquet": "pyarrow", "plot": "matplotlib"}
 
 
-SETS = {"float32": ("paths", "active", "classes"), "float64": ("paths", "active", "classes", "labels")}
+SETS = {
+    "float32": ("paths", "active", "classes", "search"),
+    "float64": ("paths", "active", "classes", "search", "labels"),
+}
 
 
 def run(*, warm: bool) -> None:

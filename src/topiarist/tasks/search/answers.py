@@ -1,0 +1,98 @@
+"""What a search says: hits, reasons, and what could not be understood."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class WordReason:
+    """A word that query and document share: how much it adds, and the topic in whose sense both use it."""
+
+    word: str
+    amount: float
+    sense: tuple[str, ...] = ()  # words of that topic; none where words were compared without topics
+    model: int = -1
+    topic: int = -1
+
+
+@dataclass(frozen=True)
+class TopicReason:
+    """A topic that query and document share, told by its words."""
+
+    words: tuple[str, ...]
+    amount: float
+    model: int
+    topic: int
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a document is similar: all amounts add up to the score. Both lists begin with the largest.
+
+    ``of_all`` is what every document has: the only topic of a model of one.
+    """
+
+    score: float
+    words: tuple[WordReason, ...]
+    topics: tuple[TopicReason, ...]
+    of_all: float = 0.0
+
+    def __str__(self) -> str:
+        lines = [f"similarity {self.score:.3f}"]
+        for reason in self.words[:5]:
+            sense = f"   in the sense of {', '.join(reason.sense[:4])}" if reason.sense else ""
+            lines.append(f"  {reason.amount:.3f}  the word {reason.word!r}{sense}")
+        lines += [f"  {reason.amount:.3f}  the topic {', '.join(reason.words[:5])}" for reason in self.topics[:3]]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A document that was found."""
+
+    number: int  # its row, counted over everything that was ever added
+    id: str
+    score: float
+    title: str = ""
+    labels: tuple[str, ...] = ()
+    node: int = -1  # of the tree, where there is one
+    why: Explanation | None = None  # if asked for
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The hits, best first, and a sentence about them. ``words`` are those of the query that the index knows."""
+
+    hits: tuple[Hit, ...]
+    message: str
+    words: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    suggestions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A node that a query may lead to: its words, P(node|query), its documents, and what lies one level below."""
+
+    node: int
+    name: str
+    words: tuple[str, ...]
+    probability: float
+    documents: int
+    below: tuple[Branch, ...] = ()
+
+
+@dataclass(frozen=True)
+class Step:
+    """One level of the way down: where we stand, and where it goes on; the most probable branch comes first."""
+
+    here: Branch
+    branches: tuple[Branch, ...]

@@ -1,0 +1,100 @@
+"""From scores to hits: filters, the best of many in a settled order, and BM25 as a way or as an ingredient. (F7)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from topiarist.errors import InputError
+from topiarist.models.engine import Floats
+from topiarist.tasks.search.answers import Hit
+from topiarist.tasks.search.describing import nearest
+from topiarist.tasks.search.queries import Query
+from topiarist.tasks.search.segments import K1, Segment
+
+SHARE_OF_WORDS = 1.25  # of BM25, as a share of what the query could reach at most, beside the two parts of one model
+
+
+@dataclass(frozen=True)
+class Bm25:
+    """What BM25 knows of the whole collection."""
+
+    worth: Floats  # of each word: log(1 + (N − n_j + ½)/(n_j + ½))
+    average: float  # tokens in a document
+
+    @classmethod
+    def of(cls, segments: Sequence[Segment]) -> Bm25:
+        """From all documents."""
+        number = sum(map(len, segments))
+        holding = np.sum([segment.frequency for segment in segments], axis=0)
+        tokens = sum(float(np.sum(segment.lengths)) for segment in segments)
+        return cls(np.log1p((number - holding + 0.5) / (holding + 0.5)), max(tokens / max(1, number), 1e-300))
+
+    def weights(self, query: Query, by: str, n_models: int) -> tuple[float, tuple[float, Floats] | None]:
+        """The weight of the kernel, and with the average length the weights of the words; None or 0 if not wanted.
+
+        Together, the kernel counts as the mean over its models, and BM25 as a share of what no document can exceed.
+        """
+        words = query.counts * self.worth[query.columns] * (K1 + 1)
+        if by == "meaning":
+            return 1.0, None
+        if by == "words":
+            return 0.0, (self.average, words)
+        return 1.0 / n_models, (self.average, words * SHARE_OF_WORDS / max(float(words.sum()), 1e-300))
+
+
+def allowed(segments: Sequence[Segment], below: Any, label: str | Iterable[str] | None) -> Any:
+    """Which documents pass: those at some nodes, those with some labels; None where all do."""
+    if below is None and label is None:
+        return None
+    wanted = None if label is None else {label} if isinstance(label, str) else set(label)
+    if wanted is not None:
+        known = {name for segment in segments for name in segment.label_rows}
+        for name in sorted(wanted - known):
+            raise InputError(f"no document has the label {name!r}", hint=nearest(name, sorted(known)))
+    masks = []
+    for segment in segments:
+        mask = np.ones(len(segment), bool) if below is None else below[segment.nodes]
+        if wanted is not None:
+            has = np.zeros(len(segment), bool)
+            for name in wanted & segment.label_rows.keys():
+                has[segment.label_rows[name]] = True
+            mask = mask & has
+        masks.append(mask)
+    return np.concatenate(masks)
+
+
+def best(scores: Floats, segments: Sequence[Segment], mask: Any, n: int) -> tuple[Hit, ...]:
+    """The ``n`` documents with the highest scores above zero; of equal ones the first."""
+    numbers = np.flatnonzero(scores > 0 if mask is None else (scores > 0) & mask)
+    values = scores[numbers]
+    if len(values) > n:
+        least = np.partition(values, len(values) - n)[len(values) - n]
+        chosen = np.flatnonzero(values >= least)
+        numbers, values = numbers[chosen], values[chosen]
+    order = np.lexsort((numbers, -values))[:n]
+    return tuple(hit(segments, int(numbers[place]), float(values[place])) for place in order)
+
+
+def hit(segments: Sequence[Segment], number: int, score: float) -> Hit:
+    """A document with all that is known of it."""
+    segment, row = located(segments, number)
+    known = segment.documents
+    return Hit(
+        number, known.ids[row], score,
+        known.titles[row] if known.titles else "",
+        known.labels[row] if known.labels else (),
+        int(segment.nodes[row]) if len(segment.nodes) else -1,
+    )  # fmt: skip
+
+
+def located(segments: Sequence[Segment], number: int) -> tuple[Segment, int]:
+    """The segment that holds a document, and its row there."""
+    for segment in segments:
+        if number < len(segment):
+            return segment, number
+        number -= len(segment)
+    raise IndexError(number)

@@ -1,0 +1,63 @@
+"""Both tellings of the arithmetic of similarity say the same, and score blocks as they score all."""
+
+import inspect
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.strategies import counts, simplex_rows
+from topiarist.kernels import search
+from topiarist.kernels.search import Postings, Wanted
+
+FAST, SLOW = search.load("compiled"), search.load("reference")
+
+
+def case(matrix, seed, dtype=np.float64):
+    rng = np.random.default_rng(seed)
+    n_docs, n_words = matrix.shape
+    by_word = matrix.tocsc()
+    postings = Postings(by_word.indptr.astype(np.int64), by_word.indices.astype(np.int32), by_word.data.astype(dtype))
+    words = np.sort(rng.choice(n_words, rng.integers(1, n_words + 1), replace=False)).astype(np.int64)
+    meet, mixture = (rng.random((len(words), 3)).astype(dtype) for _ in range(2))
+    mixture[rng.integers(len(words))] *= rng.integers(2)  # a word that the model cannot produce
+    wanted = Wanted(words, meet, mixture, rng.random(3).astype(dtype) if rng.random() < 0.7 else np.empty(0, dtype))
+    rows, topical = simplex_rows(rng, n_docs, 3).astype(dtype), simplex_rows(rng, n_docs, 3).astype(dtype)
+    return postings, wanted, rows, topical, rng.random((n_docs, 2))
+
+
+@pytest.mark.parametrize("verb", [name for name in search.SearchKernels._fields if name != "name"])
+def test_same_signature(verb):
+    wanted = list(inspect.signature(getattr(SLOW, verb)).parameters)
+    assert list(inspect.signature(getattr(FAST, verb).py_func).parameters) == wanted
+
+
+@given(matrix=counts(), seed=st.integers(0, 10**6))
+@settings(max_examples=60, deadline=None)
+def test_scores_agree(matrix, seed):
+    postings, wanted, rows, topical, scales = case(matrix, seed)
+    fast, slow, pieces = np.zeros(len(rows)), np.zeros(len(rows)), np.zeros(len(rows))
+    FAST.score_meaning(postings, wanted, rows, topical, scales, 0, fast)
+    SLOW.score_meaning(postings, wanted, rows, topical, scales, 0, slow)
+    np.testing.assert_allclose(fast, slow, rtol=1e-12)
+    for start in range(0, len(rows), 3):
+        here = slice(start, min(start + 3, len(rows)))
+        FAST.score_meaning(postings, wanted, rows[here], topical[here], scales[here], start, pieces[here])
+    np.testing.assert_array_equal(pieces, fast)
+
+
+@given(matrix=counts(), seed=st.integers(0, 10**6))
+@settings(max_examples=40, deadline=None)
+def test_words_and_lengths_agree(matrix, seed):
+    postings, wanted, rows, _, scales = case(matrix, seed)
+    rng = np.random.default_rng(seed)
+    fast, slow = np.zeros(len(rows)), np.zeros(len(rows))
+    for kernels, out in ((FAST, fast), (SLOW, slow)):
+        kernels.score_words(postings, wanted.words, np.ones(len(wanted.words)), scales[:, 0] + 0.1, 0, out)
+    np.testing.assert_allclose(fast, slow, rtol=1e-12)
+    other, squares = simplex_rows(rng, matrix.shape[1], 3), simplex_rows(rng, matrix.shape[1], 3)
+    other[rng.integers(len(other))] *= rng.integers(2)
+    for kernels, out in ((FAST, fast), (SLOW, slow)):
+        kernels.lexical_lengths(matrix.indptr, matrix.indices, matrix.data, rows, other, squares, out)
+    np.testing.assert_allclose(fast, slow, rtol=1e-12)

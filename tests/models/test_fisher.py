@@ -1,0 +1,198 @@
+"""The mathematics of Fisher kernels: golden cases, literal sums, features and matrix agree, laws."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from tests.oracles import similarity, trees
+from tests.strategies import counts, simplex_rows
+from topiarist.kernels import load, search
+from topiarist.models import fisher, fisher_matrix
+from topiarist.models.engine import Engine
+from topiarist.models.fisher import Lens
+from topiarist.scale.threads import Threads
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+FLAT = json.loads((FIXTURES / "fisher_flat.json").read_text())
+TREE = json.loads((FIXTURES / "fisher.json").read_text())
+ENGINE = Engine(load(), Threads(2))
+TELLINGS = {name: search.load(name) for name in ("reference", "compiled")}
+
+
+def matrix(lens, X, rows, parts, normalise=None, kernels="compiled"):
+    found = [fisher_matrix.term(ENGINE, TELLINGS[kernels], lens, X, rows, part) for part in parts]
+    return fisher_matrix.matrix(ENGINE, TELLINGS[kernels], (X, found), (X, found), normalise)
+
+
+def by_features(lens, X, rows, parts, normalise=None):
+    found = [fisher_matrix.term(ENGINE, TELLINGS["compiled"], lens, X, rows, part) for part in parts]
+    features = fisher_matrix.features(found, X, normalise)
+    return (features @ features.T).toarray()
+
+
+def random_case(matrix_, seed, *, tree, one_class):
+    """A lens on some words, and rows for the documents; some words are impossible in some topics."""
+    rng = np.random.default_rng(seed)
+    n_docs, n_words = matrix_.shape
+    mask = trees.random_tree(rng, 5, 3) if tree else np.eye(3, dtype=bool)
+    words = simplex_rows(rng, mask.shape[1], n_words)
+    if rng.random() < 0.5 and not one_class and n_words > 1:
+        words[rng.integers(len(words)), rng.integers(n_words)] = 0
+        words /= words.sum(axis=1, keepdims=True)
+    mix = np.where(mask, rng.random(mask.shape) + 0.1, 0)
+    mix /= mix.sum(axis=1, keepdims=True)
+    prior = simplex_rows(rng, 1, len(mask))[0]
+    lens = Lens(np.ascontiguousarray(words.T), mix if tree else None, prior, one_class=one_class)
+    return lens, simplex_rows(rng, n_docs, len(mask)), words, mix
+
+
+@pytest.mark.parametrize("kernels", TELLINGS)
+@pytest.mark.parametrize("normalise", ["none", "parts", "total"])
+@pytest.mark.parametrize("parts", [("topical",), ("lexical",), ("topical", "lexical")], ids="+".join)
+def test_flat_kernels_equal_the_golden_case(kernels, normalise, parts):
+    X, rows = csr_array(np.array(FLAT["counts"])), np.array(FLAT["component_given_doc"])
+    by_word = np.ascontiguousarray(np.array(FLAT["word_given_component"]).T)
+    lens, how = Lens(by_word, None, np.array(FLAT["component_prior"])), None if normalise == "none" else normalise
+    golden = FLAT[f"{normalise}:{'+'.join(parts)}"]
+    np.testing.assert_allclose(matrix(lens, X, rows, parts, how, kernels), golden, atol=1e-10)
+    np.testing.assert_allclose(by_features(lens, X, rows, parts, how), golden, atol=1e-10)
+
+
+@pytest.mark.parametrize(("part", "golden"), [("topical", "k1"), ("lexical", "k2"), ("levels", "k3")])
+def test_tree_kernels_equal_the_golden_case(part, golden):
+    X, known = csr_array(np.array(TREE["counts"])), {name: np.array(value) for name, value in TREE["params"].items()}
+    rows = known["pa"] * known["pia"]
+    rows /= rows.sum(axis=1, keepdims=True)
+    lens = Lens(np.ascontiguousarray(known["pjv"].T), known["pva"], known["pa"])
+    np.testing.assert_allclose(matrix(lens, X, rows, (part,)), TREE[golden], atol=1e-10)
+    np.testing.assert_allclose(by_features(lens, X, rows, (part,)), TREE[golden], atol=1e-10)
+
+
+def test_the_levels_of_a_mixture_equal_the_golden_case():
+    X, known = csr_array(np.array(TREE["counts"])), {name: np.array(value) for name, value in TREE["params"].items()}
+    lens = Lens(np.ascontiguousarray(known["pjv"].T), known["pva"], known["pa"], one_class=True)
+    rows = fisher.read(ENGINE, lens, X)
+    np.testing.assert_allclose(rows, TREE["nb_posterior"], atol=1e-10)
+    np.testing.assert_allclose(matrix(lens, X, rows, ("levels",)), TREE["k3_nb_sqrt"], atol=1e-10)
+
+
+@given(
+    X=counts(max_docs=5, max_words=6),
+    seed=st.integers(0, 10**6),
+    tree=st.booleans(),
+    one_class=st.booleans(),
+    kernels=st.sampled_from(sorted(TELLINGS)),
+)
+@settings(max_examples=80, deadline=None)
+def test_features_matrix_and_literal_sums_agree(X, seed, tree, one_class, kernels):
+    X = csr_array(X)
+    lens, rows, words, mix = random_case(X, seed, tree=tree, one_class=one_class and tree)
+    dense = X.toarray()
+    pairs = [(i, n) for i in range(len(dense)) for n in range(len(dense))]
+    literal = {
+        "topical": [similarity.topical(rows[i], rows[n], lens.class_prior) for i, n in pairs],
+        "lexical": [
+            similarity.lexical(dense[i], dense[n], rows[i], rows[n], mix, words, lens.one_class) for i, n in pairs
+        ],
+    }
+    if tree:
+        literal["levels"] = [
+            similarity.levels(dense[i], dense[n], rows[i], rows[n], mix, words, lens.one_class) for i, n in pairs
+        ]
+    for part, values in literal.items():
+        wanted = np.reshape(values, (len(dense), len(dense)))
+        size = max(1.0, np.abs(wanted).max())
+        np.testing.assert_allclose(matrix(lens, X, rows, (part,), None, kernels), wanted, atol=1e-10 * size)
+        np.testing.assert_allclose(by_features(lens, X, rows, (part,)), wanted, atol=1e-10 * size)
+
+
+@pytest.mark.parametrize("one_class", [False, True])
+@pytest.mark.parametrize("normalise", ["parts", "total", None])
+def test_kernels_are_positive_semi_definite(one_class, normalise):
+    X = csr_array(np.random.default_rng(1).poisson(0.7, (30, 40)).astype(float))
+    lens, rows, *_ = random_case(X, 1, tree=True, one_class=one_class)
+    for seen in (lens, fisher.informed(lens, X, rows)):
+        square = matrix(seen, X, rows, ("topical", "lexical", "levels"), normalise)
+        np.testing.assert_allclose(square, square.T, atol=1e-10 * np.abs(square).max())
+        assert np.linalg.eigvalsh((square + square.T) / 2).min() > -1e-10 * np.abs(square).max()
+        if normalise == "parts":
+            np.testing.assert_allclose(np.diag(square), 3.0)
+        if normalise == "total":
+            np.testing.assert_allclose(np.diag(square), 1.0)
+
+
+@given(X=counts(max_docs=6, max_words=7, min_filled=2), seed=st.integers(0, 10**6), one_class=st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_the_corrected_kernel_is_the_literal_one(X, seed, one_class):
+    """(F6): scores of P(j|ν) and P(α), divided by the diagonal of the information that the documents show."""
+    X = csr_array(X)
+    lens, rows, words, mix = random_case(X, seed, tree=True, one_class=one_class)
+    seen, dense, total = fisher.informed(lens, X, rows), X.toarray(), X.sum()
+    senses = [similarity.sense(dense[i], rows[i], mix, words, one_class) for i in range(len(dense))]
+    information = sum(dense[i][:, None] / total * senses[i] ** 2 for i in range(len(dense)))
+    p_hat = dense / np.maximum(dense.sum(axis=1, keepdims=True), 1)
+    scores = [
+        np.divide(p_hat[i][:, None] * senses[i], np.sqrt(information), out=np.zeros_like(information),
+                  where=information > 0)
+        for i in range(len(dense))
+    ]  # fmt: skip
+    wanted = np.array([[(a * b).sum() for b in scores] for a in scores])
+    np.testing.assert_allclose(matrix(seen, X, rows, ("lexical",)), wanted, atol=1e-9 * max(1, wanted.max()))
+    np.testing.assert_allclose(by_features(seen, X, rows, ("lexical",)), wanted, atol=1e-9 * max(1, wanted.max()))
+    np.testing.assert_allclose(
+        matrix(seen, X, rows, ("topical",)), by_features(seen, X, rows, ("topical",)), atol=1e-10 * len(rows) ** 2
+    )
+
+
+def test_the_expected_row_is_one_step_of_em():
+    X = csr_array(np.random.default_rng(2).poisson(1.0, (8, 12)).astype(float))
+    lens, rows, words, mix = random_case(X, 4, tree=True, one_class=False)
+    expected = fisher.expected(ENGINE, lens, X, rows)
+    classes = similarity.word_given_class(mix, words)
+    p_hat = X.toarray() / X.sum(axis=1)[:, None]
+    for d in range(8):
+        posterior = rows[d][:, None] * classes
+        np.testing.assert_allclose(expected[d], (posterior / posterior.sum(axis=0)) @ p_hat[d], atol=1e-12)
+    assert not np.allclose(expected, rows)
+
+
+def test_one_topic_is_the_word_weighted_product_and_plain_words_are_their_own():
+    X = csr_array(np.random.default_rng(3).poisson(1.0, (6, 9)).astype(float))
+    frequency = X.sum(axis=0) / X.sum()
+    one = Lens(np.ascontiguousarray(frequency[:, None]), None, np.ones(1))
+    p_hat = X.toarray() / X.sum(axis=1)[:, None]
+    ones = np.ones((6, 1))
+    weighted = p_hat @ np.diag(np.where(frequency > 0, 1 / np.where(frequency > 0, frequency, 1), 0)) @ p_hat.T
+    np.testing.assert_allclose(matrix(one, X, ones, ("lexical",)), weighted, atol=1e-12)
+    np.testing.assert_allclose(matrix(fisher_matrix.plain_lens(9), X, ones, ("lexical",)), p_hat @ p_hat.T, atol=1e-12)
+
+
+def test_reading_some_words_only_changes_nothing():
+    X = csr_array(np.random.default_rng(5).poisson(0.4, (12, 30)).astype(float))
+    lens, *_ = random_case(X, 6, tree=True, one_class=False)
+    for seen in (lens, replace(lens, one_class=True, effective_length=3.0), replace(lens, inverse_temperature=0.7)):
+        whole = fisher.read(ENGINE, seen, X)
+        for d in range(12):
+            columns = X[[d]].indices
+            alone = csr_array(X[[d]].toarray()[:, columns]) if len(columns) else X[[d]]
+            row = fisher.read(ENGINE, seen.narrowed(columns) if len(columns) else seen, alone)
+            np.testing.assert_allclose(row[0], whole[d], atol=1e-9)
+
+
+def test_threads_change_nothing():
+    X = csr_array(np.random.default_rng(7).poisson(0.7, (40, 60)).astype(float))
+    lens, rows, *_ = random_case(X, 8, tree=True, one_class=False)
+    results = []
+    for n_threads in (1, 3):
+        engine = Engine(load(), Threads(n_threads))
+        found = [
+            fisher_matrix.term(engine, TELLINGS["compiled"], lens, X, rows, part) for part in ("topical", "lexical")
+        ]
+        results.append(fisher_matrix.matrix(engine, TELLINGS["compiled"], (X, found), (X, found), "parts"))
+    np.testing.assert_array_equal(*results)

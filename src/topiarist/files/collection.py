@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,16 +15,19 @@ from topiarist.counts.counting import count_in
 from topiarist.counts.validation import Csr
 from topiarist.errors import DamagedError
 from topiarist.files import contents, facts, log
+from topiarist.files.categories import Categories
 from topiarist.files.contents import Counting, Description
 from topiarist.files.documents import Documents
 from topiarist.files.folder import Folder
 from topiarist.files.generation import Generation
+from topiarist.files.indexing import open_index
 from topiarist.files.marks import Marks
 from topiarist.files.parts import open_part
 from topiarist.files.recipe import Recipe
-from topiarist.files.state import COUNTS, SHARES, TREE, State
+from topiarist.files.state import CATEGORIES, COUNTS, SEARCH, SHARES, TREE, State
 from topiarist.tasks.crowns import crown_of
 from topiarist.tasks.describing import NodeSummary
+from topiarist.tasks.placement import Placer
 from topiarist.tasks.shape.shape import Shape
 from topiarist.tasks.topic_tree import TopicTree
 from topiarist.tasks.trees import Curve
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     from topiarist.files.filing import Filed
     from topiarist.files.finding import Found
     from topiarist.hierarchy.branches import Crown
+    from topiarist.tasks.search import SearchIndex
     from topiarist.tasks.shape.edits import Edit
 
 
@@ -137,7 +142,7 @@ class Collection:
     @cached_property
     def counting(self) -> Counting:
         """How texts become counts."""
-        return contents.read_counting(self._part(self.state.pieces(COUNTS)[0]))
+        return contents.read_counting(self.part(self.state.pieces(COUNTS)[0]))
 
     @cached_property
     def counts(self) -> Csr:
@@ -152,7 +157,7 @@ class Collection:
     @cached_property
     def model(self) -> Any:
         """The fitted model of the tree."""
-        return contents.read_tree_model(self._part(self.state.parts[TREE]))
+        return contents.read_tree_model(self.part(self.state.parts[TREE]))
 
     @cached_property
     def crown(self) -> Crown:
@@ -162,7 +167,23 @@ class Collection:
     @cached_property
     def description(self) -> Description:
         """The nodes of the model in words."""
-        return contents.read_description(self._part(self.state.parts[TREE]))
+        return contents.read_description(self.part(self.state.parts[TREE]))
+
+    @cached_property
+    def index(self) -> SearchIndex:
+        """The index by meaning."""
+        return open_index(self.generation, self.state.parts[SEARCH])
+
+    @cached_property
+    def placer(self) -> Placer:
+        """The model as it files documents into the tree that people see."""
+        return Placer(self.model, self.shape.tree, self.shape.class_nodes)
+
+    @cached_property
+    def categories(self) -> Categories | None:
+        """The model of given labels, if any were learned."""
+        name = self.state.parts.get(CATEGORIES)
+        return None if name is None else contents.read_categories(self.part(name))
 
     @cached_property
     def tree(self) -> TopicTree:
@@ -233,11 +254,12 @@ class Collection:
 
         return shaping.undo(self)
 
-    def _part(self, name: str) -> Any:
+    def part(self, name: str) -> Path:
+        """The folder of a part."""
         return open_part(self.generation, name)
 
     def _pieces(self, role: str) -> Csr:
-        found = contents.stacked([contents.read_matrix(self._part(name)) for name in self.state.pieces(role)])
+        found = contents.stacked([contents.read_matrix(self.part(name)) for name in self.state.pieces(role)])
         if found.shape[0] != self.state.n_docs:
             raise DamagedError(
                 f"{self.folder.shown} has {self.state.n_docs:,} documents and {role} of {found.shape[0]:,}",
@@ -246,7 +268,7 @@ class Collection:
         return found
 
 
-_OF_STATE = ("counting", "counts", "shares", "model", "crown", "description", "tree", "index", "placer")
+_OF_STATE = ("counting", "counts", "shares", "model", "crown", "description", "tree", "index", "placer", "categories")
 
 
 def _summary(of_model: list[NodeSummary], size: float, n_docs: int, depth: int) -> NodeSummary:

@@ -15,6 +15,7 @@ from topiarist.counts.settings import CountSettings, PhraseSettings
 from topiarist.counts.validation import Csr
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import DamagedError
+from topiarist.files.categories import Categories
 from topiarist.files.models import load_model, save_model
 from topiarist.files.tensors import map_tensors, write_tensors
 from topiarist.scale.files import new_file
@@ -23,6 +24,7 @@ from topiarist.scale.writing import write_vocabulary
 from topiarist.tasks.describing import NodeSummary
 
 ARRAYS, COUNTING, TOPICS, MODEL = "arrays.safetensors", "counting.json", "topics.json", "model"
+CATEGORIES = "categories.json"
 CSR = ("data", "indices", "indptr")
 OF_DOCUMENTS = ("cluster_given_doc_", "class_given_doc_", "labels_", "_lengths")  # kept as shares, not with the model
 
@@ -117,6 +119,17 @@ def read_description(folder: Path) -> Description:
 def read_tree_model(folder: Path) -> Any:
     """The model, mapped."""
     return load_model(folder / MODEL)
+
+
+def write_categories(folder: Path, categories: Categories) -> None:
+    """A model of given labels."""
+    save_model(categories.model, folder / MODEL)
+    _write_json(folder / CATEGORIES, {"several": categories.several})
+
+
+def read_categories(folder: Path) -> Categories:
+    """What ``write_categories`` has written."""
+    return Categories(load_model(folder / MODEL), bool(_read_json(folder / CATEGORIES)["several"]))
 
 
 def _tuple(value: Any) -> Any:

@@ -54,6 +54,10 @@ ESTIMATORS = {
         "component_covariance_": "components words words", "class_given_component_": "components classes",
         "classes_": "classes", "labels_?": "documents", "_frame.centre": "words", "_frame.scale": "words",
     }),
+    "GaussianTree": Kind("topiarist.tasks.gaussian_tree:GaussianTree", {
+        "class_nodes_": "classes", "class_prior_": "classes", "topic_given_class_": "classes nodes",
+        "word_given_topic_": "nodes words",
+    }),
     "HPLC": Kind("topiarist.tasks.categorisers:HPLC", _CATEGORISER),
     "HPLSA": Kind("topiarist.tasks.hplsa:HPLSA", {
         "word_given_topic_": "nodes words", "topic_given_class_": "classes nodes", "class_prior_": "classes",

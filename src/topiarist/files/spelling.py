@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 FARTHEST = 2  # edits
+RARER = 1_000  # times as frequent a word must be to come before one that is an edit nearer
 MOST = 5_000  # words to compare letter by letter; beyond that, whoever asked has waited long enough
 
 Known = Sequence[tuple[str, int]]
 
 
-def nearest(word: str, known: Known, limit: int = 3) -> list[str]:
-    """The nearest of the known words, which come with how frequent they are: fewest edits first, then most frequent."""
+def nearest(word: str, known: Known, limit: int = 3, *, eager: bool = True) -> list[str]:
+    """The nearest of the known words, which come with how frequent they are.
+
+    ``eager``: look no farther when something is one edit away. Otherwise frequent words two edits away may come before
+    rare ones (which are often misspelt themselves) that are one edit away.
+    """
+    found: dict[str, float] = {}
     for edits in range(1, min(FARTHEST, max(len(word) - 1, 1)) + 1):
-        found = []
-        for place, (other, frequency) in enumerate(_likely(word, known, edits)):
-            if place == MOST:
-                break
-            if other != word and distance(word, other, edits) <= edits:
-                found.append((-frequency, other))
-        if found:
-            return [other for _, other in sorted(found)[:limit]]
-    return []
+        for other, frequency in islice(_likely(word, known, edits), MOST):
+            if other != word and other not in found and distance(word, other, edits) <= edits:
+                found[other] = -frequency / RARER**edits
+        if found and eager:
+            break
+    return sorted(found, key=lambda other: (found[other], other))[:limit]
 
 
 def _likely(word: str, known: Known, edits: int) -> Iterator[tuple[str, int]]:
     """Words of about the same length with a piece of the word in about the same place.
 
-    Whatever is so many edits away keeps one of ``edits + 1`` pieces whole. A swap of neighbours may break two, so that
-    it is one edit to the eye but two here: words of three letters and fewer are all looked at.
+    An edit breaks one piece of the word or, if it swaps neighbours, two: of 2 · edits + 1 pieces one stays whole.
     """
     size = max(len(word) // (2 * edits + 1), 1)
     starts = range(0, len(word), size)

@@ -58,7 +58,7 @@ def grown_model(
             f"{wish.topics} topics need at least as many documents with words; {filled} came",
             hint=f"--topics {max(1, filled // 10)}, or more documents",
         )
-    common = {"random_state": wish.seed, "n_threads": n_threads, "verbose": int(verbose)}
+    common: dict[str, Any] = {"random_state": wish.seed, "n_threads": n_threads, "verbose": int(verbose)}
     if wish.hierarchy is not None:
         return _with_labels(corpus, wish.hierarchy, common)
     if wish.model == "ggm":
@@ -98,4 +98,5 @@ def _with_labels(corpus: Corpus, tree: Tree, common: dict[str, Any]) -> HPLC:
 
         binary = MultiLabelBinarizer()
         y = NamedColumns(binary.fit_transform(found), tuple(binary.classes_))
-    return HPLC(tree, **common).fit(corpus.counts, y)
+    model: HPLC = HPLC(tree, **common).fit(corpus.counts, y)
+    return model

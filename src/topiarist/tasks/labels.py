@@ -48,7 +48,8 @@ class NamedColumns:
     @property
     def shape(self) -> tuple[int, ...]:
         """Documents and labels."""
-        return self.matrix.shape
+        n_docs, n_labels = self.matrix.shape
+        return n_docs, n_labels
 
     @property
     def ndim(self) -> int:

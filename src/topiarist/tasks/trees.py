@@ -54,8 +54,8 @@ class Curve:
     @classmethod
     def from_dict(cls, body: Mapping[str, Any]) -> Curve:
         """What ``to_dict`` has written."""
-        arrays = (np.array(body[name]) for name in ("n_leaves", "perplexity", "criterion"))
-        return cls(*arrays, int(body["place"]))
+        leaves, perplexity, criterion = (np.array(body[name]) for name in ("n_leaves", "perplexity", "criterion"))
+        return cls(leaves, perplexity, criterion, int(body["place"]))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw it with matplotlib, and return the axes."""

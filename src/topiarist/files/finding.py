@@ -1,0 +1,203 @@
+"""Finding documents in a collection: by words (full text), by meaning (the Fisher kernel of its tree), or both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from topiarist.errors import UsageError
+from topiarist.files.fulltext import Index, Pieces
+from topiarist.files.queries import Filter, Query, parse
+from topiarist.hierarchy.levels import deepest_certain, node_posterior
+from topiarist.tasks.search import Explanation
+
+if TYPE_CHECKING:
+    from topiarist.files.collection import Collection
+
+Array = np.ndarray[Any, Any]
+WAYS = ("words", "meaning", "both")
+FEW = 5  # hits by words: below, meaning is offered
+LEAD = 160  # characters of a text that was found by meaning
+CERTAIN = 0.5  # share of a document under the topic that is shown as its place
+UNDER = 0.5  # share of a document under a topic for it to be there
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a document lies: the deepest topic under which most of it is."""
+
+    topic: int
+    path: tuple[str, ...]  # names from below the root down
+    share: float
+
+
+@dataclass(frozen=True)
+class FoundDocument:
+    """A hit: what is known of the document, a piece of its text, where it lies, and why it was found."""
+
+    row: int
+    id: str
+    title: str
+    score: float
+    snippet: Pieces
+    place: Place
+    labels: tuple[str, ...] = ()
+    date: str = ""
+    why: Explanation | None = None
+
+
+@dataclass(frozen=True)
+class Found:
+    """An answer: hits, how many there are in all, how the query was read, and what is to be said about it."""
+
+    hits: tuple[FoundDocument, ...]
+    total: int
+    exact: bool = True  # or there are at least as many
+    read_as: str = ""
+    message: str = ""
+    suggestions: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[FoundDocument]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+
+def search(
+    collection: Collection,
+    text: str,
+    n: int = 10,
+    *,
+    offset: int = 0,
+    by: str = "words",
+    topic: str | int | None = None,
+    why: bool = False,
+) -> Found:
+    """The documents that match a query, best first. See ``queries`` for what may be typed."""
+    if by not in WAYS:
+        raise UsageError(f"a search goes by {', '.join(WAYS)}; got {by!r}", hint="--by meaning")
+    query = parse(text)
+    under = [Filter("topic", str(topic))] if topic is not None else []
+    allowed = _allowed(collection, (*query.topics, *under))
+    if by == "words" or not query.terms:
+        return _by_words(collection, query, allowed, n, offset)
+    return _by_meaning(collection, query, allowed, n, offset, by, why)
+
+
+def similar(
+    collection: Collection, document: str, n: int = 10, *, topic: str | int | None = None, why: bool = False
+) -> Found:
+    """The documents most like one, given by its id."""
+    row = collection.documents.row_of(document)
+    allowed = _allowed(collection, [Filter("topic", str(topic))] if topic is not None else [])
+    index = collection.index
+    scores = index.scores(index.query_like(row))
+    scores[row] = -np.inf
+    return _ranked(collection, scores, allowed, n, 0, index.query_like(row) if why else None, "meaning")
+
+
+def _by_words(collection: Collection, query: Query, allowed: Array | None, n: int, offset: int) -> Found:
+    index = Index(collection.generation.database)
+    within = None if allowed is None else allowed.__getitem__
+    answer = index.search(query, limit=n, offset=offset, within=within)
+    rows = [hit.row for hit in answer.hits]
+    documents, places = collection.documents.many(rows, texts=False), places_of(collection, rows)
+    hits = tuple(
+        FoundDocument(
+            hit.row, document.id, document.title, hit.score, hit.snippet, place, document.labels, document.date
+        )
+        for hit, document, place in zip(answer.hits, documents, places, strict=True)
+    )
+    found = Found(hits, answer.total, answer.exact, query.read_as)
+    if answer.total >= FEW or not query.terms:
+        return found
+    return replace(found, **_said(index, query, answer.total))
+
+
+def _said(index: Index, query: Query, total: int) -> dict[str, Any]:
+    """What to say where little or nothing was found."""
+    missing = index.missing(query)
+    near = tuple(dict.fromkeys(word for term in missing for word in index.suggest(term)))
+    if missing:
+        message = f"No document contains {', '.join(repr(word) for word in missing[:3])}."
+    elif total:
+        message = f"Only {total} document{'s' if total > 1 else ''} contain{'s' if total == 1 else ''} these words."
+    else:
+        message = "No document contains all of these words."
+    return {"message": message, "suggestions": near[:5]}
+
+
+def _by_meaning(
+    collection: Collection, query: Query, allowed: Array | None, n: int, offset: int, by: str, why: bool
+) -> Found:
+    words = " ".join(term.words for term in query.terms if not term.exclude)
+    others = [item for item in query.filters if item.kind != "topic"]
+    excluded = [term for term in query.terms if term.exclude]
+    if others or excluded:
+        rows = Index(collection.generation.database).rows(Query((*others, *excluded)))
+        kept = np.zeros(len(collection), bool)
+        kept[rows] = True
+        allowed = kept if allowed is None else allowed & kept
+    index = collection.index
+    answer = index.search(words, 1, by=by)
+    if not answer.hits:
+        near = tuple(word for words in answer.suggestions.values() for word in words)
+        return Found((), 0, True, query.read_as, answer.message, near)
+    found = _ranked(collection, index.scores(words, by=by), allowed, n, offset, words if why else None, by)
+    said = f"The words {', '.join(map(repr, answer.unknown[:3]))} are not known here." if answer.unknown else ""
+    return replace(found, read_as=query.read_as, message=said)
+
+
+def _ranked(
+    collection: Collection, scores: Array, allowed: Array | None, n: int, offset: int, asked: Any, by: str
+) -> Found:
+    """The best rows of those that are allowed, as hits."""
+    if allowed is not None:
+        scores = np.where(allowed, scores, -np.inf)
+    total = int((scores > 0).sum())
+    wanted = min(total, offset + n)
+    top = np.argpartition(-scores, wanted - 1)[:wanted] if wanted else np.empty(0, np.int64)
+    rows = top[np.lexsort((top, -scores[top]))][offset:].tolist()
+    documents, places = collection.documents.many(rows), places_of(collection, rows)
+    index = collection.index
+    hits = tuple(
+        FoundDocument(
+            row, document.id, document.title, float(scores[row]), ((_lead(document.text), False),), place,
+            document.labels, document.date, None if asked is None else index.explain(asked, row, by=by),
+        )
+        for row, document, place in zip(rows, documents, places, strict=True)
+    )  # fmt: skip
+    return Found(hits, total)
+
+
+def _lead(text: str) -> str:
+    words = " ".join(text[: 4 * LEAD].split())
+    return words if len(words) <= LEAD else words[:LEAD].rsplit(" ", 1)[0] + " …"
+
+
+def _allowed(collection: Collection, topics: Sequence[Filter]) -> Array | None:
+    """Which documents lie under the topics that were asked for; None for all."""
+    if not topics:
+        return None
+    allowed = np.ones(len(collection), bool)
+    for condition in topics:
+        there = collection.shares_under(collection.topic(condition.value)) >= UNDER
+        allowed &= ~there if condition.exclude else there
+    return allowed
+
+
+def places_of(collection: Collection, rows: Sequence[int], certain: float = CERTAIN) -> list[Place]:
+    """Where documents lie."""
+    shape = collection.shape
+    if not rows:
+        return []
+    nodes = node_posterior(shape.tree, shape.class_nodes, collection.shares[list(rows)].toarray())
+    chosen = deepest_certain(shape.tree, nodes, certain)
+    return [
+        Place(shape.topics[node], shape.tree.path_names(int(node))[1:], float(nodes[place][node]))
+        for place, node in enumerate(chosen)
+    ]

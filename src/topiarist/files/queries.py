@@ -1,0 +1,151 @@
+"""What people type into a search field, understood without ever failing.
+
+    bail hearing      both words            topic:oil  tag:"to do"      under a topic, with a tag
+    "bail hearing"    the words in a row    type:pdf  label:law         by kind of file, by given category
+    hear*             words that begin so   before:2004  after:2004-03  by date: until then, from then on
+    -football         without the word; a minus turns anything round
+
+Whatever makes no sense is left out, and ``read_as`` says how the rest was read.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from topiarist.text.readers.making import storable
+
+FILTERS = ("topic", "tag", "type", "label", "before", "after")
+LONGEST = 2_000  # characters of a query that are read
+MOST = 50  # things to look for at once
+
+_QUOTES = str.maketrans(dict.fromkeys("“”„‟«»＂", '"'))
+_DATE = re.compile(r"(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?")
+_PIECE = re.compile(
+    r"""(?P<minus>-?)
+        (?:(?P<kind>"""
+    + "|".join(FILTERS)
+    + r"""):)?
+        (?: "(?P<phrase>[^"]*)(?P<close>"?)(?P<star>\*?) | (?P<word>[^\s"]+) )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Term:
+    """A word or a phrase, perhaps only its beginning, that must or must not be there."""
+
+    words: str
+    phrase: bool = False
+    prefix: bool = False
+    exclude: bool = False
+
+    def __str__(self) -> str:
+        words = f'"{self.words}"' if self.phrase else self.words
+        return f"{'-' * self.exclude}{words}{'*' * self.prefix}"
+
+    @property
+    def match(self) -> str:
+        """As FTS5 reads it: quoted, so that nothing in it is taken for an operator."""
+        return f'"{self.words}"{"*" * self.prefix}'
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A condition on something other than the words."""
+
+    kind: str  # one of FILTERS
+    value: str
+    exclude: bool = False
+
+    def __str__(self) -> str:
+        value = f'"{self.value}"' if " " in self.value else self.value
+        return f"{'-' * self.exclude}{self.kind}:{value}"
+
+
+@dataclass(frozen=True)
+class Query:
+    """What was understood, in the order in which it was typed."""
+
+    items: tuple[Term | Filter, ...] = ()
+    read_as: str = ""  # empty if everything was taken as it was typed
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """Words and phrases."""
+        return tuple(item for item in self.items if isinstance(item, Term))
+
+    @property
+    def filters(self) -> tuple[Filter, ...]:
+        """Conditions."""
+        return tuple(item for item in self.items if isinstance(item, Filter))
+
+    @property
+    def topics(self) -> tuple[Filter, ...]:
+        """Conditions on topics, which only the caller can look up."""
+        return tuple(item for item in self.filters if item.kind == "topic")
+
+    @property
+    def wanted(self) -> str:
+        """For FTS5: what must be there and what must not; empty if nothing must."""
+        wanted = " AND ".join(term.match for term in self.terms if not term.exclude)
+        return f"({wanted}) NOT ({self.unwanted})" if wanted and self.unwanted else wanted
+
+    @property
+    def unwanted(self) -> str:
+        """For FTS5: what must not be there."""
+        return " OR ".join(term.match for term in self.terms if term.exclude)
+
+    def __str__(self) -> str:
+        return " ".join(map(str, self.items))
+
+    def __bool__(self) -> bool:
+        return bool(self.items)
+
+
+def parse(text: str) -> Query:
+    """Understand what somebody typed."""
+    typed = storable(text).translate(_QUOTES)
+    items: list[Term | Filter] = []
+    changed = len(typed) > LONGEST
+    for found in _PIECE.finditer(typed[:LONGEST]):
+        item = _filter(found) if found["kind"] else _term(found)
+        if item is None or len(items) == MOST:
+            changed = True
+            continue
+        items.append(item)
+        changed |= found["phrase"] is not None and not found["close"]
+    return Query(tuple(items), " ".join(map(str, items)) if changed else "")
+
+
+def has_words(text: str) -> bool:
+    """Whether there is anything in it that the index knows: letters, or digits."""
+    return any(character.isalnum() for character in text)
+
+
+def _term(found: re.Match[str]) -> Term | None:
+    exclude = bool(found["minus"])
+    if found["phrase"] is not None:
+        words, prefix = " ".join(found["phrase"].split()), bool(found["star"])
+        return Term(words, True, prefix, exclude) if has_words(words) else None
+    word, prefix = found["word"].rstrip("*"), found["word"].endswith("*")
+    if not has_words(word) or word.lower() in {f"{kind}:" for kind in FILTERS}:
+        return None
+    return Term(word, False, prefix, exclude)
+
+
+def _filter(found: re.Match[str]) -> Filter | None:
+    value = found["word"] if found["phrase"] is None else " ".join(found["phrase"].split())
+    kind = found["kind"].lower()
+    if kind in ("before", "after"):
+        value = _date(value)
+    return Filter(kind, value, bool(found["minus"])) if value else None
+
+
+def _date(text: str) -> str:
+    """A year, a month or a day as documents have it, or nothing."""
+    found = _DATE.fullmatch(text)
+    if found is None:
+        return ""
+    year, *rest = (part for part in found.groups() if part)
+    return "-".join([year, *(part.zfill(2) for part in rest)])

@@ -1,0 +1,185 @@
+"""Edits of a collection's tree: applied, written down, fitted, and taken back exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from topiarist.counts.corpus import Corpus
+from topiarist.counts.validation import Csr
+from topiarist.errors import UsageError
+from topiarist.files import contents, indexing, log
+from topiarist.files.contents import Description
+from topiarist.files.documents import Documents
+from topiarist.files.generation import Generation
+from topiarist.files.parts import Part, new_part
+from topiarist.files.state import SEARCH, SHARES, TREE, State
+from topiarist.tasks.categorisers import HPLC, HierarchicalMixture
+from topiarist.tasks.crowns import crown_of, shares_of
+from topiarist.tasks.describing import describe_nodes, named
+from topiarist.tasks.placement import usual_of
+from topiarist.tasks.refitting import refit
+from topiarist.tasks.shape.edits import Edit, Pin, apply
+from topiarist.tasks.shape.shape import Shape
+from topiarist.tasks.shape.start import Start, start
+from topiarist.tasks.shape.wording import to_entry
+from topiarist.tasks.topic_tree import facts_of
+
+if TYPE_CHECKING:
+    from topiarist.files.collection import Collection
+
+EDIT, REFIT, UNDO = "edit", "refit", "undo"
+N_WORDS, N_TYPICAL = 20, 10
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What edits would make of the tree, before anything is fitted."""
+
+    shape: Shape
+    sizes: dict[int, float]  # expected documents under each topic
+
+
+def preview(collection: Collection, edits: Sequence[Edit]) -> Preview:
+    """The tree after some edits; nothing is changed."""
+    shape = _applied(collection, edits)
+    own = np.asarray(collection.shares.sum(axis=0, dtype=np.float64)).ravel()
+    sizes = own @ shape.tree.path_mask(shape.class_nodes)
+    return Preview(shape, {topic: float(sizes[node]) for node, topic in enumerate(shape.topics)})
+
+
+def edit(collection: Collection, edits: Sequence[Edit], *, refit: bool = True, verbose: bool = False) -> None:
+    """Apply edits, all or none; and fit the tree again, if that is asked for and any of them needs it.
+
+    Edits and fit are one step: it is written down, and taken back, as a whole.
+    """
+    with collection.folder.writing() as generation:
+        collection.refresh()
+        shape = _applied(collection, edits)
+        state, parts = replace(collection.state, shape=shape), list[Part]()
+        if refit and shape.pending:
+            state, parts = fitted(collection, generation, shape, verbose=verbose)
+        elif shape.titles != collection.shape.titles:
+            state = replace(state, shape=_labelled(shape, collection.description))
+        body = {"edits": [to_entry(one) for one in edits]}
+        log.record(generation.database, EDIT if edits else REFIT, body, state.to_dict(), parts=parts)
+    collection.refresh()
+
+
+def undo(collection: Collection) -> str:
+    """Take the last edit that still holds back: the state before it is the state now, to the last bit."""
+    with collection.folder.writing() as generation:
+        collection.refresh()
+        last = _last(generation)
+        if last is None:
+            raise UsageError("there is nothing to undo", hint="topiarist shape FOLDER --log shows what was done")
+        before = log.state(generation.database, last.before)  # type: ignore[arg-type]
+        if before["n_docs"] != collection.state.n_docs:
+            raise UsageError(
+                f"documents were added after edit {last.number}, and would be lost",
+                hint="undo what you meant by another edit",
+            )
+        log.record(generation.database, UNDO, {"edit": last.number}, last.before)  # type: ignore[arg-type]
+    collection.refresh()
+    return told(last)
+
+
+def _last(generation: Generation) -> log.Edit | None:
+    """The newest edit that was not taken back; nothing before documents were added or the tree was grown."""
+    undone = set()
+    for entry in log.history(generation.database):
+        if entry.kind == UNDO:
+            undone.add(entry.body["edit"])
+        elif entry.kind in (EDIT, REFIT) and entry.number not in undone:
+            return entry
+        elif entry.kind not in (EDIT, REFIT):
+            return None
+    return None
+
+
+def told(entry: log.Edit) -> str:
+    """An entry of the log in a few words."""
+    if entry.kind == UNDO:
+        return f"undo of {entry.body['edit']}"
+    if entry.kind != EDIT:
+        return {"grow": "grown", "add": f"{entry.body.get('documents', 0):,} documents added"}.get(
+            entry.kind, entry.kind
+        )
+    return "; ".join(_in_words(one) for one in entry.body["edits"])
+
+
+def _in_words(entry: dict[str, Any]) -> str:
+    ((kind, given),) = entry.items()
+    said = [", ".join(map(str, value)) if isinstance(value, list) else str(value) for value in given.values() if value]
+    return f"{kind} {' · '.join(said)}"
+
+
+def _applied(collection: Collection, edits: Sequence[Edit]) -> Shape:
+    shape = collection.shape
+    for one in edits:
+        if isinstance(one, Pin):
+            for document in one.documents:
+                collection.documents.row_of(document)  # an error that proposes the nearest id
+        shape = apply(shape, one)
+    return shape
+
+
+def fitted(
+    collection: Collection, generation: Generation, shape: Shape, *, verbose: bool = False
+) -> tuple[State, list[Part]]:
+    """The state after a fit of the shaped tree, and the parts that are new in it."""
+    crown, counts = collection.crown, collection.counts
+    ids = collection.documents.ids()
+    begun = start(shape, crown.class_nodes, collection.shares, counts, {name: row for row, name in enumerate(ids)})
+    kind = HPLC if collection.state.model in ("hplsa", "labels") else HierarchicalMixture
+    model = refit(kind(shape.tree, verbose=int(verbose)), counts, begun.class_nodes, begun.shares, begun.pins)
+    shares = _with_pins(shares_of(model, counts), begun)
+    documents = Documents(generation.database)
+    corpus = Corpus(
+        tuple(ids), counts, collection.counting.vocabulary, titles=tuple(documents.titles()),
+        labels=tuple(documents.labels_of(range(len(ids)))), settings=collection.counting.settings,
+    )  # fmt: skip
+    nodes = describe_nodes(crown_of(model), shares, corpus, collection.counting.general, N_WORDS, N_TYPICAL)
+    known = collection.description.facts
+    told = {
+        **facts_of(model, corpus, shares), "n_tokens": known["n_tokens"], "n_words": known["n_words"],
+        "usual": list(usual_of(model, counts).limits), "curve": known.get("curve"),
+    }  # fmt: skip
+    description = Description(nodes, told)
+    with new_part(generation, TREE) as tree:
+        contents.write_tree(tree.folder, model, description)
+    with new_part(generation, SHARES) as rows:
+        contents.write_matrix(rows.folder, shares)
+    search = indexing.write_index(generation, model, corpus)
+    class_topics = tuple(shape.topics[node] for node in begun.class_nodes)
+    fresh = replace(shape, class_topics=class_topics, node_topics=shape.topics, pending=False)
+    state = replace(collection.state, shape=_labelled(fresh, description))
+    state = state.with_part(TREE, tree.name).with_pieces(SHARES, [rows.name]).with_part(SEARCH, search.name)
+    return state, [tree.part, rows.part, search]
+
+
+def _with_pins(shares: Csr, begun: Start) -> Csr:
+    """What the model says of documents that may move; the others are where they belong."""
+    pinned = np.flatnonzero(begun.pins >= 0)
+    if not len(pinned):
+        return shares
+    free = csr_array(shares.multiply((begun.pins < 0).astype(shares.dtype)[:, None]))
+    ones = (np.ones(len(pinned), shares.dtype), (pinned, begun.pins[pinned]))
+    whole = csr_array(free + csr_array(ones, shape=shares.shape))
+    whole.eliminate_zeros()
+    return whole
+
+
+def _labelled(shape: Shape, description: Description) -> Shape:
+    """Topics that nobody has named are called by their words."""
+    known: dict[int, tuple[str, ...]] = {}
+    for topic, node in zip(shape.node_topics, description.nodes, strict=True):
+        known.setdefault(topic, node.words)
+    words = [known.get(topic, ()) for topic in shape.topics]
+    plain = named(replace(shape.tree, names=()), words)
+    labels = {topic: name for topic, name in zip(shape.topics, plain.names, strict=True) if topic in known}
+    return shape.renamed(labels)

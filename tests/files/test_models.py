@@ -397,6 +397,29 @@ def test_arrays_of_other_shapes_are_refused(folder):
     refused(folder, r"fitted.word_given_topic_ is float64 of shape \(45, 6\), and not float64 of shape \(6, 45\)")
 
 
+def test_a_kernel_whose_models_know_other_words_is_refused(tmp_path):
+    save_model(zoo.fitted("FisherKernel"), tmp_path / "m")
+    forged(tmp_path / "m", learned(n_features_in_=41))
+    refused(tmp_path / "m", r"by_word should be 41 words × topics, and has the shape \(40, 1\)")
+
+
+def test_the_same_memory_is_stored_once(tmp_path):
+    """A lens looks through the words of its model."""
+    model = zoo.fitted("FisherKernel")
+    loaded = round_trip(model, tmp_path / "m")
+    assert np.shares_memory(model._lenses[1].by_word, model.models_[1].components_)
+    assert np.shares_memory(loaded._lenses[1].by_word, loaded.models_[1].components_)
+
+
+def test_a_lens_that_does_not_fit_together_is_refused(tmp_path):
+    save_model(zoo.fitted("FisherKernel"), tmp_path / "m")
+    forged(tmp_path / "m", lambda body: body["fitted"]["_lenses"][1]["fields"].update(class_tokens=array("a")))
+    refused(tmp_path / "m", "there is no 'a'")
+    prior = json.loads((tmp_path / "m" / "model.json").read_text())["fitted"]["_lenses"][0]["fields"]["class_prior"]
+    forged(tmp_path / "m", lambda body: body["fitted"]["_lenses"][1]["fields"].update(class_tokens=prior))
+    refused(tmp_path / "m", r"class_tokens should be 3 classes, and has the shape \(1,\)")
+
+
 def test_a_forged_random_state_is_refused(tmp_path):
     """The place in the state is an index that numpy believes."""
     save_model(zoo.fitted("PLSA, generator"), tmp_path / "m")

@@ -6,7 +6,20 @@ from functools import cache
 import numpy as np
 import scipy.sparse as sp
 
-from topiarist import CAM, GGM, HPLC, HPLSA, LSI, PLC, PLSA, PMM, HierarchicalMixture, MixtureHierarchy, Tree
+from topiarist import (
+    CAM,
+    GGM,
+    HPLC,
+    HPLSA,
+    LSI,
+    PLC,
+    PLSA,
+    PMM,
+    FisherKernel,
+    HierarchicalMixture,
+    MixtureHierarchy,
+    Tree,
+)
 
 WORDS = 40
 TREE = Tree.from_paths(["x/a", "x/b", "y/c"])
@@ -83,6 +96,10 @@ ZOO = {
     "MixtureHierarchy, of a class": lambda: MixtureHierarchy("confusion", of_class=np.str_("a"), random_state=0).fit(
         GGM(4, components="shared", random_state=0).fit(points(), labels())
     ),
+    "FisherKernel": lambda: FisherKernel((1, 3), random_state=0).fit(counts()),
+    "FisherKernel, of models": lambda: FisherKernel(
+        [fitted("PLSA"), fitted("HPLC"), fitted("CAM"), HPLSA(2, random_state=0)], information="diagonal"
+    ).fit(counts()),
     "LSI": lambda: LSI(4, weighting="idf", random_state=0).fit(counts()),
     "LSI, chosen": lambda: LSI(None, random_state=0).fit(counts()),
 }
@@ -105,7 +122,7 @@ def answers(model):
     for name in (
         "transform", "predict", "predict_proba", "predict_log_proba", "predict_path", "node_posterior",
         "node_given_doc", "decision_function", "score_samples", "predict_component", "perplexity", "prototypes",
-        "assign", "node_given_example", "without_known_words", "get_feature_names_out",
+        "assign", "node_given_example", "without_known_words", "get_feature_names_out", "kernel",
     ):  # fmt: skip
         if hasattr(model, name):
             said[name] = getattr(model, name)(*(() if name == "get_feature_names_out" else (new,)))

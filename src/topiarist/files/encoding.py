@@ -19,7 +19,16 @@ from scipy.sparse import csr_array, csr_matrix
 
 from topiarist.errors import UsageError
 from topiarist.files.arrays import ArrayReader, ArrayWriter
-from topiarist.files.registry import ESTIMATORS, VALUES, check_shapes, estimator_name, loaded, value_name
+from topiarist.files.registry import (
+    ESTIMATORS,
+    SHAPES_OF_VALUES,
+    VALUES,
+    check_estimator,
+    check_shapes,
+    estimator_name,
+    loaded,
+    value_name,
+)
 
 NOT_KEPT = ("executor",)  # parameters that belong to a process: None when the model comes back
 FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -48,8 +57,8 @@ class Writer:
         return {
             "is": "model",
             "class": name,
-            "parameters": {key: self.value(parameters[key], f"{before}parameters.{key}") for key in parameters},
-            "fitted": {key: self.value(fitted[key], f"{before}fitted.{key}") for key in fitted},
+            "parameters": {key: self.value(parameters[key], f"{before}parameters.{key}") for key in sorted(parameters)},
+            "fitted": {key: self.value(fitted[key], f"{before}fitted.{key}") for key in sorted(fitted)},
         }
 
     def value(self, value: Any, where: str) -> Any:
@@ -125,7 +134,7 @@ class Reader:
             _check_name(made, name)
             vars(model)[name] = self.value(value)
         if complete or data["fitted"]:
-            check_shapes(model, kind)
+            check_estimator(model, kind)
         return model
 
     def value(self, data: Any) -> Any:
@@ -183,7 +192,9 @@ class Reader:
         if data["class"] not in VALUES:
             raise ValueError(f"there is no value of the class {data['class']!r}")
         made = loaded(VALUES[data["class"]])
-        return made(**{name: self.value(value) for name, value in data["fields"].items()})
+        value = made(**{name: self.value(value) for name, value in data["fields"].items()})
+        check_shapes(value, SHAPES_OF_VALUES.get(data["class"], {}), {})
+        return value
 
     def _model(self, data: Mapping[str, Any]) -> Any:
         return self.estimator(data, complete=False)

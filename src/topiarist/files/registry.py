@@ -20,7 +20,8 @@ from scipy.sparse import issparse
 class Kind:
     """Where a class lives; and for attributes the names of their axes, a name standing for one length everywhere.
 
-    "words" is ``n_features_in_``, "nodes" and "leaves" are those of ``tree_``; an attribute with "?" need not be there.
+    "words" is ``n_features_in_``, "nodes" and "leaves" are those of ``tree_``; an attribute with "?" need not be there,
+    "[]" stands for each of a list, which may differ.
     """
 
     home: str
@@ -49,6 +50,7 @@ ESTIMATORS = {
         "cluster_given_doc_?": "documents leaves", "labels_?": "documents",
         **_stream(node_word_count="nodes words", cluster_node_count="leaves nodes", cluster_count="leaves"),
     }),
+    "FisherKernel": Kind("topiarist.tasks.fisher:FisherKernel", {"_lenses[].by_word": "words topics"}),
     "GGM": Kind("topiarist.tasks.ggm:GGM", {
         "component_prior_": "components", "component_mean_": "components words", "component_count_": "components",
         "component_covariance_": "components words words", "class_given_component_": "components classes",
@@ -90,6 +92,7 @@ VALUES = {
     "Curve": "topiarist.tasks.trees:Curve",
     "Frame": "topiarist.tasks.mixtures:Frame",
     "HPLSA.Stats": "topiarist.models.hplsa:Stats",
+    "Lens": "topiarist.models.fisher:Lens",
     "Misfits": "topiarist.models.misfits:Misfits",
     "Parts": "topiarist.hierarchy.parts:Parts",
     "PLSA.Stats": "topiarist.models.plsa:Stats",
@@ -99,6 +102,14 @@ VALUES = {
     "Tree": "topiarist.hierarchy.tree:Tree",
     "Usual": "topiarist.models.misfits:Usual",
 }
+
+# The same for values whose arrays must fit each other.
+SHAPES_OF_VALUES = {
+    "Lens": {
+        "by_word": "words topics", "word_information?": "words topics", "mix?": "classes topics",
+        "class_prior": "classes", "class_tokens?": "classes", "class_information?": "classes",
+    },
+}  # fmt: skip
 
 _ESTIMATOR_NAMES = {kind.home: name for name, kind in ESTIMATORS.items()}
 _VALUE_NAMES = {home: name for name, home in VALUES.items()}
@@ -124,13 +135,23 @@ def _home(thing: Any) -> str:
     return f"{type(thing).__module__}:{type(thing).__qualname__}"
 
 
-def check_shapes(model: Any, kind: Kind) -> None:
+def check_estimator(model: Any, kind: Kind) -> None:
     """Raise ValueError where attributes of a model do not fit each other."""
     lengths = _known_lengths(model)
     if "words" not in lengths and any("words" in axes for axes in kind.shapes.values()):
         raise ValueError("there is no number n_features_in_")
-    for name, axes in kind.shapes.items():
-        value, optional = _attribute(model, name.removesuffix("?")), name.endswith("?")
+    check_shapes(model, kind.shapes, lengths)
+
+
+def check_shapes(thing: Any, shapes: Mapping[str, str], lengths: dict[str, int]) -> None:
+    """Raise ValueError where attributes do not have the shapes they should; new lengths are added to those known."""
+    for name, axes in shapes.items():
+        several, _, inner = name.partition("[].")
+        if inner:
+            for part in _attribute(thing, several) or ():
+                check_shapes(part, {inner: axes}, dict(lengths))
+            continue
+        value, optional = _attribute(thing, name.removesuffix("?")), name.endswith("?")
         if value is None and optional:
             continue
         shape, wanted = _shape(value), axes.split()

@@ -129,6 +129,12 @@ def test_reasons_add_up_to_the_score(index, by):
             assert {word.word for word in why.words} <= set(text.split())
             assert [w.amount for w in why.words] == sorted((w.amount for w in why.words), reverse=True)
             assert (by == "words") == (not why.topics)
+            alone = {way: index.explain(text, hit.id, by=way).score for way in ("meaning", "words")}
+            weights = index._weights(index.query_like(0), by)
+            assert why.by_meaning == pytest.approx(weights[0] * alone["meaning"], abs=1e-10)
+            assert why.by_meaning + why.by_words == pytest.approx(hit.score, abs=1e-10)
+            assert (why.by_words > 0) == (by != "meaning" and alone["words"] > 0)
+            assert (" in meaning, " in str(why)) == (why.by_meaning > 0 and why.by_words > 0)
 
 
 def test_hits_come_with_reasons_if_asked(index):

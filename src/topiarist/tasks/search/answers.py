@@ -31,16 +31,21 @@ class TopicReason:
 class Explanation:
     """Why a document is similar: all amounts add up to the score. Both lists begin with the largest.
 
-    ``of_all`` is what every document has: the only topic of a model of one.
+    ``of_all`` is what every document has: the only topic of a model of one. ``by_meaning`` and ``by_words`` are what
+    the kernel and BM25 bring; they too add up to the score.
     """
 
     score: float
     words: tuple[WordReason, ...]
     topics: tuple[TopicReason, ...]
     of_all: float = 0.0
+    by_meaning: float = 0.0
+    by_words: float = 0.0
 
     def __str__(self) -> str:
         lines = [f"similarity {self.score:.3f}"]
+        if self.by_meaning and self.by_words:
+            lines[0] += f": {self.by_meaning:.3f} in meaning, {self.by_words:.3f} by words"
         for reason in self.words[:5]:
             sense = f"   in the sense of {', '.join(reason.sense[:4])}" if reason.sense else ""
             lines.append(f"  {reason.amount:.3f}  the word {reason.word!r}{sense}")

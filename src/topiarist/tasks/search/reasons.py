@@ -41,10 +41,12 @@ def explained(
             ]
         elif len(view.wanted.topics):
             of_all += float(of_kernel * scales[0] * view.wanted.topics[0] * segment.topical[model][row][0])
+    by_words = 0.0
     if of_words is not None:
         average, worth = of_words
         norm = K1 * (1 - B + B * float(segment.lengths[row]) / average)
-        amounts += worth * counts / (counts + norm)
+        brought = worth * counts / (counts + norm)
+        amounts, by_words = amounts + brought, float(brought.sum())
     found = [
         WordReason(
             words[query.columns[place]], float(amounts[place]),
@@ -52,11 +54,14 @@ def explained(
         )
         for place in np.flatnonzero(amounts > 0)
     ]  # fmt: skip
+    score = float(amounts.sum()) + sum(reason.amount for reason in topics) + of_all
     return Explanation(
-        float(amounts.sum()) + sum(reason.amount for reason in topics) + of_all,
+        score,
         tuple(sorted(found, key=lambda reason: (-reason.amount, reason.word))),
         tuple(sorted(topics, key=lambda reason: (-reason.amount, reason.model, reason.topic))),
         of_all,
+        score - by_words,
+        by_words,
     )
 
 

@@ -57,6 +57,8 @@ class Lens:
         wanted = (len(self.class_prior), n_topics) if self.mix is None else self.mix.shape
         if wanted != (len(self.class_prior), n_topics) or (self.mix is None and len(self.class_prior) != n_topics):
             raise ValueError(f"{n_topics} topics do not go with {len(self.class_prior)} classes and a mix of {wanted}")
+        if self.class_tokens is not None and self.class_tokens.shape != self.class_prior.shape:
+            raise ValueError(f"{len(self.class_tokens)} classes were counted, the model has {len(self.class_prior)}")
 
     @property
     def n_classes(self) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.oracles import similarity
-from topiarist import CAM, HPLSA, PLSA, Corpus, FisherKernel
+from topiarist import CAM, HPLC, HPLSA, PLSA, Corpus, FisherKernel, HierarchicalMixture, Tree
 from topiarist.counts import CountSettings
 from topiarist.errors import InputError, UsageError
 from topiarist.kernels import search as verbs
@@ -254,6 +254,23 @@ def test_coarse_to_fine(index):
             assert all(not below.below for below in branch.below)
     other = steps[0].branches[-1].node
     assert index.descend("galaxy", other)[0].here.node == other
+
+
+@pytest.mark.parametrize("kind", [HPLC, HierarchicalMixture])
+def test_a_given_tree_is_searched_too(corpus, kind, tmp_path):
+    """Classes that people gave: the way down has their names, and a folder keeps how the model reads documents."""
+    tree = Tree.from_paths(["all/people/courts", "all/people/money", "all/nature/rivers", "all/nature/stars"])
+    model = kind(tree).fit(corpus.counts, [labels[0] for labels in corpus.labels])
+    kernel = FisherKernel([1, model], random_state=0).fit(corpus.counts)
+    index = SearchIndex.build(kernel, corpus)
+    kept = SearchIndex.open(index.save(tmp_path / "kept").folder)
+    for text in ("galaxy orbit", "bank loan credit"):
+        wanted = text_scores(index, kernel, corpus, text)
+        np.testing.assert_allclose(index.scores(text), wanted, atol=1e-9)
+        np.testing.assert_array_equal(kept.scores(text), index.scores(text))
+        assert kept.explain(text, 3).score == pytest.approx(wanted[3], abs=1e-9)
+    assert [step.here.name for step in kept.descend("galaxy orbit")] == ["all", "nature", "stars"]
+    assert {hit.labels[0] for hit in kept.search("bank", 50, under="all/nature")} == {"rivers", "stars"}
 
 
 def test_without_a_tree_there_is_no_way_down(corpus):

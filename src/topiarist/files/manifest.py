@@ -56,7 +56,7 @@ def read_body(folder: Path, shown: str) -> dict[str, Any]:
         body = json.loads((folder / NAME).read_text(encoding="utf-8"))
         claimed = body.pop("sha256", None)
         known, version = body.get("format"), body.get("version")
-    except (OSError, ValueError, AttributeError) as error:
+    except (OSError, ValueError, AttributeError, TypeError) as error:
         raise damaged(shown, f"{NAME} cannot be read ({error})") from error
     if known != FORMAT or not isinstance(version, int):
         raise damaged(shown, f"{NAME} is not that of a collection")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from topiarist.errors import UsageError
 from topiarist.files.database import Database
-from topiarist.files.documents import marks, pieces
+from topiarist.files.documents import Documents, marks, pieces
 from topiarist.text.readers.making import storable
 
 LONGEST_TAG = 100  # characters
@@ -23,14 +23,16 @@ class Marks:
         name = tag_name(tag)
         with self.database.transaction():
             self.database.run_many(
-                "INSERT OR IGNORE INTO tags (tag, row) VALUES (?, ?)", ((name, int(r)) for r in rows)
+                "INSERT OR IGNORE INTO tags (tag, row) VALUES (?, ?)", ((name, row) for row in self._known(rows))
             )
 
     def untag(self, rows: Iterable[int], tag: str) -> None:
         """Take a tag away from documents."""
         name = tag_name(tag)
         with self.database.transaction():
-            self.database.run_many("DELETE FROM tags WHERE tag = ? AND row = ?", ((name, int(r)) for r in rows))
+            self.database.run_many(
+                "DELETE FROM tags WHERE tag = ? AND row = ?", ((name, row) for row in self._known(rows))
+            )
 
     def tags(self) -> dict[str, int]:
         """How many documents have each tag, by name."""
@@ -55,11 +57,20 @@ class Marks:
         """Mark documents as read, or as not read."""
         sql = "INSERT OR IGNORE INTO reads (row) VALUES (?)" if read else "DELETE FROM reads WHERE row = ?"
         with self.database.transaction():
-            self.database.run_many(sql, ((int(row),) for row in rows))
+            self.database.run_many(sql, ((row,) for row in self._known(rows)))
 
     def read(self) -> list[int]:
         """The rows of the documents that were read."""
         return [row for (row,) in self.database.all("SELECT row FROM reads ORDER BY row")]
+
+    def _known(self, rows: Iterable[int]) -> list[int]:
+        """Rows of documents that are there."""
+        known = [int(row) for row in rows]
+        number = len(Documents(self.database))
+        strange = [row for row in known if not 0 <= row < number]
+        if strange:
+            raise UsageError(f"there is no document in row {strange[0]}: there are {number:,}")
+        return known
 
 
 def tag_name(tag: str) -> str:

@@ -23,7 +23,7 @@ from topiarist.tasks.crowns import crown_of, shares_of
 from topiarist.tasks.describing import describe_nodes, named
 from topiarist.tasks.placement import usual_of
 from topiarist.tasks.refitting import refit
-from topiarist.tasks.shape.edits import Edit, Pin, apply
+from topiarist.tasks.shape.edits import Branch, Edit, Pin, apply
 from topiarist.tasks.shape.shape import Shape
 from topiarist.tasks.shape.start import Start, start
 from topiarist.tasks.shape.wording import to_entry
@@ -106,9 +106,8 @@ def told(entry: log.Edit) -> str:
     if entry.kind == UNDO:
         return f"undo of {entry.body['edit']}"
     if entry.kind != EDIT:
-        return {"grow": "grown", "add": f"{entry.body.get('documents', 0):,} documents added"}.get(
-            entry.kind, entry.kind
-        )
+        added = f"{entry.body.get('documents', 0):,} documents added"
+        return {"grow": "grown", "add": added, "learn": "categories learned"}.get(entry.kind, entry.kind)
     return "; ".join(_in_words(one) for one in entry.body["edits"])
 
 
@@ -121,7 +120,7 @@ def _in_words(entry: dict[str, Any]) -> str:
 def _applied(collection: Collection, edits: Sequence[Edit]) -> Shape:
     shape = collection.shape
     for one in edits:
-        if isinstance(one, Pin):
+        if isinstance(one, Pin | Branch):
             for document in one.documents:
                 collection.documents.row_of(document)  # an error that proposes the nearest id
         shape = apply(shape, one)
@@ -156,7 +155,7 @@ def fitted(
         contents.write_matrix(rows.folder, shares)
     search = indexing.write_index(generation, model, corpus)
     class_topics = tuple(shape.topics[node] for node in begun.class_nodes)
-    fresh = replace(shape, class_topics=class_topics, node_topics=shape.topics, pending=False)
+    fresh = replace(shape, class_topics=class_topics, node_topics=shape.topics, grafted=frozenset(), pending=False)
     state = replace(collection.state, shape=_labelled(fresh, description))
     state = state.with_part(TREE, tree.name).with_pieces(SHARES, [rows.name]).with_part(SEARCH, search.name)
     return state, [tree.part, rows.part, search]

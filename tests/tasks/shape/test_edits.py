@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from topiarist import Tree
 from topiarist.errors import DamagedError, UsageError
-from topiarist.tasks.shape import Delete, Describe, Merge, Move, Pin, Rename, Shape, Split, Unpin, apply
+from topiarist.tasks.shape import Branch, Delete, Describe, Merge, Move, Pin, Rename, Shape, Split, Unpin, apply
 
 #            0 Everything: 1 energy (2 oil, 3 gas), 4 law (5 court, 6 bail), 7 sport
 TREE = Tree(
@@ -155,6 +155,18 @@ def test_pins(shape):
         apply(shape, Pin((), "gas"))
 
 
+def test_a_new_topic_for_some_documents(shape):
+    grown = apply(shape, Branch("law", "Appeals", ("a", "b")))
+    assert grown.path(8) == "law ▸ Appeals"
+    assert grown.pins == {"a": 8, "b": 8}
+    assert grown.titles == {8: "Appeals"}
+    assert grown.grafted == {8}
+    with pytest.raises(UsageError, match="called 'bail' under 'law' already"):
+        apply(shape, Branch("law", "bail", ("a",)))
+    with pytest.raises(UsageError, match="a new topic needs documents"):
+        apply(shape, Branch("law", "x", ()))
+
+
 def test_an_untrusted_shape_is_refused(shape):
     for damage in ({}, {**shape.to_dict(), "topics": "x"}, {**shape.to_dict(), "tree": {"parents": [5]}}):
         with pytest.raises(DamagedError, match="the shape of this tree cannot be read"):
@@ -168,7 +180,7 @@ def random_edit(draw, shape):
         st.sampled_from([
             Rename(topic, draw(st.sampled_from(["x", "y", "gas", ""]))), Describe(topic, "note"),
             Merge((topic, other)), Split(topic, 2), Move(topic, other), Delete(topic), Delete(topic, below=True),
-            Pin((document,), topic), Unpin((document,)),
+            Pin((document,), topic), Unpin((document,)), Branch(topic, "new", (document,)),
         ])
     )  # fmt: skip
 
@@ -190,6 +202,6 @@ def test_any_edits_leave_a_whole_shape(data):
         assert max(topics) < shape.next_topic
         assert set(shape.class_topics) <= topics
         assert set(shape.node_topics) <= topics | {-1}
-        assert set(shape.titles) | set(shape.notes) | set(shape.pins.values()) | set(shape.held) <= topics
+        assert set(shape.titles) | set(shape.notes) | set(shape.pins.values()) | shape.held | shape.grafted <= topics
         assert 0 in topics, "the root stays"
         assert Shape.from_dict(json.loads(json.dumps(shape.to_dict()))) == shape

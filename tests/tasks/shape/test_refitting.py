@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from topiarist import CAM, HPLC, HierarchicalMixture
 from topiarist.tasks.crowns import crown_of, shares_of, sparse_shares
 from topiarist.tasks.refitting import refit
-from topiarist.tasks.shape import Delete, Merge, Move, Pin, Shape, Split, apply
+from topiarist.tasks.shape import Branch, Delete, Merge, Move, Pin, Shape, Split, apply
 from topiarist.tasks.shape.start import start
 
 SUBJECTS, EACH, WORDS = 6, 40, 12
@@ -128,6 +128,15 @@ def test_documents_pinned_to_an_inner_topic_make_it_a_class(shape, grown, shares
     _, begun, _ = fitted(inner, grown, shares, counts)
     assert begun.class_nodes[-1] == inner.tree.root
     assert (begun.pins[:2] == len(begun.class_nodes) - 1).all()
+
+
+def test_a_new_topic_takes_its_documents_and_leaves_the_others(shape, grown, shares, counts):
+    topic = leaf_of(shape, shares, 0)
+    branch = apply(shape, Branch(topic, "new", tuple(map(str, range(EACH, EACH + 20)))))
+    _, begun, nodes = fitted(branch, grown, shares, counts)
+    leaf = branch.node(branch.next_topic - 1)
+    assert (begun.pins[EACH : EACH + 20] == begun.class_nodes.index(leaf)).all()
+    assert (nodes[:EACH] == branch.node(topic)).mean() > 0.95, "the topic above keeps its own"
 
 
 def test_all_pinned(shape, grown, shares, counts):

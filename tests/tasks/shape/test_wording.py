@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from topiarist.errors import UsageError
-from topiarist.tasks.shape import Delete, Describe, Merge, Move, Pin, Rename, Split, Unpin
+from topiarist.tasks.shape import Branch, Delete, Describe, Merge, Move, Pin, Rename, Split, Unpin
 from topiarist.tasks.shape.wording import edit_from, edit_of_words, read_edits, to_entry
 
 WRITTEN = """
@@ -82,6 +82,7 @@ def test_any_text_is_edits_or_a_clear_error(text):
         ("delete misc below", Delete("misc", below=True)),
         ("pin a b to oil", Pin(("a", "b"), "oil")),
         ("unpin a b", Unpin(("a", "b"))),
+        ("branch New under law with a b", Branch("law", "New", ("a", "b"))),
     ],
 )
 def test_words_of_a_command(words, edit):

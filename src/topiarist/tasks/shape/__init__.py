@@ -9,6 +9,7 @@ start.py    where documents are before the model is fitted again
 from __future__ import annotations
 
 from topiarist.tasks.shape.edits import (
+    Branch,
     Delete,
     Describe,
     Edit,
@@ -22,4 +23,4 @@ from topiarist.tasks.shape.edits import (
 )
 from topiarist.tasks.shape.shape import Shape
 
-__all__ = ["Delete", "Describe", "Edit", "Merge", "Move", "Pin", "Rename", "Shape", "Split", "Unpin", "apply"]
+__all__ = ["Branch", "Delete", "Describe", "Edit", "Merge", "Move", "Pin", "Rename", "Shape", "Split", "Unpin", "apply"]

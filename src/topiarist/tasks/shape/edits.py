@@ -78,9 +78,18 @@ class Unpin:
     documents: tuple[str, ...]
 
 
-Edit = Rename | Describe | Merge | Split | Move | Delete | Pin | Unpin
+@dataclass(frozen=True)
+class Branch:
+    """Add a topic under another one, for documents that belong to it."""
+
+    under: str | int
+    name: str
+    documents: tuple[str, ...]
+
+
+Edit = Rename | Describe | Merge | Split | Move | Delete | Pin | Unpin | Branch
 KINDS: Mapping[str, type[Any]] = {
-    kind.__name__.lower(): kind for kind in (Rename, Describe, Merge, Split, Move, Delete, Pin, Unpin)
+    kind.__name__.lower(): kind for kind in (Rename, Describe, Merge, Split, Move, Delete, Pin, Unpin, Branch)
 }
 T = TypeVar("T")
 
@@ -147,7 +156,14 @@ def _joined(shape: Shape, first: int, other: int) -> Shape:
         notes[first] = "\n".join(note for note in (notes.get(first), notes.pop(other)) if note)
     pins = {document: first if topic == other else topic for document, topic in shape.pins.items()}
     held = shape.held - {other} | {first}
-    merged = replace(shape, notes=notes, titles=_without(shape.titles, {other}), pins=pins, held=held)
+    merged = replace(
+        shape,
+        grafted=shape.grafted - {other},
+        notes=notes,
+        titles=_without(shape.titles, {other}),
+        pins=pins,
+        held=held,
+    )
     return _changed(merged, changed, {other: first}, {other: first})
 
 
@@ -215,7 +231,8 @@ def _deleted(shape: Shape, topic: int, heir: int) -> Shape:
         changed = trees.collapse(Tree(tree.parents, tuple(names)), [node])
     pins = {document: heir if pinned == topic else pinned for document, pinned in shape.pins.items()}
     titles, notes = _without(shape.titles, {topic}), _without(shape.notes, {topic})
-    gone = replace(shape, titles=titles, notes=notes, pins=pins, held=shape.held - {topic})
+    held, grafted = shape.held - {topic}, shape.grafted - {topic}
+    gone = replace(shape, titles=titles, notes=notes, pins=pins, held=held, grafted=grafted)
     return _changed(gone, changed, {topic: heir}, {topic: -1})
 
 
@@ -232,6 +249,23 @@ def _unpin(shape: Shape, edit: Unpin) -> Shape:
         said = f"{free[0]!r} is not pinned to a topic" if free else "no documents to unpin"
         raise UsageError(said, hint=", ".join(list(shape.pins)[:3]) or "pin DOCUMENT… to TOPIC")
     return replace(shape, pins=_without(shape.pins, set(edit.documents)), pending=True)
+
+
+def _branch(shape: Shape, edit: Branch) -> Shape:
+    under, name, topic = shape.find(edit.under), " ".join(edit.name.split()), shape.next_topic
+    _check_length("name", name, LONGEST_NAME)
+    if not name or not edit.documents:
+        missing = "a name" if not name else "documents"
+        raise UsageError(f"a new topic needs {missing}", hint="branch NAME under TOPIC with DOCUMENT…")
+    parent = shape.node(under)
+    if name in {shape.tree.names[child] for child in shape.tree.children(parent)}:
+        raise UsageError(f"there is a topic called {name!r} under {shape.name(under)!r} already", hint="pin them to it")
+    tree = Tree((*shape.tree.parents, parent), (*shape.tree.names, name))
+    grown = replace(
+        shape, tree=tree, topics=(*shape.topics, topic), titles={**shape.titles, topic: name},
+        grafted=shape.grafted | {topic}, next_topic=topic + 1,
+    )  # fmt: skip
+    return _pin(grown, Pin(edit.documents, topic))
 
 
 def _changed(shape: Shape, edit: trees.Edit, classes: Mapping[int, int], nodes: Mapping[int, int]) -> Shape:
@@ -267,5 +301,5 @@ def _check_length(what: str, text: str, most: int) -> None:
 
 _HOW: dict[type[Any], Callable[[Shape, Any], Shape]] = {
     Rename: _rename, Describe: _describe, Merge: _merge, Split: _split,
-    Move: _move, Delete: _delete, Pin: _pin, Unpin: _unpin,
+    Move: _move, Delete: _delete, Pin: _pin, Unpin: _unpin, Branch: _branch,
 }  # fmt: skip

@@ -32,6 +32,7 @@ class Shape:
     notes: Mapping[int, str] = field(default_factory=dict)
     pins: Mapping[str, int] = field(default_factory=dict)  # documents, by id, that belong to a topic
     held: frozenset[int] = frozenset()  # topics that people made of several: their documents stay there
+    grafted: frozenset[int] = frozenset()  # topics that people added for documents of their choice
     next_topic: int = 0
     pending: bool = False
 
@@ -122,6 +123,7 @@ class Shape:
             "notes": {str(topic): note for topic, note in self.notes.items()},
             "pins": dict(self.pins),
             "held": sorted(self.held),
+            "grafted": sorted(self.grafted),
             "next_topic": self.next_topic,
             "pending": self.pending,
         }
@@ -139,6 +141,7 @@ class Shape:
                 notes={int(topic): str(note) for topic, note in body["notes"].items()},
                 pins={str(document): int(topic) for document, topic in body["pins"].items()},
                 held=frozenset(map(int, body["held"])),
+                grafted=frozenset(map(int, body["grafted"])),
                 next_topic=int(body["next_topic"]),
                 pending=bool(body["pending"]),
             )

@@ -66,8 +66,8 @@ def _held(shares: Csr, columns: Sequence[int]) -> Array:
 
 
 def _fresh(shape: Shape) -> set[int]:
-    """Leaves that the model has never had."""
-    known = set(shape.node_topics)
+    """Leaves that the model has never had, and that wait for their share of a topic that was split."""
+    known = set(shape.node_topics) | shape.grafted
     return {node for node in shape.tree.leaves if shape.topics[node] not in known}
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from topiarist.errors import UsageError
 from topiarist.hierarchy.finding import nearest
-from topiarist.tasks.shape.edits import KINDS, Delete, Describe, Edit, Merge, Move, Pin, Rename, Split, Unpin
+from topiarist.tasks.shape.edits import KINDS, Branch, Delete, Describe, Edit, Merge, Move, Pin, Rename, Split, Unpin
 
 WORDS = {  # of a command, for messages
     "rename": "rename TOPIC NAME",
@@ -25,6 +25,7 @@ WORDS = {  # of a command, for messages
     "delete": "delete TOPIC [below]",
     "pin": "pin DOCUMENT… to TOPIC",
     "unpin": "unpin DOCUMENT…",
+    "branch": "branch NAME under TOPIC with DOCUMENT…",
 }
 EXAMPLE = "- rename: {topic: oil, name: Energy}"
 
@@ -132,4 +133,6 @@ def _of_words(kind: str, rest: list[str]) -> Edit | None:
             return Pin(tuple(documents), topic)
         case "unpin", documents if documents:
             return Unpin(tuple(documents))
+        case "branch", [name, "under", parent, "with", *documents] if documents:
+            return Branch(parent, name, tuple(documents))
     return None

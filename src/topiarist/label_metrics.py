@@ -1,4 +1,4 @@
-"""Figures about sets of labels. Public by the name ``topiarist.metrics``."""
+"""Labels as numbers, and figures about sets of labels. Public by the name ``topiarist.metrics``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from topiarist.errors import InputError
+
+Numbers = np.ndarray[Any, np.dtype[np.integer[Any]]]
 
 INDICATOR = "an indicator matrix, documents × labels, of 0 and 1: MultiLabelBinarizer().fit_transform(labels)"
 
@@ -51,3 +53,17 @@ def _indicator(labels: Any, name: str) -> Any:
     if not np.isin(matrix.data, (0, 1)).all():
         raise InputError(f"{name} must hold nothing but 0 and 1", hint=INDICATOR)
     return matrix.astype(np.float64)
+
+
+def label_numbers(labels: Any, name: str, n_docs: int | None = None) -> Numbers:
+    """Labels of any kind as numbers from 0 on."""
+    try:
+        array = np.asarray(labels)
+        missing = array.dtype.kind == "f" and bool(np.isnan(array).any())
+        if array.ndim == 1 and len(array) > 0 and len(array) == (n_docs or len(array)) and not missing:
+            return np.unique(array, return_inverse=True)[1]
+        came = "NaN" if missing else f"shape {array.shape}"
+    except (TypeError, ValueError) as error:
+        came = f"labels that cannot be compared: {error}"
+    wanted = "each document" if n_docs is None else f"each of the {n_docs} documents"
+    raise InputError(f"{name} must hold one label for {wanted}, got {came}", hint="a list of numbers or of texts")

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.cluster_metrics import dendrogram_purity, gini, purity
+from topiarist.cluster_metrics import gini, purity
 from topiarist.counts.split import completion_split
 from topiarist.counts.validation import check_counts
 from topiarist.errors import InputError, UsageError
@@ -27,6 +27,7 @@ from topiarist.label_metrics import example_f1
 from topiarist.models.engine import Floats
 from topiarist.ranking_metrics import interpolated_precision
 from topiarist.scale.threads import Threads
+from topiarist.tree_metrics import dendrogram_purity
 
 __all__ = [
     "calibration_error",

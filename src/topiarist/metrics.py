@@ -3,9 +3,9 @@
 Exact definitions: docs/reference/metrics.md. ``perplexity`` asks whether the model predicts the rest of a document,
 ``npmi_coherence`` whether the words of a topic belong together, ``topic_diversity`` whether the topics differ. They
 take any fitted model with ``transform`` and ``components_``, scikit-learn's own included. Where documents have labels,
-``gini`` and ``purity`` ask whether clusters agree with them, ``dendrogram_purity`` whether a tree does, ``example_f1``
-whether predicted sets of labels do. Where queries have relevant documents, ``interpolated_precision`` asks whether
-these come first.
+``gini`` and ``purity`` ask whether clusters agree with them, ``dendrogram_purity`` and ``tree_f1`` whether a tree does,
+``example_f1`` whether predicted sets of labels do. Where queries have relevant documents, ``interpolated_precision``
+asks whether these come first.
 """
 
 from __future__ import annotations
@@ -27,9 +27,11 @@ from topiarist.label_metrics import example_f1
 from topiarist.models.engine import Floats
 from topiarist.ranking_metrics import interpolated_precision
 from topiarist.scale.threads import Threads
-from topiarist.tree_metrics import dendrogram_purity
+from topiarist.tree_metrics import BestNode, best_nodes, dendrogram_purity, tree_f1
 
 __all__ = [
+    "BestNode",
+    "best_nodes",
     "calibration_error",
     "dendrogram_purity",
     "example_f1",
@@ -40,6 +42,7 @@ __all__ = [
     "perplexity",
     "purity",
     "topic_diversity",
+    "tree_f1",
 ]
 
 

@@ -51,8 +51,8 @@ def test_seen_from_the_other_side_it_is_the_same(both):
     assert (found.split, found.merged) == (back.merged, back.split)
     assert found.leaves.nmi == pytest.approx(back.leaves.nmi)
     assert found.leaves.rand == pytest.approx(back.leaves.rand)
-    assert {(node, match.node) for node, match in found.matches.items()} == {
-        (match.node, node) for node, match in back.matches.items()
+    assert {(node, match.node_b) for node, match in found.matches.items()} == {
+        (match.node_b, node) for node, match in back.matches.items()
     }
     assert (found.gone, found.new, found.moved) == (back.new, back.gone, back.moved)
     flows = {(flow.node_a, flow.node_b, flow.documents) for flow in compare(one, other, n_flows=200).flows}
@@ -67,8 +67,8 @@ def test_numbers_and_order_change_nothing(both, seed):
     found, again = compare(one, other), compare(new_one, new_other)
     assert again.leaves.nmi == pytest.approx(found.leaves.nmi)
     assert again.leaves.rand == pytest.approx(found.leaves.rand)
-    assert again.matches == {a[x]: Match(b[m.node], m.overlap, m.doubtful) for x, m in found.matches.items()}
-    assert again.best == {a[x]: Match(b[m.node], m.overlap, m.doubtful) for x, m in found.best.items()}
+    assert again.matches == {a[x]: Match(b[m.node_b], m.overlap, m.doubtful) for x, m in found.matches.items()}
+    assert again.best == {a[x]: Match(b[m.node_b], m.overlap, m.doubtful) for x, m in found.best.items()}
     assert [(a[f.node_a], b[f.node_b], f.documents) for f in found.flows] == [
         (f.node_a, f.node_b, f.documents) for f in again.flows
     ]
@@ -106,6 +106,7 @@ def test_soft_overlap_by_its_formula(both):
     overlap = overlap_of(one, other, soft=True)
     s = one.shares.toarray() @ one.tree.path_mask(one.class_nodes)
     t = other.shares.toarray() @ other.tree.path_mask(other.class_nodes)
+    s[:, one.tree.root] = t[:, other.tree.root] = 1
     for x, y, f1 in zip(overlap.rows, overlap.columns, overlap.f1, strict=True):
         expected = 2 * (s[:, x] @ t[:, y]) / (s[:, x] @ s[:, x] + t[:, y] @ t[:, y])
         assert f1 == pytest.approx(expected)
@@ -196,7 +197,7 @@ def test_names_survive_a_fit_with_other_numbers_and_some_noise():
     assert found == {node: Match(number[node], 1.0, False) for node in range(len(tree))}
     noisy = np.where(rng.random(600) < 0.15, rng.choice(tree.leaves, 600), homes)
     found = match_nodes(placed, at(tree, noisy))
-    assert all(match.node == node and not match.doubtful for node, match in found.items())
+    assert all(match.node_b == node and not match.doubtful for node, match in found.items())
     assert all(0.75 < match.overlap <= 1 for match in found.values())
     assert all(match.doubtful for match in match_nodes(placed, at(tree, noisy), least=1.01).values())
 

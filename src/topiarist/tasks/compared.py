@@ -46,7 +46,7 @@ def plain(found: Comparison) -> dict[str, Any]:
 
     def pairs(matches: dict[int, Any]) -> list[dict[str, Any]]:
         return [
-            {"a": of_a(node), "b": of_b(match.node), "overlap": match.overlap, "doubtful": match.doubtful}
+            {"a": of_a(node), "b": of_b(match.node_b), "overlap": match.overlap, "doubtful": match.doubtful}
             for node, match in sorted(matches.items())
         ]
 

@@ -178,7 +178,7 @@ def _related(
     matches: dict[int, Match], least: float, split: Iterable[Regrouped], merged: Iterable[Regrouped]
 ) -> set[tuple[int, int]]:
     """Pairs of nodes that are each other's counterpart, or whole and part."""
-    pairs = {(node, match.node) for node, match in matches.items() if match.overlap >= least}
+    pairs = {(node, match.node_b) for node, match in matches.items() if match.overlap >= least}
     pairs |= {(one.whole, part) for one in split for part in one.parts}
     return pairs | {(part, one.whole) for one in merged for part in one.parts}
 

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from topiarist.errors import InputError, UsageError
 from topiarist.hierarchy.tree import Tree
-from topiarist.tasks.placed import Floats, Ints, Placed, name_ranks
+from topiarist.tasks.placed import Floats, Ints, Placed, name_ranks, upwards
 
 LEAST = 0.5  # of F: below it a match is doubtful
 CLOSE = 0.1  # of F: a rival nearer than this makes a match doubtful
@@ -29,7 +29,7 @@ BLOCK = 1 << 14  # documents
 class Match:
     """The counterpart of a node, how well the two agree, and whether a person should be asked."""
 
-    node: int
+    node_b: int
     overlap: float
     doubtful: bool
 
@@ -88,7 +88,7 @@ def aligned(a: Placed, b: Placed) -> tuple[Placed, Placed]:
 
 def overlap_of(a: Placed, b: Placed, *, soft: bool = False) -> Overlap:
     """The documents that the nodes of two trees have in common; rows of both must be the same documents."""
-    up_a, up_b = _upwards(a.tree), _upwards(b.tree)
+    up_a, up_b = upwards(a.tree), upwards(b.tree)
     if soft:
         of_a, of_b = up_a[list(a.class_nodes)], up_b[list(b.class_nodes)]
         both = of_a.T @ _product(a.shares, b.shares) @ of_b
@@ -100,8 +100,17 @@ def overlap_of(a: Placed, b: Placed, *, soft: bool = False) -> Overlap:
         size_a, size_b = a.n_under.astype(np.float64), b.n_under.astype(np.float64)
     found = both.tocoo()
     rows, columns = (numbers.astype(np.int64) for numbers in found.coords)
-    kept = (found.data > 0) & ((rows == a.tree.root) == (columns == b.tree.root))
-    return Overlap(a.tree, b.tree, rows[kept], columns[kept], found.data[kept], size_a, size_b)
+    kept = np.flatnonzero((found.data > 0) & (rows != a.tree.root) & (columns != b.tree.root))
+    size_a[a.tree.root] = size_b[b.tree.root] = a.n_docs  # whatever small shares were left out
+    return Overlap(
+        a.tree,
+        b.tree,
+        np.append(rows[kept], a.tree.root),
+        np.append(columns[kept], b.tree.root),
+        np.append(found.data[kept], float(a.n_docs)),
+        size_a,
+        size_b,
+    )
 
 
 def match_nodes(
@@ -154,14 +163,6 @@ def _has_rival(f1: Floats, chosen: int, nodes: Ints, tree: Tree) -> bool:
 
 def _measured(f1: float, measure: str) -> float:
     return f1 if measure == "f1" else f1 / (2 - f1)
-
-
-def _upwards(tree: Tree) -> csr_array[Any, Any]:
-    """Nodes × nodes: one for the node itself and each above it."""
-    paths = [tree.path(node) for node in range(len(tree))]
-    columns = np.fromiter((step for path in paths for step in path), np.int64)
-    starts = np.cumsum([0, *map(len, paths)])
-    return csr_array((np.ones(len(columns)), columns, starts), shape=(len(tree), len(tree)))
 
 
 def _squares(shares: csr_array[Any, Any], up: csr_array[Any, Any]) -> Floats:

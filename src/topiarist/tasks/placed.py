@@ -115,6 +115,14 @@ def summed_up(tree: Tree, values: Any) -> Any:
     return total
 
 
+def upwards(tree: Tree) -> csr_array[Any, Any]:
+    """Nodes × nodes: one for the node itself and each above it."""
+    paths = [tree.path(node) for node in range(len(tree))]
+    columns = np.fromiter((step for path in paths for step in path), np.int64)
+    starts = np.cumsum([0, *map(len, paths)])
+    return csr_array((np.ones(len(columns)), columns, starts), shape=(len(tree), len(tree)))
+
+
 def name_ranks(tree: Tree) -> Ints:
     """The place of each node when the tree is read from the root down, siblings by their names.
 

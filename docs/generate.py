@@ -55,6 +55,26 @@ MODULES: tuple[tuple[str, str, tuple[str, ...] | None], ...] = (
         "What `topiarist grow` calls. See [grow a tree](../how-to/grow-a-tree.md).",
         ("grow_tree", "describe_tree", "TopicTree", "NodeSummary"),
     ),
+    (
+        "topiarist.tasks.comparing",
+        "Two trees over the same documents; which node of one is which of the other.",
+        ("compare", "Comparison", "Agreement", "Flow", "Regrouped", "match_nodes", "Match", "Placed"),
+    ),
+    (
+        "topiarist.tasks.evaluating",
+        "A tree judged by labels and by itself. Definitions: [metrics](metrics.md).",
+        ("evaluate", "Evaluation", "Labelled"),
+    ),
+    (
+        "topiarist.tasks.tables",
+        "Rows to take away, and files of them.",
+        ("documents", "topics", "words", "write"),
+    ),
+    (
+        "topiarist.hierarchy.exchange",
+        "Trees for other programs, and hierarchies that people write.",
+        ("read_tree", "to_graphml", "to_newick", "to_json", "to_paths", "rows"),
+    ),
     ("topiarist.tasks.evidence", "What `PMM.explain` tells. See [PMM](../models/pmm.md).", ("Evidence",)),
     (
         "topiarist.tasks.topics",

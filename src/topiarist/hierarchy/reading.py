@@ -100,7 +100,7 @@ def _json(text: str) -> Any:
 def _yaml(text: str) -> Any:
     """Names as they are written: in a list of categories, ``no`` is Norway and 1984 a book."""
     try:
-        import yaml  # type: ignore[import-untyped]
+        import yaml
     except ImportError as error:
         raise ResourceError(
             "reading YAML needs PyYAML, which is not installed.", hint="pip install pyyaml, or write JSON"

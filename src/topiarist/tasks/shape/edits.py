@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from topiarist.errors import UsageError
 from topiarist.hierarchy import edits as trees
 from topiarist.hierarchy.tree import Tree
-from topiarist.tasks.shape.shape import Shape, unlike
+from topiarist.tasks.shape.shape import Shape, check_length, unlike
 
 LONGEST_NAME, LONGEST_NOTE = 200, 10_000
 MOST_PARTS = 100
@@ -101,7 +101,7 @@ def apply(shape: Shape, edit: Edit) -> Shape:
 
 def _rename(shape: Shape, edit: Rename) -> Shape:
     topic, name = shape.find(edit.topic), " ".join(edit.name.split())
-    _check_length("name", name, LONGEST_NAME)
+    check_length("name", name, LONGEST_NAME)
     titles = _without(shape.titles, {topic})
     if not name:
         return replace(shape, titles=titles)
@@ -118,7 +118,7 @@ def _rename(shape: Shape, edit: Rename) -> Shape:
 
 def _describe(shape: Shape, edit: Describe) -> Shape:
     topic, note = shape.find(edit.topic), edit.note.strip()
-    _check_length("note", note, LONGEST_NOTE)
+    check_length("note", note, LONGEST_NOTE)
     notes = _without(shape.notes, {topic})
     return replace(shape, notes={**notes, topic: note} if note else notes)
 
@@ -253,7 +253,7 @@ def _unpin(shape: Shape, edit: Unpin) -> Shape:
 
 def _branch(shape: Shape, edit: Branch) -> Shape:
     under, name, topic = shape.find(edit.under), " ".join(edit.name.split()), shape.next_topic
-    _check_length("name", name, LONGEST_NAME)
+    check_length("name", name, LONGEST_NAME)
     if not name or not edit.documents:
         missing = "a name" if not name else "documents"
         raise UsageError(f"a new topic needs {missing}", hint="branch NAME under TOPIC with DOCUMENT…")
@@ -292,11 +292,6 @@ def _siblings(tree: Tree, node: int) -> tuple[int, ...]:
 
 def _without(mapping: Mapping[Any, T], keys: set[Any]) -> dict[Any, T]:
     return {key: value for key, value in mapping.items() if key not in keys}
-
-
-def _check_length(what: str, text: str, most: int) -> None:
-    if len(text) > most:
-        raise UsageError(f"a {what} has at most {most:,} characters, got {len(text):,}")
 
 
 _HOW: dict[type[Any], Callable[[Shape, Any], Shape]] = {

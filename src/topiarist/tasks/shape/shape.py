@@ -159,3 +159,9 @@ def unlike(name: str, taken: Iterable[str]) -> str:
 
 def _shown(topics: Sequence[int]) -> str:
     return ", ".join(map(str, topics[:SHOWN])) + (", …" if len(topics) > SHOWN else "")
+
+
+def check_length(what: str, text: str, most: int) -> None:
+    """Refuse a name or a note that is too long to be read."""
+    if len(text) > most:
+        raise UsageError(f"a {what} has at most {most:,} characters, got {len(text):,}")

@@ -45,10 +45,14 @@ class Database:
         """
         need_fts5()
         database = cls(path, write=True, shown=shown)
-        with database._told():
-            connection = database._connect("rwc")
-            database._adopt(connection)
-            connection.executescript(f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
+        try:
+            with database._told():
+                connection = database._connect("rwc")
+                database._adopt(connection)
+                connection.executescript(f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
+        except BaseException:
+            database.close()
+            raise
         return database
 
     @property

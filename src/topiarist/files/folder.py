@@ -163,7 +163,12 @@ def _workspace(root: Path, shown: str, *, resume: bool, force: bool) -> Growing:
     shutil.rmtree(folder, ignore_errors=True)
     with written(f"{shown}/{GROWING}"):
         folder.mkdir()
-    return Growing(root, shown, Generation.create(folder, shown), resumed=False)
+    try:
+        return Growing(root, shown, Generation.create(folder, shown), resumed=False)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        _sweep_new(root)
+        raise
 
 
 def is_collection(root: Path) -> bool:

@@ -1,0 +1,179 @@
+"""Killed at any moment, a collection holds the old state or the new one, and can be written again."""
+
+import os
+import random
+import shutil
+import signal
+import time
+
+import pytest
+
+from tests.files.conftest import DOCUMENTS, grown
+from topiarist.errors import UsageError
+from topiarist.files import log
+from topiarist.files.check import check
+from topiarist.files.documents import Documents
+from topiarist.files.folder import Folder, begin
+from topiarist.files.fulltext import Index
+from topiarist.files.parts import new_part, open_part
+from topiarist.text.documents import Document
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+
+def edit(path, step=lambda: None):
+    """One edit: a document, and a part that says how many edits there were."""
+    with Folder.open(path).writing() as generation:
+        number = log.current(generation.database)[1]["number"] + 1
+        with new_part(generation, "tree") as part:
+            (part.folder / "number").write_text(str(number))
+            (part.folder / "arrays").write_bytes(os.urandom(50_000))
+        step()
+        with generation.database.transaction():
+            Documents(generation.database).append([Document(f"new-{number}", f"word{number} " * 500)])
+            state = {"number": number, "parts": {"tree": part.name}}
+            step()
+            log.record(generation.database, "edit", {}, state, parts=[part.part])
+            step()
+        step()
+
+
+def whole(path):
+    """That a collection is whole, and how many edits it has seen."""
+    folder = Folder.open(path)
+    database = folder.generation.database
+    _, body = log.current(database)
+    number = body["number"]
+    assert Documents(database).ids() == [
+        *(document.id for document in DOCUMENTS),
+        *(f"new-{n + 1}" for n in range(number)),
+    ]
+    if number:
+        assert (open_part(folder.generation, body["parts"]["tree"]) / "number").read_text() == str(number)
+        assert Index(database).rows(f"word{number}") == [3 + number]
+    assert len(log.history(database)) == number + 1
+    folder.close()
+    return number
+
+
+def child(function):
+    """Run something in a process of its own; its number."""
+    process = os.fork()
+    if process == 0:
+        try:
+            function()
+        finally:
+            os._exit(0)
+    return process
+
+
+def test_killed_at_random_moments(tmp_path):
+    path = tmp_path / "x"
+    grown(path).close()
+    chance, done = random.Random(0), 0
+
+    def work():
+        while True:
+            edit(path)
+
+    for _ in range(15):
+        process = child(work)
+        time.sleep(chance.uniform(0.005, 0.3))
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+        now = whole(path)
+        assert now >= done
+        edit(path)
+        done = whole(path)
+        assert done == now + 1
+    assert done > 15  # the killed have done something as well
+    assert check(path) == []
+
+
+def dying(monkeypatch, function, step):
+    """Run something in a process that kills itself at a step: a call that brings something to the disk, or a mark."""
+    taken = 0
+
+    def count():
+        nonlocal taken
+        taken += 1
+        if taken > step:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def before(call):
+        def counted(*arguments, **options):
+            count()
+            return call(*arguments, **options)
+
+        return counted
+
+    def work():
+        for name in ("fsync", "rename", "replace", "mkdir", "unlink"):
+            monkeypatch.setattr(os, name, before(getattr(os, name)))
+        function(count)
+
+    _, status = os.waitpid(child(work), 0)
+    return os.WIFSIGNALED(status)
+
+
+def test_killed_at_every_step_of_an_edit(tmp_path, monkeypatch):
+    path = tmp_path / "x"
+    grown(path).close()
+    step, seen = 0, []
+    while dying(monkeypatch, lambda mark: edit(path, mark), step):
+        seen.append(whole(path))
+        step += 1
+    assert seen == sorted(seen)
+    assert seen[0] == 0
+    assert step >= 10
+    assert check(path) == []
+    edit(path)
+    assert len(list((Folder.open(path).generation.folder).glob("tree-*"))) == whole(path) + 1
+
+
+def test_killed_at_every_step_of_a_grow(tmp_path, monkeypatch):
+    """The old collection, or the new one; and what was unfinished can be taken up or thrown away."""
+    base, path = tmp_path / "base", tmp_path / "x"
+    grown(base).close()
+
+    def grow(mark):
+        grown(path, [Document("new", "text")], force=True)
+
+    step, seen = 0, []
+    while True:
+        shutil.rmtree(path, ignore_errors=True)
+        shutil.copytree(base, path)
+        killed = dying(monkeypatch, grow, step)
+        ids = Documents(Folder.open(path).generation.database).ids()
+        seen.append(len(ids))
+        assert len(ids) in (1, 4)
+        with Folder.open(path).writing():
+            pass
+        assert [finding.where for finding in check(path)] in ([], ["growing"])
+        if not killed:
+            break
+        step += 1
+    assert seen == sorted(seen, reverse=True)
+    assert (seen[0], seen[-1]) == (4, 1)
+    assert step >= 10
+
+
+def test_killed_at_every_step_of_the_first_grow(tmp_path, monkeypatch):
+    """Whatever is there afterwards opens, resumes, or says what it is."""
+    step, path = 0, tmp_path / "x"
+    while dying(monkeypatch, lambda mark: grown(path), step):
+        if not (path / "manifest.json").exists():
+            with pytest.raises(UsageError, match="there is no collection|an unfinished grow lies"):
+                Folder.open(path)
+            with begin(path, resume=True) as growing:
+                documents = Documents(growing.generation.database)
+                if not len(documents):
+                    documents.load(DOCUMENTS)
+                if log.current(growing.generation.database) is None:
+                    log.record(growing.generation.database, "grow", {}, {"number": 0, "parts": {}})
+                growing.publish()
+        assert whole(path) == 0
+        assert not [finding for finding in check(path) if finding.severity != "note"]
+        shutil.rmtree(path)
+        step += 1
+    assert step >= 10

@@ -160,6 +160,11 @@ def test_a_grow_that_fails_at_once_leaves_nothing(tmp_path):
     with pytest.raises(ValueError, match="nothing to read"), begin(tmp_path / "x"):
         raise ValueError("nothing to read")
     assert names(tmp_path) == []
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(ValueError, match="nothing to read"), begin(tmp_path / "mine"):
+        raise ValueError("nothing to read")
+    assert names(tmp_path / "mine") in ([], ["lock"])
+    grown(tmp_path / "mine")
 
 
 @pytest.mark.parametrize("content", [None, b""])

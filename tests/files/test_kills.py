@@ -163,7 +163,7 @@ def test_killed_at_every_step_of_the_first_grow(tmp_path, monkeypatch):
     step, path = 0, tmp_path / "x"
     while dying(monkeypatch, lambda mark: grown(path), step):
         if not (path / "manifest.json").exists():
-            with pytest.raises(UsageError, match="there is no collection|an unfinished grow lies"):
+            with pytest.raises(UsageError, match=r"there is no collection|an unfinished grow lies"):
                 Folder.open(path)
             with begin(path, resume=True) as growing:
                 documents = Documents(growing.generation.database)

@@ -102,6 +102,8 @@ class Growing:
             sync_folder(folder)
             os.rename(folder, self.path / name)
             sync_folder(self.path)
+        with suppress(OSError):  # a folder above that we may not read
+            sync_folder(self.path.parent)
         Manifest(name).write(self.path, self.shown)
         sweep(self.path, name)
         return Folder(self.shown, Manifest(name))
@@ -118,22 +120,22 @@ def begin(
     """
     root, shown = Path(path).absolute(), os.fspath(path)
     _check_place(root, shown, force=force)
+    made = not root.exists()
     with written(shown):
         root.mkdir(parents=True, exist_ok=True)
     with locked(root, shown, wait=wait):
-        _check_place(root, shown, force=force)  # somebody may have been faster
         try:
-            sweep(root, _known(root, shown).generation if (root / manifest.NAME).is_file() else None)
-        except DamagedError:
-            if not force:
-                raise
-        growing = _workspace(root, shown, resume=resume, force=force)
-        try:
-            yield growing
+            _check_place(root, shown, force=force)  # somebody may have been faster
+            _sweep_before(root, shown, force=force)
+            growing = _workspace(root, shown, resume=resume, force=force)
+            try:
+                yield growing
+            finally:
+                growing.generation.close()
+                _sweep_empty(root / GROWING)
         finally:
-            growing.generation.close()
-            _sweep_empty(root / GROWING)
-            _sweep_new(root)
+            if made:
+                _sweep_new(root)
 
 
 def _check_place(root: Path, shown: str, *, force: bool) -> None:
@@ -167,7 +169,6 @@ def _workspace(root: Path, shown: str, *, resume: bool, force: bool) -> Growing:
         return Growing(root, shown, Generation.create(folder, shown), resumed=False)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
-        _sweep_new(root)
         raise
 
 
@@ -231,6 +232,15 @@ def _remove(path: Path) -> None:
     else:
         with suppress(OSError):
             path.unlink(missing_ok=True)
+
+
+def _sweep_before(root: Path, shown: str, *, force: bool) -> None:
+    """Remove what nobody refers to; nothing at all where a damaged manifest does not say what that is."""
+    try:
+        sweep(root, _known(root, shown).generation if (root / manifest.NAME).is_file() else None)
+    except DamagedError:
+        if not force:
+            raise
 
 
 def _sweep_empty(folder: Path) -> None:

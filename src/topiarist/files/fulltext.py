@@ -180,7 +180,7 @@ def _source(query: Query, restricted: bool) -> tuple[str, list[Any]]:
             conditions.append("row NOT IN (SELECT rowid FROM search WHERE search MATCH ?)")
             parameters.append(query.unwanted)
     for item in query.filters:
-        condition, values = _condition(item)
+        condition, values = _condition(item, "+found.row" if query.wanted else "found.row")
         conditions.append(f"NOT {condition}" if item.exclude else condition)
         parameters += values
     if restricted:
@@ -189,13 +189,13 @@ def _source(query: Query, restricted: bool) -> tuple[str, list[Any]]:
     return f"FROM {table} AS found{where}", parameters
 
 
-def _condition(item: Filter) -> tuple[str, list[str]]:
-    """A condition in SQL on ``found.row``. The plus keeps SQLite from asking the index for one row after the other."""
+def _condition(item: Filter, row: str) -> tuple[str, list[str]]:
+    """A condition in SQL. A plus before the row keeps SQLite from asking the index for one row after the other."""
     fact = "EXISTS (SELECT 1 FROM documents AS d WHERE d.row = found.row AND {})"
     if item.kind == "tag":
-        return "+found.row IN (SELECT row FROM tags WHERE tag = ? COLLATE NOCASE)", [item.value]
+        return f"{row} IN (SELECT row FROM tags WHERE tag = ? COLLATE NOCASE)", [item.value]  # noqa: S608
     if item.kind == "label":
-        return "+found.row IN (SELECT row FROM labels WHERE label = ? COLLATE NOCASE)", [item.value]
+        return f"{row} IN (SELECT row FROM labels WHERE label = ? COLLATE NOCASE)", [item.value]  # noqa: S608
     if item.kind == "type":
         suffix = item.value.lstrip(".").lower()
         return fact.format("(lower(d.source) LIKE ? ESCAPE '\\' OR lower(d.source) LIKE ? ESCAPE '\\')"), [

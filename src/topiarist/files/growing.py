@@ -25,7 +25,7 @@ from topiarist.files.generation import Generation
 from topiarist.files.loading import loading
 from topiarist.files.parts import Part, new_part, open_part
 from topiarist.files.recipe import Recipe
-from topiarist.files.state import COUNTS, SEARCH, SHARES, TREE, State
+from topiarist.files.state import COUNTS, FLAT, SEARCH, SHARES, TREE, State
 from topiarist.tasks.crowns import crown_of, shares_of
 from topiarist.tasks.describing import describe_nodes, named
 from topiarist.tasks.growing import grown_model
@@ -131,8 +131,9 @@ class Grower:
         state, parts = kept_tree(generation, model, corpus, general, self.recipe.model, self.n_threads)
         self.tell.phase("Indexing")
         Documents(generation.database).index()
-        search = indexing.write_index(generation, model, corpus, self.n_threads)
-        parts = [*parts, search]
+        flat = indexing.write_flat(generation, corpus, self.n_threads)
+        search = indexing.write_index(generation, model, flat.name, corpus, self.n_threads)
+        parts, state = [*parts, flat, search], state.with_part(FLAT, flat.name)
         pieces = [facts.settings(generation.database)[READ]]
         return state.with_pieces(COUNTS, pieces).with_part(SEARCH, search.name), parts
 

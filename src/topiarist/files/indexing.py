@@ -9,18 +9,39 @@ from typing import Any
 
 from topiarist.counts.corpus import Corpus
 from topiarist.files.generation import Generation
+from topiarist.files.models import load_model, save_model
 from topiarist.files.parts import LIST, Part, new_part, open_part
-from topiarist.files.state import SEARCH
+from topiarist.files.state import FLAT, SEARCH
 from topiarist.tasks.fisher import FisherKernel
+from topiarist.tasks.plsa import PLSA
 from topiarist.tasks.search import SearchIndex
 from topiarist.text.documents import Document
 
-INDEX = "index"
+INDEX, MODEL = "index", "model"
+FLAT_TOPICS, FEWEST = 64, 20  # topics of a model without a tree, and documents for each of them at least
 
 
-def write_index(generation: Generation, model: Any, corpus: Corpus, n_threads: int | None = None) -> Part:
-    """Index a corpus by the Fisher kernel of the tree's own model, so that reasons are told in its topics."""
-    index = SearchIndex.build(FisherKernel(models=(model,)), corpus, n_threads=n_threads)
+def write_flat(generation: Generation, corpus: Corpus, n_threads: int | None = None) -> Part:
+    """Topics without a tree: they see more of what a document mixes than its one place in the tree tells."""
+    number = max(1, min(FLAT_TOPICS, (corpus.n_docs - corpus.n_empty) // FEWEST))
+    flat = PLSA(
+        number, inverse_temperature=0.8, word_smoothing=0.5, max_iter=40, tol=1e-3, random_state=0, n_threads=n_threads
+    ).fit(corpus.counts)
+    del flat.component_given_doc_
+    with new_part(generation, FLAT) as part:
+        save_model(flat, part.folder / MODEL)
+    return part.part
+
+
+def write_index(generation: Generation, model: Any, flat: str, corpus: Corpus, n_threads: int | None = None) -> Part:
+    """Index a corpus by the Fisher kernel of three models: words alone, the tree's own, and topics without a tree.
+
+    On collections with judged queries all three find better than any two of them, and reasons are told in the topics
+    of the tree.
+    """
+    words = PLSA(1, random_state=0, n_threads=n_threads).fit(corpus.counts)
+    models = (words, model, load_model(generation.folder / flat / MODEL))
+    index = SearchIndex.build(FisherKernel(models=models), corpus, n_threads=n_threads)
     with new_part(generation, SEARCH) as part:
         index.save(part.folder / INDEX)
     return part.part

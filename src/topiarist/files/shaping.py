@@ -17,7 +17,7 @@ from topiarist.files.contents import Description
 from topiarist.files.documents import Documents
 from topiarist.files.generation import Generation
 from topiarist.files.parts import Part, new_part
-from topiarist.files.state import SEARCH, SHARES, TREE, State
+from topiarist.files.state import FLAT, SEARCH, SHARES, TREE, State
 from topiarist.tasks.categorisers import HPLC, HierarchicalMixture
 from topiarist.tasks.crowns import crown_of, shares_of
 from topiarist.tasks.describing import describe_nodes, named
@@ -153,7 +153,7 @@ def fitted(
         contents.write_tree(tree.folder, model, description)
     with new_part(generation, SHARES) as rows:
         contents.write_matrix(rows.folder, shares)
-    search = indexing.write_index(generation, model, corpus)
+    search = indexing.write_index(generation, model, collection.state.parts[FLAT], corpus)
     class_topics = tuple(shape.topics[node] for node in begun.class_nodes)
     fresh = replace(shape, class_topics=class_topics, node_topics=shape.topics, grafted=frozenset(), pending=False)
     state = replace(collection.state, shape=_labelled(fresh, description))

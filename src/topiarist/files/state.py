@@ -10,6 +10,7 @@ from topiarist.errors import DamagedError
 from topiarist.tasks.shape.shape import Shape
 
 COUNTS, SHARES, TREE, SEARCH, CATEGORIES = "counts", "shares", "tree", "search", "categories"
+FLAT = "flat"  # topics without a tree, for the index
 
 
 @dataclass(frozen=True)

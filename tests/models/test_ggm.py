@@ -103,6 +103,16 @@ def test_many_dimensions_take_another_way_to_the_same():
     assert those.objective == pytest.approx(stats.objective, rel=1e-12)
 
 
+def test_examples_that_count_for_nothing_are_left_out_and_change_nothing():
+    points, labels, first, start = problem(4, n=400, d=30, k=2)
+    points[::2] += 40.0  # far from the others: their shares of a component are far below rounding
+    start = (start[0], np.stack([points[::2].mean(axis=0), points[1::2].mean(axis=0)]), *start[2:])
+    found, _ = one_step(points, labels, first, 0.5, start)
+    wanted = gaussians.step(points, labels, first, 0.5, *start, split=True, hard=False)
+    for name, value in zip(NAMES, wanted, strict=True):
+        np.testing.assert_allclose(getattr(found, name)[0], value, atol=1e-9, err_msg=name)
+
+
 @pytest.mark.parametrize("shape", ["diagonal", "shared"])
 def test_other_shapes_are_the_full_one_brought_to_shape(shape):
     points, labels, first, start = problem(2, n=80)
@@ -209,6 +219,31 @@ def test_condition_numbers_keep_the_limit_and_no_more_is_added_than_needed(seed,
             values = np.linalg.eigvalsh(less)
             least = np.linalg.eigvalsh(rule.overall[0])[0] / limit
             assert values[0] < least * (1 + 1e-6) or values[-1] > limit * values[0] * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("rank", [3, 20, 40])
+def test_in_many_dimensions_bounds_keep_the_limit_and_hardly_more_is_added(rank):
+    rng = np.random.default_rng(rank)
+    base = rng.normal(size=(1, 120, 40))
+    rule = Limit.of(base.swapaxes(1, 2) @ base / 120, 1e4)
+    spread = rng.normal(size=(1, 4, 40, rank))
+    covariance = spread @ spread.swapaxes(-1, -2)
+    kept = rule.matrices(covariance)
+    assert (rule.condition_numbers(kept) <= 1e4).all()
+    added = (kept - covariance)[0, :, 0, 0] / rule.overall[0, 0, 0]
+    for k, a in enumerate(added):
+        if a > 1e-9:
+            assert rule.condition_numbers(covariance[0, k] + 0.9 * a * rule.overall[0]) > 1e4
+
+
+def test_small_matrices_are_inverted_as_numpy_does():
+    rng = np.random.default_rng(0)
+    parts = rng.normal(size=(1, 6, 9, 7))
+    covariance = parts.swapaxes(-1, -2) @ parts
+    covariance[0, 5] = np.diag([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, -1.0])  # no covariance, but not nonsense either
+    inverse, log_determinant = shape_of("full", 7).precision(covariance)
+    np.testing.assert_allclose(inverse, np.linalg.inv(covariance), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(log_determinant, np.linalg.slogdet(covariance)[1], rtol=1e-12, atol=1e-12)
 
 
 def test_a_point_becomes_no_needle():

@@ -24,11 +24,11 @@ from topiarist.models.ggm_values import Block, Bools, Params, Stats
 from topiarist.scale.threads import Threads
 
 IMPOSSIBLE = -1e5  # in the place of log 0 for a class that a component never has: finite, and beyond all densities
-ROWS = 2048  # of a piece without a table of products
+ROWS = 1024  # of a piece without a table of products
 PIECE = 1 << 16  # numbers of a table that are computed with at once: they stay in a core's cache
 KEPT = 1 << 24  # numbers of a table that are kept from step to step; a larger one is made anew, piece by piece
 TINY = 1e-300
-TOGETHER = 64  # fits whose covariances one thread computes at once
+TOGETHER = 256  # fits whose covariances one thread computes at once
 NOTHING = np.zeros(())  # a sum over no examples, of any shape
 
 
@@ -51,6 +51,7 @@ class Ggm:
         """(G1), and the sums of (G2); ``local`` says which component is the most probable of each example."""
         theta = self.theta(shared)
         pieces = self._pieces(len(shared), block, theta.shape[-1])
+        self._keep_tables(block, pieces, theta.shape[-1])
         assigned = np.empty((len(shared), shared.n_components, block.n_examples), bool)
 
         def piece(place: tuple[slice, slice]) -> tuple[Any, ...]:
@@ -89,7 +90,7 @@ class Ggm:
         classes = old.class_given_component if self.own_components else _shares(stats.class_count)
         total_weight = stats.count.sum(axis=1)
         prior = stats.count / total_weight[:, None]
-        covariance = self._over_fits(lambda fits: self._covariance(stats, mean, fits), len(old))
+        covariance = _joined(self._over_fits(lambda fits: self._covariance(stats, mean, fits), len(old)))
         settled = (stats.changed == 0) | (np.abs(stats.log_likelihood - old.reached) < self.tol * total_weight)
         new = Params(prior, mean, covariance, classes, settled, stats.log_likelihood, stats.count, old.steps + 1)
         if not settled.any():
@@ -103,12 +104,11 @@ class Ggm:
             covariance = self.shape.shrunk(covariance, count, self.shrinkage)
         return self.shape.conditioned(covariance, self.limit.of_fits(fits))
 
-    def _over_fits(self, function: Callable[[slice], Floats], n_fits: int) -> Floats:
+    def _over_fits(self, function: Callable[[slice], Any], n_fits: int) -> list[Any]:
         """What a function of some fits gives for all of them, threads sharing the work."""
         if n_fits <= TOGETHER:
-            return function(slice(None))
-        cuts = [slice(start, start + TOGETHER) for start in range(0, n_fits, TOGETHER)]
-        return np.concatenate(self.threads.map(function, cuts))
+            return [function(slice(None))]
+        return self.threads.map(function, [slice(start, start + TOGETHER) for start in range(0, n_fits, TOGETHER)])
 
     def log_prior(self, shared: Params) -> float:
         """There is no prior."""
@@ -160,8 +160,8 @@ class Ggm:
     def _precision(self, shared: Params) -> Precision:
         if "precision" not in shared.forms:
             covariance = shared.component_covariance
-            inverse = self._over_fits(lambda fits: self.shape.inverse(covariance[fits]), len(shared))
-            shared.forms["precision"] = Precision(inverse, self.shape.log_determinant(covariance, inverse))
+            parts = self._over_fits(lambda fits: self.shape.precision(covariance[fits]), len(shared))
+            shared.forms["precision"] = Precision(*map(_joined, zip(*parts, strict=True)))
         precision: Precision = shared.forms["precision"]
         return precision
 
@@ -177,7 +177,7 @@ class Ggm:
 
     def _pieces(self, n_fits: int, block: Block, width: int) -> list[tuple[slice, slice]]:
         """Fits and rows that are computed with at once; the same for any number of threads."""
-        rows = max(64 if self.shape.tabled else ROWS, PIECE // width)
+        rows = max(64, PIECE // width) if self.shape.tabled else ROWS
         together = max(1, 4 * PIECE // (width * min(rows, block.n_examples)))
         cuts = [slice(start, min(start + rows, block.n_examples)) for start in range(0, block.n_examples, rows)]
         return [
@@ -185,27 +185,35 @@ class Ggm:
         ]
 
     def _table(self, block: Block, fits: slice, rows: slice) -> tuple[Floats, Floats]:
-        """1, x, class and products of some examples, an example a column, and x; kept where they are small enough."""
-        samples = max(len(block.points), len(block.classes))
-        key = (self.shape.name, fits.start if samples > 1 else 0, rows.start)
-        points = _rows(block.points, fits)[:, rows]
-        if key in block.tables:
-            return block.tables[key], points
-        table = self._made_table(block, fits, rows)
-        if samples * block.n_examples * table.shape[1] <= KEPT:
-            block.tables[key] = table
-        return table, points
-
-    def _made_table(self, block: Block, fits: slice, rows: slice) -> Floats:
+        """1, x, class and products of some examples, an example a column, and x."""
         points, classes = _rows(block.points, fits)[:, rows], _rows(block.classes, fits)[:, rows]
+        kept = block.tables.get((self.shape.name, rows.start))
+        if kept is not None:
+            return _rows(kept, fits), points
+        columns = points.swapaxes(-1, -2)
+        known = classes[:, None] == np.arange(self.n_classes)[:, None]
+        squares = self.shape.table(columns)
+        parts = [np.ones((1, 1, columns.shape[-1])), columns, known, *([] if squares is None else [squares])]
         n_fits = max(len(points), len(classes))
-        points = np.broadcast_to(points, (n_fits, *points.shape[1:]))
-        classes = np.broadcast_to(classes, points.shape[:2])
-        known = classes[..., None] == np.arange(self.n_classes)
-        squares = self.shape.table(points)
-        parts = [np.ones((*points.shape[:2], 1)), points, known, *([] if squares is None else [squares])]
-        table: Floats = np.ascontiguousarray(np.concatenate(parts, axis=-1).swapaxes(-1, -2))
-        return table
+        return np.concatenate([np.broadcast_to(part, (n_fits, *part.shape[1:])) for part in parts], axis=1), points
+
+    def _keep_tables(self, block: Block, pieces: Sequence[tuple[slice, slice]], width: int) -> None:
+        """Make the tables of a block once, where they are small enough."""
+        samples = max(len(block.points), len(block.classes))
+        if (self.shape.name, 0) in block.tables or samples * block.n_examples * width > KEPT:
+            return
+        if samples == 1:
+            pieces = [(slice(0, 1), rows) for fits, rows in pieces if fits.start == 0]
+        made: dict[Any, Floats] = {}
+        for _, rows in pieces:
+            made.setdefault((self.shape.name, rows.start), np.empty((samples, width, rows.stop - rows.start)))
+
+        def make(place: tuple[slice, slice]) -> None:
+            fits, rows = place
+            made[self.shape.name, rows.start][fits] = self._table(block, fits, rows)[0]
+
+        self.threads.map(make, pieces)
+        block.tables.update(made)
 
     def _stats(
         self, shared: Params, block: Block, first: Floats, second: Floats, squares: Any, likelihood: Any, changed: Any
@@ -225,6 +233,10 @@ def _shares(class_count: Floats) -> Floats:
     own, total = class_count.sum(axis=-1, keepdims=True), class_count.sum(axis=1, keepdims=True)
     overall = total / np.maximum(total.sum(axis=-1, keepdims=True), TINY)
     return np.asarray(np.where(own > TINY, class_count / np.maximum(own, TINY), overall))
+
+
+def _joined(parts: Sequence[Floats]) -> Floats:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _rows(array: Any, fits: slice) -> Any:

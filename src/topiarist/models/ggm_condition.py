@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.kernels.compiled_gaussians import exceed
+
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 ROOM = 10.0  # times better than the limit the overall covariance must be, so that adding it helps
-HALVINGS, FEW_HALVINGS, DEAR_DIMENSIONS = 11, 3, 24  # fewer where eigenvalues are dear: a little more is added
-BOUND_DIMENSIONS = 8  # up to here a bound by the determinant spares most eigenvalues
+HALVINGS = 11
+DEAR_DIMENSIONS = 24  # beyond, eigenvalues are dear: bounds take their place, and a little more is added
 
 
 @dataclass(frozen=True)
@@ -83,16 +85,9 @@ class Limit:
             return np.where(values[..., 0] > 0, values[..., -1] / values[..., 0], np.inf)
 
     def _surely_fine(self, covariance: Floats) -> Any:
-        """True where trace and determinant alone tell that nothing needs to be added."""
-        n_dims = covariance.shape[-1]
-        if n_dims > BOUND_DIMENSIONS:
-            return np.zeros(covariance.shape[:2], bool)
-        trace = np.trace(covariance, axis1=-2, axis2=-1)
-        sign, logarithm = np.linalg.slogdet(covariance)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            # the least eigenvalue is the determinant over the product of the others, which their mean bounds
-            least = np.exp(logarithm - (n_dims - 1) * np.log(np.maximum(trace, 1e-300) / max(1, n_dims - 1)))
-        return (sign > 0) & (trace > 0) & (trace <= self.condition * least) & (least >= self.floor)
+        """True where a bound of the largest eigenvalue and a Cholesky factor tell that nothing needs to be added."""
+        largest = np.minimum(np.trace(covariance, axis1=-2, axis2=-1), np.abs(covariance).sum(axis=-1).max(axis=-1))
+        return _all_exceed(covariance, np.maximum(largest / self.condition, self.floor))
 
     @cached_property
     def floor(self) -> Floats:
@@ -118,17 +113,28 @@ class Limit:
             some, base, least = covariance[wrong], overall[wrong], floor[wrong]
 
             def fine(tried: Floats) -> Any:
-                found = np.linalg.eigvalsh(some + tried[:, None, None] * base)
+                moved = some + tried[:, None, None] * base
+                if covariance.shape[-1] > DEAR_DIMENSIONS:
+                    largest = values[wrong, -1] + tried * those[wrong, -1]
+                    return _all_exceed(moved, np.maximum(least, largest / self.condition))
+                found = np.linalg.eigvalsh(moved)
                 return (found[:, 0] >= least) & (found[:, -1] <= self.condition * found[:, 0])
 
-            times = HALVINGS if covariance.shape[-1] <= DEAR_DIMENSIONS else FEW_HALVINGS
-            added[wrong] = _halved(fine, np.maximum(low[wrong], 1e-6 * high[wrong]), high[wrong], times)
+            added[wrong] = _halved(fine, np.maximum(low[wrong], 1e-6 * high[wrong]), high[wrong])
         return added
 
 
-def _halved(fine: Any, low: Floats, high: Floats, times: int = HALVINGS) -> Floats:
+def _all_exceed(matrices: Floats, least: Floats) -> Any:
+    """Whether all eigenvalues of matrices (…, dimensions, dimensions) exceed a number of each (…)."""
+    flat = matrices.reshape(-1, *matrices.shape[-2:])
+    answer = np.empty(len(flat), bool)
+    exceed(flat, np.ravel(least), answer)
+    return answer.reshape(matrices.shape[:-2])
+
+
+def _halved(fine: Any, low: Floats, high: Floats) -> Floats:
     """The smallest number that is fine, to a small factor, between one that is not and one that is."""
-    for _ in range(times):
+    for _ in range(HALVINGS):
         middle = np.sqrt(low * high)
         good = fine(middle)
         low, high = np.where(good, low, middle), np.where(good, middle, high)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from topiarist.kernels.compiled_gaussians import inverses
 from topiarist.models.ggm_condition import Limit
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -31,7 +32,7 @@ class Precision(NamedTuple):
     """A covariance, the other way round."""
 
     product: Any  # the inverse, in the covariance's own shape
-    log_determinant: Floats  # of the covariance, (fits, components)
+    log_determinant: Floats  # of the covariance, (fits, components or 1)
 
 
 class Shape(Protocol):
@@ -40,14 +41,14 @@ class Shape(Protocol):
     name: str
     tabled: bool  # whether a table tells what is quadratic in the log-densities
 
-    def table(self, points: Floats) -> Floats | None:
-        """The columns of products that log-densities are linear in, (fits, examples, columns), if there are any."""
+    def table(self, columns: Floats) -> Floats | None:
+        """The products that log-densities are linear in, (fits, products, examples), if there are any.
 
-    def inverse(self, covariance: Floats) -> Floats:
-        """The inverse, in whatever form the shape can use."""
+        Examples are columns already: (fits, dimensions, examples).
+        """
 
-    def log_determinant(self, covariance: Floats, inverse: Floats) -> Floats:
-        """The logarithm of the covariances' determinants, (fits, components or 1)."""
+    def precision(self, covariance: Floats) -> Precision:
+        """The inverse, in whatever form the shape can use, and the logarithm of the determinant."""
 
     def weights(self, precision: Precision) -> Floats | None:
         """The weights of those columns in the log-densities, (fits, components, columns)."""
@@ -83,18 +84,20 @@ class Full:
     name = "full"
     tabled = True
 
-    def table(self, points: Floats) -> Floats | None:
+    def table(self, columns: Floats) -> Floats | None:
         """See ``Shape``: x_i x_j for i ≤ j."""
-        rows, columns = _pairs(points.shape[-1])
-        return np.asarray(points[..., rows] * points[..., columns])
+        first, second = _pairs(columns.shape[1])
+        return np.asarray(columns[:, first] * columns[:, second])
 
-    def inverse(self, covariance: Floats) -> Floats:
+    def precision(self, covariance: Floats) -> Precision:
         """See ``Shape``."""
-        return np.asarray(np.linalg.inv(covariance))
-
-    def log_determinant(self, covariance: Floats, inverse: Floats) -> Floats:
-        """See ``Shape``."""
-        return np.asarray(np.linalg.slogdet(covariance)[1])
+        flat = covariance.reshape(-1, *covariance.shape[-2:])
+        inverse, log_determinant = np.empty_like(flat), np.empty(len(flat))
+        inverses(flat, inverse, log_determinant)
+        lost = np.isnan(log_determinant)
+        if lost.any():  # at the end of the arithmetic, where a pivot may vanish
+            inverse[lost], log_determinant[lost] = np.linalg.inv(flat[lost]), np.linalg.slogdet(flat[lost])[1]
+        return Precision(inverse.reshape(covariance.shape), log_determinant.reshape(covariance.shape[:2]))
 
     def weights(self, precision: Precision) -> Floats | None:
         """See ``Shape``."""

@@ -18,7 +18,7 @@ from topiarist.models.ggm_values import Block, Bools, Ints, Params
 from topiarist.scale.threads import Threads
 
 STEPS_WITH_ALL = 5
-ROUND = 12  # steps after which fits that have settled leave a batch
+LEAVING = 0.25  # share of a batch that has settled when it leaves; until then it is computed in vain
 FEWEST = 2.0  # examples that a component must have
 AT_LIMIT = 0.999  # of the condition limit: from there on a component is held by the limit and not by its examples
 
@@ -233,17 +233,18 @@ def fit_many(
     interrupted = False
     left = options.max_iter
     while len(active):
-        last: list[Params] = []  # what the next step would be: it knows the likelihood of the state it comes from
-        rules = em.Rules(left if n_fits == 1 else min(ROUND, left), -math.inf, accelerate=False, settled=_keeper(last))
+        last: list[em.State] = []  # the next step: it knows the likelihood of the state it comes from
+        rules = em.Rules(left, -math.inf, accelerate=False, settled=_keeper(last))
         fit = em.run(here, ours, state, rules, watch=watch, executor=executor)
         interrupted = fit.reason == "interrupted"
         if not last:
             raise KeyboardInterrupt
-        history, left = fit.objectives, left - fit.steps
-        judged = replace(fit.state.shared, settled=last[-1].settled, reached=last[-1].reached, count=last[-1].count)
+        history, following = fit.objectives, last[-1].shared
+        judged = replace(fit.state.shared, settled=following.settled, reached=following.reached, count=following.count)
         result = _put(result, judged, active) if len(active) < n_fits else judged
-        stay = ~judged.settled if fit.reason == "max_iter" and left > 0 else np.zeros(len(active), bool)
-        active, state, ours, here = _staying(stay, active, fit.state, ours, here)
+        stay = ~judged.settled & (fit.reason == "converged" and fit.steps < left)
+        left -= fit.steps + 1
+        active, state, ours, here = _staying(stay, active, last[-1], ours, here)
     return Fits(model, result, (history,) if n_fits == 1 else (), interrupted)
 
 
@@ -268,10 +269,10 @@ def _unsettled(params: Params) -> Params:
     return replace(params, reached=np.full(len(params), -np.inf))
 
 
-def _keeper(last: list[Params]) -> Callable[[em.State], bool]:
+def _keeper(last: list[em.State]) -> Callable[[em.State], bool]:
     def settled(following: em.State) -> bool:
-        last[:] = [following.shared]
-        return bool(following.shared.settled.all())
+        last[:] = [following]
+        return bool(following.shared.settled.mean() >= LEAVING)
 
     return settled
 
@@ -279,7 +280,7 @@ def _keeper(last: list[Params]) -> Callable[[em.State], bool]:
 def _staying(
     stay: Bools, active: Ints, state: em.State, blocks: Sequence[Block], model: Ggm
 ) -> tuple[Ints, em.State, list[Block], Ggm]:
-    if stay.all() or not stay.any():
+    if not stay.any():
         return active[stay], state, list(blocks), model
     limit = model.limit
     if len(limit.overall) > 1:

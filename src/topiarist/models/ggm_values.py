@@ -33,15 +33,17 @@ class Block:
         return 0 if self.n_first is None else min(max(self.n_first - rows.start, 0), rows.stop - rows.start)
 
     def of_fits(self, fits: Any) -> Block:
-        """The examples of some of the fits."""
+        """The examples of some of the fits, with what was computed from them."""
         points, classes, weight = (
             part if len(part) == 1 else part[fits] for part in (self.points, self.classes, self.weight)
         )
-        return Block(points, classes, weight, self.n_first)  # type: ignore[arg-type]
+        some = Block(points, classes, weight, self.n_first)  # type: ignore[arg-type]
+        some.tables.update({key: table if len(table) == 1 else table[fits] for key, table in self.tables.items()})
+        return some
 
     @cached_property
     def tables(self) -> dict[Any, Any]:
-        """What is computed from the points once, by name."""
+        """What is computed from the points once, by name; (fits or 1, …)."""
         return {}
 
 

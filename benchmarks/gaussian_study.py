@@ -38,30 +38,35 @@ class Collection:
         """How many documents there are to learn from."""
         return len(self.labels) // 2
 
-    def points(self, n_dims: int, *, unit_length: bool) -> tuple[LSI, np.ndarray]:
+    def points(self, n_dims: int, *, unit_length: bool, weighting: str = "counts") -> tuple[LSI, np.ndarray]:
         """LSI of the half to learn from, and the points of all documents."""
-        lsi = LSI(n_dims, min_count=RARE, unit_length=unit_length, random_state=0).fit(self.corpus.counts[: self.half])
+        lsi = LSI(n_dims, min_count=RARE, unit_length=unit_length, weighting=weighting, random_state=0)
+        return lsi.fit(self.corpus.counts[: self.half]), lsi.transform(self.corpus.counts)
+
+    def default_points(self) -> tuple[LSI, np.ndarray]:
+        """The same with LSI's defaults, but for rare words."""
+        lsi = LSI(min_count=RARE, random_state=0).fit(self.corpus.counts[: self.half])
         return lsi, lsi.transform(self.corpus.counts)
 
 
-def newsgroups() -> Collection:
+def newsgroups(groups: tuple[str, ...] = GROUPS) -> Collection:
     """Three newsgroups, without quotations and addresses."""
     records = [
         (record["id"], _ADDRESS.sub(" ", labelled.without_quotations(record["text"])), record["label"])
         for record in labelled._records("20newsgroups")
-        if record["label"] in GROUPS
+        if record["label"] in groups
     ]
-    return _collection("three newsgroups", records, GROUPS)
+    return _collection("three newsgroups", records, groups)
 
 
-def reuters() -> Collection:
+def reuters(topics: tuple[str, ...] = TOPICS) -> Collection:
     """Three topics of Reuters, documents that have no other."""
     records = [
         (record["id"], record["text"], record["labels"][0])
         for record in labelled._records("reuters21578")
-        if len(record["labels"]) == 1 and record["labels"][0] in TOPICS
+        if len(record["labels"]) == 1 and record["labels"][0] in topics
     ]
-    return _collection("three topics of Reuters", records, TOPICS)
+    return _collection("three topics of Reuters", records, topics)
 
 
 def mail() -> Collection:

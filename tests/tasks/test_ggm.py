@@ -103,6 +103,18 @@ def test_labels_may_be_words_and_components_shared_or_own():
     assert len(GGM(6, components="own", random_state=0).fit(points, names).component_prior_) == 6
 
 
+def test_enough_labels_share_a_covariance_and_few_learn_from_the_unlabelled():
+    points, which, _ = planted(5)
+    few, enough = (np.where(np.arange(300) < n, which, -1) for n in (7, 8))
+    fits = [GGM(random_state=0).fit(points, labels) for labels in (few, enough)]
+    assert [(fit.covariance_, fit.unlabelled_weight_) for fit in fits] == [("full", 1.0), ("shared", 0.1)]
+    together = GGM(3, random_state=0).fit(points, enough)
+    assert (together.covariance_, together.unlabelled_weight_) == ("full", 1.0)
+    assert GGM(max_components=3, random_state=0).fit(points).covariance_ == "full"
+    asked = GGM(covariance="full", unlabelled_weight=0.5, random_state=0).fit(points, which)
+    assert (asked.covariance_, asked.unlabelled_weight_) == ("full", 0.5)
+
+
 def test_weight_and_number_by_cross_validation():
     points, which, _ = planted(4, n=150)
     labels = np.where(np.arange(150) < 30, which, -1)
@@ -157,7 +169,7 @@ def test_poor_data_has_an_answer(points, labels, covariance):
     [
         ({"n_components": 0}, UsageError, "n_components must be a whole number of at least 1"),
         ({"n_components": 50}, InputError, "n_components=50 needs at least as many examples; 20 came"),
-        ({"covariance": "tied"}, UsageError, "covariance must be one of 'full', 'shared', 'diagonal'"),
+        ({"covariance": "tied"}, UsageError, "covariance must be one of 'auto', 'full', 'shared', 'diagonal'"),
         ({"split": 1.0}, UsageError, "split must be a number between 0.01 and 0.99"),
         ({"unlabelled_weight": 2}, UsageError, "unlabelled_weight must be a number between 0 and 1"),
         ({"condition_limit": 1.0}, UsageError, "condition_limit must be a number"),
@@ -212,9 +224,20 @@ def corpus_of(n=120, seed=0):
 @pytest.fixture(scope="module")
 def shaped():
     corpus, labels = corpus_of()
-    lsi = LSI(3, random_state=0)
+    lsi = LSI(3, weighting="counts", random_state=0)
     points = lsi.fit_transform(corpus.counts)
     return corpus, labels, lsi, points, GGM(3, random_state=0).fit(points)
+
+
+def test_keywords_of_components_by_inverse_document_frequency():
+    corpus, labels = corpus_of()
+    lsi = LSI(3, random_state=0)
+    points = lsi.fit_transform(corpus.counts)
+    model = GGM(3, random_state=0).fit(points)
+    plain = MixtureHierarchy().fit(model).keywords(corpus.vocabulary.words, lsi=lsi, n=6, plain=True)
+    for component in range(3):
+        subject = labels[model.labels_ == component][0]
+        assert set(plain[component]) == set(SUBJECTS[subject].split())
 
 
 @pytest.mark.parametrize("measure", ["modified_l2", "l2", "confusion", "kl"])

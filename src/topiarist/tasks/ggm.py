@@ -32,8 +32,10 @@ class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels are given and ``n_components`` is None, else shared.
     max_components : int, default 10
         At most so many components are tried; of each class, where they are its own.
-    covariance : "full", "shared" or "diagonal", default "full"
-        A matrix for each component, one for all, or variances only. The latter two are for few examples.
+    covariance : "auto", "full", "shared" or "diagonal", default "auto"
+        A matrix for each component, one for all, or variances only. The latter two are for few examples. "auto": one
+        for all where classes have components of their own and at least two labelled examples for each feature; else a
+        matrix for each.
     assignment : "soft" or "hard", default "soft"
         Examples are shared among components, or belong to the most probable one.
     split : float or None, default 0.5
@@ -41,8 +43,9 @@ class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     from_all : bool, default True
         After a fit with a split has settled, take a few steps more with all examples for means and for covariances.
         False leaves the fit as the split has it.
-    unlabelled_weight : float or "cv", default 1.0
-        What an unlabelled example counts in comparison with a labelled one. "cv": by cross-validation.
+    unlabelled_weight : float, "auto" or "cv", default "auto"
+        What an unlabelled example counts in comparison with a labelled one. "auto": 0.1 where classes have components
+        of their own and at least two labelled examples for each feature; else 1. "cv": by cross-validation.
     shrinkage : float, default 5.0
         Each covariance is drawn to the mean of all components, which counts as so many examples.
     condition_limit : float, default 1e4
@@ -72,6 +75,8 @@ class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Means.
     component_covariance_ : array (n_components, n_features, n_features)
         Covariances, as matrices in every case.
+    covariance_ : str
+        Their shape: "full", "shared" or "diagonal".
     class_given_component_ : array (n_components, n_classes)
         P(class | component); one column where nothing was labelled.
     classes_ : array (n_classes,)
@@ -98,11 +103,11 @@ class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         components: str = "auto",
         max_components: int = 10,
-        covariance: str = "full",
+        covariance: str = "auto",
         assignment: str = "soft",
         split: float | None = 0.5,
         from_all: bool = True,
-        unlabelled_weight: float | str = 1.0,
+        unlabelled_weight: float | str = "auto",
         shrinkage: float = 5.0,
         condition_limit: float = 1e4,
         n_init: int = 4,
@@ -148,6 +153,7 @@ class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _searched(self, points: Floats, codes: Any, rng: Any, threads: Threads) -> tuple[fitting.Fits, Any]:
         search = mixtures.search_of(self, points, codes, int(rng.integers(2**31)))
+        self.covariance_ = search.options.covariance
         first = fitting.drawn_halves(codes, self.split or 0.5, rng)
         sample = fitting.Sample(points[None], codes[None], first[None])
         search, self.unlabelled_weight_, self.cv_ = mixtures.cross_validated(self, sample, search, threads)

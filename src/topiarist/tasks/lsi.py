@@ -27,12 +27,12 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
 
     Parameters
     ----------
-    n_dimensions : int or None, default 8
+    n_dimensions : int or None, default 16
         Dimensions. None: by cross-validation; with labels (−1: none) those that classify held-out documents best, else
         those from which the other half of each document's words is told best.
     min_count : int, default 1
         Words that occur less often in the fitted counts are left out.
-    weighting : "counts" or "idf", default "counts"
+    weighting : "counts" or "idf", default "idf"
         What rows are made of: counts as they are, or times the inverse document frequency.
     unit_length : bool, default True
         Bring the points to length one as well: direction is subject, length hardly more than certainty about it.
@@ -57,10 +57,10 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
 
     def __init__(
         self,
-        n_dimensions: int | None = 8,
+        n_dimensions: int | None = 16,
         *,
         min_count: int = 1,
-        weighting: str = "counts",
+        weighting: str = "idf",
         unit_length: bool = True,
         max_dimensions: int = 64,
         random_state: Any = None,
@@ -173,7 +173,7 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
 
     def _check_options(self) -> None:
         if self.n_dimensions is not None:
-            options.check_integer("n_dimensions", self.n_dimensions, 1, hint="8, or None to have it chosen")
+            options.check_integer("n_dimensions", self.n_dimensions, 1, hint="16, or None to have it chosen")
         options.check_integer("max_dimensions", self.max_dimensions, 1, hint="64")
         options.check_number("min_count", self.min_count, 0, hint="40")
         options.check_one_of("weighting", self.weighting, ("counts", "idf"))

@@ -25,6 +25,8 @@ from topiarist.tasks import options
 
 WEIGHTS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)  # of unlabelled examples, tried by cross-validation
 UNKNOWN = -1
+LABELS_EACH = 2  # labelled examples for each feature: with fewer, unlabelled ones must tell where a class lies
+TOLD_BY_LABELS = 0.1  # weight of unlabelled examples where there are so many
 
 
 @dataclass(frozen=True)
@@ -79,12 +81,12 @@ def check_options(estimator: Any) -> None:
         options.check_integer("n_components", number, 1, hint="None chooses by AIC, 'cv' by cross-validation")
     options.check_one_of("components", estimator.components, ("auto", "shared", "own"))
     options.check_integer("max_components", estimator.max_components, 1, hint="10")
-    options.check_one_of("covariance", estimator.covariance, SHAPES)
+    options.check_one_of("covariance", estimator.covariance, ("auto", *SHAPES))
     options.check_one_of("assignment", estimator.assignment, ("soft", "hard"))
     if estimator.split is not None:
         options.check_number("split", estimator.split, 0.01, 0.99, hint="0.5, or None to use all examples for both")
-    if estimator.unlabelled_weight != "cv":
-        options.check_number("unlabelled_weight", estimator.unlabelled_weight, 0.0, 1.0, hint="1.0, or 'cv'")
+    if estimator.unlabelled_weight not in ("auto", "cv"):
+        options.check_number("unlabelled_weight", estimator.unlabelled_weight, 0.0, 1.0, hint="0.1, 'auto' or 'cv'")
     options.check_one_of("from_all", estimator.from_all, (True, False))
     options.check_number("shrinkage", estimator.shrinkage, 0.0, hint="5, or 0 for none")
     options.check_number("condition_limit", estimator.condition_limit, 1.01, 1e12, hint="1e4")
@@ -131,12 +133,18 @@ def search_of(estimator: Any, points: Floats, codes: Any, seed: int) -> selectio
     n_classes = int(codes.max(initial=-1)) + 1
     own = estimator.components == "own" or (estimator.components == "auto" and estimator.n_components is None)
     own = own and n_classes > 0
+    automatic = "shared" if own and _told_by_labels(points, codes) else "full"
+    covariance = automatic if estimator.covariance == "auto" else estimator.covariance
     settings = fitting.Options(
-        estimator.covariance, n_classes, estimator.assignment == "hard", estimator.condition_limit,
+        covariance, n_classes, estimator.assignment == "hard", estimator.condition_limit,
         estimator.shrinkage, own, estimator.max_iter, estimator.tol,
     )  # fmt: skip
     sizes = _sizes(estimator, len(points), n_classes, own)
     return selection.Search(settings, sizes, estimator.n_init, estimator.split, seed, estimator.from_all)
+
+
+def _told_by_labels(points: Floats, codes: Any) -> bool:
+    return bool((codes >= 0).sum() >= LABELS_EACH * points.shape[1])
 
 
 def _sizes(estimator: Any, n_examples: int, n_classes: int, own: bool) -> tuple[int, ...]:
@@ -164,17 +172,20 @@ def cross_validated(
 ) -> tuple[selection.Search, float, dict[tuple[float, int], float] | None]:
     """The search and the weight of unlabelled examples, after cross-validation where it was asked for."""
     by_weight = estimator.unlabelled_weight == "cv" and bool((sample.classes >= 0).any() and (sample.classes < 0).any())
-    given = 1.0 if estimator.unlabelled_weight == "cv" else float(estimator.unlabelled_weight)
+    given = estimator.unlabelled_weight
+    if given in ("auto", "cv"):
+        told = search.options.own_components and _told_by_labels(sample.points[0], sample.classes[0])
+        given = TOLD_BY_LABELS if told else 1.0
     by_size = estimator.n_components == "cv" and len(search.sizes) > 1
     if (not by_weight and not by_size) or sample.points.shape[1] < 2:
-        return search, given, None
+        return search, float(given), None
     if by_weight and not by_size:
         table: dict[tuple[float, int], float] = {}
         for weight in WEIGHTS:  # the number of components is chosen anew for each weight
             folded = selection.cross_validated(sample, (weight,), replace(search, n_init=1), threads, whole=True)
             table |= folded
     else:
-        tried = WEIGHTS if by_weight else (given,)
+        tried = WEIGHTS if by_weight else (float(given),)
         table = selection.cross_validated(sample, tried, replace(search, n_init=1), threads)
     weight, size = min(table, key=lambda key: (round(table[key], 12), key))
     return (replace(search, sizes=(size,)) if by_size else search), weight, table
@@ -195,7 +206,7 @@ def reading(estimator: Any) -> Iterator[Threads]:
 def log_joint(estimator: Any, points: Floats, threads: Threads) -> Floats:
     """log P(k) p(x|k), (components, examples), in the user's units."""
     frame, covariance = estimator._frame, estimator._frame.covariance_inside(estimator.component_covariance_)
-    kind = estimator.covariance
+    kind = estimator.covariance_
     if kind == "shared":
         covariance = covariance[0]
     elif kind == "diagonal":

@@ -28,7 +28,7 @@ ROWS = 1024  # of a piece without a table of products
 PIECE = 1 << 16  # numbers of a table that are computed with at once: they stay in a core's cache
 KEPT = 1 << 24  # numbers of a table that are kept from step to step; a larger one is made anew, piece by piece
 TINY = 1e-300
-TOGETHER = 256  # fits whose covariances one thread computes at once
+TOGETHER = 1024  # fits whose covariances one thread computes at once
 NOTHING = np.zeros(())  # a sum over no examples, of any shape
 
 

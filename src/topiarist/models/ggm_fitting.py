@@ -18,7 +18,7 @@ from topiarist.models.ggm_values import Block, Bools, Ints, Params
 from topiarist.scale.threads import Threads
 
 STEPS_WITH_ALL = 5
-LEAVING = 0.25  # share of a batch that has settled when it leaves; until then it is computed in vain
+LEAVING = 0.3  # share of a batch that has settled when it leaves; until then it is computed in vain
 FEWEST = 2.0  # examples that a component must have
 AT_LIMIT = 0.999  # of the condition limit: from there on a component is held by the limit and not by its examples
 

@@ -49,10 +49,12 @@ class LargeFull(Full):
         fits, n_components, n_dims = precision.product.shape[:3]
         columns = points.swapaxes(-1, -2)
         out = np.zeros((fits, n_components, points.shape[-2]))
+        room = np.empty((fits, n_components * BAND, points.shape[-2]))
         for start in range(0, n_dims, BAND):
             stop = min(start + BAND, n_dims)
             rows = precision.product[:, :, start:stop, :stop].reshape(fits, -1, stop)
-            white = np.matmul(rows, columns[:, :stop]).reshape(fits, n_components, stop - start, -1)
+            white = np.matmul(rows, columns[:, :stop], out=room[:, : rows.shape[1]])
+            white = white.reshape(fits, n_components, stop - start, -1)
             out += np.einsum("fkdn,fkdn->fkn", white, white)
         out *= -0.5
         return out
@@ -63,12 +65,15 @@ class LargeFull(Full):
 
         n_dims = points.shape[-1]
         squares = np.empty((*shares.shape[:2], n_dims, n_dims))
+        counting = shares > NEGLIGIBLE * shares.max(axis=-1, keepdims=True)
+        few = counting.mean(axis=-1) < WORTH_TAKING
+        roots = np.sqrt(shares)
         for fit, component in np.ndindex(shares.shape[0], shares.shape[1]):
-            own, share = points[fit % len(points)], shares[fit, component]
-            counting = np.flatnonzero(share > NEGLIGIBLE * share.max())
-            if len(counting) < WORTH_TAKING * len(share):
-                own, share = own[counting], share[counting]
-            upper = dsyrk(1.0, own.T * np.sqrt(share))
+            own, root = points[fit % len(points)], roots[fit, component]
+            if few[fit, component]:
+                rows = np.flatnonzero(counting[fit, component])
+                own, root = own[rows], root[rows]
+            upper = dsyrk(1.0, own.T * root)
             square = np.add(upper, upper.T, out=squares[fit, component])
             np.einsum("dd->d", square)[:] *= 0.5
         return squares

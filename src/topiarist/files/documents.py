@@ -104,6 +104,12 @@ class Documents:
                 self.index()
         return rows
 
+    def clear(self) -> None:
+        """Forget all documents of a collection that nobody has seen yet."""
+        with self.database.transaction():
+            for table in ("labels", "texts", "documents"):
+                self.database.run(f"DELETE FROM {table}")  # noqa: S608 - names of our own
+
     def index(self) -> None:
         """Make the full-text index anew from the documents."""
         self.database.run("INSERT INTO search (search) VALUES ('rebuild')")

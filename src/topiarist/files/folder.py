@@ -108,6 +108,11 @@ class Growing:
         sweep(self.path, name)
         return Folder(self.shown, Manifest(name))
 
+    def discard(self) -> None:
+        """Throw it away: there is nothing to take up again."""
+        self.generation.close()
+        shutil.rmtree(self.generation.folder, ignore_errors=True)
+
 
 @contextmanager
 def begin(

@@ -16,6 +16,7 @@ from typing import Any
 from topiarist.counts.corpus import Corpus
 from topiarist.errors import InputError, UsageError
 from topiarist.files import contents, facts, indexing, log
+from topiarist.files.checkpoints import KIND as CHECKPOINT
 from topiarist.files.checkpoints import PartJournal
 from topiarist.files.collection import Collection
 from topiarist.files.contents import Counting, Description
@@ -24,20 +25,26 @@ from topiarist.files.folder import Growing, begin
 from topiarist.files.generation import Generation
 from topiarist.files.loading import loading
 from topiarist.files.parts import Part, new_part, open_part
-from topiarist.files.recipe import Recipe
+from topiarist.files.recipe import AUTO, Recipe
 from topiarist.files.state import COUNTS, FLAT, SEARCH, SHARES, TREE, State
+from topiarist.hierarchy.growth import Checkpoint, Record
 from topiarist.tasks.crowns import crown_of, shares_of
 from topiarist.tasks.describing import describe_nodes, named
 from topiarist.tasks.growing import grown_model
+from topiarist.tasks.options import working_dtype
 from topiarist.tasks.placement import usual_of
+from topiarist.tasks.progress import prepare_kernels
 from topiarist.tasks.shape.shape import Shape
 from topiarist.tasks.topic_tree import facts_of
 from topiarist.tasks.topics import set_general_words_aside
+from topiarist.tasks.trees import TILE_COLUMNS
 from topiarist.text.documents import Document
-from topiarist.text.language import SAMPLE, Language, detect_language
+from topiarist.text.language import SAMPLE, Language, detect_language, language_code
 from topiarist.text.readers import Reading, read
 
 N_WORDS, N_TYPICAL = 20, 10  # of each topic that are kept
+MADE_FROM = "made_from"  # a digest of sources and settings: the same one, the same collection
+KERNELS = ("paths", "classes", "search")  # that growing and indexing need
 READ = "read"  # the settings have it when all documents and counts are there
 
 
@@ -52,6 +59,33 @@ class Teller:
 
     def said(self, text: str) -> None:
         """A finding of the phase."""
+
+    def counted(self, corpus: Corpus) -> None:
+        """All is counted, nothing has grown yet; whoever sees that it cannot grow here may raise."""
+
+    def grown(self, record: Record) -> None:
+        """The tree has grown a little: what was seen so far."""
+
+
+class _TellingJournal(PartJournal):
+    """A journal that also tells how far a tree has grown."""
+
+    def __init__(self, generation: Generation, tell: Teller) -> None:
+        super().__init__(generation)
+        self.tell = tell
+
+    def recall(self) -> Checkpoint | None:
+        """The newest checkpoint."""
+        found = super().recall()
+        if found is not None:
+            self.tell.said(f"Taking up a tree of {found.record.n_leaves[-1]:,} topics")
+        return found
+
+    def note(self, checkpoint: Callable[[], Checkpoint]) -> None:
+        """See ``growth.Journal``."""
+        made = checkpoint()  # only names what is there already
+        self.tell.grown(made.record)
+        super().note(lambda: made)
 
 
 @dataclass(frozen=True)
@@ -78,26 +112,38 @@ class Grower:
         with begin(folder, force=force, resume=resume) as growing:
             database = growing.generation.database
             known = facts.settings(database)
-            if known.get(READ):
-                if known["recipe"] != settings["recipe"]:
-                    raise UsageError(
-                        f"the unfinished grow at {growing.shown} was begun with other settings",
-                        hint="the same options as then, or --force to begin anew",
-                    )
-                self.tell.said("Taking up what was read before")
-            else:
-                self._read(source, growing, settings)
-            state, parts = self._grow(growing)
-            log.record(database, "grow", {"model": state.model}, state.to_dict(), parts=parts)
-            log.drop(database, [name for name in log.parts(database) if name.startswith("checkpoint-")])
+            if known.get(READ) and any(known.get(name) != settings.get(name) for name in ("recipe", MADE_FROM)):
+                raise UsageError(
+                    f"the unfinished grow at {growing.shown} was begun with other settings or files",
+                    hint="the same options as then, or --force to begin anew",
+                )
+            try:
+                if known.get(READ):
+                    self.tell.said("Taking up what was read before")
+                else:
+                    self._read(source, growing, settings)
+                state, parts = self._finished(growing)
+            except (InputError, UsageError):  # it would fail again: nothing to resume
+                growing.discard()
+                raise
+            if log.current(database) is None:
+                log.record(database, "grow", {"model": state.model}, state.to_dict(), parts=parts)
+            log.drop(database, [name for name in log.parts(database) if name.startswith(f"{CHECKPOINT}-")])
             return Collection(growing.publish())
+
+    def _finished(self, growing: Growing) -> tuple[State, list[Part]]:
+        """The tree with everything that belongs to it; all of it may be there from a grow that was stopped."""
+        found = log.current(growing.generation.database)
+        return self._grow(growing) if found is None else (State.from_dict(found[1]), [])
 
     def _read(self, source: Any, growing: Growing, settings: dict[str, Any]) -> None:
         """Read and count; on the disk all at once."""
         generation = growing.generation
+        Documents(generation.database).clear()  # those of a grow that was killed before it knew its counts
+        self.tell.phase("Reading")
         with _opened(source) as documents, loading(Documents(generation.database)) as passing:
             stream = _counted(passing(documents), self.tell.reading)
-            language, stream = _language(stream)
+            language, stream = self._language(stream)
             corpus = Corpus.from_documents(
                 stream, self.recipe.counting(language), keep_texts=False, n_jobs=self.n_threads
             )
@@ -114,6 +160,13 @@ class Grower:
             facts.add_problems(generation.database, problems)
             facts.change_settings(generation.database, {**settings, **found, READ: part.name})
 
+    def _language(self, documents: Iterator[Document]) -> tuple[Language, Iterator[Document]]:
+        """The language as it was given or as the first documents have it, and all documents."""
+        if self.recipe.language != AUTO:
+            return Language(language_code(self.recipe.language), 1.0, 0), documents
+        first = list(islice(documents, SAMPLE))
+        return detect_language(document.text for document in first), chain(first, documents)
+
     def _said_words(self, corpus: Corpus, language: Language) -> None:
         told = (
             f"{language.name.title()} ({language.share:.0%} of {language.judged} looked at). "
@@ -125,9 +178,13 @@ class Grower:
     def _grow(self, growing: Growing) -> tuple[State, list[Part]]:
         generation = growing.generation
         corpus, general = kept_corpus(generation)
+        self.tell.counted(corpus)
+        kind = working_dtype(None, corpus.counts, TILE_COLUMNS)
+        prepare_kernels(kind, *KERNELS, notice=self.tell.phase, device=self.device)
         self.tell.phase("Growing the tree")
-        journal = PartJournal(generation)
+        journal = _TellingJournal(generation, self.tell)
         model = grown_model(corpus, self.recipe, journal, self.n_threads, self.device, self.verbose)
+        self.tell.phase("Describing the topics")
         state, parts = kept_tree(generation, model, corpus, general, self.recipe.model, self.n_threads)
         self.tell.phase("Indexing")
         Documents(generation.database).index()
@@ -189,9 +246,3 @@ def _counted(documents: Iterable[Document], tell: Callable[[int], None]) -> Iter
     if not number:
         raise InputError("there are no documents", hint="a folder or a file with text")
     tell(number)
-
-
-def _language(documents: Iterator[Document]) -> tuple[Language, Iterator[Document]]:
-    """The language of the first documents, and all documents."""
-    first = list(islice(documents, SAMPLE))
-    return detect_language(document.text for document in first), chain(first, documents)

@@ -11,23 +11,25 @@ from typing import Any
 from topiarist.counts.settings import CountSettings, PhraseSettings
 from topiarist.errors import UsageError
 from topiarist.hierarchy.tree import Tree
-from topiarist.text.language import Language
+from topiarist.text.language import Language, language_code
 from topiarist.text.stems import has_stemmer
 from topiarist.text.stop_words import has_stop_words, stop_words_from_file
 
 MODELS = ("cam", "hplsa", "ggm")
+AUTO = "auto"
 
 
 @dataclass(frozen=True)
 class Recipe:
     """What to count, and what to grow. Nothing in it depends on the machine.
 
-    ``stop_words``: "none", a language, "auto", or a file. ``stem``: a language or "auto". ``topics``: how many leaves;
-    None lets held-out words choose. ``hierarchy``: a tree whose names are the labels of documents; then it is fitted,
-    not grown. ``online``: learn from batches after a tree has grown on a sample, for collections that are too large to
-    be looked at twice.
+    ``language``: of the texts; "auto" looks at the first of them. ``stop_words``: "none", a language, "auto", or a
+    file. ``stem``: a language or "auto". ``topics``: how many leaves; None lets held-out words choose. ``hierarchy``: a
+    tree whose names are the labels of documents; then it is fitted, not grown. ``online``: learn from batches after a
+    tree has grown on a sample, for collections that are too large to be looked at twice.
     """
 
+    language: str = AUTO
     stop_words: str = "none"
     stem: str | None = None
     phrases: bool = False
@@ -42,10 +44,16 @@ class Recipe:
     def __post_init__(self) -> None:
         if self.model not in MODELS:
             raise UsageError(f"there is no model called {self.model!r}", hint=", ".join(MODELS))
+        if self.language != AUTO:
+            language_code(self.language)  # an unknown one is an error now, not after an hour of reading
         if self.topics is not None and self.topics < 1:
             raise UsageError(f"a tree has at least 1 topic, got {self.topics}", hint="--topics 12, or auto")
         if self.online and (self.model == "ggm" or self.hierarchy is not None):
             raise UsageError("online learning goes with the models cam and hplsa, and without a hierarchy")
+
+    def check(self) -> None:
+        """Refuse, before anything is read, stop words or a stemmer that do not exist."""
+        self.counting(Language("", 0.0, 0))
 
     def counting(self, language: Language) -> CountSettings:
         """The settings for texts of a language."""

@@ -21,6 +21,7 @@ from topiarist.tasks.describing import ROOT, NodeSummary, describe_nodes, named
 from topiarist.tasks.topics import set_general_words_aside
 from topiarist.tasks.trees import Curve
 
+FEWEST_TO_JUDGE = 50  # documents from which on a held-out perplexity means something
 ROUNDING = 1e-6  # of a document: sums of shares are single-precision numbers
 
 
@@ -152,7 +153,7 @@ def describe_tree(
         general_words=tuple(general),
         curve=getattr(model, "curve_", None),
         stopped=stopped(model),
-        reason=_reason(model),
+        reason=_reason(model, corpus.n_docs),
         agreement=_agreement(corpus, shares),
     )
 
@@ -162,7 +163,7 @@ def facts_of(model: Any, corpus: Corpus, shares: Csr) -> dict[str, Any]:
     curve = getattr(model, "curve_", None)
     return {
         "stopped": stopped(model),
-        "reason": _reason(model),
+        "reason": _reason(model, corpus.n_docs),
         "agreement": _agreement(corpus, shares),
         "n_tokens": corpus.n_tokens,
         "n_words": corpus.n_words,
@@ -176,23 +177,25 @@ def stopped(model: Any) -> str:
     return "interrupted" if interrupted else getattr(model, "grown_", "given")
 
 
-def _reason(model: Any) -> str:
-    """Why there are as many leaves as there are."""
+def _reason(model: Any, n_docs: int) -> str:
+    """Why there are as many leaves as there are. Of few documents no perplexity is told: it would be chance."""
     n_leaves, curve = len(model.tree_.leaves), getattr(model, "curve_", None)
-    asked = getattr(model, "n_clusters", getattr(model, "n_classes", None))
     leaves = f"{n_leaves:,} lea{'f' if n_leaves == 1 else 'ves'}"
+    if hasattr(model, "ggm_"):
+        return f"{leaves}, " + ("as asked for" if model.n_components else "as many as the AIC of the mixture prefers")
     if curve is None:
         return f"{leaves}, as in the given tree"
-    perplexity = f"held-out perplexity {curve.perplexity[curve.place]:,.0f}"
+    asked = getattr(model, "n_clusters", getattr(model, "n_classes", None))
+    told = f" (held-out perplexity {curve.perplexity[curve.place]:,.0f})" if n_docs >= FEWEST_TO_JUDGE else ""
     if model.stopped_ == "interrupted":
-        return f"{leaves} when growing was stopped ({perplexity})"
+        return f"{leaves} when growing was stopped{told}"
     if asked is not None and n_leaves < asked:
-        return f"{leaves}: {asked:,} were asked for, but no more keep documents of their own ({perplexity})"
+        return f"{leaves}: {asked:,} were asked for, but no more keep documents of their own{told}"
     if asked is not None:
-        return f"{leaves}, as asked for ({perplexity})"
+        return f"{leaves}, as asked for{told}"
     if n_leaves == 1:
-        return f"{leaves}: no division predicts held-out words better by more than 1 % ({perplexity})"
-    return f"{leaves}: the smallest tree within 1 % of the best of 1–{curve.n_leaves.max():,} ({perplexity})"
+        return f"{leaves}: no division predicts held-out words better by more than 1 %{told}"
+    return f"{leaves}: the smallest tree within 1 % of the best of 1–{curve.n_leaves.max():,}{told}"
 
 
 def _agreement(corpus: Corpus, shares: Csr) -> float | None:

@@ -30,8 +30,8 @@ def explained(*, debug: bool) -> Iterator[None]:
         yield
     except TopiaristError as error:
         _leave(f"Error: {error}", error.exit_code, debug)
-    except KeyboardInterrupt:
-        _leave("Stopped.", INTERRUPTED, debug)
+    except KeyboardInterrupt as stopped:
+        _leave(f"Stopped. {stopped}".rstrip(), INTERRUPTED, debug)
     except BrokenPipeError:  # the reader of our output has left: nothing to say, nowhere to say it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)

@@ -1,28 +1,51 @@
-"""``topiarist grow``: which topics, and which of them belong together?"""
+"""``topiarist grow``: which topics, and which of them belong together? Kept in a folder, and printed."""
 
 from __future__ import annotations
 
+import sys
 import time
-import warnings
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
-import numpy as np
 from rich.console import Console
-from rich.text import Text
 
-from topiarist.app.cli import figures
-from topiarist.app.cli.options import Common
-from topiarist.app.cli.printing import counted, print_json, speaks_unicode, typed_command
-from topiarist.app.cli.reading import collect, leave
+from topiarist.app.cli import ending, estimates, figures
+from topiarist.app.cli.options import STDIN, Common
+from topiarist.app.cli.printing import one_line
+from topiarist.app.cli.progress import Events, Lines, Progress, Screen
+from topiarist.app.cli.sources import Extra, Stream, default_folder, digest
+from topiarist.app.cli.stopping import Stop, stoppable
 from topiarist.counts.corpus import Corpus
-from topiarist.tasks.options import working_dtype
-from topiarist.tasks.outline import levels_within
-from topiarist.tasks.progress import prepare_kernels
-from topiarist.tasks.topic_tree import TopicTree, grow_tree
-from topiarist.tasks.trees import TILE_COLUMNS
+from topiarist.errors import DamagedError, TopiaristError, UsageError
+from topiarist.files.collection import Collection
+from topiarist.files.folder import is_collection, unfinished
+from topiarist.files.growing import MADE_FROM, Grower
+from topiarist.files.manifest import NAME
+from topiarist.files.recipe import Recipe
+from topiarist.hierarchy.exchange import format_of, read_tree
+from topiarist.tasks.options import check_device
 
-MOST_LINES = 100  # of a tree whose depth nobody asked for
-NARROWEST = 32
+
+@dataclass(frozen=True)
+class Wish:
+    """Which tree, and where it goes."""
+
+    output: str | None = None
+    topics: int | None = None
+    model: str = "cam"
+    hierarchy: str | None = None
+    online: bool = False
+    device: str = "cpu"
+
+
+@dataclass(frozen=True)
+class Manner:
+    """What to do about a folder that is there, and whether to do anything at all."""
+
+    force: bool = False
+    resume: bool = False
+    dry_run: bool = False
 
 
 @dataclass(frozen=True)
@@ -35,68 +58,147 @@ class Printing:
     curve: str | None = None
 
 
-def run(common: Common, leaves: int | None, printing: Printing) -> None:
-    """Read, count, grow, print."""
+def run(common: Common, wish: Wish, manner: Manner, extra: Extra, printing: Printing) -> None:
+    """Read, count, grow, index, keep, print."""
+    began = time.perf_counter()
+    recipe = _checked(common, wish, extra, printing)
+    folder = wish.output or default_folder(common.reading)
+    stream = Stream(common.reading, extra)
+    if manner.dry_run:
+        _dry_run(stream, common, wish)
+        return
+    made_from = digest(stream, recipe.to_dict())
+    if not manner.force:
+        known = _there(folder, made_from, manner)
+        if known is not None:
+            _up_to_date(known, folder, common)
+            return
+    stop = Stop()
+    with _progress(common, wish, stop) as progress, stoppable(progress.say, stop):
+        progress.share_read = _share_read(stream)
+        grower = Grower(recipe, common.threads, wish.device, tell=progress)
+        told = {
+            MADE_FROM: made_from, "sources": list(common.reading.sources), "options": asdict(common.reading),
+            "command": ["topiarist", *sys.argv[1:]],
+        }  # fmt: skip
+        try:
+            collection = grower.grow(stream, folder, force=manner.force, resume=manner.resume, told=told)
+        except TopiaristError as error:
+            raise ending.with_problems(error, stream.problems) from None
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(_kept(folder)) from None
+        finally:
+            stream.close()
+    grown = ending.Grown(collection, folder, stream, time.perf_counter() - began, progress.seconds)
+    ending.tell(grown, common, printing, stopped=stop.wanted)
+
+
+def _checked(common: Common, wish: Wish, extra: Extra, printing: Printing) -> Recipe:
+    """Everything that can be refused before the work begins."""
     figures.check(printing.figure)
     figures.check(printing.curve)
-    notes = Console(stderr=True, quiet=common.quiet)
-    began = time.perf_counter()
-    collected = collect(common, notes)
-    found = _grown(collected.corpus, common, leaves, printing.words, notes)
-    seconds = time.perf_counter() - began
-    if common.json:
-        print_json(found.to_dict(), collected.counts, seconds)
-    else:
-        show(found, Console(), seconds, printing.depth)
-        _say_next(found, Console(), common)
-    if printing.figure:
-        figures.save(found.draw, printing.figure)
-        notes.print(Text(f"The tree is drawn in {printing.figure}"))
-    if printing.curve and found.curve is not None:
-        figures.save(found.curve.plot, printing.curve)
-        notes.print(Text(f"The curve is drawn in {printing.curve}"))
-    interrupted = found.stopped == "interrupted"
-    leave(collected, common, interrupted="this is the best tree so far" if interrupted else "")
+    check_device(wish.device)
+    if wish.device != "cpu" and wish.model == "ggm":
+        raise UsageError("the model ggm is fitted by the processor", hint="without --device")
+    if STDIN in common.reading.sources and len(common.reading.sources) > 1:
+        raise UsageError("standard input goes alone", hint="one grow for each, or files only")
+    hierarchy = None
+    if wish.hierarchy is not None:
+        if not Path(wish.hierarchy).is_file():
+            raise UsageError(f"there is no hierarchy at {wish.hierarchy}", hint="a file with one path on each line")
+        if wish.topics is not None:
+            raise UsageError("--topics does not go with --hierarchy, which says how many there are")
+        hierarchy = read_tree(Path(wish.hierarchy).read_text("utf-8"), format_of(wish.hierarchy))
+    recipe = Recipe(
+        **asdict(common.counting), model=wish.model, topics=wish.topics, hierarchy=hierarchy, online=wish.online,
+        seed=common.seed,
+    )  # fmt: skip
+    recipe.check()
+    return recipe
 
 
-def _grown(corpus: Corpus, common: Common, leaves: int | None, n_words: int, notes: Console) -> TopicTree:
-    kind = working_dtype(None, corpus.counts, TILE_COLUMNS)
-    prepare_kernels(kind, "paths", notice=lambda text: notes.print(f"  {text} …"))
-    draws = not common.quiet and notes.is_terminal
-    if not draws:
-        notes.print("Growing the tree …")
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "n_clusters=", UserWarning)  # ``TopicTree.reason`` says it
-        return grow_tree(corpus, leaves, n_words=n_words, seed=common.seed, n_threads=common.threads, verbose=draws)
-
-
-def show(found: TopicTree, console: Console, seconds: float, depth: int | None = None) -> None:
-    """Print what was found in a sentence, the tree, and why it has as many leaves as it has."""
-    tree = found.tree
-    size = f"{counted(found.n_docs, 'document')}, {counted(len(tree.leaves), 'leaf', 'leaves')}"
-    levels = f", {counted(tree.depth, 'level')}" if tree.depth else ""
-    coherence = np.mean([node.coherence for node in found.nodes])
-    labels = "" if found.agreement is None else f"; agreement with the documents' labels (NMI) {found.agreement:.2f}"
-    console.print(
-        f"\n{size}{levels}; coherence {coherence:.2f}{labels}; {seconds:.1f} s\n",
-        highlight=False,
-        soft_wrap=not console.is_terminal,
+def _there(folder: str, made_from: str | None, manner: Manner) -> Collection | None:
+    """The collection that is there, if it is the one that would be made; anything else that is there is an error."""
+    root = Path(folder)
+    if not is_collection(root):
+        return None
+    if not (root / NAME).is_file():
+        if not manner.resume:
+            raise unfinished(folder)
+        return None
+    try:
+        known = Collection.open(folder)
+    except DamagedError as error:
+        raise DamagedError(error.message, hint=f"{error.hint}; or --force to grow it anew") from None
+    if made_from is not None and known.settings.get(MADE_FROM) == made_from:
+        if known.tree.stopped != "interrupted":
+            return known
+        raise UsageError(
+            f"{folder} holds the tree of a grow that was stopped early", hint="--force to grow it to the end"
+        )
+    if manner.resume and (root / "growing").is_dir():
+        return None
+    raise UsageError(
+        f"there is a collection at {folder} already, from other files or with other settings",
+        hint="--force to grow it anew, or another folder with -o",
     )
-    width = max(NARROWEST, console.width) if console.is_terminal else None
-    depth = levels_within(tree, MOST_LINES) if depth is None else depth
-    for line in found.lines(width, depth=depth, ascii=not speaks_unicode()):
-        parts = ((line.branch, "dim"), (line.first, "bold"), line.rest, line.space, (line.size, "dim"))
-        console.print(Text.assemble(*parts), soft_wrap=True)
-    console.print(f"\n{found.reason}", highlight=False, soft_wrap=not console.is_terminal)
 
 
-def _say_next(found: TopicTree, console: Console, common: Common) -> None:
-    """What to type next."""
-    if common.reading.is_demo:
-        following = f"{typed_command()} grow YOUR-FOLDER"
-    elif len(found.tree.leaves) == 1:
-        number = max(2, min(8, found.n_docs // 10))
-        following = f"more documents, or the same with --leaves {number} to have them divided anyway"
+def _up_to_date(known: Collection, folder: str, common: Common) -> None:
+    if common.json:
+        ending.print_summary(ending.Grown(known, folder), up_to_date=True)
     else:
-        following = "the same with --figure tree.svg to draw it, or --leaves N for another size"
-    console.print(f"\nNext: {following}", highlight=False)
+        print(f"{folder}: Already up to date (force with --force)")
+
+
+def _dry_run(stream: Stream, common: Common, wish: Wish) -> None:
+    found = estimates.dry_run(stream, wish.topics)
+    if common.json:
+        ending.print_json(found)
+    else:
+        print(f"Would read {', '.join(map(one_line, common.reading.sources))}")
+        print("\n".join(estimates.told(found)))
+
+
+def _progress(common: Common, wish: Wish, stop: Stop) -> Progress:
+    reading = common.reading
+    title = (
+        "the demonstration collection: abstracts of arXiv, 2014"
+        if reading.is_demo
+        else "standard input"
+        if reading.sources == (STDIN,)
+        else ", ".join(reading.sources)
+    )
+    given = (stop, wish.topics, title)
+    if common.quiet:
+        made: Progress = Progress(*given)
+    elif common.json:
+        made = Events(*given)
+    else:
+        notes = Console(stderr=True, highlight=False)
+        made = Screen(notes, *given) if notes.is_terminal else Lines(notes, *given)
+    checked = made.counted
+
+    def counted(corpus: Corpus) -> None:
+        checked(corpus)
+        estimates.check_memory(corpus, wish.topics)
+
+    made.counted = counted  # type: ignore[method-assign]
+    return made
+
+
+def _share_read(stream: Stream) -> Any:
+    """How much of many files has been read; nobody knows how much of a stream."""
+    total = sum(1 for _ in stream.files())
+
+    def share() -> float | None:
+        return None if total < 20 or stream.counts is None else stream.counts.files / total
+
+    return share
+
+
+def _kept(folder: str) -> str:
+    """What is left of a grow that was stopped."""
+    if (Path(folder) / "growing").is_dir():
+        return f"What was done so far is kept in {folder}: the same command with --resume goes on."
+    return "Nothing was kept."

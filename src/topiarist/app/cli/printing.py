@@ -6,7 +6,15 @@ import json
 import os
 import sys
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from topiarist.tasks.topic_tree import TopicTree
+
+MOST_LINES = 100  # of a tree whose depth nobody asked for
+NARROWEST = 32
 
 
 def one_line(text: str) -> str:
@@ -36,3 +44,23 @@ def print_json(record: dict[str, Any], counts: Any, seconds: float) -> None:
     if counts is not None:
         record["reading"] = asdict(counts)
     print(json.dumps(record, indent=2, ensure_ascii=not speaks_unicode()))
+
+
+def available_commands() -> set[str]:
+    """The commands that can be typed."""
+    from topiarist.app.cli.commands import app
+
+    return {info.name or str(info.callback and info.callback.__name__) for info in app.registered_commands}
+
+
+def print_tree(console: Console, found: TopicTree, n_words: int | None = None, depth: int | None = None) -> None:
+    """A tree with its words and sizes, as wide as the terminal is; as it is in a pipe."""
+    from rich.text import Text
+
+    from topiarist.tasks.outline import levels_within
+
+    width = max(NARROWEST, console.width) if console.is_terminal else None
+    depth = levels_within(found.tree, MOST_LINES) if depth is None else depth
+    for line in found.lines(width, n_words, depth, ascii=not speaks_unicode()):
+        parts = ((line.branch, "dim"), (line.first, "bold"), line.rest, line.space, (line.size, "dim"))
+        console.print(Text.assemble(*parts), soft_wrap=True)

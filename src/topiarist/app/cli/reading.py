@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import chain, islice
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -16,14 +14,12 @@ from topiarist.app.cli.failures import INTERRUPTED
 from topiarist.app.cli.options import Common, CountOptions
 from topiarist.app.cli.printing import counted, one_line
 from topiarist.counts.corpus import Corpus
-from topiarist.counts.settings import CountSettings, PhraseSettings
-from topiarist.errors import UsageError
+from topiarist.counts.settings import CountSettings
+from topiarist.files.recipe import AUTO, Recipe
 from topiarist.text.demo import demo_documents
 from topiarist.text.documents import Document, Problem
-from topiarist.text.language import SAMPLE, Language, detect_language
+from topiarist.text.language import SAMPLE, Language, detect_language, language_code
 from topiarist.text.readers import Columns, Counts, read
-from topiarist.text.stems import has_stemmer
-from topiarist.text.stop_words import has_stop_words, stop_words_from_file
 
 PROBLEMS_SHOWN = 5
 
@@ -55,6 +51,8 @@ def leave(collected: Collected, common: Common, *, interrupted: str = "") -> Non
         raise SystemExit(INTERRUPTED)
     counts = collected.counts
     if counts is not None and counts.failed > common.reading.max_failures / 100 * max(1, counts.failed + counts.read):
+        allowed = f"--max-failures allows {common.reading.max_failures:g} %"
+        notes.print(f"Warning: {counts.failed:,} of {counts.failed + counts.read:,} could not be read ({allowed})")
         raise SystemExit(1)
 
 
@@ -75,7 +73,7 @@ def _read(common: Common, notes: Console) -> Collected:
 
 def _counted_corpus(documents: Iterable[Document], common: Common, notes: Console) -> Corpus:
     with notes.status("  0 documents") as status:
-        language, everything = _language(_passing(documents, status))
+        language, everything = _language(_passing(documents, status), common.counting.language)
         settings = _settings(common.counting, language)
         corpus = Corpus.from_documents(everything, settings, keep_texts=False, n_jobs=common.threads)
     notes.print(f"  {counted(corpus.n_docs, 'document')}{_in_language(language)}")
@@ -89,8 +87,10 @@ def _passing(documents: Iterable[Document], status: Any) -> Iterator[Document]:
         yield document
 
 
-def _language(documents: Iterator[Document]) -> tuple[Language, Iterator[Document]]:
-    """The language of the first documents, and all documents."""
+def _language(documents: Iterator[Document], given: str) -> tuple[Language, Iterator[Document]]:
+    """The language as it was given, or that of the first documents; and all documents."""
+    if given != AUTO:
+        return Language(language_code(given), 1.0, 0), documents
     first = list(islice(documents, SAMPLE))
     return detect_language(document.text for document in first), chain(first, documents)
 
@@ -102,28 +102,7 @@ def _in_language(language: Language) -> str:
 
 
 def _settings(counting: CountOptions, language: Language) -> CountSettings:
-    stop_words: str | tuple[str, ...] | None = counting.stop_words
-    if stop_words == "none":
-        stop_words = None
-    elif stop_words == "auto":
-        stop_words = language.code if has_stop_words(language.code) else None
-    elif Path(counting.stop_words).is_file():
-        stop_words = tuple(stop_words_from_file(counting.stop_words))
-    elif os.sep in counting.stop_words or "." in counting.stop_words:
-        raise UsageError(
-            f"there is no file of stop words at {counting.stop_words}",
-            hint="none, auto, a language such as en, or a file",
-        )
-    stem = counting.stem
-    if stem == "auto":
-        stem = language.code if has_stemmer(language.code) else None
-    return CountSettings(
-        min_documents=counting.min_documents,
-        numbers=counting.numbers,
-        stop_words=stop_words,
-        stem=stem,
-        phrases=PhraseSettings() if counting.phrases else None,
-    )
+    return Recipe(**asdict(counting)).counting(language)
 
 
 def _tell_problems(problems: list[Problem], notes: Console) -> None:

@@ -1,0 +1,156 @@
+"""Settings: what was typed, else the environment, else ``topiarist.toml``, else the default; and where each came from.
+
+topics = 12
+stop-words = "en"
+
+[grow]                  # only for this command
+title-column = "subject"
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import logging
+import os
+import shlex
+import sys
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from topiarist.errors import UsageError
+
+FILE = "topiarist.toml"
+PREFIX = "TOPIARIST_"
+# What is said about one run only, and cannot be a setting.
+ONLY_TYPED = ("sources", "config", "show_config", "debug", "force", "resume", "dry_run")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A value, and where it came from."""
+
+    value: Any
+    origin: str
+
+
+def settled(ctx: typer.Context, given: Mapping[str, Any]) -> dict[str, Setting]:
+    """Every option with its value, and where that came from; a setting that nobody knows is an error."""
+    path = _file(given.get("config"), given.get("sources") or ())
+    written = _written(path, ctx) if path is not None else {}
+    found = {}
+    for parameter in ctx.command.params:
+        name = parameter.name
+        if name is None or name not in given:
+            continue
+        variable = f"{PREFIX}{name.upper()}"
+        if ctx.get_parameter_source(name).name == "COMMANDLINE":  # type: ignore[union-attr]
+            found[name] = Setting(given[name], "typed")
+        elif name not in ONLY_TYPED and os.environ.get(variable):
+            found[name] = Setting(_taken(ctx, parameter, os.environ[variable], variable), f"environment, {variable}")
+        elif name in written:
+            found[name] = Setting(_taken(ctx, parameter, written[name], f"{key(name)} in {path}"), str(path))
+        else:
+            found[name] = Setting(given[name], "default")
+    return found
+
+
+def show(known: Mapping[str, Setting], *, as_json: bool) -> None:
+    """Print the settings, one on each line with where it came from."""
+    kept = {key(name): setting for name, setting in known.items() if name not in ("show_config", "debug")}
+    if as_json:
+        print(json.dumps({name: {"value": one.value, "from": one.origin} for name, one in kept.items()}, indent=2))
+        return
+    shown = {name: _toml(one.value) for name, one in kept.items()}
+    widest, longest = max(map(len, shown)), max(map(len, shown.values()))
+    for name, value in shown.items():
+        print(f"{name:{widest}} = {value:{longest}}  # {kept[name].origin}")
+
+
+def key(name: str) -> str:
+    """An option as people write it."""
+    return name.replace("_", "-")
+
+
+def log_to_stderr(verbose: int) -> None:
+    """With ``-v`` the library's log goes to standard error; it is silent otherwise."""
+    if not verbose:
+        return
+    from rich.console import Console
+    from rich.logging import RichHandler
+
+    logger = logging.getLogger("topiarist")
+    logger.setLevel(logging.INFO if verbose == 1 else logging.DEBUG)
+    logger.handlers = [RichHandler(console=Console(stderr=True), show_path=verbose > 1, rich_tracebacks=False)]
+
+
+def _file(config: str | None, sources: Any) -> Path | None:
+    """The settings file that was named, or the one in the first source or beside it."""
+    if config is not None:
+        if not Path(config).is_file():
+            raise UsageError(f"there is no settings file at {config}", hint=f"--config {FILE}")
+        return Path(config)
+    source = Path(sources[0]) if sources else Path()
+    folders = [source, source.parent] if source.is_dir() else [source.parent]
+    return next((folder / FILE for folder in folders if (folder / FILE).is_file()), None)
+
+
+def _written(path: Path, ctx: typer.Context) -> dict[str, Any]:
+    """What the file says to this command: its own table before what stands at the top."""
+    try:
+        body = tomllib.loads(path.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is not a settings file: {error}", hint="topics = 12, on a line of its own") from None
+    commands = getattr(ctx.parent.command, "commands", {}) if ctx.parent else {}
+    own = body.get(ctx.info_name or "", {})
+    top = {name: value for name, value in body.items() if not isinstance(value, dict)}
+    for name, value in body.items():
+        if isinstance(value, dict) and name not in commands:
+            raise _unknown(name, commands, path, "table")
+    anywhere = {parameter.name for command in commands.values() for parameter in command.params} or set()
+    here = {parameter.name for parameter in ctx.command.params}
+    written = {}
+    for table, allowed in ((top, anywhere | here), (own, here)):
+        for name, value in table.items():
+            plain = name.replace("-", "_")
+            if plain not in allowed or plain in ONLY_TYPED:
+                raise _unknown(
+                    name, sorted(key(one) for one in allowed if one and one not in ONLY_TYPED), path, "setting"
+                )
+            written[plain] = value
+    return written
+
+
+def _unknown(name: str, known: Any, path: Path, what: str) -> UsageError:
+    near = difflib.get_close_matches(name.replace("_", "-"), list(known), n=1, cutoff=0.5)
+    return UsageError(
+        f"{path} has a {what} that does not exist: {name}", hint=near[0] if near else "--show-config lists all settings"
+    )
+
+
+def _taken(ctx: typer.Context, parameter: Any, value: Any, where: str) -> Any:
+    """A value as the option itself would take it."""
+    if parameter.multiple:
+        value = shlex.split(value) if isinstance(value, str) else [str(one) for one in value]
+    elif isinstance(value, list | dict):
+        raise UsageError(f"{where} must be one value, got {value!r}")
+    elif not isinstance(value, str | bool):
+        value = str(value)
+    try:
+        return parameter.type_cast_value(ctx, value)
+    except Exception as error:  # of the vendored parser, whose class has moved between versions
+        raise UsageError(
+            f"{where}: {getattr(error, 'message', error)}", hint=f"--{key(parameter.name)} in --help"
+        ) from None
+
+
+def _toml(value: Any) -> str:
+    """A value as it would be written into the file; nothing is an empty string."""
+    if value is None:
+        return '""'
+    return json.dumps(value, ensure_ascii=(sys.stdout.encoding or "").lower().replace("-", "") != "utf8")

@@ -7,16 +7,19 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
+import topiarist
 from topiarist.app.cli.failures import explained
 
 TOPIARIST = [sys.executable, "-m", "topiarist"]
+HERE = {"PYTHONPATH": str(Path(topiarist.__file__).parents[1])}  # in whatever folder a command runs
 
 
 def run(*arguments, stdin="", **options):
-    environment = os.environ | {"COLUMNS": "140", "NO_COLOR": "1"}
+    environment = os.environ | HERE | {"COLUMNS": "140", "NO_COLOR": "1"}
     return subprocess.run(
         [*TOPIARIST, *map(str, arguments)],
         input=stdin,

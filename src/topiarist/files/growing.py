@@ -21,7 +21,7 @@ from topiarist.files.checkpoints import PartJournal
 from topiarist.files.collection import Collection
 from topiarist.files.contents import Counting, Description
 from topiarist.files.documents import Documents
-from topiarist.files.folder import Growing, begin
+from topiarist.files.folder import Growing, begin, sweep_parts
 from topiarist.files.generation import Generation
 from topiarist.files.loading import loading
 from topiarist.files.parts import Part, new_part, open_part
@@ -129,6 +129,7 @@ class Grower:
             if log.current(database) is None:
                 log.record(database, "grow", {"model": state.model}, state.to_dict(), parts=parts)
             log.drop(database, [name for name in log.parts(database) if name.startswith(f"{CHECKPOINT}-")])
+            sweep_parts(growing.generation)
             return Collection(growing.publish())
 
     def _finished(self, growing: Growing) -> tuple[State, list[Part]]:

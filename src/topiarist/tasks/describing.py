@@ -71,7 +71,7 @@ def named(tree: Tree, words: Sequence[tuple[str, ...]]) -> Tree:
     """The tree with nodes called by their first words, unless somebody gave them names."""
     numbered = Tree(tree.parents)
     if tree.names != numbered.names:
-        return tree
+        return Tree(tree.parents, tuple(name or ROOT for name in tree.names))
     names = [ROOT] * len(tree)
     for parent in range(len(tree)):
         taken: set[str] = set()

@@ -25,6 +25,7 @@ from topiarist.files.collection import Collection
 from topiarist.files.csv import write_csv
 from topiarist.tasks.topic_tree import FEWEST_TO_JUDGE, TopicTree
 from topiarist.text.documents import Problem
+from topiarist.text.readers.messages import UNKNOWN_TYPE
 
 if TYPE_CHECKING:
     from topiarist.app.cli.grow import Printing
@@ -142,6 +143,7 @@ def write_problems(grown: Grown) -> str:
 
 def with_problems(error: TopiaristError, problems: Sequence[Problem]) -> TopiaristError:
     """An error that follows on files that failed says which: perhaps they are why."""
+    problems = [problem for problem in problems if not problem.reason.startswith(UNKNOWN_TYPE)]
     if not problems or any(problem.source in str(error) for problem in problems):
         return error
     shown = [f"\n  Left out: {one_line(one.source)}: {one_line(one.reason)}" for one in problems[:SHOWN]]

@@ -19,6 +19,7 @@ from topiarist.app.cli.failures import explained
 
 PANELS = (None, "What to read", "What to count", "What to print")
 _, READING, COUNTING, OUTPUT = PANELS
+READING_PLACE = PANELS.index(READING)
 DEMO, STDIN = "demo", "-"
 
 
@@ -195,7 +196,8 @@ def with_common_options(command: Callable[..., None]) -> Callable[..., None]:
             settings.log_to_stderr(common.verbose)
             command(common, **given)
 
-    parameters = sorted([shared[0], *own, *shared[1:]], key=_panel)
+    mixed = [shared[0], *(one for one in own if _panel(one) != READING_PLACE), *shared[1:]]
+    parameters = sorted([*mixed, *(one for one in own if _panel(one) == READING_PLACE)], key=_panel)
     context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
     called.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [context, *(parameter.replace(kind=parameter.KEYWORD_ONLY) for parameter in parameters)]

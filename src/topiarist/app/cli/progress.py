@@ -179,12 +179,17 @@ class Lines(Progress):
 class Events(Progress):
     """Every event as a JSON object on a line of standard error."""
 
+    _last = 0.0
+
     def begun(self, phase: Phase) -> None:
         """Its name."""
         self._print("phase", phase=phase.name)
 
     def moved(self, phase: Phase) -> None:
-        """How far it is."""
+        """How far it is; of documents that are read not more than once a second."""
+        if "documents" in phase.facts and time.monotonic() - self._last < 1.0:
+            return
+        self._last = time.monotonic()
         left = phase.remaining.left(phase.elapsed)
         known = {"seconds": round(phase.elapsed, 3), "left": None if left is None else round(left, 1)}
         self._print("progress", phase=phase.name, **phase.facts, **known)

@@ -10,19 +10,18 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-TOPIARIST = (sys.executable, "-m", "topiarist")
 FOLDER = "notes.topiary"
 THEMES = ("cat dog mouse fur paw tail whisker claw", "star moon planet orbit comet sky telescope ray")
 SAID = (
@@ -67,23 +66,68 @@ def write_notes(home: Path, n_docs: int) -> None:
             (home / folder / f"{folder}{n:04}.txt").write_text(f"the story of {picked} and the {words[n % 8]} {n % 11}")
 
 
-def run(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+@dataclass(frozen=True)
+class Done:
+    """How a command ended, and what it said."""
+
+    returncode: int
+    said: str
+
+
+def run(home: Path, *arguments: str) -> Done:
     """Run a command to its end."""
-    return subprocess.run([*TOPIARIST, *arguments], cwd=home, capture_output=True, text=True, check=False, timeout=120)
+    child, log = _begun(home, arguments)
+    return Done(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), log.read_text(errors="replace"))
 
 
 def killed(home: Path, after: float, *arguments: str) -> bool:
     """Run a command and kill it after so many seconds; whether it was still running."""
-    process = subprocess.Popen(
-        [*TOPIARIST, *arguments], cwd=home, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-    )
+    child, _ = _begun(home, arguments)
+    end = time.monotonic() + after
+    while time.monotonic() < end:
+        if os.waitpid(child, os.WNOHANG)[0]:
+            return False
+        time.sleep(0.002)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return True
+
+
+def _begun(home: Path, arguments: tuple[str, ...]) -> tuple[int, Path]:
+    """A command in a process of its own. It is forked: so it begins at once, and is killed at work, not at loading."""
+    from topiarist.app.cli.commands import app
+
+    log = home.with_name(f"{home.name}.log")
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = os.fork()
+    if child:
+        return child, log
+    code = 70
     try:
-        process.wait(timeout=after)
-        return False
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        return True
+        os.chdir(home)
+        file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        for stream in (1, 2):
+            os.dup2(file, stream)
+        sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
+        sys.argv = ["topiarist", *arguments]
+        app(args=list(arguments), prog_name="topiarist")
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def warm_up(where: Path) -> None:
+    """Load and compile here what commands load when they run, so that those that are forked need not."""
+    from topiarist.files.collection import Collection
+    from topiarist.text.readers import read
+
+    with read(where / "notes") as documents:
+        Collection.grow(documents, where.parent / "warm.topiary").folder.close()
 
 
 def sign(home: Path) -> str | None:
@@ -126,7 +170,7 @@ def faults_after(home: Path, victim: Victim, old: str | None, new: str | None) -
             yield f"{victim.name}: {damage[0].what} ({damage[0].where})"
     again = run(home, *victim.again)
     if again.returncode != 0:
-        yield f"{victim.name}: again gives {again.returncode}: {again.stderr.strip()[-300:]}"
+        yield f"{victim.name}: again gives {again.returncode}: {again.said.strip()[-300:]}"
     elif victim.again[0] == "grow":
         if sign(home) != new:
             yield f"{victim.name}: run again, it makes something else"
@@ -141,11 +185,11 @@ def prepared(home: Path, victim: Victim, pristine: Path, rng: random.Random, sec
     shutil.copytree(pristine, home)
     for command in victim.prepare:
         if command[0] == "!kill":
-            killed(home, rng.uniform(0.3, seconds), *command[1:])
+            killed(home, rng.uniform(0.2 * seconds, seconds), *command[1:])
         else:
             done = run(home, *command)
             if done.returncode:
-                raise SystemExit(f"could not prepare {victim.name}: {done.stderr}")
+                raise SystemExit(f"could not prepare {victim.name}: {done.said}")
 
 
 def rounds(
@@ -155,7 +199,8 @@ def rounds(
     rng, pristine, home = random.Random(seed), where / "pristine", where / "home"
     pristine.mkdir()
     write_notes(pristine, n_docs)
-    commands = run(where, "--help").stdout
+    warm_up(pristine)
+    commands = run(pristine, "--help").said
     there = [one for one in VICTIMS if one.name.startswith(only) and (not one.needs or f" {one.needs} " in commands)]
     for victim in VICTIMS:
         if victim not in there and victim.name.startswith(only):
@@ -176,7 +221,7 @@ def rounds(
         else:
             shutil.rmtree(home, ignore_errors=True)
             shutil.copytree(start, home)
-        alive = killed(home, rng.uniform(0.2, seconds * 1.1), *victim.command)
+        alive = killed(home, rng.uniform(0.0, seconds * 1.1), *victim.command)
         tally[f"{victim.name}: {'killed' if alive else 'was done'}"] += 1
         faults = list(faults_after(home, victim, old, new))
         if faults:
@@ -196,7 +241,8 @@ def _rehearsed(
 ) -> tuple[Path, str | None, str | None, float]:
     """The state before and after a command that nobody kills, and how long it takes."""
     start = where / f"start-{victim.name.replace(' ', '-')}"
-    prepared(start, victim, pristine, rng, 2.0)
+    whole = replace(victim, prepare=tuple(step for step in victim.prepare if step[0] != "!kill"))
+    prepared(start, whole, pristine, rng, 0.0)
     old = sign(start)
     rehearsal = where / "rehearsal"
     shutil.rmtree(rehearsal, ignore_errors=True)
@@ -204,7 +250,7 @@ def _rehearsed(
     began = time.perf_counter()
     done = run(rehearsal, *victim.command)
     if done.returncode:
-        raise SystemExit(f"{victim.name} does not work: {done.stderr}")
+        raise SystemExit(f"{victim.name} does not work: {done.said}")
     return start, old, sign(rehearsal), time.perf_counter() - began
 
 

@@ -125,7 +125,7 @@ def grow(
 
     command.run(
         common,
-        command.Wish(output, topics, model.value, hierarchy, online, device.value),
+        command.Wish(output, topics, Model(model).value, hierarchy, online, Device(device).value),
         command.Manner(force, resume, dry_run),
         Extra(date_column, label_column, labels, strip_repeated),
         command.Printing(words, depth, figure, curve),

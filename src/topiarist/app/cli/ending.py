@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 HARD = 0.5  # the largest share of a document that is hard to place is smaller
 PROBLEMS = "problems.csv"
 SHOWN = 5
+GAP = 8  # columns between two things on the last line
 
 
 @dataclass
@@ -81,8 +82,10 @@ def tell(grown: Grown, common: Common, printing: Printing, *, stopped: bool) -> 
     _draw(grown, printing, common)
     console = Console(highlight=False)
     if not common.json:
-        failed = f"        {listed}" if listed else ""
-        console.print(Text(f"\nNext:  {_next(grown, common)}{failed}"), soft_wrap=True)
+        following = f"Next:  {_next(grown, common)}"
+        together = not console.is_terminal or len(following) + len(listed) + GAP < console.width
+        listed = listed and (" " * GAP if together else "\n") + listed
+        console.print(Text(f"\n{following}{listed}"), soft_wrap=not console.is_terminal)
     code = _exit_code(grown, common)
     if stopped:
         _note("Stopped before the end: this is the best tree so far, and it is kept.", common)
@@ -204,7 +207,7 @@ def _warn_repeated(grown: Grown) -> None:
         notes.print(
             f"Warning: {found.n_documents:,} of {grown.tree.n_docs:,} documents share one footer of "
             f"{found.n_words:,} words; it shapes the tree.\n  Try: --strip-repeated",
-            soft_wrap=True,
+            soft_wrap=not notes.is_terminal,
         )
 
 
@@ -221,7 +224,7 @@ def _exit_code(grown: Grown, common: Common) -> int:
             f"Warning: {counts.failed:,} of {tried:,} could not be read ({counts.failed / tried:.0%}; "
             f"--max-failures allows {most:g} %)"
         ),
-        soft_wrap=True,
+        soft_wrap=not notes.is_terminal,
     )
     for problem in grown.problems[:SHOWN]:
         notes.print(Text(f"  {one_line(problem.source)}: {one_line(problem.reason)}"), soft_wrap=True)

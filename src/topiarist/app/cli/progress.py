@@ -7,10 +7,11 @@ import logging
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
@@ -24,7 +25,7 @@ from topiarist.hierarchy.growth import Record
 from topiarist.tasks.topic_tree import FEWEST_TO_JUDGE
 
 EVERY = 30.0  # seconds between two lines where there is no terminal
-LABEL, BAR, NARROW_BAR, ROOMY = 24, 27, 12, 100
+LABEL, LONGEST_BAR, SHORTEST_BAR, ROOMY = 24, 27, 8, 100
 PHASES = {"Reading": "begin", "Growing the tree": "grow"}
 log = logging.getLogger("topiarist.grow")
 
@@ -233,8 +234,10 @@ class Screen(Progress):
             self.console.print(Text(one_line(phase.name)), no_wrap=True, overflow="ellipsis")
 
     def found(self, text: str) -> None:
-        """Below the heading."""
-        self.console.print(Text(f"  {text}"))
+        """Below the heading, with the time that it took."""
+        spent = "" if self.now is None else clock(self.now.elapsed)
+        gap = self.console.width - 1 - 2 - cell_len(text) - len(spent)
+        self.console.print(Text.assemble(f"  {text}", (" " * gap + spent if gap > 1 else "", "dim")))
 
     def ended(self, phase: Phase) -> None:
         """The line as it stands at the end stays."""
@@ -254,18 +257,23 @@ def line(phase: Phase, width: int, *, done: bool = False) -> Text:
     """A phase in one line: its name, how far it is, what there is to judge it by, time spent and left."""
     reading = phase.name.startswith("Reading")
     timing = clock(phase.elapsed) if done else phase.timing()
-    name = "" if reading else phase.name.ljust(LABEL if width >= ROOMY else LABEL - 3)
-    bar = "" if reading and not phase.remaining.share else _bar(1.0 if done else phase.remaining.share, width)
-    detail = phase.detail if width >= ROOMY else phase.detail.replace("held-out ", "").replace("   ", "  ")
-    room = width - len(name) - len(bar) - len(timing) - 5
-    if len(detail) > room:
-        detail = detail.split("  ")[0][: max(room, 0)]
-    gap = max(1, width - 1 - len(name) - len(bar) - len(detail) - len(timing) - 2)
-    return Text.assemble(("  " if reading else "") + name, (bar, "green"), f"  {detail}", " " * gap, (timing, "dim"))
+    name = "  " if reading else phase.name.ljust(LABEL if width >= ROOMY else LABEL - 2)
+    room = width - 1 - len(name) - len(timing) - 4 - SHORTEST_BAR
+    detail = next((one for one in _shorter(phase.detail) if len(one) <= room), "")
+    share = 1.0 if done else phase.remaining.share
+    bar = "" if reading and not share else _bar(share, min(LONGEST_BAR, room - len(detail) + SHORTEST_BAR))
+    gap = max(1, width - 1 - len(name) - len(bar) - 2 - len(detail) - len(timing))
+    return Text.assemble(name, (bar, "green"), "  " if bar else "", detail, " " * gap, (timing, "dim"))
 
 
-def _bar(share: float, width: int) -> str:
-    length = BAR if width >= ROOMY else NARROW_BAR
+def _shorter(detail: str) -> Iterator[str]:
+    """What there is to say, in fewer and fewer words."""
+    yield detail
+    yield detail.replace("held-out ", "").replace("   ", "  ")
+    yield detail.split("   ")[0]
+
+
+def _bar(share: float, length: int) -> str:
     full = round(share * length)
     return "━" * full + "╌" * (length - full)
 

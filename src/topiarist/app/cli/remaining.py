@@ -33,12 +33,12 @@ class Remaining:
             return
         left = elapsed * (1.0 - self._share) / self._share
         shown = self.left(elapsed)
-        self._left = left if shown is None else min(left, max(LARGEST_JUMP * shown, 1.0))
+        self._left = left if shown is None else min(left, LARGEST_JUMP * shown)
         self._at = elapsed
 
     def left(self, elapsed: float) -> float | None:
-        """Seconds that are left now; None if that is not known."""
-        return None if self._left is None else max(0.0, self._left - (elapsed - self._at))
+        """Seconds that are left now; None if that is not known. Without news they do not fall below half."""
+        return None if self._left is None else max(self._left / 2, self._left - (elapsed - self._at))
 
 
 def growth_share(n_leaves: Sequence[int], criterion: Sequence[float], goal: int | None) -> float:

@@ -27,6 +27,7 @@ from topiarist.errors import UsageError
 
 FILE = "topiarist.toml"
 PREFIX = "TOPIARIST_"
+TRUE = ("true", "1", "yes", "on")
 # What is said about one run only, and cannot be a setting.
 ONLY_TYPED = ("sources", "config", "show_config", "debug", "force", "resume", "dry_run")
 
@@ -134,19 +135,26 @@ def _unknown(name: str, known: Any, path: Path, what: str) -> UsageError:
 
 
 def _taken(ctx: typer.Context, parameter: Any, value: Any, where: str) -> Any:
-    """A value as the option itself would take it."""
+    """A value as the option itself would take it: as if it had been typed, alone."""
+    name = parameter.opts[0]
     if parameter.multiple:
-        value = shlex.split(value) if isinstance(value, str) else [str(one) for one in value]
+        typed = [part for one in (shlex.split(value) if isinstance(value, str) else value) for part in (name, str(one))]
     elif isinstance(value, list | dict):
         raise UsageError(f"{where} must be one value, got {value!r}")
-    elif not isinstance(value, str | bool):
-        value = str(value)
+    elif getattr(parameter, "count", False):
+        typed = [name] * int(value)
+    elif parameter.is_flag:
+        typed = [name] if str(value).lower() in TRUE else []
+    else:
+        typed = [name, str(value)]
     try:
-        return parameter.type_cast_value(ctx, value)
-    except Exception as error:  # of the vendored parser, whose class has moved between versions
-        raise UsageError(
-            f"{where}: {getattr(error, 'message', error)}", hint=f"--{key(parameter.name)} in --help"
-        ) from None
+        with ctx.command.make_context(ctx.info_name, [*typed, "--", "source"], parent=ctx.parent) as alone:
+            return alone.params[parameter.name]
+    except (typer.Exit, SystemExit):
+        raise
+    except Exception as error:  # of the parser, whose classes have moved between versions
+        what = getattr(error, "message", None) or str(error)
+        raise UsageError(f"{where}: {what}", hint=f"see {name} in --help") from None
 
 
 def _toml(value: Any) -> str:

@@ -1,22 +1,35 @@
-# make demo   sets up, grows a tree of topics from the bundled abstracts, prints it
+# make demo   sets up, grows a tree of topics from the bundled abstracts, finds and files something
 # make test   sets up, checks style, types and imports, runs the tests
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo test lint bench reproduce clean
+.PHONY: help demo test lint fuzz bench reproduce clean
 help:
-	@echo "make demo       set up, then grow and print a tree of topics from the bundled abstracts"
+	@echo "make demo       set up, then grow a tree of topics from the bundled abstracts, find and file something"
 	@echo "make test       set up, then check style, types and imports, and run the tests"
 	@echo "make lint       style, types and the direction of imports only"
+	@echo "make fuzz       kill commands at random moments; a collection must survive it"
 	@echo "make bench      compare with other systems in one run (sets up their own environment)"
 	@echo "make reproduce  print the published results beside ours"
 	@echo "make clean      remove the environments and caches"
 
+# Under two minutes, ends by itself; what it makes lies in demo.topiary and can be thrown away.
 demo: $(VENV)/demo
 	@echo "== Growing a tree of topics from 12,000 arXiv abstracts (some seconds, the first time about half a minute)"
-	@$(BIN)/topiarist grow demo
+	@$(BIN)/topiarist grow demo -o demo.topiary --force
+	@echo; echo "== Finding: topiarist find demo.topiary dark matter halo"
+	@$(BIN)/topiarist find demo.topiary dark matter halo -n 3
+	@echo; echo "== Filing a new text: where does it belong?"
+	@mkdir -p .demo && echo "We measure the rotation of a spiral galaxy with a radio telescope and weigh its halo of dark matter." > .demo/new.txt
+	@$(BIN)/topiarist file demo.topiary .demo/new.txt; rm -rf .demo
+	@echo; echo "Next, with a folder of your own:  $(BIN)/topiarist grow ./my-folder"
+	@echo "       or look at this one again:  $(BIN)/topiarist tree demo.topiary"
+
+# Kills commands at random moments and looks whether the collection is whole; about ten minutes.
+fuzz: $(VENV)/dev
+	@$(BIN)/python tools/fuzz_kills.py --kills 200 $(ARGS)
 
 test: lint
 	@echo "== Running the tests"

@@ -101,13 +101,13 @@ EXIT_CODES = """## Exit codes
 | code | meaning |
 |---|---|
 | 0 | done |
-| 1 | done, but more than `--max-failures` percent of the documents failed to be read |
+| 1 | done, with something left out: more than `--max-failures` percent of the documents failed to be read |
 | 2 | wrong use: an option, a path, a column or a format |
 | 3 | the input holds no usable text |
-| 4 | a collection or model is damaged, or from a newer version; no command of this version reads one |
+| 4 | a collection or model is damaged, or from a newer version |
 | 5 | memory, disk, device, or an optional package that is not installed |
 | 70 | a fault of ours; the message names a log file that holds places in our code and no document text |
-| 130 | stopped by Ctrl-C; the tree or the topics that were found by then are printed |
+| 130 | stopped by Ctrl-C; what was found by then is kept and printed |
 
 An error is one sentence on standard error and, where there is one, a line that begins with `Try:`. `--debug` adds the
 trace. Results go to standard output, everything else to standard error.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from topiarist.errors import DamagedError
 from topiarist.files import contents, facts, log
 from topiarist.files.categories import Categories
 from topiarist.files.contents import Counting, Description
+from topiarist.files.described import described, placed
 from topiarist.files.documents import Documents
 from topiarist.files.folder import Folder
 from topiarist.files.generation import Generation
@@ -26,16 +27,16 @@ from topiarist.files.parts import open_part
 from topiarist.files.recipe import Recipe
 from topiarist.files.state import CATEGORIES, COUNTS, SEARCH, SHARES, TREE, State
 from topiarist.tasks.crowns import crown_of
-from topiarist.tasks.describing import NodeSummary
+from topiarist.tasks.placed import Placed
 from topiarist.tasks.placement import Placer
 from topiarist.tasks.shape.shape import Shape
 from topiarist.tasks.topic_tree import TopicTree
-from topiarist.tasks.trees import Curve
 from topiarist.text.documents import Document
 
 if TYPE_CHECKING:
     from topiarist.files.filing import Filed
     from topiarist.files.finding import Found
+    from topiarist.files.learning import Quality
     from topiarist.hierarchy.branches import Crown
     from topiarist.tasks.search import SearchIndex
     from topiarist.tasks.shape.edits import Edit
@@ -85,15 +86,16 @@ class Collection:
         if found is None:
             raise DamagedError(f"{self.folder.shown} holds no tree", hint=f"topiarist check {self.folder.shown}")
         self.number, body = found
+        self._seen = self.generation.folder
         self.state = State.from_dict(body)
         for name in _OF_STATE:
             vars(self).pop(name, None)
 
     def refresh(self) -> bool:
         """Look whether somebody has changed the collection; whether it was."""
-        other = self.folder.refresh()
+        self.folder.refresh()
         latest = self.generation.database.one("SELECT after FROM edits ORDER BY number DESC LIMIT 1")
-        if not other and latest is not None and latest[0] == self.number:
+        if self._seen == self.generation.folder and latest is not None and latest[0] == self.number:
             return False
         self._look()
         return True
@@ -112,7 +114,7 @@ class Collection:
         return self.state.n_docs
 
     def __repr__(self) -> str:
-        return f"<Collection {self.folder.shown!r}: {len(self):,} documents, {len(self.shape.tree.leaves)} topics>"
+        return f"<Collection {self.folder.shown!r}: {len(self):,} documents, {len(self.outline.tree.leaves)} topics>"
 
     @property
     def generation(self) -> Generation:
@@ -120,7 +122,7 @@ class Collection:
         return self.folder.generation
 
     @property
-    def shape(self) -> Shape:
+    def outline(self) -> Shape:
         """The tree as people see it."""
         return self.state.shape
 
@@ -177,7 +179,7 @@ class Collection:
     @cached_property
     def placer(self) -> Placer:
         """The model as it files documents into the tree that people see."""
-        return Placer(self.model, self.shape.tree, self.shape.class_nodes)
+        return Placer(self.model, self.outline.tree, self.outline.class_nodes)
 
     @cached_property
     def categories(self) -> Categories | None:
@@ -187,23 +189,13 @@ class Collection:
 
     @cached_property
     def tree(self) -> TopicTree:
-        """The tree with the words and sizes of its topics, as people have shaped it."""
-        shape, known = self.shape, self.description
-        size = np.asarray(self.shares.sum(axis=0, dtype=np.float64)).ravel() @ shape.tree.path_mask(shape.class_nodes)
-        of_topic: dict[int, list[NodeSummary]] = {}
-        for topic, node in zip(shape.node_topics, known.nodes, strict=True):
-            of_topic.setdefault(topic, []).append(node)
-        nodes = tuple(
-            _summary(of_topic.get(topic, []), float(size[node]), len(self), shape.tree.depths[node])
-            for node, topic in enumerate(shape.topics)
-        )
-        told: dict[str, Any] = {name: known.facts.get(name) for name in ("stopped", "reason", "agreement")}
-        sizes: dict[str, Any] = {name: known.facts.get(name) for name in ("n_tokens", "n_words")}
-        curve = known.facts.get("curve")
-        return TopicTree(
-            tree=shape.tree, nodes=nodes, n_docs=len(self), general_words=self.counting.general,
-            curve=None if curve is None else Curve.from_dict(curve), **told, **sizes,
-        )  # fmt: skip
+        """The tree with the words and sizes of its topics, as people have shaped it; the model is not loaded for it."""
+        return described(self.outline, self.description, self.shares, self.counting.general)
+
+    @property
+    def placed(self) -> Placed:
+        """The documents in the tree, as comparing, judging and exporting want them."""
+        return placed(self.outline, self.shares, self.documents.ids()[: len(self)], self.tree.words)
 
     def counted(self, documents: Sequence[Document], n_jobs: int | None = 1) -> Csr:
         """The counts of other documents, as those of the collection were counted."""
@@ -213,7 +205,7 @@ class Collection:
 
     def topic(self, name: str | int) -> int:
         """The number of a topic that is called so, or has the word."""
-        return self.shape.find(name)
+        return self.outline.find(name)
 
     def rows_under(self, topic: int, least: float = 0.5) -> Any:
         """The rows of the documents of which at least so much lies under a topic."""
@@ -221,14 +213,20 @@ class Collection:
 
     def shares_under(self, topic: int) -> Any:
         """How much of each document lies under a topic."""
-        below = self.shape.tree.path_mask(self.shape.class_nodes)[:, self.shape.node(topic)]
+        below = self.outline.tree.path_mask(self.outline.class_nodes)[:, self.outline.node(topic)]
         return self.shares @ below.astype(np.float64)
 
-    def search(self, text: str, n: int = 10, *, by: str = "words", topic: str | int | None = None) -> Found:
-        """The documents that a query finds: by their words, or by meaning. See ``files.finding``."""
+    def search(
+        self, text: str, n: int = 10, *, by: str = "words", topic: str | int | None = None, why: bool = False
+    ) -> Found:
+        """The documents that a query finds: by "words" (full text), by "meaning", or by "both"; ``why`` says why.
+
+        ``topic`` keeps to what lies under a topic. What may be typed: quoted phrases, prefix*, -not, topic:, tag:,
+        label:, type:, before:, after:.
+        """
         from topiarist.files import finding
 
-        return finding.search(self, text, n, by=by, topic=topic)
+        return finding.search(self, text, n, by=by, topic=topic, why=why)
 
     def similar(self, document: str, n: int = 10, *, topic: str | int | None = None, why: bool = False) -> Found:
         """The documents that are most like one, given by its id."""
@@ -236,20 +234,47 @@ class Collection:
 
         return finding.similar(self, document, n, topic=topic, why=why)
 
-    def file(self, documents: Iterable[Document], rho: float = 0.9) -> Iterable[Filed]:
-        """Where new documents belong, one after the other; nothing is kept. See ``files.filing``."""
+    def file(self, documents: Iterable[Document], rho: float = 0.9) -> Iterator[Filed]:
+        """Where new documents belong, one after the other: at the deepest topic that is more certain than ``rho``.
+
+        Nothing is kept; ``add`` keeps them.
+        """
         from topiarist.files import filing
 
         return filing.file(self, documents, rho)
 
-    def edit(self, edits: Iterable[Edit], *, refit: bool = True, verbose: bool = False) -> None:
-        """Change the tree, all edits or none, and fit it again where that is needed. See ``files.shaping``."""
-        from topiarist.files import shaping
+    def add(self, documents: Iterable[Document], rho: float = 0.9, *, learn: bool = True) -> list[Filed]:
+        """File documents and keep them, all or none; with ``learn`` the model learns from them where it can."""
+        from topiarist.files import filing
 
-        shaping.edit(self, tuple(edits), refit=refit, verbose=verbose)
+        return list(filing.add(self, documents, rho, learn=learn))
+
+    def shape(
+        self, edits: Iterable[Edit | Mapping[str, Any] | str], *, refit: bool = True, verbose: bool = False
+    ) -> None:
+        """Change the tree, all edits or none, and fit it again where that is needed.
+
+        An edit is a value such as ``Rename("oil", "Energy")``, what a file of edits has,
+        ``{"rename": {"topic": "oil", "name": "Energy"}}``, or a line of words, ``"rename oil Energy"``.
+        """
+        from topiarist.files import shaping
+        from topiarist.tasks.shape.wording import edits_of
+
+        shaping.shape(self, edits_of(edits), refit=refit, verbose=verbose)
+
+    def learn(
+        self, labels: Mapping[str, Sequence[str]] | None = None, *, several: bool | None = None, holdout: float = 0.2
+    ) -> Quality:
+        """Learn categories from labels by document id, or from those that the documents came with.
+
+        Filing tells them from then on. A share of the documents is held out to tell how good they are.
+        """
+        from topiarist.files import learning
+
+        return learning.learn(self, labels, several=several, holdout=holdout)
 
     def undo(self) -> str:
-        """Take the last edit back, exactly; what it was."""
+        """Take the last edit, fit or learning back, exactly; what it was."""
         from topiarist.files import shaping
 
         return shaping.undo(self)
@@ -270,17 +295,3 @@ class Collection:
 
 _OF_STATE = ("counting", "counts", "shares", "model", "crown", "description", "tree", "index", "placer", "categories")
 
-
-def _summary(of_model: list[NodeSummary], size: float, n_docs: int, depth: int) -> NodeSummary:
-    """What is known of a topic from the nodes of the model that are in it: several where topics were merged."""
-    words = tuple(dict.fromkeys(word for row in _in_turn([node.words for node in of_model]) for word in row))
-    rows = tuple(dict.fromkeys(row for group in _in_turn([node.rows for node in of_model]) for row in group))
-    names = tuple(dict.fromkeys(name for group in _in_turn([node.prototypes for node in of_model]) for name in group))
-    coherence = float(np.mean([node.coherence for node in of_model])) if of_model else 0.0
-    return NodeSummary(words, size, size / max(n_docs, 1), names, coherence, depth, rows)
-
-
-def _in_turn(lists: list[tuple[Any, ...]]) -> list[list[Any]]:
-    """The first of all, the second of all, and so on."""
-    longest = max(map(len, lists), default=0)
-    return [[one[place] for one in lists if place < len(one)] for place in range(longest)]

@@ -56,7 +56,7 @@ def file(collection: Collection, documents: Iterable[Document], rho: float = 0.9
 
 def filed(collection: Collection, batch: list[Document], counts: Csr, places: Places) -> Iterator[Filed]:
     """Each document of a batch with its place in words."""
-    shape, words = collection.shape, collection.counting.vocabulary.words
+    shape, words = collection.outline, collection.counting.vocabulary.words
     tree = shape.tree
     nodes = places.posterior.astype(np.float64) @ tree.path_mask(shape.class_nodes)
     labels = collection.categories.told(counts) if collection.categories is not None else None

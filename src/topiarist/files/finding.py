@@ -192,7 +192,7 @@ def _allowed(collection: Collection, topics: Sequence[Filter]) -> Array | None:
 
 def places_of(collection: Collection, rows: Sequence[int], certain: float = CERTAIN) -> list[Place]:
     """Where documents lie."""
-    shape = collection.shape
+    shape = collection.outline
     if not rows:
         return []
     nodes = node_posterior(shape.tree, shape.class_nodes, collection.shares[list(rows)].toarray())

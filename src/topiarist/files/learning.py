@@ -14,6 +14,7 @@ from topiarist.errors import InputError
 from topiarist.files import contents, log
 from topiarist.files.categories import Categories
 from topiarist.files.parts import new_part
+from topiarist.files.shaping import LEARN
 from topiarist.files.state import CATEGORIES
 from topiarist.hierarchy.tree import Tree
 from topiarist.metrics import example_f1
@@ -23,7 +24,6 @@ from topiarist.tasks.pmm import PMM
 if TYPE_CHECKING:
     from topiarist.files.collection import Collection
 
-LEARN = "learn"
 FEWEST = 2  # documents of a label, so that one can be held out
 
 

@@ -26,13 +26,14 @@ from topiarist.tasks.refitting import refit
 from topiarist.tasks.shape.edits import Branch, Edit, Pin, apply
 from topiarist.tasks.shape.shape import Shape
 from topiarist.tasks.shape.start import Start, start
-from topiarist.tasks.shape.wording import to_entry
+from topiarist.tasks.shape.wording import edit_from, to_entry, to_words
 from topiarist.tasks.topic_tree import facts_of
 
 if TYPE_CHECKING:
     from topiarist.files.collection import Collection
 
-EDIT, REFIT, UNDO = "edit", "refit", "undo"
+EDIT, REFIT, UNDO, LEARN = "edit", "refit", "undo", "learn"
+UNDOABLE = (EDIT, REFIT, LEARN)
 N_WORDS, N_TYPICAL = 20, 10
 
 
@@ -52,53 +53,51 @@ def preview(collection: Collection, edits: Sequence[Edit]) -> Preview:
     return Preview(shape, {topic: float(sizes[node]) for node, topic in enumerate(shape.topics)})
 
 
-def edit(collection: Collection, edits: Sequence[Edit], *, refit: bool = True, verbose: bool = False) -> None:
+def shape(collection: Collection, edits: Sequence[Edit], *, refit: bool = True, verbose: bool = False) -> None:
     """Apply edits, all or none; and fit the tree again, if that is asked for and any of them needs it.
 
+    No edits at all ask for a fit and nothing else.
     Edits and fit are one step: it is written down, and taken back, as a whole.
     """
     with collection.folder.writing() as generation:
         collection.refresh()
-        shape = _applied(collection, edits)
-        state, parts = replace(collection.state, shape=shape), list[Part]()
-        if refit and shape.pending:
-            state, parts = fitted(collection, generation, shape, verbose=verbose)
-        elif shape.titles != collection.shape.titles:
-            state = replace(state, shape=_labelled(shape, collection.description))
+        outline = _applied(collection, edits)
+        state, parts = replace(collection.state, shape=outline), list[Part]()
+        if refit and (outline.pending or not edits):
+            state, parts = fitted(collection, generation, outline, verbose=verbose)
+        elif outline.titles != collection.outline.titles:
+            state = replace(state, shape=_labelled(outline, collection.description))
         body = {"edits": [to_entry(one) for one in edits]}
         log.record(generation.database, EDIT if edits else REFIT, body, state.to_dict(), parts=parts)
     collection.refresh()
 
 
 def undo(collection: Collection) -> str:
-    """Take the last edit that still holds back: the state before it is the state now, to the last bit."""
+    """Take the last step that still holds back: the state before it is the state now, to the last bit."""
     with collection.folder.writing() as generation:
         collection.refresh()
         last = _last(generation)
-        if last is None:
-            raise UsageError("there is nothing to undo", hint="topiarist shape FOLDER --log shows what was done")
-        before = log.state(generation.database, last.before)  # type: ignore[arg-type]
-        if before["n_docs"] != collection.state.n_docs:
-            raise UsageError(
-                f"documents were added after edit {last.number}, and would be lost",
-                hint="undo what you meant by another edit",
-            )
         log.record(generation.database, UNDO, {"edit": last.number}, last.before)  # type: ignore[arg-type]
     collection.refresh()
     return told(last)
 
 
-def _last(generation: Generation) -> log.Edit | None:
-    """The newest edit that was not taken back; nothing before documents were added or the tree was grown."""
+def _last(generation: Generation) -> log.Edit:
+    """The newest step that was not taken back. Documents that were added stay, and with them what was before them."""
     undone = set()
     for entry in log.history(generation.database):
         if entry.kind == UNDO:
             undone.add(entry.body["edit"])
-        elif entry.kind in (EDIT, REFIT) and entry.number not in undone:
+        elif entry.kind not in UNDOABLE:
+            if entry.before is None:
+                break
+            raise UsageError(
+                f"the last step ({told(entry)}) cannot be undone, and nothing before it",
+                hint="say what you meant by another edit",
+            )
+        elif entry.number not in undone:
             return entry
-        elif entry.kind not in (EDIT, REFIT):
-            return None
-    return None
+    raise UsageError("there is nothing to undo", hint=f"topiarist shape {generation.shown} --log shows what was done")
 
 
 def told(entry: log.Edit) -> str:
@@ -107,18 +106,13 @@ def told(entry: log.Edit) -> str:
         return f"undo of {entry.body['edit']}"
     if entry.kind != EDIT:
         added = f"{entry.body.get('documents', 0):,} documents added"
-        return {"grow": "grown", "add": added, "learn": "categories learned"}.get(entry.kind, entry.kind)
-    return "; ".join(_in_words(one) for one in entry.body["edits"])
-
-
-def _in_words(entry: dict[str, Any]) -> str:
-    ((kind, given),) = entry.items()
-    said = [", ".join(map(str, value)) if isinstance(value, list) else str(value) for value in given.values() if value]
-    return f"{kind} {' · '.join(said)}"
+        known = {"grow": "grown", "add": added, LEARN: "categories learned", REFIT: "fitted again"}
+        return known.get(entry.kind, entry.kind)
+    return "; ".join(to_words(edit_from(one)) for one in entry.body["edits"])
 
 
 def _applied(collection: Collection, edits: Sequence[Edit]) -> Shape:
-    shape = collection.shape
+    shape = collection.outline
     for one in edits:
         if isinstance(one, Pin | Branch):
             for document in one.documents:

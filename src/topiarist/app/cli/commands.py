@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from topiarist import __version__
+from topiarist.app.cli import using
 from topiarist.app.cli.failures import explained
 from topiarist.app.cli.options import OUTPUT, READING, Common, flag, option, with_common_options
-from topiarist.app.cli.using import register
 
 app = typer.Typer(
     help="Shape document collections into topic trees.",
@@ -165,4 +165,4 @@ def doctor(
         command.run(warm=warm)
 
 
-register(app)
+using.register(app)

@@ -52,6 +52,11 @@ class Shape:
         """The node at which each class of the model is now."""
         return tuple(self.node_of[topic] for topic in self.class_topics)
 
+    @property
+    def root(self) -> int:
+        """The topic above all others."""
+        return self.topics[self.tree.root]
+
     def node(self, topic: int) -> int:
         """The node of a topic, or an error that says which topics there are."""
         if topic not in self.node_of:

@@ -8,7 +8,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, asdict, fields
 from typing import Any
 
@@ -79,6 +81,33 @@ def to_entry(edit: Edit) -> dict[str, Any]:
     return {type(edit).__name__.lower(): asdict(edit)}
 
 
+def to_words(edit: Edit) -> str:
+    """The edit as it would be typed."""
+    match edit:
+        case Rename(topic, name) | Describe(topic, name):
+            words = [topic, name]
+        case Merge(topics, name):
+            words = [*topics, *(["as", name] if name else [])]
+        case Split(topic, into):
+            words = [topic, into]
+        case Move(topic, under):
+            words = [topic, "under", under]
+        case Delete(topic, below):
+            words = [topic, *(["below"] if below else [])]
+        case Pin(documents, topic):
+            words = [*documents, "to", topic]
+        case Unpin(documents):
+            words = [*documents]
+        case Branch(under, name, documents):
+            words = [name, "under", under, "with", *documents]
+    return " ".join([type(edit).__name__.lower(), *(_quoted(str(word)) for word in words)])
+
+
+def _quoted(word: str) -> str:
+    """In quotes where a shell, or we, would take it for several words or for nothing."""
+    return word if word and not re.search(r"[^\w.,:@%+=/·-]", word) else shlex.quote(word)
+
+
 def _value(kind: str, value: Any, where: str) -> Any:
     """A value of the type that the part of an edit has."""
     if kind.startswith("tuple"):
@@ -96,6 +125,28 @@ def _value(kind: str, value: Any, where: str) -> Any:
 
 def _parts(kind: str) -> str:
     return f"- {kind}: {{{', '.join(f'{one.name}: …' for one in fields(KINDS[kind]))}}}"
+
+
+def edits_of(given: Iterable[Any]) -> tuple[Edit, ...]:
+    """Edits in whatever form they come: as values, as entries of a file, or as lines of words."""
+    found: list[Edit] = []
+    for place, one in enumerate([given] if isinstance(given, str | Mapping) else given, 1):
+        if isinstance(one, str):
+            found.append(edit_of_line(one))
+        else:
+            found.append(one if isinstance(one, Edit) else edit_from(one, place))
+    return tuple(found)
+
+
+def edit_of_line(line: str) -> Edit:
+    """An edit from a line as it would be typed, with quotes around names of several words."""
+    try:
+        words = shlex.split(line)
+    except ValueError:  # a quote that nobody closes, as in: rename oil Driver's
+        words = line.split()
+    if not words:
+        raise UsageError("expected an edit, got an empty line", hint=WORDS["rename"])
+    return edit_of_words(words)
 
 
 def edit_of_words(words: Sequence[str]) -> Edit:

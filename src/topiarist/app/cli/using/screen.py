@@ -1,0 +1,118 @@
+"""Where a command prints: results to standard output, everything else to standard error; and what it says at the end."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import textwrap
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from topiarist.app.cli.printing import one_line, speaks_unicode, typed_command
+from topiarist.app.cli.using.options import Output
+from topiarist.files.collection import Collection
+from topiarist.hierarchy.render import columns, shortened
+
+NARROWEST, WIDEST = 40, 120  # columns of a terminal that are used
+STEP = " ▸ "
+BAR = "▇"
+
+
+class Screen:
+    """The two streams of a command, and how wide the first is: None where nobody looks at columns."""
+
+    def __init__(self, options: Output) -> None:
+        self.options = options
+        self.out = Console(highlight=False, markup=False)
+        self.notes = Console(stderr=True, quiet=options.quiet, highlight=False, markup=False)
+        self.width = max(NARROWEST, min(WIDEST, self.out.width)) if self.out.is_terminal else None
+        self.ascii = not speaks_unicode()
+
+    def print(self, *parts: str | tuple[str, str] | Text, indent: int = 0) -> None:
+        """A paragraph: whole words on a terminal, one line elsewhere."""
+        text = Text.assemble(*parts)
+        if self.width is None or columns(text.plain) + indent <= self.width:
+            self._line(Text(" " * indent) + text)
+            return
+        for line in text.wrap(self.out, self.width - indent):
+            line.rstrip()
+            self._line(Text(" " * indent) + line)
+
+    def cut(self, *parts: str | tuple[str, str] | Text) -> None:
+        """One line, cut where the screen ends."""
+        text = Text.assemble(*parts)
+        if self.width is not None:
+            text.truncate(self.width, overflow="ellipsis")
+        self._line(text)
+
+    def _line(self, text: Text) -> None:
+        text.rstrip()
+        self.out.print(text, soft_wrap=True)
+
+    def heading(self, text: str) -> None:
+        """The title of a part, with an empty line before it."""
+        self._line(Text())
+        self._line(Text(text.upper() if not self.ascii else text.upper(), style="bold dim"))
+
+    def json(self, body: Any) -> None:
+        """The one JSON document."""
+        print(json.dumps(body, indent=2, ensure_ascii=self.ascii, allow_nan=False))
+
+    def say(self, *parts: str | tuple[str, str] | Text) -> None:
+        """A remark on the way."""
+        self.notes.print(Text.assemble(*parts), soft_wrap=not self.notes.is_terminal)
+
+    def next(self, *commands: str) -> None:
+        """What to type next; the folder is filled in as the user typed it."""
+        program, folder = typed_command(), shlex.quote(self.options.folder)
+        lines = [f"{program} {command.replace('FOLDER', folder)}" for command in commands[:3]]
+        lead = "Next:  "
+        self.notes.print()
+        for number, line in enumerate(lines):
+            self.notes.print(Text((lead if not number else " " * len(lead)) + line), soft_wrap=True)
+
+    def fits(self, text: str, room: int) -> str:
+        """The text without line breaks, cut to so many columns on a terminal."""
+        plain = one_line(text)
+        return plain if self.width is None else shortened(plain, max(room, 1), "..." if self.ascii else "…")
+
+    @contextmanager
+    def waiting(self, text: str) -> Iterator[None]:
+        """Something that takes a moment: a spinner on a terminal, a line elsewhere."""
+        if self.options.quiet:
+            yield
+        elif self.notes.is_terminal:
+            with self.notes.status(text):
+                yield
+        else:
+            self.say(f"{text} …")
+            yield
+
+
+def opened(options: Output) -> Collection:
+    """The collection that a command was given."""
+    return Collection.open(options.folder)
+
+
+def bar(share: float, width: int = 10) -> str:
+    """A bar of at most so many columns; something for everything that is not nothing."""
+    return BAR * (max(1, round(width * min(share, 1.0))) if share > 0 else 0)
+
+
+def path_of(names: Iterable[str]) -> str:
+    """A path in the tree as people read it."""
+    return STEP.join(map(one_line, names)) or "Everything"
+
+
+def percent(share: float) -> str:
+    """A share in percent: no more digits than can be believed."""
+    return "<1 %" if 0 < share < 0.005 else f"{share:.0%}".replace("%", " %")
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """A text as lines of whole words."""
+    return textwrap.wrap(one_line(text), width) or [""]

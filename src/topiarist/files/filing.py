@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, replace
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from topiarist.counts.validation import Csr
+from topiarist.errors import InputError, UsageError
 from topiarist.files import contents, indexing, log
+from topiarist.files.arriving import batches, coming
 from topiarist.files.documents import Documents
+from topiarist.files.finding import Place
 from topiarist.files.generation import Generation
+from topiarist.files.looking import all_places
 from topiarist.files.parts import Part, new_part
 from topiarist.files.state import COUNTS, SEARCH, SHARES, TREE, State
 from topiarist.tasks.crowns import shares_of, sparse_shares
-from topiarist.tasks.placement import Places, Usual, usual_of
+from topiarist.tasks.placement import Usual, usual_of
 from topiarist.text.documents import Document
 
 if TYPE_CHECKING:
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
 
 BATCH = 2_000
 MOST_PIECES = 8  # of counts: then they become one
+PART = 0.1  # of a document in a topic, to be told as one of several
 ADD = "add"
 
 
@@ -39,65 +44,124 @@ class Filed:
     unusual: bool  # fits worse than nearly all documents of the collection
     labels: tuple[str, ...] = ()  # of the categories that were learned
     label_certainty: tuple[float, ...] = ()
+    places: tuple[Place, ...] = ()  # every topic with a part of it, if several were asked for
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON data, without the text."""
-        known = asdict(self)
-        return {"id": self.document.id, "title": self.document.title} | {
-            name: known[name] for name in known if name != "document"
-        }
+        plain: dict[str, Any] = {"id": self.document.id, "title": self.document.title, "topic": self.topic}
+        for name in ("path", "certainty", "words", "unusual", "labels", "label_certainty"):
+            value = getattr(self, name)
+            plain[name] = list(value) if isinstance(value, tuple) else value
+        plain["places"] = [
+            {"topic": place.topic, "path": list(place.path), "share": round(place.share, 4)} for place in self.places
+        ]
+        return plain
 
 
-def file(collection: Collection, documents: Iterable[Document], rho: float = 0.9) -> Iterator[Filed]:
-    """Where documents belong, one after the other."""
-    for batch, counts in _counted(collection, documents):
-        yield from filed(collection, batch, counts, collection.placer.place(counts, rho, _usual(collection)))
+def file(
+    collection: Collection,
+    documents: Iterable[Document],
+    rho: float = 0.9,
+    *,
+    several: bool = False,
+    live: bool = False,
+) -> Iterator[Filed]:
+    """Where documents belong, one after the other; with ``several`` every topic that has a tenth of one.
+
+    ``live``: answer as documents come, however slowly that is, instead of in large batches.
+    """
+    _check_rho(rho)
+    for batch in coming(documents, BATCH) if live else batches(documents, BATCH):
+        yield from placed(collection, batch, rho, several=several)[0]
 
 
-def filed(collection: Collection, batch: list[Document], counts: Csr, places: Places) -> Iterator[Filed]:
+class Batch(NamedTuple):
+    """Some documents: where they belong, and what keeping them needs."""
+
+    filed: list[Filed]
+    counts: Csr
+    posterior: Any
+
+
+def placed(collection: Collection, batch: list[Document], rho: float, *, several: bool = False) -> Batch:
     """Each document of a batch with its place in words."""
-    shape, words = collection.outline, collection.counting.vocabulary.words
-    tree = shape.tree
-    nodes = places.posterior.astype(np.float64) @ tree.path_mask(shape.class_nodes)
+    outline, words = collection.outline, collection.counting.vocabulary.words
+    tree, counts = outline.tree, collection.counted(batch)
+    places = collection.placer.place(counts, rho, _usual(collection))
+    nodes = (places.posterior.astype(np.float64) @ tree.path_mask(outline.class_nodes)).round(4)
     labels = collection.categories.told(counts) if collection.categories is not None else None
+    parts = all_places(collection, places.posterior, PART) if several else None
     paths = {int(node): tree.path(int(node))[1:] for node in np.unique(places.nodes)}
-    for row, document in enumerate(batch):
-        node = int(places.nodes[row])
-        path = paths[node]
+    names = {node: tuple(tree.names[step] for step in path) for node, path in paths.items()}
+    filed = []
+    for row, (document, node, unusual) in enumerate(
+        zip(batch, places.nodes.tolist(), places.unusual.tolist(), strict=True)
+    ):
         known = labels[row] if labels is not None else ((), ())
-        yield Filed(
-            document, shape.topics[node], tuple(tree.names[step] for step in path),
-            tuple(round(float(nodes[row, step]), 4) for step in path),
-            tuple(words[column] for column in places.words[row]), bool(places.unusual[row]), *known,
-        )  # fmt: skip
+        decided = tuple([words[column] for column in places.words[row]])
+        certainty = tuple(nodes[row, list(paths[node])].tolist())
+        own = parts[row] if parts is not None else ()
+        filed.append(Filed(document, outline.topics[node], names[node], certainty, decided, unusual, *known, own))
+    return Batch(filed, counts, places.posterior)
 
 
 def add(
-    collection: Collection, documents: Iterable[Document], rho: float = 0.9, *, learn: bool = True
+    collection: Collection,
+    documents: Iterable[Document],
+    rho: float = 0.9,
+    *,
+    learn: bool = True,
+    several: bool = False,
+    rename: bool = False,
 ) -> Iterator[Filed]:
     """File documents and keep them: all of them are in the collection when the last has come, or none.
 
     With ``learn`` a model that can (cam and hplsa, as they were grown) learns from them, and every document finds its
-    place anew.
+    place anew. A document whose id is taken is refused, or with ``rename`` gets a number behind its id.
     """
+    _check_rho(rho)
     with collection.folder.writing() as generation:
         collection.refresh()
-        state, parts = collection.state, []
-        for batch, counts in _counted(collection, documents):
-            places = collection.placer.place(counts, rho, _usual(collection))
-            yield from filed(collection, batch, counts, places)
-            parts.append((batch, counts, sparse_shares(places.posterior)))
+        state, parts = collection.state, list[Batch]()
+        known = set(collection.documents.ids())
+        for batch in batches(documents, BATCH):
+            found = placed(collection, _with_own_ids(batch, known, rename=rename), rho, several=several)
+            yield from found.filed
+            parts.append(found)
         if not parts:
             return
-        added = [document for batch, _, _ in parts for document in batch]
+        added = [one.document for part in parts for one in part.filed]
         new = _Addition(collection, generation, state)
         with generation.database.transaction():
             Documents(generation.database).append(added)
-            counts = contents.stacked([counts for _, counts, _ in parts])
-            shares = contents.stacked([shares for _, _, shares in parts])
+            counts = contents.stacked([part.counts for part in parts])
+            shares = contents.stacked([sparse_shares(part.posterior) for part in parts])
             state = new.kept(added, counts, shares, learn=learn)
             log.record(generation.database, ADD, {"documents": len(added)}, state.to_dict(), parts=new.parts)
     collection.refresh()
+
+
+def _check_rho(rho: float) -> None:
+    if not 0 <= rho <= 1:
+        raise UsageError(f"rho is a probability from 0 to 1, got {rho}", hint="0.9")
+
+
+def _with_own_ids(batch: list[Document], known: set[str], *, rename: bool) -> list[Document]:
+    """The documents, each with an id that nobody has; ``known`` is told of them."""
+    found = []
+    for document in batch:
+        if document.id in known:
+            if not rename:
+                raise InputError(
+                    f"there is a document {document.id!r} already", hint="--rename gives new ids; or leave it out"
+                )
+            number = 2
+            while f"{document.id}#{number}" in known:
+                number += 1
+            document = replace(document, id=f"{document.id}#{number}")
+        known.add(document.id)
+        found.append(document)
+    return found
 
 
 class _Addition:
@@ -147,14 +211,22 @@ class _Addition:
         with new_part(self.generation, TREE) as tree:
             contents.write_tree(tree.folder, model, replace(known, facts=told))
         self.parts.append(tree.part)
-        rows = self._matrix(SHARES, shares_of(model, whole))
+        shares = shares_of(model, whole)
+        if pins := self.collection.outline.pins:
+            shares = self._with_pinned(shares, [self.collection.documents.row_of(name) for name in pins])
+        rows = self._matrix(SHARES, shares)
         return state.with_part(TREE, tree.name).with_pieces(SHARES, [rows])
 
 
-def _counted(collection: Collection, documents: Iterable[Document]) -> Iterator[tuple[list[Document], Csr]]:
-    stream = iter(documents)
-    while batch := list(islice(stream, BATCH)):
-        yield batch, collection.counted(batch)
+    def _with_pinned(self, shares: Csr, rows: list[int]) -> Csr:
+        """What people pinned stays where it was, whatever the model has learned."""
+        where = np.zeros(shares.shape[0], bool)
+        where[rows] = True
+        kept = self.collection.shares
+        old = contents.stacked([kept, csr_array((len(where) - kept.shape[0], kept.shape[1]), dtype=kept.dtype)])
+        whole = csr_array(shares.multiply(~where[:, None]) + old.multiply(where[:, None]))
+        whole.eliminate_zeros()
+        return whole
 
 
 def _usual(collection: Collection) -> Usual:

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 WAYS = ("words", "meaning", "both")
+LIKE = "both"  # documents are alike in words and in meaning: more often of one label than by either alone
 FEW = 5  # hits by words: below, meaning is offered
+NEAR = 100  # documents that are looked at to see where a meaning is at home
 LEAD = 160  # characters of a text that was found by meaning
 CERTAIN = 0.5  # share of a document under the topic that is shown as its place
 UNDER = 0.5  # share of a document under a topic for it to be there
@@ -95,9 +97,22 @@ def similar(
     row = collection.documents.row_of(document)
     allowed = _allowed(collection, [Filter("topic", str(topic))] if topic is not None else [])
     index = collection.index
-    scores = index.scores(index.query_like(row))
+    asked = index.query_like(row)
+    scores = index.scores(asked, by=LIKE)
     scores[row] = -np.inf
-    return _ranked(collection, scores, allowed, n, 0, index.query_like(row) if why else None, "meaning")
+    return _ranked(collection, scores, allowed, n, 0, asked if why else None, LIKE)
+
+
+def like_text(
+    collection: Collection, text: str, n: int = 10, *, topic: str | int | None = None, why: bool = False
+) -> Found:
+    """The documents most like a text that need not be in the collection."""
+    allowed = _allowed(collection, [Filter("topic", str(topic))] if topic is not None else [])
+    answer = collection.index.search(text, 1)
+    if not answer.hits:
+        return Found((), 0, message="None of its words is known in this collection.")
+    scores = collection.index.scores(text, by=LIKE)
+    return _ranked(collection, scores, allowed, n, 0, text if why else None, LIKE)
 
 
 def _by_words(collection: Collection, query: Query, allowed: Array | None, n: int, offset: int) -> Found:
@@ -134,14 +149,7 @@ def _said(index: Index, query: Query, total: int) -> dict[str, Any]:
 def _by_meaning(
     collection: Collection, query: Query, allowed: Array | None, n: int, offset: int, by: str, why: bool
 ) -> Found:
-    words = " ".join(term.words for term in query.terms if not term.exclude)
-    others = [item for item in query.filters if item.kind != "topic"]
-    excluded = [term for term in query.terms if term.exclude]
-    if others or excluded:
-        rows = Index(collection.generation.database).rows(Query((*others, *excluded)))
-        kept = np.zeros(len(collection), bool)
-        kept[rows] = True
-        allowed = kept if allowed is None else allowed & kept
+    words, allowed = _meant(collection, query, allowed)
     index = collection.index
     answer = index.search(words, 1, by=by)
     if not answer.hits:
@@ -152,6 +160,32 @@ def _by_meaning(
     return replace(found, read_as=query.read_as, message=said)
 
 
+def _meant(collection: Collection, query: Query, allowed: Array | None) -> tuple[str, Array | None]:
+    """The words of a query whose meaning counts, and the documents that its conditions leave."""
+    words = " ".join(term.words for term in query.terms if not term.exclude)
+    others = [item for item in query.filters if item.kind != "topic"]
+    excluded = [term for term in query.terms if term.exclude]
+    if others or excluded:
+        rows = Index(collection.generation.database).rows(Query((*others, *excluded)))
+        kept = np.zeros(len(collection), bool)
+        kept[[row for row in rows if row < len(kept)]] = True
+        allowed = kept if allowed is None else allowed & kept
+    return words, allowed
+
+
+def matching(collection: Collection, text: str, *, by: str = "words", topic: str | int | None = None) -> list[int]:
+    """The rows of all documents that match a query; by meaning, of which every document has some, the best ones."""
+    query = parse(text)
+    under = [Filter("topic", str(topic))] if topic is not None else []
+    allowed = _allowed(collection, (*query.topics, *under))
+    if by == "words" or not query.terms:
+        within = None if allowed is None else allowed.__getitem__
+        return Index(collection.generation.database).rows(query, within=within)
+    words, allowed = _meant(collection, query, allowed)
+    scores = collection.index.scores(words, by=by)
+    return _best(scores if allowed is None else np.where(allowed, scores, -np.inf), NEAR)
+
+
 def _ranked(
     collection: Collection, scores: Array, allowed: Array | None, n: int, offset: int, asked: Any, by: str
 ) -> Found:
@@ -159,9 +193,7 @@ def _ranked(
     if allowed is not None:
         scores = np.where(allowed, scores, -np.inf)
     total = int((scores > 0).sum())
-    wanted = min(total, offset + n)
-    top = np.argpartition(-scores, wanted - 1)[:wanted] if wanted else np.empty(0, np.int64)
-    rows = top[np.lexsort((top, -scores[top]))][offset:].tolist()
+    rows = _best(scores, offset + n)[offset:]
     documents, places = collection.documents.many(rows), places_of(collection, rows)
     index = collection.index
     hits = tuple(
@@ -172,6 +204,14 @@ def _ranked(
         for row, document, place in zip(rows, documents, places, strict=True)
     )  # fmt: skip
     return Found(hits, total)
+
+
+def _best(scores: Array, n: int) -> list[int]:
+    """The rows of the largest scores above zero, best first."""
+    wanted = min(int((scores > 0).sum()), n)
+    top = np.argpartition(-scores, wanted - 1)[:wanted] if wanted else np.empty(0, np.int64)
+    rows: list[int] = top[np.lexsort((top, -scores[top]))].tolist()
+    return rows
 
 
 def _lead(text: str) -> str:

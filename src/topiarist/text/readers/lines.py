@@ -42,6 +42,26 @@ class Line:
     text: str | None
 
 
+class Live:
+    """A stream that is read as it comes: nobody waits for a sample of it before the first line is passed on."""
+
+    live = True
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def read1(self, most: int) -> bytes:
+        """What is there, and at least something unless the stream has ended."""
+        return _read_some(self._stream, most)
+
+    read = read1
+
+
+def is_live(stream: object) -> bool:
+    """Whether a stream wants to be read as it comes."""
+    return bool(getattr(stream, "live", False))
+
+
 def opened(file: File) -> AbstractContextManager[BinaryIO]:
     """The bytes of a file, unpacked. A stream that the caller brought stays open."""
     if file.stream is not None:
@@ -122,7 +142,7 @@ class _Rewound(io.RawIOBase):
         self._broken: BaseException | None = None
         head = b""
         try:
-            while len(head) < SAMPLE_BYTES and (piece := _read_some(stream, SAMPLE_BYTES - len(head))):
+            while len(head) < (1 if is_live(stream) else SAMPLE_BYTES) and (piece := _read_some(stream, SAMPLE_BYTES - len(head))):
                 head += piece
         except READ_ERRORS as error:
             if not head:

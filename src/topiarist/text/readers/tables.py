@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from topiarist.text.readers.columns import Chosen, Columns, choose
 from topiarist.text.readers.items import File, Item, Raw, Reader, Setting, Trouble
+from topiarist.text.readers.lines import is_live
 
 _SAMPLE_ROWS = 1000
 _SAMPLE_CHARACTERS = 4_000_000
@@ -35,7 +36,7 @@ def table_reader(rows_of: Callable[[File, Setting], Rows]) -> Reader:
 
     def read(file: File, setting: Setting) -> Iterator[Item]:
         rows = rows_of(file, setting)
-        sample = sample_of(rows)
+        sample = first_of(rows) if is_live(file.stream) else sample_of(rows)
         if not any(isinstance(row, Row) for row in sample):
             yield from (row for row in sample if isinstance(row, Trouble))
             return
@@ -61,6 +62,16 @@ def cell_text(value: object) -> str:
     if isinstance(value, dict):
         raise ValueError("an object")
     return str(value)
+
+
+def first_of(rows: Rows) -> list[Row | Trouble]:
+    """What comes up to the first row, where nobody wants to wait for more."""
+    sample: list[Row | Trouble] = []
+    for row in rows:
+        sample.append(row)
+        if isinstance(row, Row):
+            break
+    return sample
 
 
 def sample_of(rows: Rows) -> list[Row | Trouble]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+from dataclasses import dataclass
 from typing import Any
 
 from rich.text import Text
@@ -14,6 +16,7 @@ from topiarist.errors import UsageError
 from topiarist.files import finding
 from topiarist.files.collection import Collection
 from topiarist.files.finding import FEW, Found, FoundDocument
+from topiarist.files.spreading import Held, spread
 from topiarist.hierarchy.finding import nearest
 from topiarist.tasks.search import Explanation
 from topiarist.text.readers import read
@@ -21,7 +24,17 @@ from topiarist.text.readers import read
 NOTHING_FOUND = 1
 TOPICS_SHOWN = 5
 REASONS, SENSE = 4, 3
-QUERY_WORDS = 12  # of a text that is repeated in the first line
+NOTABLE = 0.01  # of a score: less is no reason
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A query, what it found, and which topics hold how many of so many hits."""
+
+    query: str
+    found: Found
+    held: tuple[Held, ...]
+    n_rows: int
 
 
 def run(options: FindOptions | SimilarOptions) -> None:
@@ -30,13 +43,14 @@ def run(options: FindOptions | SimilarOptions) -> None:
     with opened(options) as collection:
         if isinstance(options, FindOptions):
             query, found = _find(collection, options)
-            spread = finding.spread(collection, query, by=options.by, topic=options.topic) if found.total else ()
+            rows = finding.matching(collection, query, by=options.by, topic=options.topic) if found.total else []
+            held, n_rows = spread(collection, rows), len(rows)
         else:
-            query, found, spread = options.document, _similar(collection, options), ()
+            query, found, held, n_rows = options.document, _similar(collection, options), (), 0
         if options.json:
-            screen.json(_told(query, found, spread))
+            screen.json(_told(query, found, held))
         elif isinstance(options, FindOptions):
-            _show(screen, options, query, found, spread)
+            _show(screen, options, Answer(query, found, held, n_rows))
         else:
             _show_similar(screen, options, found)
         if not found.hits:
@@ -64,34 +78,42 @@ def _similar(collection: Collection, options: SimilarOptions) -> Found:
     return finding.similar(collection, options.document, options.number, topic=options.topic, why=options.why)
 
 
-def _show(screen: Screen, options: FindOptions, query: str, found: Found, spread: tuple[finding.Held, ...]) -> None:
-    least = "at least " if not found.exact else ""
-    verb = "match" if found.total != 1 else "matches"
-    how = {"words": verb, "meaning": "are near in meaning to", "both": f"{verb} or are near"}[options.by]
-    most = ""
-    if spread and found.total > 1:
-        most = f", most of them under {path_of(spread[0].path)}" if spread[0].documents > found.total / 2 else ""
+def _show(screen: Screen, options: FindOptions, answer: Answer) -> None:
+    found, held = answer.found, answer.held
     if found.read_as:
         screen.say(f"Read as: {found.read_as}")
     if found.hits:
-        screen.print(f"{least}{counted(found.total, 'document')} {how} ", (one_line(query), "bold"), f"{most}.")
+        screen.print(*_sentence(options, answer))
     if found.message:
         screen.print(found.message)
     if found.suggestions:
         screen.print("Did you mean ", (" or ".join(found.suggestions[:3]), "bold"), "?")
-    if len(spread) > 1:
-        _where(screen, spread, found.total)
+    if len(held) > 1:
+        _where(screen, answer)
     for number, hit in enumerate(found.hits, 1):
         _hit(screen, number, hit)
+    query = " ".join(map(shlex.quote, options.query))
     if options.by == "words" and found.total < FEW:
-        screen.next(f"find FOLDER {_typed(options.query)} --by meaning")
+        screen.next(f"find FOLDER {query} --by meaning", *([f"show FOLDER {found.hits[0].id}"] if found.hits else []))
     elif found.hits:
-        screen.next(
-            f"show FOLDER {found.hits[0].id}", f"find FOLDER {_typed(options.query)} --topic {spread[0].topic}"
-            if len(spread) > 1 and options.topic is None else f"similar FOLDER {found.hits[0].id}",
-        )  # fmt: skip
+        narrow = f"find FOLDER {query} --topic {held[0].topic}" if len(held) > 1 and options.topic is None else ""
+        screen.next(f"show FOLDER {shlex.quote(found.hits[0].id)}", narrow or f"similar FOLDER {found.hits[0].id}")
     else:
         screen.next("tree FOLDER")
+
+
+def _sentence(options: FindOptions, answer: Answer) -> list[str | tuple[str, str]]:
+    """How many there are, and where most of them lie."""
+    total, query = answer.found.total, (one_line(answer.query), "bold")
+    half = [held for held in answer.held if held.documents > answer.n_rows / 2 and answer.n_rows > 1]
+    deepest = path_of(max(half, key=lambda held: len(held.path)).path) if half else ""
+    if options.by == "words":
+        least = "" if answer.found.exact else "at least "
+        most = f", most of them under {deepest}" if half else ""
+        return [f"{least}{counted(total, 'document')} match{'es' if total == 1 else ''} ", query, f"{most}."]
+    lead = "Nearest in meaning to " if options.by == "meaning" else "Best by words and meaning for "
+    shown = f", {len(answer.found.hits):,} of {counted(total, 'document')}"
+    return [lead, query, f"{shown}; of the {answer.n_rows} best most are under {deepest}." if half else f"{shown}."]
 
 
 def _show_similar(screen: Screen, options: SimilarOptions, found: Found) -> None:
@@ -107,18 +129,18 @@ def _show_similar(screen: Screen, options: SimilarOptions, found: Found) -> None
         screen.next("find FOLDER WORDS")
 
 
-def _where(screen: Screen, spread: tuple[finding.Held, ...], total: int) -> None:
+def _where(screen: Screen, answer: Answer) -> None:
     """Which topics hold the hits: the next step of a search that found too much."""
     screen.heading("Where in the tree")
-    for held in spread[:TOPICS_SHOWN]:
+    for held in answer.held[:TOPICS_SHOWN]:
         indent = "  " * len(held.path)
-        name = screen.fits(held.path[-1] if held.path else "Everything", (screen.width or 100) - 40 - len(indent))
+        name = screen.fits(held.path[-1], (screen.width or 100) - 40 - len(indent))
         screen.cut(
-            f"{indent}{name}  ", (f"{held.documents:,} / {held.all:,}", "dim"), " ",
-            (bar(held.documents / max(total, 1), 8), "green"), (f"  (topic {held.topic})", "dim"),
+            f"{indent}{name}  ", (f"{held.documents:,} / {held.all:,} ", "dim"),
+            (bar(held.documents / max(answer.n_rows, 1), 8), "green"), (f"  (topic {held.topic})", "dim"),
         )  # fmt: skip
-    if len(spread) > TOPICS_SHOWN:
-        screen.print((f"  and {len(spread) - TOPICS_SHOWN:,} more", "dim"))
+    if len(answer.held) > TOPICS_SHOWN:
+        screen.print((f"  and {len(answer.held) - TOPICS_SHOWN:,} more", "dim"))
 
 
 def _hit(screen: Screen, number: int, hit: FoundDocument) -> None:
@@ -137,20 +159,16 @@ def _hit(screen: Screen, number: int, hit: FoundDocument) -> None:
 
 
 def _why(screen: Screen, why: Explanation) -> None:
-    """The largest reasons, as shares of the score."""
+    """The largest reasons, as shares of the score; the sense of the root is no sense in particular."""
     total = max(why.score, 1e-300)
     for reason in why.words[:REASONS]:
-        sense = f"  in the sense of {', '.join(reason.sense[:SENSE])}" if reason.sense else ""
+        sense = f"  in the sense of {', '.join(reason.sense[:SENSE])}" if reason.sense and reason.topic > 0 else ""
         screen.cut((f"     {percent(reason.amount / total):>5}  word  ", "dim"), reason.word, (sense, "dim"))
-    for topic in why.topics[:2]:
+    for topic in [one for one in why.topics[:2] if one.amount >= NOTABLE * total]:
         screen.cut((f"     {percent(topic.amount / total):>5}  topic ", "dim"), ", ".join(topic.words[:5]))
 
 
-def _typed(words: list[str]) -> str:
-    return " ".join(word if word.isalnum() else f"'{word}'" for word in words)
-
-
-def _told(query: str, found: Found, spread: tuple[finding.Held, ...]) -> dict[str, Any]:
+def _told(query: str, found: Found, spread: tuple[Held, ...]) -> dict[str, Any]:
     return {
         "query": query, "total": found.total, "exact": found.exact, "read_as": found.read_as,
         "message": found.message, "suggestions": list(found.suggestions),

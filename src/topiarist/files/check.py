@@ -49,7 +49,10 @@ def check(path: str | os.PathLike[str]) -> list[Finding]:
     except DamagedError as error:
         return [Finding("error", error.message, shown, error.hint if "pip" in error.hint else AGAIN)]
     try:
-        return [*_database_findings(folder.generation), *_leftover_findings(folder)]
+        found = [*_database_findings(folder.generation), *_leftover_findings(folder)]
+        if not any(one.severity == "error" for one in found):
+            found = [*_agreement_findings(folder), *found]
+        return found
     finally:
         folder.close()
 
@@ -140,6 +143,20 @@ def _part_findings(generation: Generation) -> Iterator[Finding]:
                 yield Finding("error", fault, name, AGAIN)
             else:
                 yield Finding("warning", fault, name, "it belongs to an earlier state: undo will not reach it")
+
+
+def _agreement_findings(folder: Folder) -> Iterator[Finding]:
+    """Parts that are each as they were written, and do not fit each other or the state."""
+    from topiarist.files.agreeing import disagreements
+    from topiarist.files.collection import Collection
+
+    try:
+        collection = Collection(folder)
+    except DamagedError as error:
+        yield Finding("error", error.message, DATABASE, AGAIN)
+        return
+    for fault in disagreements(collection):
+        yield Finding("error", fault, folder.generation.folder.name, AGAIN)
 
 
 def _index_findings(generation: Generation) -> Iterator[Finding]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.metrics import accuracy_score, f1_score
+from sklearn.metrics import accuracy_score, f1_score, precision_recall_fscore_support
 from sklearn.preprocessing import MultiLabelBinarizer
 
 from topiarist.errors import InputError
@@ -28,6 +28,17 @@ FEWEST = 2  # documents of a label, so that one can be held out
 
 
 @dataclass(frozen=True)
+class CategoryQuality:
+    """How good one category is, by the documents that were held out."""
+
+    name: str
+    documents: int  # that have it
+    precision: float
+    recall: float
+    f1: float
+
+
+@dataclass(frozen=True)
 class Quality:
     """How good the labels are that a model gives to documents it has not seen."""
 
@@ -38,6 +49,7 @@ class Quality:
     accuracy: float | None  # share of documents whose label, or whole set of labels, is right
     f1: float | None  # mean over documents where they have several labels, else over categories
     left_out: tuple[str, ...] = ()  # labels of too few documents
+    categories: tuple[CategoryQuality, ...] = ()  # those of most documents first
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON data."""
@@ -79,7 +91,7 @@ def learn(
         with new_part(generation, CATEGORIES) as part:
             contents.write_categories(part.folder, Categories(model, several))
         state = collection.state.with_part(CATEGORIES, part.name)
-        log.record(generation.database, LEARN, quality.to_dict(), state.to_dict(), parts=[part.part])
+        log.record(generation.database, LEARN, asdict(replace(quality, categories=())), state.to_dict(), parts=[part.part])
     collection.refresh()
     return quality
 
@@ -111,7 +123,8 @@ def _labelled(
 def _fitted(counts: Any, rows: Any, given: Sequence[Sequence[str]], several: bool, weight: float) -> Any:
     if several:
         binary = MultiLabelBinarizer(sparse_output=True)
-        model = PMM().fit(counts[rows], binary.fit_transform(given))
+        prior = "calibrated" if any(len(labels) > 1 for labels in given) else None
+        model = PMM(label_prior=prior).fit(counts[rows], binary.fit_transform(given))
         model.classes_ = np.asarray(binary.classes_)
         return model
     names = [labels[0] for labels in given]
@@ -132,5 +145,11 @@ def _judged(quality: Quality, right: Sequence[Sequence[str]], told: Sequence[Seq
         score = example_f1(truth, answer)
     else:
         score = f1_score([one[0] for one in right], [one[0] for one in told], average="macro", zero_division=0.0)
-    body = {**quality.to_dict(), "accuracy": float(accuracy_score(truth, answer)), "f1": float(score)}
-    return Quality(**body)
+    figures = precision_recall_fscore_support(truth, answer, zero_division=0.0)
+    each = [
+        CategoryQuality(str(name), int(number), float(precision), float(recall), float(f1))
+        for name, precision, recall, f1, number in zip(binary.classes_, *figures, strict=True)
+    ]
+    each.sort(key=lambda one: (-one.documents, one.name))
+    accuracy = float(accuracy_score(truth, answer))
+    return replace(quality, accuracy=accuracy, f1=float(score), categories=tuple(each))

@@ -22,17 +22,21 @@ SCALE = 12  # columns from general to special
 
 def run(options: ShowOptions) -> None:
     """A topic if there is one that is called so, else a document."""
-    screen = Screen(options)
     with opened(options) as collection:
-        topic = _topic(collection, options.thing)
-        if topic is None:
-            documents.show(screen, collection, options)
-            return
-        found = told(collection, topic, options)
-        if options.json:
-            screen.json(found)
-        else:
-            _show(screen, collection, found)
+        show(Screen(options), collection, options)
+
+
+def show(screen: Screen, collection: Collection, options: ShowOptions) -> None:
+    """Print what is called so."""
+    topic = _topic(collection, options.thing)
+    if topic is None:
+        documents.show(screen, collection, options)
+        return
+    found = told(collection, topic, options)
+    if options.json:
+        screen.json(found)
+    else:
+        _show(screen, found)
 
 
 def _topic(collection: Collection, thing: str) -> int | None:
@@ -81,7 +85,7 @@ def told(collection: Collection, topic: int, options: ShowOptions) -> dict[str, 
     }  # fmt: skip
 
 
-def _show(screen: Screen, collection: Collection, found: dict[str, Any]) -> None:
+def _show(screen: Screen, found: dict[str, Any]) -> None:
     screen.print((path_of(found["path"][:-1]) + STEP if len(found["path"]) > 1 else "", "dim"), (found["name"], "bold"))
     named = "named by a person" if found["named_by"] == "person" else "named by its words"
     parts = len(found["subtopics"])

@@ -1,0 +1,30 @@
+"""A collection as it was: earlier states are kept, and can be looked at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from topiarist.errors import UsageError
+from topiarist.files import log
+from topiarist.files.folder import Folder
+from topiarist.files.state import State
+
+if TYPE_CHECKING:
+    from topiarist.files.collection import Collection
+
+
+def before_last(collection: Collection) -> tuple[Collection, log.Edit]:
+    """The collection before the last step, to be read and closed, and what the step was."""
+    for entry in log.history(collection.generation.database):
+        if entry.before is not None:
+            return at(collection, entry.before), entry
+    raise UsageError(
+        "nothing was done to this tree since it was grown", hint=f"topiarist shape {collection.folder.shown} --log"
+    )
+
+
+def at(collection: Collection, number: int) -> Collection:
+    """The collection in one of its states."""
+    found = type(collection)(Folder.open(collection.folder.path))
+    found.state, found.number = State.from_dict(log.state(found.generation.database, number)), number
+    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 from queue import Empty, Full, Queue
 from typing import TypeVar
@@ -29,10 +30,9 @@ def coming(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
     def put(item: T | _End) -> None:
         while not left.is_set():
-            try:
-                return waiting.put(item, timeout=WAIT)
-            except Full:
-                continue
+            with suppress(Full):
+                waiting.put(item, timeout=WAIT)
+                break
 
     def reads() -> None:
         end = _End()

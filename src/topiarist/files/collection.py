@@ -294,4 +294,3 @@ class Collection:
 
 
 _OF_STATE = ("counting", "counts", "shares", "model", "crown", "description", "tree", "index", "placer", "categories")
-

@@ -217,7 +217,6 @@ class _Addition:
         rows = self._matrix(SHARES, shares)
         return state.with_part(TREE, tree.name).with_pieces(SHARES, [rows])
 
-
     def _with_pinned(self, shares: Csr, rows: list[int]) -> Csr:
         """What people pinned stays where it was, whatever the model has learned."""
         where = np.zeros(shares.shape[0], bool)

@@ -156,8 +156,16 @@ def _by_meaning(
         near = tuple(word for words in answer.suggestions.values() for word in words)
         return Found((), 0, True, query.read_as, answer.message, near)
     found = _ranked(collection, index.scores(words, by=by), allowed, n, offset, words if why else None, by)
-    said = f"The words {', '.join(map(repr, answer.unknown[:3]))} are not known here." if answer.unknown else ""
-    return replace(found, read_as=query.read_as, message=said)
+    near = tuple(word for words in answer.suggestions.values() for word in words)
+    return replace(found, read_as=query.read_as, message=_unknown(answer.unknown), suggestions=near)
+
+
+def _unknown(words: Sequence[str]) -> str:
+    """That some words of a query are not known."""
+    if not words:
+        return ""
+    shown = ", ".join(map(repr, words[:3])) + (", …" if len(words) > 3 else "")
+    return f"The word {shown} is not known here." if len(words) == 1 else f"The words {shown} are not known here."
 
 
 def _meant(collection: Collection, query: Query, allowed: Array | None) -> tuple[str, Array | None]:

@@ -73,4 +73,6 @@ def _column(header: list[str], names: tuple[str, ...], path: str) -> int:
         if name in lower:
             return lower.index(name)
     near = nearest(names[0], header)
-    raise UsageError(f"which column of {path} is the {names[0]}? It has: {', '.join(header)}", hint=f"{names[0]}, not {near}")
+    raise UsageError(
+        f"which column of {path} is the {names[0]}? It has: {', '.join(header)}", hint=f"{names[0]}, not {near}"
+    )

@@ -91,7 +91,9 @@ def learn(
         with new_part(generation, CATEGORIES) as part:
             contents.write_categories(part.folder, Categories(model, several))
         state = collection.state.with_part(CATEGORIES, part.name)
-        log.record(generation.database, LEARN, asdict(replace(quality, categories=())), state.to_dict(), parts=[part.part])
+        log.record(
+            generation.database, LEARN, asdict(replace(quality, categories=())), state.to_dict(), parts=[part.part]
+        )
     collection.refresh()
     return quality
 

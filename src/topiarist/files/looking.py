@@ -181,4 +181,3 @@ def _columns(counting: Counting) -> Any:
 
 def _name(collection: Collection, topic: int) -> str:
     return collection.outline.name(topic) if topic >= 0 else "a topic that is gone"
-

@@ -140,9 +140,9 @@ class _Rewound(io.RawIOBase):
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self._broken: BaseException | None = None
-        head = b""
+        head, enough = b"", 1 if is_live(stream) else SAMPLE_BYTES
         try:
-            while len(head) < (1 if is_live(stream) else SAMPLE_BYTES) and (piece := _read_some(stream, SAMPLE_BYTES - len(head))):
+            while len(head) < enough and (piece := _read_some(stream, SAMPLE_BYTES - len(head))):
                 head += piece
         except READ_ERRORS as error:
             if not head:

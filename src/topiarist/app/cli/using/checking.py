@@ -8,7 +8,7 @@ from topiarist.app.cli.printing import counted, one_line
 from topiarist.app.cli.using.options import CheckOptions
 from topiarist.app.cli.using.screen import Screen
 from topiarist.errors import DamagedError
-from topiarist.files.check import Finding, check, repair
+from topiarist.files.check import REPAIR, Finding, check, repair
 
 STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
 
@@ -37,7 +37,7 @@ def _show(screen: Screen, options: CheckOptions, found: list[Finding], damaged: 
     for one in found:
         screen.print((f"{one.severity}: ", STYLES[one.severity]), one_line(one.what), (f"  ({one.where})", "dim"))
         screen.print((f"Try: {one.advice}", "dim"), indent=2)
-    if damaged and not options.repair:
+    if any(one.advice == REPAIR for one in found) and not options.repair:
         screen.next("check FOLDER --repair")
     elif not damaged:
         screen.next("tree FOLDER")

@@ -25,7 +25,9 @@ def run(options: CompareOptions | EvaluateOptions) -> None:
 
 def _compare(screen: Screen, collection: Collection, options: CompareOptions) -> None:
     if (options.other is None) != options.before:
-        raise UsageError("compare with what? Another collection, or --before", hint=f"compare {options.folder} --before")
+        raise UsageError(
+            "compare with what? Another collection, or --before", hint=f"compare {options.folder} --before"
+        )
     if options.before:
         other, entry = before_last(collection)
         titles = ("before the last step", f"now, after: {one_line(shaping.told(entry))}")
@@ -41,7 +43,7 @@ def _compare(screen: Screen, collection: Collection, options: CompareOptions) ->
     screen.print(("A  ", "dim"), one_line(titles[0]))
     screen.print(("B  ", "dim"), one_line(titles[1]))
     for line in found.lines(options.number):
-        screen.print(line)
+        screen.hanging(line)
     screen.next("shape FOLDER --undo" if options.before else f"tree {options.other}", "evaluate FOLDER")
 
 
@@ -52,5 +54,5 @@ def _evaluate(screen: Screen, collection: Collection, options: EvaluateOptions) 
         screen.json(found.to_dict())
         return
     for line in found.lines(options.number):
-        screen.print(line)
+        screen.cut(line)
     screen.next("tree FOLDER", "shape FOLDER --interactive")

@@ -17,7 +17,7 @@ SHOWN = 3_000  # characters of a text, unless all are wanted
 SURE = 0.5  # probability of a level below which a word is not marked as its
 # From general to special: brighter and stronger, so that the level can be told without the colour.
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-STYLES = ("dim", "", "underline", "bold", "bold underline", "bold reverse")
+STYLES = ("dim", "cyan", "cyan underline", "bold cyan", "bold cyan underline", "bold cyan reverse")
 
 
 def show(screen: Screen, collection: Collection, options: ShowOptions) -> None:
@@ -46,7 +46,7 @@ def show(screen: Screen, collection: Collection, options: ShowOptions) -> None:
     if similar:
         screen.heading("Like this")
         for hit in similar:
-            screen.cut(f"  {hit.score:.2f}  {one_line(hit.title or hit.id)}  ", (one_line(hit.id), "dim"))
+            screen.titled(f"  {hit.score:.2f}  ", hit.title, hit.id)
     place = found.places[0].topic if found.places else collection.outline.root
     screen.next(f"show FOLDER {place}", f"similar FOLDER {document.id} --why")
 
@@ -97,7 +97,7 @@ def _text(screen: Screen, found: Look, *, whole: bool) -> None:
 
 
 def _style(level: int) -> str:
-    return str(Style.parse(STYLES[min(level, len(STYLES) - 1)] or "none"))
+    return str(Style.parse(STYLES[min(level, len(STYLES) - 1)]))
 
 
 def _raised(level: int, ascii: bool) -> str:
@@ -110,7 +110,9 @@ def _told(found: Look, similar: Any) -> dict[str, Any]:
     return {
         "id": document.id, "title": document.title, "source": document.source, "date": document.date,
         "labels": list(document.labels), "tags": list(found.tags), "pinned": found.pinned, "text": document.text,
-        "places": [{"topic": place.topic, "path": list(place.path), "share": round(place.share, 6)} for place in found.places],
+        "places": [
+            {"topic": place.topic, "path": list(place.path), "share": round(place.share, 6)} for place in found.places
+        ],
         "levels": [
             {"level": number, "topic": level.topic, "name": level.name, "share": round(level.share, 6),
              "absent": list(level.absent)}

@@ -80,7 +80,9 @@ def _settled(options: ExportOptions) -> tuple[str, str]:
     if what == "tree" and kind in tables.FORMATS:
         what = "topics"
     if (what == "tree") != (kind in TREES):
-        raise UsageError(f"{what} cannot be written as {kind}", hint=", ".join(TREES if what == "tree" else tables.FORMATS))
+        raise UsageError(
+            f"{what} cannot be written as {kind}", hint=", ".join(TREES if what == "tree" else tables.FORMATS)
+        )
     if kind == "parquet" and options.output == STANDARD_OUTPUT:
         raise UsageError("Parquet needs a file", hint="-o documents.parquet")
     return kind, what

@@ -138,7 +138,7 @@ def _table(screen: Screen, rows: Iterator[Filed]) -> None:
         if plain:  # rich would take longer than the model
             write(f"{title}  [{one_line(row.document.id)}]\n    {path}\n    {more}\n")
             continue
-        screen.cut((title, "bold"), (f"  {one_line(row.document.id)}", "dim"))
+        screen.titled("", title, row.document.id)
         screen.print(path, indent=4)
         screen.print(Text(more, "yellow" if row.unusual else "dim"), indent=4)
     if plain:
@@ -155,9 +155,7 @@ def _row(row: Filed) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _groups(
-    screen: Screen, collection: Collection, account: Account, options: FileOptions
-) -> tuple[NewTopic, ...]:
+def _groups(screen: Screen, collection: Collection, account: Account, options: FileOptions) -> tuple[NewTopic, ...]:
     if not options.branch or not account.unusual:
         return ()
     with screen.waiting("Looking for new topics"):

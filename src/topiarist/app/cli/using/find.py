@@ -184,7 +184,9 @@ def _told_hit(hit: FoundDocument) -> dict[str, Any]:
     why = None
     if hit.why is not None:
         why = {
-            "words": [{"word": one.word, "amount": round(one.amount, 6), "sense": list(one.sense)} for one in hit.why.words],
+            "words": [
+                {"word": one.word, "amount": round(one.amount, 6), "sense": list(one.sense)} for one in hit.why.words
+            ],
             "topics": [{"words": list(one.words), "amount": round(one.amount, 6)} for one in hit.why.topics],
         }
     return {

@@ -66,7 +66,9 @@ def _show(screen: Screen, quality: Quality) -> None:
         screen.print()
         screen.print((f"{'held out':>9}  precision  recall     F  category", "dim"))
         for one in quality.categories[:SHOWN]:
-            screen.cut(f"{one.documents:>9,}  {one.precision:9.2f}  {one.recall:6.2f}  {one.f1:4.2f}  {one_line(one.name)}")
+            screen.cut(
+                f"{one.documents:>9,}  {one.precision:9.2f}  {one.recall:6.2f}  {one.f1:4.2f}  {one_line(one.name)}"
+            )
         if len(quality.categories) > SHOWN:
             screen.print((f"and {len(quality.categories) - SHOWN:,} more: --json", "dim"))
     if quality.left_out:

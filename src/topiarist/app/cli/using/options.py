@@ -88,9 +88,9 @@ class FileOptions(Output):
     new: Annotated[
         list[str], typer.Argument(metavar="NEW…", help="Folders, files, or `-` for JSON lines on standard input.")
     ]
-    rho: Annotated[
-        float, typer.Option("--rho", min=0, max=1, help="How certain a topic must be to file under it.")
-    ] = 0.9
+    rho: Annotated[float, typer.Option("--rho", min=0, max=1, help="How certain a topic must be to file under it.")] = (
+        0.9
+    )
     several: Annotated[bool, typer.Option("--several", help="Every topic of which a document has a tenth.")] = False
     add: Annotated[bool, typer.Option("--add", help="Keep the documents in the collection: all, or none.")] = False
     no_learn: Annotated[bool, typer.Option("--no-learn", help="Do not let the model learn from --add.")] = False
@@ -122,9 +122,7 @@ class LearnOptions(Output):
     several: Annotated[
         bool | None, typer.Option("--several/--single", help="Whether a document may have several labels.")
     ] = None
-    separator: Annotated[
-        str, typer.Option("--separator", help="What stands between several labels in one cell.")
-    ] = "|"
+    separator: Annotated[str, typer.Option("--separator", help="What stands between several labels in one cell.")] = "|"
     unlabelled_weight: Annotated[
         float,
         typer.Option("--unlabelled-weight", min=0, max=1, help="How much documents without a label count."),
@@ -159,9 +157,9 @@ class ExportOptions(Output):
     """Write documents with their topics, topics, words, the tree or the model for other programs."""
 
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where to; `-` is standard output.")]
-    what: Annotated[
-        str | None, typer.Option("--what", help="`documents`, `topics`, `words`, `tree` or `model`.")
-    ] = None
+    what: Annotated[str | None, typer.Option("--what", help="`documents`, `topics`, `words`, `tree` or `model`.")] = (
+        None
+    )
     format: Annotated[
         str | None,
         typer.Option(
@@ -178,9 +176,9 @@ class ExportOptions(Output):
 class CompareOptions(Output):
     """Compare the trees of two collections, or a tree with what it was before the last step."""
 
-    other: Annotated[
-        str | None, typer.Argument(metavar="OTHER", help="Another collection of the same documents.")
-    ] = None
+    other: Annotated[str | None, typer.Argument(metavar="OTHER", help="Another collection of the same documents.")] = (
+        None
+    )
     before: Annotated[bool, typer.Option("--before", help="Compare with the tree before the last step.")] = False
     number: Annotated[int, _output("-n", "--number", min=1, text="Changes of each kind to show.")] = 5
 
@@ -196,9 +194,9 @@ class EvaluateOptions(Output):
 class CheckOptions(Output):
     """Is the collection whole? Every checksum, every table, every part that another one refers to."""
 
-    repair: Annotated[
-        bool, typer.Option("--repair", help="Make the full-text index anew and remove leftovers.")
-    ] = False
+    repair: Annotated[bool, typer.Option("--repair", help="Make the full-text index anew and remove leftovers.")] = (
+        False
+    )
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Where a command prints: results to standard output, everything else to standard error; and what it says at the end."""
+"""Where a command prints: results to standard output, the rest to standard error; and what it says at the end."""
 
 from __future__ import annotations
 
@@ -42,12 +42,27 @@ class Screen:
             line.rstrip()
             self._line(Text(" " * indent) + line)
 
+    def hanging(self, line: str, more: int = 3) -> None:
+        """A line that goes on below its own beginning, and not at the edge."""
+        lead = line[: len(line) - len(line.lstrip())]
+        room = (self.width or columns(line)) - len(lead) - more
+        first, *rest = textwrap.wrap(line.strip(), max(room, NARROWEST // 2)) or [""]
+        self._line(Text(lead + first))
+        for part in rest:
+            self._line(Text(lead + " " * more + part))
+
     def cut(self, *parts: str | tuple[str, str] | Text) -> None:
         """One line, cut where the screen ends."""
         text = Text.assemble(*parts)
         if self.width is not None:
             text.truncate(self.width, overflow="ellipsis")
         self._line(text)
+
+    def titled(self, lead: str, title: str, id: str) -> None:
+        """A document in one line: its title is cut, never its id, which somebody may want to type."""
+        tail = f"  {one_line(id)}"
+        room = (self.width or 0) - columns(lead + tail)
+        self._line(Text.assemble(lead, self.fits(title or id, room), (tail, "dim")))
 
     def _line(self, text: Text) -> None:
         text.rstrip()
@@ -56,7 +71,7 @@ class Screen:
     def heading(self, text: str) -> None:
         """The title of a part, with an empty line before it."""
         self._line(Text())
-        self._line(Text(text.upper() if not self.ascii else text.upper(), style="bold dim"))
+        self._line(Text(text.upper(), style="bold dim"))
 
     def json(self, body: Any) -> None:
         """The one JSON document."""
@@ -111,8 +126,3 @@ def path_of(names: Iterable[str]) -> str:
 def percent(share: float) -> str:
     """A share in percent: no more digits than can be believed."""
     return "<1 %" if 0 < share < 0.005 else f"{share:.0%}".replace("%", " %")
-
-
-def wrapped(text: str, width: int) -> list[str]:
-    """A text as lines of whole words."""
-    return textwrap.wrap(one_line(text), width) or [""]

@@ -52,18 +52,30 @@ class Change:
         return abs((self.after.documents if self.after else 0.0) - (self.before.documents if self.before else 0.0))
 
     @property
+    def nothing(self) -> bool:
+        """Whether nothing worth a line changed."""
+        return self._in_place and self.before is not None and self.before.name == (self.after or self.before).name
+
+    @property
     def only_words(self) -> bool:
         """Whether nothing changed but the words that it is called by."""
         if self.before is None or self.after is None:
             return False
+        return self._in_place and not (self.before.named or self.after.named)
+
+    @property
+    def _in_place(self) -> bool:
+        if self.before is None or self.after is None:
+            return False
         least = max(NOTICEABLE, CHANGED * self.before.documents)
-        same = self.before.parent == self.after.parent and self.size < least
-        return same and not (self.before.named or self.after.named)
+        return self.before.parent == self.after.parent and self.size < least
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON data."""
         plain = {
-            name: None if side is None else {"name": side.name, "path": side.path, "documents": round(side.documents, 1)}
+            name: None
+            if side is None
+            else {"name": side.name, "path": side.path, "documents": round(side.documents, 1)}
             for name, side in (("before", self.before), ("after", self.after))
         }
         return {"topic": self.topic, **plain}
@@ -137,13 +149,8 @@ def snapshot(outline: Shape, collection: Collection) -> Snapshot:
 
 def changes(before: Snapshot, after: Snapshot) -> list[Change]:
     """Topics that are new, gone, elsewhere, called otherwise or of another size: new and gone ones first."""
-    found = []
-    for topic in {**before, **after}:
-        one, other = before.get(topic), after.get(topic)
-        if one is None or other is None or one[0] != other[0] or one.parent != other.parent:
-            found.append(Change(topic, one, other))
-        elif abs(one.documents - other.documents) >= max(NOTICEABLE, CHANGED * one.documents):
-            found.append(Change(topic, one, other))
+    every = [Change(topic, before.get(topic), after.get(topic)) for topic in {**before, **after}]
+    found = [one for one in every if not one.nothing]
     return sorted(found, key=lambda one: (one.before is not None and one.after is not None, -one.size))
 
 

@@ -101,7 +101,7 @@ def _show(screen: Screen, found: dict[str, Any]) -> None:
     if found["typical"]:
         screen.heading("Typical documents")
         for document in found["typical"]:
-            screen.cut(f"  {one_line(document['title'])}  ", (one_line(document["id"]), "dim"))
+            screen.titled("  ", document["title"], document["id"])
     if pins := found["pinned"]:
         more = f" and {len(pins) - PINS_SHOWN:,} more" if len(pins) > PINS_SHOWN else ""
         screen.heading("Pinned by people")
@@ -138,8 +138,10 @@ def _print_subtopics(screen: Screen, found: dict[str, Any]) -> None:
     for child in found["subtopics"]:
         words = " · ".join(child["words"])
         named = not child["words"] or not child["name"].startswith(child["words"][0])
-        text = screen.fits(f"{child['name']}: {words}" if named else words, (screen.width or 100) - wide - 24)
+        tail = f"  (topic {child['id']})"
+        room = (screen.width or 0) - wide - len(tail) - 14
+        text = screen.fits(f"{child['name']}: {words}" if named else words, room)
         screen.cut(
             f"  {child['documents']:>{wide},}  ", (f"{bar(child['documents'] / most, 8):<8}", "green"), f"  {text}",
-            (f"  (topic {child['id']})", "dim"),
+            (tail, "dim"),
         )  # fmt: skip

@@ -100,7 +100,9 @@ def _sentence(screen: Screen, collection: Collection) -> None:
     below = counted(len(tree.children(tree.root)), "heading")
     leaves = counted(len(tree.leaves), "topic")
     where = f"{leaves} under {below}" if tree.depth > 1 else leaves
-    screen.print((one_line(collection.folder.shown), "bold"), f": {counted(len(collection), 'document')}{when}, {where}")
+    screen.print(
+        (one_line(collection.folder.shown), "bold"), f": {counted(len(collection), 'document')}{when}, {where}"
+    )
 
 
 def show(screen: Screen, collection: Collection, top: int, options: TreeOptions) -> None:

@@ -13,7 +13,7 @@ from topiarist.kernels.compiled_gaussians import exceed
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 ROOM = 10.0  # times better than the limit the overall covariance must be, so that adding it helps
-HALVINGS, NARROW = 11, 1.015  # an interval is halved so often at most, and no more when its ends are so near
+HALVINGS = 11  # so near to the limit that a component which is held by it can be told
 DEAR_DIMENSIONS = 24  # beyond, eigenvalues are dear: bounds take their place, and a little more is added
 
 
@@ -135,8 +135,6 @@ def _all_exceed(matrices: Floats, least: Floats) -> Any:
 def _halved(fine: Any, low: Floats, high: Floats) -> Floats:
     """The smallest number that is fine, to a small factor, between one that is not and one that is."""
     for _ in range(HALVINGS):
-        if (high <= NARROW * low).all():
-            break
         middle = np.sqrt(low * high)
         good = fine(middle)
         low, high = np.where(good, low, middle), np.where(good, middle, high)

@@ -8,7 +8,7 @@ from topiarist.models.ggm_condition import Limit
 from topiarist.models.ggm_shapes import Floats, Full, Precision, Shape
 
 TABLE_DIMENSIONS = 24  # up to here a table of products is the faster way
-BAND = 26  # rows of triangles that are multiplied at once
+BAND = 17  # rows of triangles that are multiplied at once
 NEGLIGIBLE = 1e-30  # of the largest share in a component: far below rounding
 WORTH_TAKING = 0.8  # copying the examples that count pays if they are fewer than this
 

@@ -183,7 +183,8 @@ def test_edits_from_words_and_from_a_file(typed, path):
     done = typed("shape", "rename", 1, "Waves")
     assert "→ Waves" in done.stdout
     (path.parent / "edits.yaml").write_text(
-        "- merge: {topics: [2, 3], name: Both}\n- split: {topic: 4, into: 2}\n- pin: {documents: ['1401.0276'], topic: 5}\n"
+        "- merge: {topics: [2, 3], name: Both}\n- split: {topic: 4, into: 2}\n"
+        "- pin: {documents: ['1401.0276'], topic: 5}\n"
     )
     dry = typed("shape", "edits.yaml", "--dry-run", "--json")
     assert dry["topics"] == {"before": 7, "after": 8}

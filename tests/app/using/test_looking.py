@@ -181,7 +181,8 @@ def test_help_loads_nothing_numerical():
     script = (
         "import sys\nfrom topiarist.app.cli.commands import app\n"
         "from typer.testing import CliRunner\n"
-        "for name in ('tree', 'show', 'find', 'similar', 'file', 'learn', 'shape', 'export', 'compare', 'evaluate', 'check'):\n"
+        "names = 'tree show find similar file learn shape export compare evaluate check'.split()\n"
+        "for name in names:\n"
         "    done = CliRunner().invoke(app, [name, '--help'])\n"
         "    assert done.exit_code == 0 and f'topiarist {name} ' in done.stdout, name\n"
         "print(sorted({'numpy', 'numba', 'sklearn', 'scipy'} & set(sys.modules)))"

@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from topiarist import metrics as metrics
     from topiarist.counts.corpus import Corpus as Corpus
+    from topiarist.files.collection import Collection as Collection
     from topiarist.hierarchy.tree import Tree as Tree
     from topiarist.tasks.cam import CAM as CAM
     from topiarist.tasks.categorisers import HPLC as HPLC
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "CAM": "topiarist.tasks.cam",
+    "Collection": "topiarist.files.collection",
     "Corpus": "topiarist.counts.corpus",
     "FisherKernel": "topiarist.tasks.fisher",
     "GGM": "topiarist.tasks.ggm",
@@ -51,6 +53,7 @@ __all__ = [
     "PLC",
     "PLSA",
     "PMM",
+    "Collection",
     "Corpus",
     "FisherKernel",
     "HierarchicalMixture",

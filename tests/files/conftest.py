@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.grown import collection, grown_once, path  # noqa: F401
 from topiarist.files import log
 from topiarist.files.documents import Documents
 from topiarist.files.folder import Folder, begin
@@ -20,9 +21,9 @@ DOCUMENTS = (
 )
 
 
-def grown(path: Path, documents=DOCUMENTS, **options) -> Folder:
+def grown(where: Path, documents=DOCUMENTS, **options) -> Folder:
     """A finished collection."""
-    with begin(path, **options) as growing:
+    with begin(where, **options) as growing:
         generation = growing.generation
         Documents(generation.database).load(documents)
         with new_part(generation, "tree") as part:

@@ -1,0 +1,315 @@
+"""What holds of a collection whatever is done to it, by whom, and however often it is interrupted."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import topiarist
+from tests.grown import N_DOCS, documents, new_documents
+from topiarist.errors import InputError, ResourceError, UsageError
+from topiarist.files import filing, log, shaping
+from topiarist.files.check import check
+from topiarist.files.collection import Collection
+from topiarist.files.history import before_last
+from topiarist.tasks.shape.edits import Branch, Merge, Pin, Rename, Split
+from topiarist.tasks.shape.wording import edit_of_line, to_words
+from topiarist.text.documents import Document
+
+
+def agree(collection):
+    """Documents, counts, shares and indexes are of the same number, and shares are shares."""
+    number = len(collection)
+    assert len(collection.documents) == collection.counts.shape[0] == collection.shares.shape[0] == number
+    assert len(collection.index) == number
+    assert np.allclose(np.asarray(collection.shares.sum(axis=1)).ravel(), 1.0, atol=1e-3)
+    assert collection.tree.sizes[collection.outline.tree.root] == number
+
+
+def bits(collection):
+    """Everything that can be seen of a state, to the last bit."""
+    crown = collection.crown
+    matrices = [collection.counts, collection.shares]
+    arrays = [getattr(matrix, name) for matrix in matrices for name in ("data", "indices", "indptr")]
+    arrays += [crown.word_given_node, crown.node_given_class, crown.class_prior]
+    labels = None if collection.categories is None else collection.categories.told(collection.counts[:20])
+    return collection.state, [np.asarray(array).tobytes() for array in arrays], collection.tree.to_dict(), labels
+
+
+def test_it_is_one_of_the_public_names(path):
+    with topiarist.Collection.open(path) as collection:
+        assert repr(collection) == f"<Collection {str(path)!r}: 500 documents, 6 topics>"
+
+
+def test_everything_agrees_when_it_is_grown(collection):
+    agree(collection)
+    assert check(collection.folder.path) == []
+
+
+def test_nothing_is_loaded_before_it_is_asked_for(collection):
+    assert not {"model", "crown", "counts", "shares", "index", "placer", "tree"} & set(vars(collection))
+    assert len(collection) == N_DOCS
+    assert collection.search("model").total > 0
+    assert not {"model", "crown", "index", "placer"} & set(vars(collection))
+
+
+def test_added_documents_are_found_and_counted(collection):
+    new = Document("new/1", "The flurbing of wombats in dark matter halos of galaxies.", "Wombats", ("zoo",))
+    (filed,) = collection.add([new])
+    assert filed.document == new
+    agree(collection)
+    assert [hit.id for hit in collection.search("wombats")] == ["new/1"]
+    assert collection.search("label:zoo wombats").hits[0].labels == ("zoo",)
+    assert "new/1" in [hit.id for hit in collection.search("galaxies halos dark", 20, by="meaning")]
+    assert collection.similar("new/1")
+    assert check(collection.folder.path) == []
+
+
+def test_added_documents_lie_where_filing_said(collection):
+    new = new_documents()
+    said = list(collection.file(new))
+    assert [one.topic for one in said] == [one.topic for one in collection.add(new, learn=False)]
+    outline = collection.outline
+    for row, one in enumerate(said, N_DOCS):
+        if one.certainty:
+            share = collection.shares_under(one.topic)[row]
+            assert share == pytest.approx(one.certainty[-1], abs=2e-3)
+            assert outline.path(one.topic).split(" ▸ ") == list(one.path)
+
+
+def test_filing_is_the_same_in_batches_and_one_by_one(collection):
+    new = new_documents(12)
+    together = list(collection.file(new))
+    assert [next(iter(collection.file([one]))) for one in new] == together
+    assert list(filing.file(collection, iter(new), live=True)) == together
+
+
+def test_filing_leaves_the_collection_as_it_is(collection):
+    before = bits(collection)
+    list(collection.file(new_documents(5)))
+    assert bits(collection) == before
+
+
+def test_many_additions_become_one_piece(path):
+    with Collection.open(path) as collection:
+        for one in new_documents(10):
+            collection.add([one], learn=False)
+            agree(collection)
+        assert len(collection.state.pieces("counts")) < 10
+        assert collection.documents.ids()[N_DOCS:] == [one.id for one in new_documents(10)]
+
+
+def test_an_id_that_is_taken_is_refused_or_renamed(collection):
+    twice = documents()[0]
+    with pytest.raises(InputError, match="already"):
+        collection.add([new_documents(1)[0], twice])
+    agree(collection)
+    assert len(collection) == N_DOCS
+    (filed,) = filing.add(collection, [twice], rename=True)
+    assert filed.document.id == f"{twice.id}#2"
+    assert len(collection) == N_DOCS + 1
+
+
+def test_an_addition_that_is_left_early_adds_nothing(collection):
+    rows = filing.add(collection, new_documents(5))
+    next(rows)
+    rows.close()
+    assert not collection.refresh()
+    agree(collection)
+    assert len(collection) == N_DOCS
+
+
+def test_learning_from_additions_keeps_what_is_pinned(collection):
+    id = collection.documents.ids()[7]
+    collection.shape([Pin((id,), 3)], refit=False)
+    collection.add(new_documents(5), learn=True)
+    agree(collection)
+    collection.shape([])
+    assert collection.shares_under(3)[7] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        ["rename 1 Waves"],
+        [Merge((1, 2), "Both")],
+        [Split(3, 2), Rename(3, "Parts")],
+        [{"describe": {"topic": 1, "note": "again"}}],
+        [Branch(0, "New", ("1401.0276", "1401.0261"))],
+        ["move 1 under 2", "delete 3"],
+    ],
+    ids=lambda edits: str(edits[0]).split("(")[0].split(":")[0].strip("{'"),
+)
+@pytest.mark.parametrize("refit", [True, False])
+def test_undo_gives_back_every_bit(collection, edits, refit):
+    before = bits(collection)
+    collection.shape(edits, refit=refit)
+    agree(collection)
+    assert bits(collection)[0] != before[0]
+    collection.undo()
+    assert bits(collection) == before
+    with pytest.raises(UsageError, match="nothing to undo"):
+        collection.undo()
+
+
+def test_undo_of_learning_gives_back_every_bit(collection):
+    before = bits(collection)
+    collection.learn(several=False)
+    first = bits(collection)
+    assert first[3]
+    collection.learn(several=True)
+    assert collection.undo() == "categories learned"
+    assert bits(collection) == first
+    collection.undo()
+    assert bits(collection) == before
+
+
+def test_undo_goes_back_step_by_step_and_stops_at_documents(collection):
+    seen = [bits(collection)]
+    for edit in ("rename 1 A", "rename 1 B", "merge 2 3"):
+        collection.shape([edit], refit=False)
+        seen.append(bits(collection))
+    while len(seen) > 1:
+        assert bits(collection) == seen.pop()
+        collection.undo()
+    assert bits(collection) == seen[0]
+    collection.shape(["rename 1 C"])
+    collection.add(new_documents(2), learn=False)
+    with pytest.raises(UsageError, match="2 documents added"):
+        collection.undo()
+
+
+def test_what_was_before_the_last_step_can_be_looked_at(collection):
+    sizes = collection.tree.sizes
+    collection.shape(["merge 1 2"])
+    before, entry = before_last(collection)
+    with before:
+        assert before.tree.sizes == sizes
+        assert shaping.told(entry) == "merge 1 2"
+    assert len(collection.outline.topics) == 6
+
+
+def test_a_fit_holds_names_pins_and_merges(collection):
+    ids = collection.documents.ids()
+    collection.shape(["rename 4 Four", Merge((1, 2), "Both"), Pin((ids[0], ids[1]), 5), "describe 4 'a note'"])
+    for _ in range(2):
+        outline = collection.outline
+        assert not outline.pending
+        assert (outline.name(4), outline.name(1), outline.notes[4]) == ("Four", "Both", "a note")
+        assert 2 not in outline.topics
+        assert collection.shares_under(5)[:2] == pytest.approx(1.0)
+        agree(collection)
+        collection.shape([])  # fit again
+
+
+def test_a_branch_holds_its_documents(collection):
+    ids = tuple(collection.documents.ids()[:6])
+    collection.shape([Branch(0, "Mine", ids)])
+    topic = collection.topic("Mine")
+    assert collection.shares_under(topic)[:6] == pytest.approx(1.0)
+    assert collection.tree.sizes[collection.outline.node(topic)] >= 6
+
+
+def test_edits_that_cannot_be_made_leave_everything_as_it_is(collection):
+    before = bits(collection)
+    with pytest.raises(UsageError, match="no topic is called"):
+        collection.shape(["rename 1 A", "rename nonsense B"])
+    with pytest.raises(UsageError, match="there is no document"):
+        collection.shape([Pin(("nobody",), 1)])
+    assert bits(collection) == before
+
+
+def test_the_log_can_be_typed_again(collection):
+    edits = [Rename(1, "it's mine"), Merge((2, 3), "Both of them"), Split(4, 3), Branch(0, "a b", ("1401.0276",))]
+    collection.shape(edits, refit=False)
+    entry = log.history(collection.generation.database)[0]
+    again = [edit_of_line(line) for line in shaping.told(entry).split("; ")]
+    assert list(map(to_words, again)) == list(map(to_words, edits))
+
+
+def test_readers_see_the_old_state_until_they_look_again(collection, path):
+    with Collection.open(path) as reader:
+        before = bits(reader)
+        collection.shape(["merge 1 2"])
+        collection.add(new_documents(3), learn=False)
+        assert bits(reader) == before
+        assert reader.search("model").total >= 1
+        assert reader.refresh()
+        assert len(reader) == N_DOCS + 3
+        agree(reader)
+        assert not reader.refresh()
+
+
+def test_a_collection_that_was_grown_anew_is_seen(collection, path):
+    from topiarist.files.recipe import Recipe
+
+    Collection.grow(documents()[:80], path, Recipe(topics=2), force=True).close()
+    collection.shape(["rename 1 A"])
+    assert len(collection) == 80
+    agree(collection)
+
+
+def test_two_writers_are_one_too_many(collection, path):
+    with collection.folder.writing(), Collection.open(path) as other:
+        with pytest.raises(ResourceError, match="is being written by this process"):
+            other.shape(["rename 1 A"])
+        with pytest.raises(ResourceError, match="is being written"):
+            other.add(new_documents(1))
+        assert other.search("model").total
+
+
+WRITER = """
+import sys
+from topiarist.files.collection import Collection
+collection = Collection.open(sys.argv[1])
+number = 0
+while True:
+    number += 1
+    print(number, flush=True)
+    collection.shape([f"rename 1 N{number}"])
+    collection.shape(["merge 2 3"])
+    collection.undo()
+"""
+
+
+def writing(path):
+    """A process that edits as fast as it can."""
+    running = subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True)
+    assert running.stdout.readline() == "1\n"
+    return running
+
+
+def test_reading_while_another_process_writes(path):
+    with Collection.open(path) as collection:
+        running = writing(path)
+        try:
+            seen, until = set(), time.monotonic() + 60
+            while time.monotonic() < until and len(seen) < 6:
+                collection.refresh()
+                agree(collection)
+                seen.add(collection.number)
+                assert collection.search("model").total
+        finally:
+            running.kill()
+            running.wait()
+        assert len(seen) == 6
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
+def test_killed_at_any_moment_it_is_the_old_state_or_the_new_one(path):
+    for moment in (0.01, 0.1, 0.3):
+        running = writing(path)
+        running.stdout.readline()  # it has begun in earnest
+        time.sleep(moment)
+        running.send_signal(signal.SIGKILL)
+        running.wait()
+        with Collection.open(path) as collection:
+            agree(collection)
+            assert len(collection.outline.topics) in (6, 7)
+            collection.shape([f"rename 1 After{moment}"], refit=False)  # sweeps up, and goes on
+            agree(collection)
+        assert [one for one in check(path) if one.severity == "error"] == []

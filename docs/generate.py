@@ -11,15 +11,19 @@ import os
 import re
 import subprocess
 import sys
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import typer
+
 import topiarist
+from topiarist.app.cli.commands import app
 
 REFERENCE = Path(__file__).parent / "reference"
 WIDTH = 100
-COMMANDS = ((), ("grow",), ("topics",), ("doctor",))
+COMMANDS = ((), *((name,) for name in typer.main.get_command(app).commands))  # type: ignore[attr-defined]
 
 # Module, what a reader finds in it, and the names to describe (None: all that the module lists as public).
 MODULES: tuple[tuple[str, str, tuple[str, ...] | None], ...] = (
@@ -34,6 +38,23 @@ MODULES: tuple[tuple[str, str, tuple[str, ...] | None], ...] = (
     ("topiarist.text.demo", "The bundled collection.", ("demo_documents",)),
     ("topiarist.counts", "See [count words](../how-to/count-words.md).", None),
     ("topiarist.scale", "See [scale](../how-to/scale.md).", None),
+    (
+        "topiarist.files.recipe",
+        "How a collection is grown.",
+        ("Recipe",),
+    ),
+    (
+        "topiarist.files.finding",
+        "What `Collection.search` and `similar` give. See [shape, file, find](../how-to/shape-file-find.md).",
+        ("Found", "FoundDocument", "Place"),
+    ),
+    ("topiarist.files.filing", "What `Collection.file` and `add` give.", ("Filed",)),
+    ("topiarist.files.learning", "What `Collection.learn` gives.", ("Quality", "CategoryQuality")),
+    (
+        "topiarist.tasks.shape",
+        "Edits for `Collection.shape`, and the tree that they make.",
+        ("Rename", "Describe", "Merge", "Split", "Move", "Delete", "Pin", "Unpin", "Branch", "Shape"),
+    ),
     ("topiarist.files", "See [save a model](../how-to/save-a-model.md).", None),
     (
         "topiarist.models.drift",
@@ -93,7 +114,7 @@ MODULES: tuple[tuple[str, str, tuple[str, ...] | None], ...] = (
     ),
 )
 WHOLE_DOCSTRING = {"PLSA", "grow_tree", "read", "Columns", "Limits", "CountSettings", "TextCounter"}
-MADE_ELSEWHERE = {"Reading"}  # not by calling the class
+MADE_ELSEWHERE = {"Reading", "Collection"}  # not by calling the class
 COLOURS = ("FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS")
 
 EXIT_CODES = """## Exit codes
@@ -101,7 +122,7 @@ EXIT_CODES = """## Exit codes
 | code | meaning |
 |---|---|
 | 0 | done |
-| 1 | done, with something left out: more than `--max-failures` percent of the documents failed to be read |
+| 1 | done, but more than `--max-failures` percent of the documents failed to be read; or `find` found nothing |
 | 2 | wrong use: an option, a path, a column or a format |
 | 3 | the input holds no usable text |
 | 4 | a collection or model is damaged, or from a newer version |
@@ -172,8 +193,8 @@ def _member(name: str, value: Any) -> str:
     """One line about a method or property of our own."""
     if name.startswith("_"):
         return ""
-    if isinstance(value, property):
-        return f"- `{name}`: {_summary(value.fget)}"
+    if isinstance(value, property | cached_property):
+        return f"- `{name}`: {_summary(getattr(value, 'func', None) or getattr(value, 'fget', None))}"
     value = getattr(value, "__func__", value)
     return _line(name, value) if inspect.isfunction(value) else ""
 

@@ -154,7 +154,7 @@ def _by_meaning(
     answer = index.search(words, 1, by=by)
     if not answer.hits:
         near = tuple(word for words in answer.suggestions.values() for word in words)
-        return Found((), 0, True, query.read_as, answer.message, near)
+        return Found((), 0, True, query.read_as, _unknown(answer.unknown) or answer.message, near)
     found = _ranked(collection, index.scores(words, by=by), allowed, n, offset, words if why else None, by)
     near = tuple(word for words in answer.suggestions.values() for word in words)
     return replace(found, read_as=query.read_as, message=_unknown(answer.unknown), suggestions=near)

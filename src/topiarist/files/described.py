@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from topiarist.counts.validation import Csr
 from topiarist.files.contents import Description
 from topiarist.tasks.describing import NodeSummary
-from topiarist.tasks.placed import Placed
+from topiarist.tasks.placed import CERTAIN, Placed
 from topiarist.tasks.shape.shape import Shape
 from topiarist.tasks.topic_tree import TopicTree
 from topiarist.tasks.trees import Curve
@@ -38,14 +38,26 @@ def described(outline: Shape, known: Description, shares: Csr, general: tuple[st
 
 
 def placed(outline: Shape, shares: Csr, ids: Sequence[str], words: tuple[tuple[str, ...], ...] = ()) -> Placed:
-    """The documents in the tree; classes that edits have brought to one topic count together."""
+    """The documents in the tree."""
+    nodes, together = _by_node(outline, shares)
+    return Placed(outline.tree, nodes, together, ids, words)
+
+
+def hard_to_place(outline: Shape, shares: Csr) -> int:
+    """How many documents have no topic with more than half of them."""
+    largest = _by_node(outline, shares)[1].max(axis=1)
+    return int((np.asarray(largest.todense()).ravel() <= CERTAIN).sum())
+
+
+def _by_node(outline: Shape, shares: Csr) -> tuple[tuple[int, ...], Csr]:
+    """The nodes that have classes, and the shares in them: classes that edits brought to one topic count together."""
     nodes = tuple(dict.fromkeys(outline.class_nodes))
-    if len(nodes) < len(outline.class_nodes):
-        column = {node: number for number, node in enumerate(nodes)}
-        together = np.zeros((len(outline.class_nodes), len(nodes)), shares.dtype)
-        together[range(len(together)), [column[node] for node in outline.class_nodes]] = 1
-        shares = csr_array(shares @ csr_array(together))
-    return Placed(outline.tree, nodes, shares, ids, words)
+    if len(nodes) == len(outline.class_nodes):
+        return nodes, shares
+    column = {node: number for number, node in enumerate(nodes)}
+    together = np.zeros((len(outline.class_nodes), len(nodes)), shares.dtype)
+    together[range(len(together)), [column[node] for node in outline.class_nodes]] = 1
+    return nodes, csr_array(shares @ csr_array(together))
 
 
 def class_sizes(shares: Csr) -> Any:

@@ -10,10 +10,10 @@ from topiarist.app.cli.using.options import TreeOptions
 from topiarist.app.cli.using.screen import Screen, opened
 from topiarist.files import facts
 from topiarist.files.collection import Collection
+from topiarist.files.described import hard_to_place
 from topiarist.hierarchy.render import columns, plain, printable, shortened
 from topiarist.hierarchy.tree import Tree
 from topiarist.tasks.outline import DOT
-from topiarist.tasks.placed import CERTAIN
 
 PENDING = "Edits wait for a fit; until then words and sizes are estimates"
 MARK = "x"  # in place of a label, to see the branches alone
@@ -52,7 +52,7 @@ def told(collection: Collection, top: int, options: TreeOptions) -> dict[str, An
         "words": found.n_words,
         "tokens": found.n_tokens,
         "general_words": list(found.general_words),
-        "hard_to_place": hard_to_place(collection),
+        "hard_to_place": hard_to_place(collection.outline, collection.shares),
         "pending": outline.pending,
         "pinned": len(outline.pins),
         "categories": collection.state.parts.get("categories") is not None,
@@ -86,11 +86,6 @@ def typical(collection: Collection, node: int, number: int) -> list[dict[str, st
     rows = [row for row in collection.tree.nodes[node].rows if row < len(collection)][:number]
     found = collection.documents.many(rows, texts=False)
     return [{"id": document.id, "title": document.title or document.id} for document in found]
-
-
-def hard_to_place(collection: Collection) -> int:
-    """How many documents have no class with more than half of them."""
-    return int((collection.placed.largest <= CERTAIN).sum())
 
 
 def _sentence(screen: Screen, collection: Collection) -> None:
@@ -167,7 +162,7 @@ def _words_within(words: list[str], joint: str, room: int, ascii: bool) -> str:
 
 def _notes(screen: Screen, collection: Collection) -> None:
     """What a reader should know beside the tree."""
-    outline, hard = collection.outline, hard_to_place(collection)
+    outline, hard = collection.outline, hard_to_place(collection.outline, collection.shares)
     if outline.titles or hard or outline.pins or outline.pending:
         screen.print()
     if outline.titles:

@@ -261,6 +261,7 @@ SECTIONS: dict[str, Callable[[dict], str]] = {
     "finding": findings.render,
     "categorising": findings.render,
     "search": findings.render,
+    "collection": findings.render,
     "dask": _dask,
     "out_of_core": _out_of_core,
     "device": findings.render,

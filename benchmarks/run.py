@@ -30,6 +30,7 @@ BENCHMARKS = {
     "sparse": "benchmarks.bench_sparse",
     "gaussians": "benchmarks.bench_gaussians",
     "search": "benchmarks.bench_search",
+    "collection": "benchmarks.bench_collection",
 }
 
 

@@ -13,24 +13,25 @@ from topiarist.app.cli.printing import counted
 from topiarist.app.cli.sources import Stream
 from topiarist.counts.corpus import Corpus
 from topiarist.errors import ResourceError
+from topiarist.scale.threads import available_cores
 from topiarist.text.documents import Problem
 from topiarist.text.readers.kinds import suffix_of
 
 MOST_OF_FREE = 0.8
-BASE = 250e6  # bytes of the program and its libraries
+BASE, SCRATCH = 400e6, 250e6  # bytes of the program with its libraries, and of what is computed block by block
 LEAVES = 32  # expected where held-out words choose
 SAMPLE, SAMPLE_SECONDS = 400, 5.0  # documents, and seconds, that a dry run reads
 WORDS_KEPT = 0.6  # different words of a document in a token, roughly
-GROWING = 1.6e-6  # seconds of one core for a non-zero and a topic, as benchmarks/bench_collection.py measures it
+GROWING, INDEXING = 2.5e-7, 3e-6  # seconds of a core for a non-zero and a topic, and for a non-zero; both measured
 
 
 def needed_memory(n_docs: int, n_words: int, n_nonzeros: int, leaves: int | None = None) -> float:
     """Bytes at the peak of a grow: counts several times over, documents in space, shares, words of all nodes."""
     topics = leaves or LEAVES
-    counts = 60.0 * n_nonzeros  # training and held-out tokens, by rows and by columns, and the tf-idf of LSI
+    counts = 45.0 * n_nonzeros  # training and held-out tokens, by rows and by columns, and the tf-idf of LSI
     documents = n_docs * (400.0 + 8.0 * min(topics, 512) + 4 * 50 * 3)
     nodes = 3 * 8.0 * 1.5 * topics * n_words
-    return BASE + counts + documents + nodes
+    return BASE + min(SCRATCH, 400.0 * n_nonzeros) + counts + documents + nodes
 
 
 def free_memory() -> float | None:
@@ -112,7 +113,7 @@ def _estimated(stream: Stream, total: int, leaves: int | None) -> dict[str, Any]
     n_docs = min(max(n_docs, number), stream.options.limit or n_docs)
     n_nonzeros = round(n_docs * tokens / number * WORDS_KEPT)
     n_words = round(len(words) * (n_docs / number) ** 0.5)  # Heaps
-    growing = GROWING * n_nonzeros * (leaves or LEAVES) * 2 / max(1, os.cpu_count() or 1)
+    growing = (GROWING * (leaves or LEAVES) + INDEXING) * n_nonzeros / available_cores()
     return {
         "documents": n_docs, "seconds": round(seconds * n_docs / number + growing + 3),
         "memory": round(needed_memory(n_docs, n_words, n_nonzeros, leaves)), "free": free_memory(),

@@ -64,9 +64,10 @@ def same(one, other, where=""):
 
 def test_every_public_estimator_is_kept():
     public = {name for name in topiarist.__all__ if hasattr(getattr(topiarist, name), "get_params")}
-    assert public == set(ESTIMATORS)
-    assert {name.split(",")[0] for name in zoo.ZOO} == set(ESTIMATORS)
-    for name in ESTIMATORS:
+    own = {"GaussianTree"}  # of collections alone; tests/tasks/test_gaussian_tree.py keeps one
+    assert public | own == set(ESTIMATORS)
+    assert {name.split(",")[0] for name in zoo.ZOO} == public
+    for name in public:
         assert ESTIMATORS[name].type is getattr(topiarist, name)
 
 
@@ -417,7 +418,7 @@ def test_a_lens_that_does_not_fit_together_is_refused(tmp_path):
     refused(tmp_path / "m", "there is no 'a'")
     prior = json.loads((tmp_path / "m" / "model.json").read_text())["fitted"]["_lenses"][0]["fields"]["class_prior"]
     forged(tmp_path / "m", lambda body: body["fitted"]["_lenses"][1]["fields"].update(class_tokens=prior))
-    refused(tmp_path / "m", r"class_tokens should be 3 classes, and has the shape \(1,\)")
+    refused(tmp_path / "m", "1 classes were counted, the model has 3")
 
 
 def test_a_forged_random_state_is_refused(tmp_path):

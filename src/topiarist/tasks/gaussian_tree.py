@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from topiarist.counts.validation import check_counts
+from topiarist.hierarchy.tree import Tree
 from topiarist.models import em
 from topiarist.models.engine import Floats
 from topiarist.tasks import options
@@ -91,7 +92,7 @@ class GaussianTree(FilesDocuments, BaseEstimator):  # type: ignore[misc]
             random_state=seed, n_threads=self.n_threads, verbose=self.verbose,
         ).fit(points)  # fmt: skip
         self.hierarchy_ = MixtureHierarchy(self.measure, random_state=seed).fit(self.ggm_)
-        self.tree_ = self.hierarchy_.tree_
+        self.tree_ = Tree(self.hierarchy_.tree_.parents)  # its names are numbers: words will say more
         self.class_nodes_ = tuple(range(len(self.hierarchy_.components_)))
         self.class_prior_ = np.asarray(self.hierarchy_.weight_)
         self._learn_words(counts, self._posterior(points), seed)

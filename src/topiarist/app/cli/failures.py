@@ -56,7 +56,8 @@ def explained(*, debug: bool) -> Iterator[None]:
 def _leave(message: str, code: int, debug: bool) -> None:
     if debug:
         traceback.print_exc()
-    print(_wrapped(message), file=sys.stderr)
+    told = "".join(sign if sign.isprintable() or sign == "\n" else " " for sign in message)  # a path may hold anything
+    print(_wrapped(told), file=sys.stderr)
     sys.exit(code)
 
 
@@ -76,6 +77,6 @@ def _fault(error: BaseException) -> str:
             log.write(f"{os.path.basename(line.filename)}:{line.lineno} in {line.name}\n")
         log.write(f"{type(error).__name__}\n")
     return (
-        f"Error: topiarist failed where it should not have ({type(error).__name__}). Nothing was written.\n"
+        f"Error: topiarist failed where it should not have ({type(error).__name__}).\n"
         f"  Try: again with --debug, and send {log.name} with a report"
     )

@@ -11,6 +11,7 @@ ONE_BY_ONE = 32  # leaves up to which a step adds one, then more
 LEAST_GAIN = 0.01  # of each leaf, at which growing ends
 WINDOW = 4  # leaves over which a gain is looked at
 MOST_LEAVES = 512
+FITTING = 0.25  # of the work is done when there are no more leaves: the tree is fitted patiently, to all words
 
 
 class Remaining:
@@ -49,7 +50,7 @@ def growth_share(n_leaves: Sequence[int], criterion: Sequence[float], goal: int 
     """
     now = n_leaves[-1]
     end = float(goal or _expected_end(n_leaves, criterion))
-    return min(_work(now) / max(_work(end), 1e-9), 0.99)
+    return (1.0 - FITTING) * min(_work(now) / max(_work(end), 1e-9), 1.0)
 
 
 def _work(leaves: float) -> float:

@@ -1,0 +1,77 @@
+"""Every address of the explorer. What a page shows is in its address: reload it, keep it, send it to somebody."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote, urlencode
+
+HOME = "/"
+NEW, MODEL, CATEGORIES, DENDROGRAM, COMPARE, TREE = "/new", "/model", "/categories", "/dendrogram", "/compare", "/tree"
+
+
+def _with(path: str, **values: Any) -> str:
+    """A path with those values that say something; what is left out stays as it is by default."""
+    told = {name.rstrip("_"): value for name, value in values.items() if value not in (None, "", False)}
+    return f"{path}?{urlencode(told)}" if told else path
+
+
+def home(view: str | None = None) -> str:
+    """The overview."""
+    return _with(HOME, view=view)
+
+
+def topic(id: int, **values: Any) -> str:
+    """A topic: ``special``, ``n``, ``words``, ``sort``, ``show``, ``page``, ``tag``."""
+    return _with(f"/topic/{id}", **values)
+
+
+def document(id: str, **values: Any) -> str:
+    """A document, with the list that it was opened from (``topic``, ``sort``, ``show``, or ``q``, ``by``, ``at``).
+
+    An id that a browser would take for a step in the path, or the server for a wish for JSON, goes behind the
+    question mark.
+    """
+    if id in ("", ".", "..") or id.endswith(".json") or any(ord(sign) < 32 for sign in id):
+        return _with("/doc", id=id, **values)
+    return _with(f"/doc/{quote(id, safe='')}", **values)
+
+
+def original(id: str) -> str:
+    """The text, or the file it came from, to keep."""
+    return _with("/original", id=id)
+
+
+def search(query: str = "", **values: Any) -> str:
+    """A search: ``by``, ``topic``, ``page``."""
+    return _with("/search", q=query, **values)
+
+
+def word(name: str) -> str:
+    """Where a word is at home."""
+    return _with("/word", word=name)
+
+
+def tree(id: int | None = None) -> str:
+    """The tree as an outline, or from a topic down."""
+    return _with(TREE, topic=id)
+
+
+def category(name: str, **values: Any) -> str:
+    """The documents of a category."""
+    return _with(CATEGORIES, label=name, **values)
+
+
+def shape(edit: str, id: int | None = None, **values: Any) -> str:
+    """An edit before it is made: what it would change."""
+    return _with("/shape", edit=edit, topic=id, **values)
+
+
+def export(kind: str, **values: Any) -> str:
+    """Documents of a topic or a search as a file: ``topic`` or ``q``."""
+    return _with(f"/export.{kind}", **values)
+
+
+def as_json(address: str) -> str:
+    """The same page as data."""
+    path, mark, values = address.partition("?")
+    return f"{'/index' if path == HOME else path}.json{mark}{values}"

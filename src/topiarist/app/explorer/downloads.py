@@ -1,0 +1,121 @@
+"""Things to keep: the documents of a list as a file, and the text of a document. Never opened in the browser."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
+
+import numpy as np
+from fastapi import Depends, FastAPI, Query, Request
+from starlette.responses import Response, StreamingResponse
+
+from topiarist.app.explorer.pages import search, topic
+from topiarist.app.explorer.safety import DOWNLOAD_POLICY
+from topiarist.app.explorer.values import STEP
+from topiarist.app.explorer.view import View
+from topiarist.files import finding
+from topiarist.files.csv import write_csv
+from topiarist.files.queries import parse
+from topiarist.text.documents import Document
+
+BATCH = 1_000
+KINDS = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson", "txt": "text/plain; charset=utf-8"}
+HEADER = ("id", "title", "date", "topic", "share", "labels", "source")
+
+
+def add(app: FastAPI) -> None:
+    """The routes."""
+    app.add_api_route("/export.{kind}", export, include_in_schema=False)
+    app.add_api_route("/original", original, include_in_schema=False)
+
+
+def _view(request: Request) -> View:
+    found: View = request.app.state.desk.view()
+    return found
+
+
+def export(
+    kind: Literal["csv", "jsonl", "txt"],
+    view: Annotated[View, Depends(_view)],
+    topic_id: Annotated[int | None, Query(alias="topic")] = None,
+    show: topic.Show = "all",
+    sort: topic.Sort = "typical",
+    q: Annotated[str, Query(max_length=2_000)] = "",
+    by: Literal["words", "meaning", "both"] = "words",
+) -> Response:
+    """The documents of a topic, or those that a search finds."""
+    if q.strip():
+        rows = _found(view, q, by, topic_id)
+    else:
+        node = view.tree.root if topic_id is None else view.shape.node(topic_id)
+        rows = topic.rows_of(view, node, sort, show)
+    name = re.sub(r"[^\w-]+", "-", q or f"topic-{topic_id}").strip("-")[:60] or "documents"
+    return StreamingResponse(
+        _lines(view, rows, kind), media_type=KINDS[kind], headers=_attached(f"{name}.{kind}")
+    )  # fmt: skip
+
+
+def _found(view: View, q: str, by: str, topic_id: int | None) -> Any:
+    if by == "words":
+        return search.word_rows(view, parse(q), topic_id)
+    found = finding.search(view.collection, q, search.LOOKED_AT, by=by, topic=topic_id)
+    return np.array([hit.row for hit in found.hits], np.int64)
+
+
+def _lines(view: View, rows: Any, kind: str) -> Iterator[str]:
+    """The file, some documents at a time."""
+    if kind == "csv":
+        yield _csv([HEADER])
+    for start in range(0, len(rows), BATCH):
+        some = rows[start : start + BATCH].tolist()
+        told = [_told(view, row, document) for row, document in zip(some, _many(view, some), strict=True)]
+        if kind == "csv":
+            yield _csv(
+                [[record[name] if name != "labels" else ", ".join(record[name]) for name in HEADER] for record in told]
+            )
+        elif kind == "jsonl":
+            yield "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in told)
+        else:
+            yield "".join((record["title"] or record["id"]) + "\n" for record in told)
+
+
+def _many(view: View, rows: list[int]) -> list[Document]:
+    return view.collection.documents.many(rows, texts=False)
+
+
+def _told(view: View, row: int, document: Document) -> dict[str, Any]:
+    node = int(view.homes[row])
+    path = STEP.join(view.tree.path_names(node)[1:])
+    share = round(float(view.shares_under(node)[row]), 4)
+    return {
+        "id": document.id, "title": " ".join(document.title.split()), "date": document.date, "topic": path,
+        "share": share, "labels": list(document.labels), "source": document.source,
+    }  # fmt: skip
+
+
+def _csv(rows: Any) -> str:
+    file = io.StringIO(newline="")
+    header, *rest = rows
+    write_csv(file, header, rest)
+    return file.getvalue()
+
+
+def original(view: Annotated[View, Depends(_view)], id: Annotated[str, Query(max_length=10_000)]) -> Response:
+    """The text of a document, to keep."""
+    document = view.collection.documents.get(view.collection.documents.row_of(id))
+    name = re.sub(r"[^\w.-]+", "_", document.id)[-80:] or "document"
+    return Response(
+        document.text, media_type="text/plain; charset=utf-8",
+        headers=_attached(name if name.endswith(".txt") else f"{name}.txt"),
+    )  # fmt: skip
+
+
+def _attached(name: str) -> dict[str, str]:
+    return {
+        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}",
+        "Content-Security-Policy": DOWNLOAD_POLICY,
+    }

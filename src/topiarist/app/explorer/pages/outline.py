@@ -1,0 +1,50 @@
+"""Which topics are there, from the top down?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Query
+
+from topiarist.app.explorer.frame import Row, branch
+from topiarist.app.explorer.values import counted, name_of
+from topiarist.app.explorer.view import View
+
+MOST = 500  # topics on the page; deeper ones are a click away
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What may be asked of the page."""
+
+    topic: Annotated[int | None, Query(description="from this topic down")] = None
+    depth: Annotated[int | None, Query(ge=0, le=100, description="levels below it")] = None
+
+
+@dataclass(frozen=True)
+class OutlinePage:
+    """The tree, or a part of it, as an outline."""
+
+    sentence: str
+    row: Row
+    depth: int
+
+
+def load(view: View, ask: Ask) -> OutlinePage:
+    """Fill the page."""
+    node = view.tree.root if ask.topic is None else view.shape.node(ask.topic)
+    below = [node, *view.tree.descendants(node)]
+    start = view.tree.depths[node]
+    depth = _depth(view, below, start) if ask.depth is None else ask.depth
+    opened = {one for one in below if view.tree.depths[one] - start < depth}
+    sentence = f"{counted(len(below) - 1, 'topic')} under {name_of(view, node)}, the largest first."
+    return OutlinePage(sentence, branch(view, node, opened), depth)
+
+
+def _depth(view: View, below: list[int], start: int) -> int:
+    """As many levels as fit on the page."""
+    depth = 1
+    while sum(view.tree.depths[one] - start <= depth + 1 for one in below) <= MOST and depth < 100:
+        depth += 1
+    return depth

@@ -1,0 +1,146 @@
+"""What is in here?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from fastapi import Query
+
+from topiarist.app.explorer import addresses
+from topiarist.app.explorer.values import Choice, DocumentLine, TopicLine, counted, document_lines, topic_line
+from topiarist.app.explorer.view import View
+
+FEW = 50  # documents: below, a drawing shows structure that is not there
+TYPICAL = 3
+LEVELS = 3  # of the icicle, with the root
+MOST = 2_000  # rectangles
+LANGUAGES = {
+    "en": "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "nl": "Dutch",
+    "pt": "Portuguese", "ru": "Russian", "pl": "Polish", "sv": "Swedish", "da": "Danish", "ja": "Japanese",
+    "zh": "Chinese", "ar": "Arabic", "tr": "Turkish", "fi": "Finnish", "cs": "Czech", "ko": "Korean",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What may be asked of the page."""
+
+    view: Annotated[Literal["icicle", "list"], Query(description="as a drawing, or as a list only")] = "icicle"
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A topic below the root with documents that speak for it."""
+
+    topic: TopicLine
+    typical: tuple[DocumentLine, ...]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A rectangle of the icicle: from where to where in the width of the collection, and at which level."""
+
+    topic: int | None  # none for several small ones together
+    name: str
+    named: bool
+    documents: int
+    level: int
+    left: float
+    width: float
+    address: str
+
+
+@dataclass(frozen=True)
+class OverviewPage:
+    """The collection in a sentence, its headings, and the words of its root."""
+
+    sentence: str
+    notice: str  # where there is little to see, why, and what to do
+    documents: int
+    topics: int
+    headings: tuple[Heading, ...]
+    blocks: tuple[Block, ...]
+    hard_to_place: int
+    hard_address: str
+    general_words: tuple[str, ...]
+    views: tuple[Choice, ...]
+    dendrogram: str  # its address, where the model has one
+
+
+def load(view: View, ask: Ask) -> OverviewPage:
+    """Fill the page."""
+    tree, n_leaves = view.tree, len(view.tree.leaves)
+    root = tree.root
+    headings = tuple(_heading(view, node) for node in view.children(root))
+    few = view.n_docs < FEW
+    notice = ""
+    if few:
+        notice = f"{counted(view.n_docs, 'document')} are too few for a tree to be trusted; here they are in a list."
+    elif n_leaves == 1:
+        notice = (
+            "No structure found that holds up on unseen documents. What may help: more documents, fewer stop words, "
+            "or a number of topics of your choice (topiarist grow … --topics N)."
+        )
+    icicle = not few and n_leaves > 1
+    return OverviewPage(
+        sentence(view), notice, view.n_docs, n_leaves, headings,
+        blocks(view, root, LEVELS) if icicle and ask.view == "icicle" else (),
+        view.hard_sizes[root], addresses.topic(view.shape.topics[root], show="hard"),
+        view.collection.tree.nodes[root].words,
+        (
+            Choice("as a drawing", addresses.home(), ask.view == "icicle"),
+            Choice("as a list", addresses.home("list"), ask.view == "list"),
+        ) if icicle else (),
+        addresses.DENDROGRAM if view.collection.state.model == "ggm" else "",
+    )  # fmt: skip
+
+
+def sentence(view: View) -> str:
+    """The collection in one sentence."""
+    first, last = (date[:4] for date in view.collection.documents.span())
+    when = f" from {first} to {last}" if first != last else f" of {first}" if first else ""
+    known = view.collection.settings.get("language", "")
+    language = f", in {LANGUAGES[known]}" if known in LANGUAGES else ""
+    leaves, headings = len(view.tree.leaves), len(view.tree.children(view.tree.root))
+    sorted_into = f", sorted into {counted(leaves, 'topic')}" if leaves > 1 else ""
+    under = f" under {counted(headings, 'heading')}" if 1 < headings < leaves else ""
+    return f"{counted(view.n_docs, 'document')}{when}{language}{sorted_into}{under}."
+
+
+def _heading(view: View, node: int) -> Heading:
+    rows = view.collection.tree.nodes[node].rows[:TYPICAL]
+    topic = view.shape.topics[node]
+    return Heading(
+        topic_line(view, node), document_lines(view, rows, lambda id, _: addresses.document(id, topic=topic))
+    )
+
+
+def blocks(view: View, root: int, levels: int, least: float = 0.02) -> tuple[Block, ...]:
+    """The icicle below a topic: as wide as topics have documents, siblings that are too narrow put together."""
+    total, found = max(view.sizes[root], 1), [_block(view, root, 0, 0.0, 1.0)]
+    waiting = [(root, 0, 0.0)]
+    while waiting and len(found) < MOST:
+        node, level, left = waiting.pop(0)
+        if level + 1 >= levels:
+            continue
+        small: list[int] = []
+        for child in view.children(node):
+            width = view.sizes[child] / total
+            if width < least:
+                small.append(child)
+                continue
+            found.append(_block(view, child, level + 1, left, width))
+            waiting.append((child, level + 1, left))
+            left += width
+        documents = sum(view.sizes[child] for child in small)
+        if documents:
+            name = f"… {counted(len(small), 'smaller topic')}"
+            address = addresses.topic(view.shape.topics[node])
+            found.append(Block(None, name, False, documents, level + 1, left, documents / total, address))
+    return tuple(found)
+
+
+def _block(view: View, node: int, level: int, left: float, width: float) -> Block:
+    line = topic_line(view, node)
+    return Block(line.id, line.name, line.named, line.documents, level, left, width, line.address)

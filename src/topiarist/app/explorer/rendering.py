@@ -1,0 +1,66 @@
+"""Values to HTML. Everything that comes from documents or from people is escaped; nothing is ever marked as safe."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
+
+from topiarist.app.explorer import addresses, drawings
+
+INVISIBLE = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C])
+
+
+@cache
+def environment() -> Environment:
+    """The templates, with the few functions that they need."""
+    made = Environment(
+        loader=PackageLoader("topiarist.app.explorer"), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    made.filters.update(to=_to, number=_number, percent=_percent, plain=plain, as_json=addresses.as_json, share=_share,
+                        legend_part=_legend_part)  # fmt: skip
+    made.globals.update(at=addresses, bar=drawings.bar, stacked=drawings.stacked, curve=drawings.line,
+                        squares=drawings.squares, icicle=_icicle)  # fmt: skip
+    return made
+
+
+def render(template: str, **values: Any) -> str:
+    """A page as HTML."""
+    return environment().get_template(template).render(**values)
+
+
+@pass_context
+def _to(context: Context, address: str) -> str:
+    """An address below the place where this server is; in a report, a place in the file."""
+    link = context.get("link")
+    return link(address) if callable(link) else f"{context.get('root', '')}{address}"
+
+
+@pass_context
+def _icicle(context: Context, blocks: Any) -> Any:
+    return drawings.icicle(blocks, lambda address: _to(context, address))
+
+
+def _legend_part(level: Any) -> tuple[str, float, str]:
+    return level.kind, level.share, f"{level.name}: {_percent(level.share)}"
+
+
+def _number(value: float) -> str:
+    return f"{value:,}"
+
+
+def _share(value: float) -> str:
+    """A probability of a word, short."""
+    return f"{value:.3f}".lstrip("0") if value >= 0.0005 else "<.001"
+
+
+def _percent(value: float) -> str:
+    return f"{value:.0%}" if value >= 0.1 or value == 0 else f"{value:.1%}"
+
+
+def plain(text: str) -> str:
+    """A title or a name in one line, without signs that turn the direction of what stands around it."""
+    return "".join(sign if sign.isprintable() else " " for sign in text.translate(INVISIBLE)).strip()

@@ -1,0 +1,114 @@
+"""Who may ask, who may write, and what a browser may do with an answer.
+
+- The server listens on this machine only, and answers to its own names only: a page of another site that has its name
+  point here (DNS rebinding) gets nothing.
+- Writing needs a POST from a page of this server (``Sec-Fetch-Site``, or ``Origin``), and the token that only its pages
+  know. There are no cookies that a foreign page could send along.
+- What is shown may load nothing from anywhere else, and run no script but ours; text of documents is only ever text.
+- Open to others (``--allow-remote``), every address begins with a token.
+"""
+
+from __future__ import annotations
+
+import hmac
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+DOWNLOAD_POLICY = "default-src 'none'; sandbox"
+LOOPBACK = ("127.0.0.1", "localhost")
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+TOKEN = "x-topiarist-token"  # noqa: S105
+LARGEST = 32 << 20  # bytes of a request
+
+
+class SafeHeaders:
+    """Adds what every answer must say, unless a route has said something stricter."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on, with headers."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def told(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await self.app(scope, receive, told)
+
+
+class Doorkeeper:
+    """Lets no large request and no foreign write in, and, where a token is asked for, nobody without it."""
+
+    def __init__(self, app: ASGIApp, door: str = "") -> None:
+        self.app, self.door = app, door
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on, or answer why not."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self.app(scope, receive, send)
+            return
+        refused = self._refused(scope)
+        if refused is not None:
+            await refused(scope, receive, send)
+            return
+        await self.app(self._inside(scope), receive, send)
+
+    def _refused(self, scope: Scope) -> PlainTextResponse | None:
+        headers = Headers(scope=scope)
+        if self.door and not self._has_token(scope["path"]):
+            return PlainTextResponse("This address needs its token. Open the address that topiarist printed.", 403)
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > LARGEST:
+            return PlainTextResponse(f"A request may have {LARGEST >> 20} MB at most.", 413)
+        if "transfer-encoding" in headers:
+            return PlainTextResponse("A request has to say how long it is.", 411)
+        if scope["method"] not in ("GET", "HEAD") and not same_origin(headers):
+            return PlainTextResponse("Only pages of this server may change something.", 403)
+        return None
+
+    def _has_token(self, path: str) -> bool:
+        given = path.lstrip("/").split("/", 1)[0]
+        return hmac.compare_digest(given.encode(), self.door.encode())
+
+    def _inside(self, scope: Scope) -> Scope:
+        if not self.door:
+            return scope
+        rest = scope["path"][len(self.door) + 1 :] or "/"
+        return {**scope, "path": rest, "raw_path": rest.encode()}
+
+
+def same_origin(headers: Headers) -> bool:
+    """Whether a browser says that the request comes from a page of this server; silence is a no."""
+    site = headers.get("sec-fetch-site")
+    if site is not None:
+        return site == "same-origin"
+    origin = headers.get("origin")
+    return origin is not None and urlsplit(origin).netloc == headers.get("host", "")
+
+
+def is_token(given: Any, token: str) -> bool:
+    """Whether it is the token, in a time that does not tell how much of it is right."""
+    return isinstance(given, str) and hmac.compare_digest(given.encode(), token.encode())

@@ -1,0 +1,142 @@
+"""The server: which function answers which address, as a page and as data."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import Annotated, Any
+
+from fastapi import Depends, FastAPI, Request
+from fastapi.responses import HTMLResponse, JSONResponse
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.staticfiles import StaticFiles
+
+from topiarist import __version__
+from topiarist.app.explorer import downloads, failures, frame, rendering, safety, writing
+from topiarist.app.explorer.desk import Desk
+from topiarist.app.explorer.pages import (
+    document,
+    outline,
+    overview,
+    search,
+    topic,
+    word,
+)  # fmt: skip
+from topiarist.app.explorer.view import View
+from topiarist.files.queries import parse
+
+PACKAGE = "topiarist.app.explorer"
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page: its address, the value that answers it, what may be asked, and the template that shows it."""
+
+    path: str
+    value: type
+    ask: type
+    load: Callable[[View, Any], Any]
+    template: str
+    current: Callable[[Any], int | None] = lambda _: None  # the topic at which the tree is open
+
+
+def _at_topic(ask: Any) -> int | None:
+    found: int | None = ask.topic
+    return found
+
+
+PAGES = (
+    Page("/", overview.OverviewPage, overview.Ask, overview.load, "overview.html"),
+    Page("/topic/{topic}", topic.TopicPage, topic.Ask, topic.load, "topic.html", _at_topic),
+    Page("/search", search.SearchPage, search.Ask, search.load, "search.html", _at_topic),
+    Page("/doc", document.DocumentPage, document.Ask, document.load, "document.html", _at_topic),
+    Page("/word", word.WordPage, word.Ask, word.load, "word.html"),
+    Page("/tree", outline.OutlinePage, outline.Ask, outline.load, "outline.html", _at_topic),
+)
+
+
+def explorer(
+    folder: str, *, read_only: bool = False, hosts: tuple[str, ...] = safety.LOOPBACK, door: str = ""
+) -> FastAPI:
+    """The application for a collection. ``door``: the token with which every address has to begin."""
+    app = FastAPI(
+        title="topiarist explorer", version=__version__, docs_url=None, redoc_url=None, openapi_url="/openapi.json",
+        description="The pages of a collection as data: what each page shows, at its address with .json behind it.",
+    )  # fmt: skip
+    app.state.desk = Desk(folder, read_only=read_only)
+    app.state.root = f"/{door}" if door else ""
+    app.state.desk.view()
+    failures.add(app)
+    for page in PAGES:
+        _add(app, page)
+    _add_documents(app)
+    downloads.add(app)
+    writing.add(app)
+    app.mount("/assets", StaticFiles(packages=[(PACKAGE, "assets")]))
+    app.add_middleware(safety.Doorkeeper, door=door)
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
+    app.add_middleware(safety.SafeHeaders)
+    return app
+
+
+def current_view(request: Request) -> View:
+    """The latest state of the collection."""
+    desk: Desk = request.app.state.desk
+    return desk.view()
+
+
+Latest = Annotated[View, Depends(current_view)]
+
+
+def shown(request: Request, page: Page, ask: Any, view: View) -> HTMLResponse:
+    """A page as HTML."""
+    value = page.load(view, ask)
+    matching = None
+    if isinstance(value, search.SearchPage) and value.total and value.by == "words":
+        rows = search.word_rows(view, parse(value.query), None)
+        matching = search.counts_under(view, rows)
+    return HTMLResponse(written(request, page.template, value, view, page.current(ask), matching))
+
+
+def written(
+    request: Request, template: str, value: Any, view: View, current: int | None = None, matching: Any = None
+) -> str:
+    """The text of a page, in its frame."""
+    desk: Desk = request.app.state.desk
+    path = f"{request.url.path}{'?' if request.url.query else ''}{request.url.query}"
+    return rendering.render(
+        template, page=value, frame=frame.frame(view, current, matching), root=request.app.state.root,
+        here=path, token="" if desk.read_only else desk.token, read_only=desk.read_only, job=desk.job,
+        undoable="" if desk.read_only else desk.undoable(view), query=getattr(value, "query", ""), version=__version__,
+    )  # fmt: skip
+
+
+def _add(app: FastAPI, page: Page) -> None:
+    """A page and its data."""
+
+    def as_html(request: Request, view: Latest, ask: Any = Depends(page.ask)) -> Any:
+        return shown(request, page, ask, view)
+
+    def as_data(view: Latest, ask: Any = Depends(page.ask)) -> Any:
+        return page.load(view, ask)
+
+    name = page.value.__name__
+    app.add_api_route(
+        ("/index" if page.path == "/" else page.path) + ".json", as_data, response_model=page.value, name=name,
+        summary=sys.modules[page.load.__module__].__doc__ or name,
+        responses=failures.DOCUMENTED,
+    )  # fmt: skip
+    app.add_api_route(page.path, as_html, include_in_schema=False, response_class=HTMLResponse, name=f"{name} as HTML")
+
+
+def _add_documents(app: FastAPI) -> None:
+    """Documents by their ids, which may hold slashes; with .json behind it the same as data."""
+    page = next(page for page in PAGES if page.path == "/doc")
+
+    def by_path(request: Request, view: Latest, name: str, ask: Any = Depends(document.Ask)) -> Any:
+        if name.endswith(".json"):
+            return JSONResponse(asdict(document.load(view, replace(ask, id=name.removesuffix(".json")))))
+        return shown(request, page, replace(ask, id=name), view)
+
+    app.add_api_route("/doc/{name:path}", by_path, include_in_schema=False, response_class=HTMLResponse)

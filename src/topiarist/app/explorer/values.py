@@ -1,0 +1,180 @@
+"""The small values that pages are made of: a topic in a line, a document in a line, the pages of a list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from topiarist.app.explorer import addresses
+from topiarist.app.explorer.view import View
+from topiarist.text.tokens import Tokenizer
+
+Pieces = tuple[tuple[str, bool], ...]  # text, and whether it is a match; never HTML
+PER_PAGE = 20
+STEP = " ▸ "
+
+
+@dataclass(frozen=True)
+class TopicLine:
+    """A topic in a list. ``named``: somebody gave it its name; otherwise the name is its words."""
+
+    id: int
+    name: str
+    named: bool
+    words: tuple[str, ...]
+    documents: int
+    share: float  # of the collection
+    subtopics: int
+    level: int
+    address: str
+    matching: int | None = None  # documents under it that a search has found
+
+
+@dataclass(frozen=True)
+class Step:
+    """A topic on the way from the root."""
+
+    id: int
+    name: str
+    address: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """A topic under which some of a document lies."""
+
+    path: tuple[Step, ...]
+    share: float
+
+
+@dataclass(frozen=True)
+class DocumentLine:
+    """A document in a list."""
+
+    id: str
+    title: str
+    address: str
+    snippet: Pieces
+    date: str = ""
+    share: float | None = None  # of the document under the topic of the list
+    score: float | None = None
+    path: tuple[Step, ...] = ()
+    labels: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    read: bool = False
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several ways to see a page."""
+
+    name: str
+    address: str
+    chosen: bool
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Paging:
+    """Where in a list a page is."""
+
+    page: int
+    pages: int
+    first: int  # place of the first item, from 1
+    last: int
+    total: int
+    choices: tuple[Choice, ...] = ()
+    previous: str = ""
+    next: str = ""
+
+    @property
+    def start(self) -> int:
+        """As a slice counts."""
+        return self.first - 1 if self.total else 0
+
+
+def paging(total: int, page: int, at: Callable[[int], str], per_page: int = PER_PAGE) -> Paging:
+    """The pages of a list: the first, the last, and those around the one that is shown."""
+    pages = max(1, -(-total // per_page))
+    page = min(max(page, 1), pages)
+    near = sorted({1, pages, *range(max(1, page - 2), min(pages, page + 2) + 1)})
+    choices = tuple(Choice(str(number), at(number), number == page) for number in near) if pages > 1 else ()
+    first = (page - 1) * per_page + 1 if total else 0
+    return Paging(
+        page, pages, first, min(page * per_page, total), total, choices,
+        at(page - 1) if page > 1 else "", at(page + 1) if page < pages else "",
+    )  # fmt: skip
+
+
+def topic_line(view: View, node: int, matching: int | None = None, **values: Any) -> TopicLine:
+    """A topic in a line."""
+    topic = view.shape.topics[node]
+    return TopicLine(
+        topic, name_of(view, node), topic in view.shape.titles, view.collection.tree.nodes[node].words[:8],
+        view.sizes[node], view.sizes[node] / max(view.n_docs, 1), len(view.tree.children(node)),
+        view.tree.depths[node], addresses.topic(topic, **values), matching,
+    )  # fmt: skip
+
+
+def name_of(view: View, node: int) -> str:
+    """What a topic is called; the root has a name even where the tree gave it none."""
+    return view.tree.names[node] or "Everything"
+
+
+def path_to(view: View, node: int) -> tuple[Step, ...]:
+    """The topics from the root down to one."""
+    return tuple(
+        Step(view.shape.topics[step], name_of(view, step), addresses.topic(view.shape.topics[step]))
+        for step in view.tree.path(node)
+    )
+
+
+def titled(title: str, id: str, lead: str = "") -> str:
+    """What a document is called: its title, or the beginning of its text, or its id."""
+    return " ".join(title.split()) or (lead[:90].rsplit(" ", 1)[0] + " …" if len(lead) > 90 else lead) or id
+
+
+def document_lines(
+    view: View, rows: Sequence[int], address: Callable[[str, int], str], words: Sequence[str] = (), node: int = -1
+) -> tuple[DocumentLine, ...]:
+    """Documents with the beginnings of their texts, in which some words are marked."""
+    collection = view.collection
+    documents = collection.documents.many(rows, texts=False)
+    leads, tags, read = view.leads(rows), collection.marks.tags_of(rows), read_among(view, rows)
+    wanted = {part for word in words for part in word.split()}
+    shares: Any = view.shares_under(node)[list(rows)] if node >= 0 and len(rows) else []
+    return tuple(
+        DocumentLine(
+            document.id, titled(document.title, document.id, leads[row]), address(document.id, place),
+            marked(leads[row], wanted), document.date[:10],
+            float(shares[place]) if node >= 0 else None, None,
+            path_to(view, int(view.homes[row]))[1:], document.labels, tags[place], row in read,
+        )
+        for place, (row, document) in enumerate(zip(map(int, rows), documents, strict=True))
+    )  # fmt: skip
+
+
+def read_among(view: View, rows: Sequence[int]) -> set[int]:
+    """Which of some documents were read."""
+    if not len(rows):
+        return set()
+    known = {int(row) for row in rows}
+    return known & set(view.collection.marks.read())
+
+
+def marked(text: str, words: set[str]) -> Pieces:
+    """A text in pieces, those being marked that are one of the words."""
+    found: list[tuple[str, bool]] = []
+    here = 0
+    for word, start, end in Tokenizer().offsets(text) if words else ():
+        if word in words and start >= here:
+            found += [(text[here:start], False), (text[start:end], True)]
+            here = end
+    found.append((text[here:], False))
+    return tuple(piece for piece in found if piece[0])
+
+
+def counted(number: int, thing: str, things: str = "") -> str:
+    """A number and what is counted: 1 document, 2,000 documents."""
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"

@@ -1,0 +1,210 @@
+"""A collection at one state, and what pages derive from it, worked out once.
+
+A view never changes: a request that has begun with one ends with it, whatever is edited meanwhile.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+
+from topiarist.counts.validation import token_counts
+from topiarist.files.collection import Collection
+from topiarist.files.documents import marks, pieces
+
+Array = np.ndarray[Any, Any]
+T = TypeVar("T")
+
+CERTAIN = 0.5  # of a document under a topic, for it to be its place
+LEAST = 0.01  # of a document under a topic, for it to be listed there
+BLOCK = 4_096  # documents whose shares are dense at once
+KEPT = 64  # lists of documents that are remembered
+LEAD = 220  # characters of a text in a list
+_RANKS = {"newest": "date DESC, row", "name": "title COLLATE NOCASE, id, row"}
+_OF_PARTS = ("counting", "counts", "shares", "model", "crown", "description", "index", "categories")
+
+
+class View:
+    """Numbers, orders and words of a collection's state, for all pages."""
+
+    def __init__(self, collection: Collection) -> None:
+        self.collection = collection
+        self.number = collection.number
+        self.shape = collection.shape
+        self.tree = collection.shape.tree
+        self._lock = threading.RLock()
+        self._known: OrderedDict[Any, Any] = OrderedDict()
+
+    @classmethod
+    def open(cls, folder: str, earlier: View | None = None) -> View:
+        """The latest state; what an earlier one has read and that is still the same is not read again."""
+        collection = Collection.open(folder)
+        if earlier is not None and earlier.collection.generation.folder == collection.generation.folder:
+            old = earlier.collection
+            same = {role for role, name in collection.state.parts.items() if old.state.parts.get(role) == name}
+            if same == set(collection.state.parts) == set(old.state.parts):
+                vars(collection).update({name: vars(old)[name] for name in _OF_PARTS if name in vars(old)})
+        return cls(collection)
+
+    def remembered(self, key: Any, make: Callable[[], T]) -> T:
+        """What was made for a key, or is made now; of many the latest are remembered."""
+        with self._lock:
+            if key not in self._known:
+                self._known[key] = make()
+            self._known.move_to_end(key)
+            while len(self._known) > KEPT:
+                self._known.popitem(last=False)
+            found: T = self._known[key]
+            return found
+
+    @property
+    def n_docs(self) -> int:
+        """How many documents there are."""
+        return len(self.collection)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Documents under each node, in whole numbers that add up."""
+        with self._lock:
+            return self.collection.tree.sizes
+
+    @cached_property
+    def mask(self) -> Array:
+        """Classes × nodes: under which nodes a class lies."""
+        return self.tree.path_mask(self.shape.class_nodes)
+
+    @cached_property
+    def lengths(self) -> Array:
+        """Counted words of each document."""
+        with self._lock:
+            return token_counts(self.collection.counts)
+
+    @cached_property
+    def _places(self) -> tuple[Array, Array]:
+        """The deepest node under which most of each document lies, and its largest share of a class."""
+        with self._lock:
+            shares, depths = self.collection.shares, np.array(self.tree.depths)
+            homes, largest = np.zeros(self.n_docs, np.int32), np.zeros(self.n_docs, np.float32)
+            for start in range(0, self.n_docs, BLOCK):
+                rows = shares[start : start + BLOCK].toarray()
+                nodes = rows @ self.mask
+                deep = np.where(nodes > CERTAIN, depths, -1)
+                homes[start : start + BLOCK] = np.where(deep.max(axis=1) < 0, self.tree.root, deep.argmax(axis=1))
+                largest[start : start + BLOCK] = rows.max(axis=1, initial=0.0)
+            return homes, largest
+
+    @property
+    def homes(self) -> Array:
+        """The deepest node that has most of each document."""
+        return self._places[0]
+
+    @cached_property
+    def hard(self) -> Array:
+        """Which documents are hard to place: none of the last topics has more than half of them."""
+        return self._places[1] <= CERTAIN
+
+    @cached_property
+    def hard_sizes(self) -> tuple[int, ...]:
+        """Documents under each node that are hard to place."""
+        at = np.bincount(self.homes[self.hard], minlength=len(self.tree))
+        return tuple((at @ self.tree.path_mask(range(len(self.tree)))).tolist())
+
+    def shares_under(self, node: int) -> Array:
+        """How much of each document lies under a node."""
+
+        def made() -> Array:
+            found: Array = self.collection.shares @ self.mask[:, node].astype(np.float32)
+            return found
+
+        return self.remembered(("shares", node), made)
+
+    def children(self, node: int) -> list[int]:
+        """The nodes below, the largest first."""
+        return sorted(self.tree.children(node), key=lambda child: (-self.sizes[child], child))
+
+    def rank(self, sort: str) -> Array:
+        """The place of each document in an order that has nothing to do with topics."""
+
+        def made() -> Array:
+            if sort == "longest":
+                order = np.lexsort((np.arange(self.n_docs), -self.lengths))
+            else:
+                sql = f"SELECT row FROM documents ORDER BY {_RANKS[sort]}"  # noqa: S608
+                order = np.array([row for (row,) in self.collection.generation.database.all(sql)], np.int64)
+            ranks = np.empty(self.n_docs, np.int64)
+            ranks[order] = np.arange(self.n_docs)
+            return ranks
+
+        return self.remembered(("rank", sort), made)
+
+    def listed(self, node: int, sort: str, show: str) -> Array:
+        """The rows of the documents of a node. ``show``: all, here (mostly in this topic), or hard (to place)."""
+
+        def made() -> Array:
+            shares = self.shares_under(node)
+            if show == "hard":
+                under = np.zeros(len(self.tree), bool)
+                under[[node, *self.tree.descendants(node)]] = True
+                rows = np.flatnonzero(self.hard & under[self.homes])
+            else:
+                rows = np.flatnonzero(shares >= (CERTAIN if show == "here" else LEAST))
+            if sort == "typical":
+                return rows[np.lexsort((rows, -self.lengths[rows], -shares[rows].round(4)))]
+            return rows[np.argsort(self.rank(sort)[rows], kind="stable")]
+
+        return self.remembered(("listed", node, sort, show), made)
+
+    @cached_property
+    def columns(self) -> dict[str, int]:
+        """The column of each word, and of each form of it."""
+        return dict(self.collection.counting.vocabulary.columns)
+
+    @cached_property
+    def general(self) -> frozenset[str]:
+        """Words of more than half of the documents, which are the root's."""
+        return frozenset(self.collection.counting.general)
+
+    @cached_property
+    def node_weight(self) -> Array:
+        """How much of the collection each node of the model explains."""
+        crown = self.collection.crown
+        found: Array = crown.class_prior.astype(np.float64) @ crown.node_given_class
+        return found
+
+    def model_nodes(self, node: int) -> list[int]:
+        """The nodes of the model that a topic is made of: one, several where topics were merged, or none yet."""
+        topic = self.shape.topics[node]
+        return [own for own, known in enumerate(self.shape.node_topics) if known == topic]
+
+    @cached_property
+    def shown_nodes(self) -> Array:
+        """The node of the tree that people see for each node of the model; for one that is gone, the next above."""
+        model, found = self.collection.crown.tree, np.full(len(self.shape.node_topics), self.tree.root, np.int64)
+        for own in model.depth_first():
+            topic, parent = self.shape.node_topics[own], model.parents[own]
+            found[own] = self.shape.node_of.get(topic, found[parent] if parent >= 0 else self.tree.root)
+        return found
+
+    def word_shares(self, node: int) -> Array | None:
+        """P(word | topic), its own words; None for a topic that the model does not know yet."""
+        own = self.model_nodes(node)
+        if not own:
+            return None
+        weight = np.maximum(self.node_weight[own], 1e-12)
+        found: Array = (weight / weight.sum()) @ self.collection.crown.word_given_node[own]
+        return found
+
+    def leads(self, rows: Sequence[int]) -> dict[int, str]:
+        """The beginnings of some texts, in one line each."""
+        found = {}
+        for piece in pieces(sorted(set(map(int, rows)))):
+            sql = f"SELECT row, substr(text, 1, {4 * LEAD}) FROM texts WHERE row IN ({marks(piece)})"  # noqa: S608
+            for row, text in self.collection.generation.database.all(sql, piece):
+                words = " ".join(text.split())
+                found[row] = words if len(words) <= LEAD else words[:LEAD].rsplit(" ", 1)[0] + " …"
+        return found

@@ -76,13 +76,13 @@ def undo(collection: Collection) -> str:
     """Take the last step that still holds back: the state before it is the state now, to the last bit."""
     with collection.folder.writing() as generation:
         collection.refresh()
-        last = _last(generation)
+        last = last_step(generation)
         log.record(generation.database, UNDO, {"edit": last.number}, last.before)  # type: ignore[arg-type]
     collection.refresh()
     return told(last)
 
 
-def _last(generation: Generation) -> log.Edit:
+def last_step(generation: Generation) -> log.Edit:
     """The newest step that was not taken back. Documents that were added stay, and with them what was before them."""
     undone = set()
     for entry in log.history(generation.database):

@@ -61,6 +61,11 @@ def category(name: str, **values: Any) -> str:
     return _with(CATEGORIES, label=name, **values)
 
 
+def compare(level: int | None = None) -> str:
+    """Labels against topics of a level."""
+    return _with(COMPARE, level=level)
+
+
 def shape(edit: str, id: int | None = None, **values: Any) -> str:
     """An edit before it is made: what it would change."""
     return _with("/shape", edit=edit, topic=id, **values)

@@ -74,7 +74,8 @@ class Desk:
     def _fit(self, job: Job) -> None:
         try:
             with self.writer() as collection:
-                collection.edit((), refit=True)
+                if collection.shape.pending:
+                    collection.edit((), refit=True)
         except TopiaristError as error:
             job.error = error.message
         except Exception as error:
@@ -93,9 +94,9 @@ class Desk:
 
     def undoable(self, view: View) -> str:
         """What undo would take back, in words; nothing if there is nothing."""
-        from topiarist.files.shaping import _last, told
+        from topiarist.files.shaping import last_edit, told
 
-        last = _last(view.collection.generation)
+        last = last_edit(view.collection.generation)
         return "" if last is None else told(last)
 
     def history(self, view: View, since: int) -> list[log.Edit]:

@@ -89,7 +89,7 @@ def _many(view: View, rows: list[int]) -> list[Document]:
 
 def _told(view: View, row: int, document: Document) -> dict[str, Any]:
     node = int(view.homes[row])
-    path = STEP.join(view.tree.path_names(node)[1:])
+    path = STEP.join(view.names[step] for step in view.tree.path(node)[1:])
     share = round(float(view.shares_under(node)[row]), 4)
     return {
         "id": document.id, "title": " ".join(document.title.split()), "date": document.date, "topic": path,

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import Any
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from topiarist.app.explorer.pages.overview import Block
 
 ROW, GAP = 46, 2  # heights in an icicle
-SIGN = 7.2  # width of a letter, about
-NOMINAL = 940.0  # width of a drawing on a desk
+SIGN = 6.4  # width of a letter, about
+DESK, PHONE = 940.0, 350.0  # widths of a drawing
 SHORTEST = 6  # letters of a label, or none
 
 
@@ -35,21 +36,23 @@ def icicle(blocks: Sequence[Block], to: Callable[[str], str] = str) -> Markup:
         "The tree as a drawing: topics one below the other, each as wide as it has documents. The list says the same."
     )
     return Markup(
-        '<svg class="icicle" height="{}" role="img" aria-label="{}"><g aria-hidden="true">{}</g></svg>'
+        '<svg class="icicle" height="{}" role="group" aria-label="{}"><g aria-hidden="true">{}</g></svg>'
     ).format(height, label, Markup("").join(parts))
 
 
 def _block(block: Block, to: Callable[[str], str]) -> Markup:
-    y, width = block.level * ROW, block.width * NOMINAL
-    room = int((width - 16) / SIGN)
-    label = ""
-    if room >= SHORTEST:
-        label = block.name if len(block.name) <= room else block.name[: room - 1].rstrip(" ·") + "…"
-    fits = "wide" if room >= 24 else "narrow"
+    """A rectangle with its name and size; where that is too long, with the words of its name one below the other."""
+    y, room = block.level * ROW, _room(block.width * DESK)
+    lines = [block.name, f"{block.documents:,}"]
+    if len(block.name) > room:
+        lines = [*block.name.split(" · "), ""][:2] if " · " in block.name else lines
     text = Markup("")
-    if label:
-        text = Markup('<text class="{}" x="8" y="19">{}</text>').format(fits, label)
-        text += Markup('<text class="{} size" x="8" y="35">{}</text>').format(fits, f"{block.documents:,}")
+    if room >= SHORTEST:
+        fits = "" if max(map(len, lines)) <= _room(block.width * PHONE) else " desk"
+        for number, line in enumerate(lines):
+            shown = line if len(line) <= room else line[: room - 1].rstrip(" ·") + "…"
+            kind = ("size" if number and line[:1].isdigit() else "name") + fits
+            text += Markup('<text class="{}" x="7" y="{}">{}</text>').format(kind, 19 + 16 * number, shown)
     kind = "rest" if block.topic is None else f"l{min(block.level, 5)}"
     return Markup(
         '<a href="{}" tabindex="-1"><svg x="{}%" y="{}" width="{}%" height="{}" class="block {}"><title>{}</title>'
@@ -58,6 +61,11 @@ def _block(block: Block, to: Callable[[str], str]) -> Markup:
         to(block.address), f"{100 * block.left:.3f}", y, f"{100 * block.width:.3f}", ROW - GAP, kind,
         f"{block.name}: {block.documents:,} documents", text,
     )  # fmt: skip
+
+
+def _room(width: float) -> int:
+    """Letters that fit into so many pixels."""
+    return int((width - 8) / SIGN)
 
 
 def stacked(parts: Sequence[tuple[str, float, str]]) -> Markup:
@@ -105,18 +113,50 @@ def line(points: Sequence[tuple[float, float]], chosen: int, label: str) -> Mark
 
 def squares(values: Sequence[Sequence[float]], rows: Sequence[str], columns: Sequence[str], label: str) -> Markup:
     """A table of shares as squares, the darker the larger; the table below it has the numbers."""
-    size, drawn = 22, []
+    size, left, top, drawn = 22, 130, 150, []
     for y, row in enumerate(values):
+        name = Markup('<text x="{}" y="{}" text-anchor="end">{}</text>')
+        drawn.append(name.format(left - 8, top + y * size + 15, _short(rows[y], 18)))
         for x, value in enumerate(row):
             if value < 0.005:
                 continue
-            title = f"{rows[y]}, {columns[x]}: {value:.0%}"
-            drawn.append(
-                Markup('<rect x="{}" y="{}" width="{}" height="{}" fill-opacity="{}"><title>{}</title></rect>').format(
-                    x * size, y * size, size - 2, size - 2, f"{0.08 + 0.92 * value:.2f}", title
-                )
-            )
-    width, height = len(columns) * size, len(rows) * size
-    return Markup(
+            square = Markup('<rect x="{}" y="{}" width="{}" height="{}" fill-opacity="{}"><title>{}</title></rect>')
+            title, depth = f"{rows[y]}, {columns[x]}: {value:.0%}", f"{0.08 + 0.92 * value:.2f}"
+            drawn.append(square.format(left + x * size, top + y * size, size - 2, size - 2, depth, title))
+    for x, column in enumerate(columns):
+        at = left + x * size + 14
+        turned = Markup('<text transform="translate({} {}) rotate(-90)">{}</text>')
+        drawn.append(turned.format(at, top - 6, _short(column, 22)))
+    width, height = left + len(columns) * size, top + len(rows) * size
+    frame = Markup(
         '<svg class="squares" role="img" aria-label="{}" width="{}" height="{}" viewBox="0 0 {} {}">{}</svg>'
-    ).format(escape(label), width, height, width, height, Markup("").join(drawn))
+    )
+    return frame.format(label, width, height, width, height, Markup("").join(drawn))
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1].rstrip(' ·')}…"
+
+
+def dendrogram(page: Any, to: Callable[[str], str] = str) -> Markup:
+    """Merges, leaves at the left, the root at the right; the list of groups below it says the same."""
+    row, tips = 24, 34.0  # height of a row, and the share of the width that names take
+    drawn = []
+    for one in page.strokes:
+        ends = (f"{tips + one.x1 * (100 - tips):.2f}%", f"{tips + one.x2 * (100 - tips):.2f}%")
+        drawn.append(
+            Markup('<line class="{}" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(
+                "above" if one.cut else "", ends[0], f"{one.y1 * row:.1f}", ends[1], f"{one.y2 * row:.1f}"
+            )
+        )
+    name = Markup('<a href="{}" tabindex="-1"><text x="0" y="{}">{}</text></a>')
+    drawn += [
+        name.format(to(tip.address), f"{tip.row * row + 5:.1f}", f"{tip.name} ({tip.documents:,})") for tip in page.tips
+    ]
+    height = len(page.tips) * row
+    cut = f"{tips + page.cut * (100 - tips):.2f}%"
+    drawn.append(Markup('<line class="cut" x1="{}" y1="0" x2="{}" y2="{}"/>').format(cut, cut, height))
+    label = "Groups at the left join step by step to the right. The list below has the groups at the cut."
+    return Markup(
+        '<svg class="dendrogram" role="group" aria-label="{}" height="{}"><g aria-hidden="true">{}</g></svg>'
+    ).format(label, height, Markup("").join(drawn))

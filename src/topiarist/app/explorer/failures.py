@@ -129,7 +129,7 @@ def _gone(request: Request, error: UsageError) -> Failure | None:
             now = _now(view, state, topic)
             if now is not None:
                 found = view.shape.topics[now]
-                links = (Choice(view.tree.names[now] or "Everything", addresses.topic(found), False),)
+                links = (Choice(view.names[now], addresses.topic(found), False),)
                 return Failure(404, "This topic is gone", f"{message} Its documents are now mostly under:", "", links)
             return Failure(404, "This topic is gone", message, "the overview")
     return Failure(404, "There is no such topic", f"No tree of this collection had a topic {topic}.", "the overview")

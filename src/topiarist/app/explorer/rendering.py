@@ -21,9 +21,9 @@ def environment() -> Environment:
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     made.filters.update(to=_to, number=_number, percent=_percent, plain=plain, as_json=addresses.as_json, share=_share,
-                        legend_part=_legend_part)  # fmt: skip
+                        legend_part=_legend_part, point=_point, index_of=_index_of)  # fmt: skip
     made.globals.update(at=addresses, bar=drawings.bar, stacked=drawings.stacked, curve=drawings.line,
-                        squares=drawings.squares, icicle=_icicle)  # fmt: skip
+                        squares=drawings.squares, icicle=_icicle, dendrogram=_dendrogram)  # fmt: skip
     return made
 
 
@@ -42,6 +42,19 @@ def _to(context: Context, address: str) -> str:
 @pass_context
 def _icicle(context: Context, blocks: Any) -> Any:
     return drawings.icicle(blocks, lambda address: _to(context, address))
+
+
+@pass_context
+def _dendrogram(context: Context, page: Any) -> Any:
+    return drawings.dendrogram(page, lambda address: _to(context, address))
+
+
+def _point(point: Any) -> tuple[float, float]:
+    return point.leaves, point.perplexity
+
+
+def _index_of(values: list[Any], wanted: Any) -> int:
+    return values.index(wanted) if wanted in values else -1
 
 
 def _legend_part(level: Any) -> tuple[str, float, str]:

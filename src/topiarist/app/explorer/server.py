@@ -13,16 +13,23 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.staticfiles import StaticFiles
 
 from topiarist import __version__
-from topiarist.app.explorer import downloads, failures, frame, rendering, safety, writing
+from topiarist.app.explorer import downloads, failures, safety, writing
 from topiarist.app.explorer.desk import Desk
 from topiarist.app.explorer.pages import (
+    categories,
+    compare,
+    dendrogram,
     document,
+    model,
+    new,
     outline,
     overview,
     search,
+    shape,
     topic,
     word,
 )  # fmt: skip
+from topiarist.app.explorer.posting import page_of
 from topiarist.app.explorer.view import View
 from topiarist.files.queries import parse
 
@@ -38,11 +45,17 @@ class Page:
     ask: type
     load: Callable[[View, Any], Any]
     template: str
-    current: Callable[[Any], int | None] = lambda _: None  # the topic at which the tree is open
+    current: Callable[[Any, Any], int | None] = lambda ask, value: None  # the topic at which the tree is open
 
 
-def _at_topic(ask: Any) -> int | None:
+def _at_topic(ask: Any, value: Any) -> int | None:
     found: int | None = ask.topic
+    return found
+
+
+def _at_home(ask: Any, value: Any) -> int | None:
+    """Where the document lies, if it was not opened from a topic."""
+    found: int | None = value.home if ask.topic is None else ask.topic
     return found
 
 
@@ -50,9 +63,15 @@ PAGES = (
     Page("/", overview.OverviewPage, overview.Ask, overview.load, "overview.html"),
     Page("/topic/{topic}", topic.TopicPage, topic.Ask, topic.load, "topic.html", _at_topic),
     Page("/search", search.SearchPage, search.Ask, search.load, "search.html", _at_topic),
-    Page("/doc", document.DocumentPage, document.Ask, document.load, "document.html", _at_topic),
+    Page("/doc", document.DocumentPage, document.Ask, document.load, "document.html", _at_home),
     Page("/word", word.WordPage, word.Ask, word.load, "word.html"),
     Page("/tree", outline.OutlinePage, outline.Ask, outline.load, "outline.html", _at_topic),
+    Page("/categories", categories.CategoriesPage, categories.Ask, categories.load, "categories.html"),
+    Page("/compare", compare.ComparePage, compare.Ask, compare.load, "compare.html"),
+    Page("/dendrogram", dendrogram.DendrogramPage, dendrogram.Ask, dendrogram.load, "dendrogram.html"),
+    Page("/model", model.ModelPage, model.Ask, model.load, "model.html"),
+    Page("/new", new.NewPage, new.Ask, new.load, "new.html"),
+    Page("/shape", shape.ShapePage, shape.Ask, shape.load, "shape.html", _at_topic),
 )
 
 
@@ -96,20 +115,7 @@ def shown(request: Request, page: Page, ask: Any, view: View) -> HTMLResponse:
     if isinstance(value, search.SearchPage) and value.total and value.by == "words":
         rows = search.word_rows(view, parse(value.query), None)
         matching = search.counts_under(view, rows)
-    return HTMLResponse(written(request, page.template, value, view, page.current(ask), matching))
-
-
-def written(
-    request: Request, template: str, value: Any, view: View, current: int | None = None, matching: Any = None
-) -> str:
-    """The text of a page, in its frame."""
-    desk: Desk = request.app.state.desk
-    path = f"{request.url.path}{'?' if request.url.query else ''}{request.url.query}"
-    return rendering.render(
-        template, page=value, frame=frame.frame(view, current, matching), root=request.app.state.root,
-        here=path, token="" if desk.read_only else desk.token, read_only=desk.read_only, job=desk.job,
-        undoable="" if desk.read_only else desk.undoable(view), query=getattr(value, "query", ""), version=__version__,
-    )  # fmt: skip
+    return HTMLResponse(page_of(request, page.template, value, view, page.current(ask, value), matching))
 
 
 def _add(app: FastAPI, page: Page) -> None:

@@ -119,7 +119,7 @@ def topic_line(view: View, node: int, matching: int | None = None, **values: Any
 
 def name_of(view: View, node: int) -> str:
     """What a topic is called; the root has a name even where the tree gave it none."""
-    return view.tree.names[node] or "Everything"
+    return view.names[node]
 
 
 def path_to(view: View, node: int) -> tuple[Step, ...]:

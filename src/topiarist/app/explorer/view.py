@@ -5,6 +5,7 @@ A view never changes: a request that has begun with one ends with it, whatever i
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -25,6 +26,7 @@ LEAST = 0.01  # of a document under a topic, for it to be listed there
 BLOCK = 4_096  # documents whose shares are dense at once
 KEPT = 64  # lists of documents that are remembered
 LEAD = 220  # characters of a text in a list
+_NUMBER = re.compile(r"#?[\d.]+")
 _RANKS = {"newest": "date DESC, row", "name": "title COLLATE NOCASE, id, row"}
 _OF_PARTS = ("counting", "counts", "shares", "model", "crown", "description", "index", "categories")
 
@@ -66,6 +68,18 @@ class View:
     def n_docs(self) -> int:
         """How many documents there are."""
         return len(self.collection)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """What topics are called: as people named them, or by their words; never a number alone."""
+        found = []
+        for node, name in enumerate(self.tree.names):
+            if node == self.tree.root and (not name or _NUMBER.fullmatch(name)):
+                name = "Everything"
+            elif _NUMBER.fullmatch(name) and self.shape.topics[node] not in self.shape.titles:
+                name = " · ".join(self.collection.tree.nodes[node].words[:3]) or "no words of its own"
+            found.append(name)
+        return tuple(found)
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:

@@ -1,1 +1,109 @@
+// What scripts add to pages that are complete without them: keys, the tree as a widget, cards, quicker panels.
+import { startCards } from "./cards.js";
+import { startKeys } from "./keys.js";
+import { startSwapping } from "./swap.js";
+import { startTree } from "./tree.js";
 
+export const root = document.querySelector('meta[name="topiarist-root"]').content;
+
+export function say(text) {
+  document.getElementById("said").textContent = text;
+}
+
+export async function data(address) {
+  const answer = await fetch(address, { headers: { Accept: "application/json" } });
+  if (!answer.ok) throw new Error(answer.status);
+  return answer.json();
+}
+
+export function gone() {
+  if (document.querySelector(".strip.gone")) return;
+  const strip = document.createElement("div");
+  strip.className = "strip bad gone";
+  strip.setAttribute("role", "status");
+  strip.textContent = "topiarist is not running any more. Start it again with: topiarist explore";
+  document.querySelector("header").after(strip);
+}
+
+function copyLinks() {
+  for (const link of document.querySelectorAll("a.copy")) {
+    link.addEventListener("click", async (event) => {
+      event.preventDefault();
+      await navigator.clipboard.writeText(location.href);
+      say("The link is copied");
+      link.textContent = "Copied";
+      setTimeout(() => (link.textContent = "Copy link"), 2000);
+    });
+  }
+}
+
+function watchJob() {
+  const strip = document.querySelector("[data-job]");
+  if (!strip) return;
+  const timer = setInterval(async () => {
+    try {
+      const job = await data(`${root}/job.json`);
+      if (job.running) {
+        strip.textContent = `Refitting since ${Math.round(job.seconds)} s. These pages show the tree as it was.`;
+        return;
+      }
+      clearInterval(timer);
+      strip.textContent = job.error ? `The fit did not work: ${job.error}` : "The tree is fitted. ";
+      const link = document.createElement("a");
+      link.href = location.href;
+      link.textContent = "Show it";
+      if (!job.error) strip.append(link);
+    } catch {
+      clearInterval(timer);
+      gone();
+    }
+  }, 1000);
+}
+
+function drawer() {
+  const button = document.querySelector(".topics-button");
+  const tree = document.getElementById("tree");
+  if (!button || !tree) return;
+  button.setAttribute("role", "button");
+  button.setAttribute("aria-expanded", "false");
+  button.setAttribute("aria-controls", "tree");
+  const toggle = (open) => {
+    tree.classList.toggle("drawer", open);
+    button.setAttribute("aria-expanded", String(open));
+    if (open) tree.querySelector("a").focus();
+  };
+  button.addEventListener("click", (event) => {
+    event.preventDefault();
+    toggle(!tree.classList.contains("drawer"));
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && tree.classList.contains("drawer")) {
+      toggle(false);
+      button.focus();
+    }
+  });
+  document.addEventListener("click", (event) => {
+    if (!tree.contains(event.target) && event.target !== button) toggle(false);
+  });
+}
+
+function dropFiles() {
+  const input = document.getElementById("files");
+  if (!input) return;
+  const form = input.form;
+  form.addEventListener("dragover", (event) => event.preventDefault());
+  form.addEventListener("drop", (event) => {
+    event.preventDefault();
+    input.files = event.dataTransfer.files;
+    say(`${input.files.length} files chosen`);
+  });
+}
+
+copyLinks();
+watchJob();
+drawer();
+dropFiles();
+startTree();
+startKeys();
+startCards();
+startSwapping();

@@ -138,7 +138,7 @@ def _piece(
         return Piece(text, word=word if column is not None else "")
     root = view.tree.root
     level, node, sure, at_node = told.of(column) if column >= 0 else (0, root, 1.0, 1.0)
-    name = view.tree.names[node] or "Everything"
+    name = view.names[node]
     if by == "topic":
         colour = colours.get(node, 0)
         kind, certainty = f"t{colour}", at_node
@@ -186,7 +186,7 @@ def _legend(view: View, told: _Spoken, tokens: list[Any], home: int) -> tuple[Le
     found = []
     for level, share in enumerate(shares.tolist()):
         node = path[level] if level < len(path) else None
-        name = "general" if level == 0 else "deeper" if node is None else view.tree.names[node]
+        name = "general" if level == 0 else "deeper" if node is None else view.names[node]
         address = "" if node is None else addresses.topic(view.shape.topics[node])
         found.append(Level(level, name, f"l{min(level, DEEPEST)}", share, address))
     return tuple(found)
@@ -203,7 +203,7 @@ def _topic_legend(view: View, told: _Spoken, tokens: list[Any], colours: dict[in
     shares = _amounts(told, tokens, told.nodes, view.tree.root)
     return tuple(
         Level(
-            view.tree.depths[node], view.tree.names[node] or "Everything", f"t{colour}", float(shares[node]),
+            view.tree.depths[node], view.names[node], f"t{colour}", float(shares[node]),
             addresses.topic(view.shape.topics[node]),
         )
         for node, colour in colours.items()

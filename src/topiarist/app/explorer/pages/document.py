@@ -86,6 +86,7 @@ class DocumentPage:
     up: str
     position: str
     language: str
+    home: int  # the topic that has most of it
 
 
 def load(view: View, ask: Ask) -> DocumentPage:
@@ -111,9 +112,9 @@ def load(view: View, ask: Ask) -> DocumentPage:
         (Choice("all levels", _here(ask, level=None), ask.level is None), *(
             Choice(f"level {level.level}", _here(ask, level=level.level), level.level == ask.level)
             for level in painted.levels)),
-        ask.level, painted.pieces, _parts(ask, painted), _ghosts(view, row, painted), _similar(view, document.id),
+        ask.level, painted.pieces, _parts(ask, painted), _ghosts(view, row, painted), _similar(view, document.id, row),
         addresses.original(document.id), previous, following, up, position,
-        language if language.isalpha() else "",
+        language if language.isalpha() else "", view.shape.topics[int(view.homes[row])],
     )  # fmt: skip
 
 
@@ -176,7 +177,7 @@ def _around(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
     links = [addresses.document(id, **values) if at is not None else "" for id, at in zip(ids, wanted, strict=True)]
     page = place // PER_PAGE + 1
     up = addresses.topic(topic, **inside, page=page if page > 1 else None)
-    return links[0], links[1], up, f"{place + 1:,} of {len(rows):,} under {view.tree.names[node] or 'Everything'}"
+    return links[0], links[1], up, f"{place + 1:,} of {len(rows):,} under {view.names[node]}"
 
 
 def _ghosts(view: View, row: int, painted: Coloured) -> tuple[Ghosts, ...]:
@@ -195,13 +196,16 @@ def _ghosts(view: View, row: int, painted: Coloured) -> tuple[Ghosts, ...]:
     )  # fmt: skip
 
 
-def _similar(view: View, id: str) -> tuple[Similar, ...]:
+def _similar(view: View, id: str, row: int) -> tuple[Similar, ...]:
+    """Documents like this one; how much, as a share of what it has in common with itself."""
     found = finding.similar(view.collection, id, SIMILAR, why=True)
+    index = view.collection.index
+    whole = max(index.explain(index.query_like(row), row).score, 1e-12)
     return tuple(
         Similar(
             DocumentLine(
                 hit.id, titled(hit.title, hit.id, "".join(text for text, _ in hit.snippet)),
-                addresses.document(hit.id), (), hit.date[:10], hit.place.share, hit.score,
+                addresses.document(hit.id), (), hit.date[:10], hit.place.share, min(hit.score / whole, 1.0),
                 path_to(view, view.shape.node(hit.place.topic))[1:], hit.labels,
             ),
             reasons(hit.why),

@@ -65,7 +65,7 @@ class OverviewPage:
     hard_address: str
     general_words: tuple[str, ...]
     views: tuple[Choice, ...]
-    dendrogram: str  # its address, where the model has one
+    listed: tuple[DocumentLine, ...]  # the documents themselves, where there is no tree to show
 
 
 def load(view: View, ask: Ask) -> OverviewPage:
@@ -91,9 +91,15 @@ def load(view: View, ask: Ask) -> OverviewPage:
         (
             Choice("as a drawing", addresses.home(), ask.view == "icicle"),
             Choice("as a list", addresses.home("list"), ask.view == "list"),
+            *([Choice("as a dendrogram", addresses.DENDROGRAM, False)] if view.collection.state.model == "ggm" else []),
         ) if icicle else (),
-        addresses.DENDROGRAM if view.collection.state.model == "ggm" else "",
+        _listed(view) if few or n_leaves == 1 else (),
     )  # fmt: skip
+
+
+def _listed(view: View) -> tuple[DocumentLine, ...]:
+    rows = view.listed(view.tree.root, "typical", "all")[:FEW].tolist()
+    return document_lines(view, rows, lambda id, _: addresses.document(id))
 
 
 def sentence(view: View) -> str:

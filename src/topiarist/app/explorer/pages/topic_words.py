@@ -124,14 +124,14 @@ def homes_of(view: View, word: str, n: int = HOMES) -> tuple[Home, ...]:
         if word not in view.general:
             return ()
         root = view.tree.root
-        return (Home(view.shape.topics[root], view.tree.names[root] or "Everything", addresses.home(), 1.0),)
+        return (Home(view.shape.topics[root], view.names[root], addresses.home(), 1.0),)
     crown = view.collection.crown
     weight = view.node_weight * crown.word_given_node[:, column]
     shown = np.bincount(view.shown_nodes, weight / max(weight.sum(), 1e-300), minlength=len(view.tree))
     best = np.argsort(-shown, kind="stable")[:n]
     return tuple(
         Home(
-            view.shape.topics[node], view.tree.names[node] or "Everything",
+            view.shape.topics[node], view.names[node],
             addresses.topic(view.shape.topics[node]), float(shown[node]),
         )
         for node in best.tolist() if shown[node] >= 0.005

@@ -1,0 +1,118 @@
+// Single keys for people who would rather not reach for the mouse. They rest while a field has the focus, and can be
+// turned off for good.
+import { data, root, say } from "./explorer.js";
+import { openToLevel } from "./tree.js";
+
+const OFF = "topiarist-no-keys";
+let waiting = "";
+
+const off = () => {
+  try {
+    return localStorage.getItem(OFF) === "yes";
+  } catch {
+    return false;
+  }
+};
+
+export function startKeys() {
+  document.addEventListener("keydown", pressed);
+  const box = document.getElementById("no-keys");
+  if (!box) return;
+  document.getElementById("keys-off").hidden = false;
+  box.checked = off();
+  box.addEventListener("change", () => localStorage.setItem(OFF, box.checked ? "yes" : "no"));
+}
+
+const inField = (node) => node.closest("input, textarea, select, [contenteditable]") !== null;
+const follow = (selector) => document.querySelector(selector)?.click();
+
+function step(by) {
+  const around = document.querySelector(`.around a[rel="${by > 0 ? "next" : "prev"}"]`);
+  if (document.querySelector(".around")) return around?.click();
+  const list = [...document.querySelectorAll(".items .item")];
+  if (!list.length) return undefined;
+  const here = list.findIndex((item) => item.classList.contains("at"));
+  const next = list[Math.min(Math.max(here + by, 0), list.length - 1)];
+  list[here]?.classList.remove("at");
+  next.classList.add("at");
+  const link = next.querySelector("h3 a");
+  link.focus();
+  return link.scrollIntoView({ block: "nearest" });
+}
+
+function up() {
+  const links = [...document.querySelectorAll(".crumbs a")];
+  const link = document.querySelector('.around a[rel="up"]') || links[links.length - 1];
+  if (link) link.click();
+  else location.href = `${root}/`;
+}
+
+function sibling(by) {
+  const here = document.querySelector(".tree [aria-current]");
+  const rows = here ? [...here.closest("ul").querySelectorAll(":scope > li > a")] : [];
+  rows[rows.indexOf(here) + by]?.click();
+}
+
+function colour() {
+  const list = [...document.querySelectorAll('.choices[aria-label="Colour words by"] a')];
+  const here = list.findIndex((link) => link.hasAttribute("aria-current"));
+  list[(here + 1) % list.length]?.click();
+}
+
+export async function help() {
+  const page = await data(`${root}/model.json`);
+  const box = document.createElement("dialog");
+  const title = document.createElement("h2");
+  title.textContent = "Keys";
+  const list = document.createElement("dl");
+  list.className = "keys";
+  for (const [key, does] of page.keys) {
+    const pair = document.createElement("div");
+    const term = document.createElement("dt");
+    const text = document.createElement("dd");
+    for (const one of key.split(" ")) {
+      const cap = document.createElement("kbd");
+      cap.textContent = one;
+      term.append(cap, " ");
+    }
+    text.textContent = does;
+    pair.append(term, text);
+    list.append(pair);
+  }
+  const close = document.createElement("button");
+  close.textContent = "Close";
+  close.addEventListener("click", () => box.close());
+  box.addEventListener("close", () => box.remove());
+  box.setAttribute("aria-label", "Keys");
+  box.append(title, list, close);
+  document.body.append(box);
+  box.showModal();
+}
+
+const PLACES = { h: "/", m: "/model", n: "/new" };
+
+function pressed(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+  const field = inField(event.target);
+  if (event.key === "Escape" && field) {
+    if (event.target.value && event.target.id === "q") event.target.value = "";
+    else event.target.blur();
+    return;
+  }
+  if (field || off() || document.querySelector("dialog[open]")) return;
+  if (waiting === "g") {
+    waiting = "";
+    if (event.key in PLACES) location.href = root + PLACES[event.key];
+    return;
+  }
+  const does = {
+    "/": () => document.getElementById("q")?.focus(), j: () => step(1), k: () => step(-1), u: up,
+    o: () => follow('[data-key="o"]'), r: () => follow('[data-key="r"], form[action$="/read"] button'),
+    t: () => { follow('[data-key="t"]'); document.querySelector("details[open] input[name=tag]")?.focus(); },
+    c: colour, "[": () => sibling(-1), "]": () => sibling(1), "?": help, g: () => { waiting = "g"; say("g"); },
+  };
+  if (/^[1-9]$/.test(event.key)) openToLevel(Number(event.key));
+  else if (event.key in does) does[event.key]();
+  else return;
+  event.preventDefault();
+}

@@ -1,0 +1,82 @@
+"""What arrived, and where does it go?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Query
+
+from topiarist.app.explorer import addresses
+from topiarist.app.explorer.values import Choice, counted, titled
+from topiarist.app.explorer.view import View
+from topiarist.files.filing import Filed
+from topiarist.text.documents import Document
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What may be asked of the page."""
+
+    rho: Annotated[float, Query(ge=0, lt=1, description="file at the deepest topic that is so certain")] = 0.9
+
+
+@dataclass(frozen=True)
+class Level:
+    """A topic on the path, and how certain it is."""
+
+    name: str
+    address: str
+    certainty: float
+
+
+@dataclass(frozen=True)
+class FiledLine:
+    """A document that was brought, and where it goes."""
+
+    title: str
+    path: tuple[Level, ...]
+    words: tuple[Choice, ...]  # that decided
+    unusual: bool
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class NewPage:
+    """Documents that were brought; nothing is stored until somebody says so."""
+
+    sentence: str
+    rho: float
+    filed: tuple[FiledLine, ...]
+    key: str  # of these documents, for filing them
+    problems: tuple[str, ...] = ()
+
+
+def load(view: View, ask: Ask) -> NewPage:
+    """The empty page."""
+    return NewPage("Paste a text or choose files, and see where they would go.", ask.rho, (), "")
+
+
+def placed(view: View, documents: Sequence[Document], rho: float, key: str, problems: tuple[str, ...]) -> NewPage:
+    """The page with documents."""
+    lines = tuple(_line(view, one) for one in view.collection.file(documents, rho))
+    strange = sum(line.unusual for line in lines)
+    said = f"; {counted(strange, 'is', 'are')} unlike the collection" if strange else ""
+    return NewPage(
+        f"{counted(len(lines), 'document')} to file{said}. Nothing is stored yet.", rho, lines, key, problems
+    )
+
+
+def _line(view: View, filed: Filed) -> FiledLine:
+    nodes = view.tree.path(view.shape.node(filed.topic))
+    certainty = (1.0, *filed.certainty)
+    document = filed.document
+    return FiledLine(
+        titled(document.title, document.id, " ".join(document.text[:300].split())),
+        tuple(
+            Level(view.names[node], addresses.topic(view.shape.topics[node]), sure)
+            for node, sure in zip(nodes, certainty, strict=True)
+        ),
+        tuple(Choice(word, addresses.word(word), False) for word in filed.words), filed.unusual, filed.labels,
+    )  # fmt: skip

@@ -1,0 +1,185 @@
+"""What would this edit change?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from fastapi import Query
+
+from topiarist.app.explorer import addresses
+from topiarist.app.explorer.values import STEP, counted, name_of, path_to
+from topiarist.app.explorer.view import View
+from topiarist.errors import UsageError
+from topiarist.files import shaping
+from topiarist.tasks.shape.edits import Delete, Describe, Edit, Merge, Move, Pin, Rename, Split, Unpin
+from topiarist.tasks.shape.shape import Shape
+
+Kind = Literal["rename", "describe", "merge", "split", "move", "delete", "pin", "unpin"]
+TITLES = {
+    "rename": "Rename", "describe": "Write a note about", "merge": "Merge", "split": "Split", "move": "Move",
+    "delete": "Delete", "pin": "Pin", "unpin": "Unpin",
+}  # fmt: skip
+MOST = 500  # topics to choose from
+
+
+@dataclass(frozen=True)
+class Ask:
+    """An edit as far as it is told."""
+
+    edit: Kind = "rename"
+    topic: int | None = None
+    name: Annotated[str, Query(max_length=400)] = ""
+    note: Annotated[str, Query(max_length=20_000)] = ""
+    other: Annotated[int | None, Query(description="the topic to merge with, to move or to pin under")] = None
+    into: Annotated[int, Query(ge=2, le=100)] = 2
+    below: Annotated[bool, Query(description="delete its subtopics as well")] = False
+    document: Annotated[str, Query(max_length=10_000)] = ""
+    ready: Annotated[bool, Query(description="whether everything is told, to see what would change")] = False
+
+
+@dataclass(frozen=True)
+class Option:
+    """A topic that may be chosen."""
+
+    id: int
+    path: str
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class Change:
+    """A topic before and after: None where it is not there."""
+
+    topic: str
+    before: int | None
+    after: int | None
+    said: str
+
+
+@dataclass(frozen=True)
+class ShapePage:
+    """An edit: what is told so far, and what it would change, in numbers."""
+
+    edit: str
+    title: str
+    topic: int | None
+    current: str
+    name: str
+    note: str
+    other: int | None
+    into: int
+    below: bool
+    document: str
+    options: tuple[Option, ...]
+    changes: tuple[Change, ...]
+    problem: str
+    ready: bool
+    refits: bool  # whether the model has to be fitted again
+    back: str
+    state: int
+
+
+def load(view: View, ask: Ask) -> ShapePage:
+    """Fill the page."""
+    node = view.tree.root if ask.topic is None else view.shape.node(ask.topic)
+    if ask.topic is None and ask.edit not in ("pin", "unpin"):
+        raise UsageError("no topic was chosen to be edited", hint="one of the tree")
+    changes: tuple[Change, ...] = ()
+    problem, refits = "", ask.edit not in ("rename", "describe")
+    ready = ask.ready or ask.edit == "unpin"
+    if ready:
+        try:
+            changes = changed(view, edit_of(ask))
+        except UsageError as error:
+            problem = f"{error.message[:1].upper()}{error.message[1:]}." + (
+                f" Try: {error.hint}." if error.hint else ""
+            )
+    known = view.shape.titles.get(ask.topic, "") if ask.topic is not None else ""
+    subject = ask.document if ask.edit in ("pin", "unpin") else name_of(view, node)
+    return ShapePage(
+        ask.edit, f"{TITLES[ask.edit]} {subject}", ask.topic, name_of(view, node),
+        ask.name if ask.ready else known,
+        ask.note if ask.ready else view.shape.notes.get(node if ask.topic is None else ask.topic, ""),
+        ask.other, ask.into, ask.below, ask.document, _options(view, ask, node), changes, problem,
+        ready and not problem, refits,
+        addresses.document(ask.document) if ask.edit in ("pin", "unpin") else addresses.topic(ask.topic or 0),
+        view.number,
+    )  # fmt: skip
+
+
+def edit_of(ask: Ask) -> Edit:
+    """The edit that is told, or an error that says what is missing."""
+    topic = -1 if ask.topic is None else ask.topic
+    if ask.edit in ("merge", "move", "pin") and ask.other is None:
+        raise UsageError("the other topic is missing", hint="choose one")
+    other = -1 if ask.other is None else ask.other
+    made: dict[str, Edit] = {
+        "rename": Rename(topic, ask.name), "describe": Describe(topic, ask.note),
+        "merge": Merge((topic, other), ask.name or None), "split": Split(topic, ask.into),
+        "move": Move(topic, other), "delete": Delete(topic, ask.below),
+        "pin": Pin((ask.document,), other), "unpin": Unpin((ask.document,)),
+    }  # fmt: skip
+    return made[ask.edit]
+
+
+def _options(view: View, ask: Ask, node: int) -> tuple[Option, ...]:
+    """Topics that the edit may go to, in the order of the tree."""
+    if ask.edit not in ("merge", "move", "pin"):
+        return ()
+    ordered, waiting = [], [view.tree.root]
+    while waiting:
+        here = waiting.pop()
+        ordered.append(here)
+        waiting += reversed(view.children(here))
+    barred = {node, *view.tree.path(node), *view.tree.descendants(node)} if ask.edit == "merge" else set()
+    if ask.edit == "move":
+        barred = {node, *view.tree.descendants(node)}
+    return tuple(
+        Option(view.shape.topics[one], STEP.join(step.name for step in path_to(view, one)[1:]) or name_of(view, one),
+               view.shape.topics[one] == ask.other)
+        for one in ordered if one not in barred
+    )[:MOST]  # fmt: skip
+
+
+def changed(view: View, edit: Edit) -> tuple[Change, ...]:
+    """What an edit would change: names, places, and documents under topics, as they would be before a new fit."""
+    after = shaping.preview(view.collection, [edit])
+    shape, found = after.shape, []
+    before = {topic: view.sizes[node] for node, topic in enumerate(view.shape.topics)}
+    for topic in dict.fromkeys((*view.shape.topics, *shape.topics)):
+        old = before.get(topic)
+        new = round(after.sizes[topic]) if topic in after.sizes else None
+        if old is None:
+            parent = shape.name(shape.topics[shape.tree.parents[shape.node(topic)]])
+            found.append(Change(shape.name(topic), None, None, f"new, under {parent}: filled when the tree is fitted"))
+        elif new is None:
+            found.append(Change(view.shape.name(topic), old, None, "gone"))
+        else:
+            said = _said(view, shape, topic)
+            if said or abs(new - old) > 1:
+                found.append(Change(view.shape.name(topic), old, new, said))
+    if isinstance(edit, Pin):
+        found.append(Change(shape.name(shape.find(edit.topic)), None, None, "has one document pinned to it"))
+    elif isinstance(edit, Unpin):
+        found.append(Change(counted(len(edit.documents), "document"), None, None, "free to move again"))
+    elif isinstance(edit, Describe):
+        found.append(Change(shape.name(shape.find(edit.topic)), None, None, "has this note"))
+    return tuple(found)
+
+
+def _said(view: View, now: Shape, topic: int) -> str:
+    """What is otherwise about a topic that stays."""
+    old_parent, new_parent = _parent(view.shape, topic), _parent(now, topic)
+    said = []
+    if view.shape.name(topic) != now.name(topic):
+        said.append(f"called {now.name(topic)}")
+    if old_parent != new_parent:
+        said.append(f"under {now.name(new_parent)}")
+    return ", ".join(said)
+
+
+def _parent(shape: Shape, topic: int) -> int:
+    node = shape.node(topic)
+    parent = shape.tree.parents[node]
+    return shape.topics[parent] if parent >= 0 else -1

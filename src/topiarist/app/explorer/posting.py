@@ -1,0 +1,74 @@
+"""What all routes that change something have in common: a form, its token, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from fastapi import Request
+from fastapi.concurrency import run_in_threadpool
+from starlette.datastructures import FormData, UploadFile
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from topiarist import __version__
+from topiarist.app.explorer import frame, rendering, safety
+from topiarist.app.explorer.desk import Desk
+from topiarist.app.explorer.view import View
+
+Does = Callable[[Request, Desk, FormData], Response]
+
+
+def posted(does: Does) -> Any:
+    """A route that reads a form, looks at its token, and does something outside of the event loop."""
+
+    async def route(request: Request) -> Response:
+        form = await request.form(max_files=200, max_part_size=safety.LARGEST)
+        desk = allowed(request, form)
+        return await run_in_threadpool(does, request, desk, form)
+
+    return route
+
+
+def allowed(request: Request, form: FormData) -> Desk:
+    """The desk, for whoever has its token; in read-only mode for nobody."""
+    desk: Desk = request.app.state.desk
+    if desk.read_only:
+        raise HTTPException(403, "This explorer was started read-only.")
+    given = request.headers.get(safety.TOKEN) or form.get("token")
+    if not safety.is_token(given, desk.token):
+        raise HTTPException(403, "The page is older than the server: reload it, and try again.")
+    return desk
+
+
+def text(form: Mapping[str, Any], name: str, usual: str = "") -> str:
+    """A value of a form."""
+    found = form.get(name, usual)
+    return usual if isinstance(found, UploadFile) or found is None else str(found)
+
+
+def back(request: Request, form: Mapping[str, Any], otherwise: str = "/") -> Response:
+    """To where the form came from; only ever to a page of this server."""
+    wanted, root = text(form, "back") or otherwise, request.app.state.root
+    parts = urlsplit(wanted)
+    if parts.scheme or parts.netloc or not wanted.startswith("/") or wanted.startswith(("//", "/\\")):
+        wanted = otherwise
+    if root and not wanted.startswith(f"{root}/"):
+        wanted = f"{root}{wanted}"
+    if request.headers.get(safety.TOKEN):
+        return JSONResponse({"done": True, "to": wanted})
+    return RedirectResponse(wanted, 303)
+
+
+def page_of(
+    request: Request, template: str, value: Any, view: View, current: int | None = None, matching: Any = None
+) -> str:
+    """The text of a page, in its frame."""
+    desk: Desk = request.app.state.desk
+    here = f"{request.url.path}{'?' if request.url.query else ''}{request.url.query}" if request.method == "GET" else ""
+    return rendering.render(
+        template, page=value, frame=frame.frame(view, current, matching), root=request.app.state.root,
+        here=here, token="" if desk.read_only else desk.token, read_only=desk.read_only, job=desk.job,
+        undoable="" if desk.read_only else desk.undoable(view), query=getattr(value, "query", ""), version=__version__,
+    )  # fmt: skip

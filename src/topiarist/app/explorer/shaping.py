@@ -1,0 +1,81 @@
+"""Changing the tree from a page: the edit as the form tells it, unless somebody was faster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+from fastapi import Request
+from starlette.datastructures import FormData
+from starlette.responses import HTMLResponse, Response
+
+from topiarist.app.explorer import addresses
+from topiarist.app.explorer.desk import Desk
+from topiarist.app.explorer.pages import shape
+from topiarist.app.explorer.posting import back, page_of, text
+from topiarist.app.explorer.view import View
+from topiarist.errors import UsageError
+from topiarist.files.shaping import told
+from topiarist.tasks.shape.wording import to_entry
+
+VALUES = ("edit", "topic", "name", "note", "other", "into", "below", "document", "refit")
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """An edit that was told on a page of an earlier state: both versions, to choose from."""
+
+    since: tuple[str, ...]
+    theirs: str
+    yours: str
+    values: tuple[tuple[str, str], ...]
+    back: str
+    state: int
+
+
+def edit(request: Request, desk: Desk, form: FormData) -> Response:
+    """Make an edit, and begin to fit the tree if that was asked for."""
+    view, asked = desk.view(), ask_of(form)
+    wanted = shape.edit_of(asked)
+    if text(form, "state") != str(view.number):
+        return HTMLResponse(page_of(request, "conflict.html", _conflict(desk, view, asked, form), view), 409)
+    with desk.writer() as collection:
+        collection.edit([wanted], refit=False)
+    if text(form, "refit"):
+        desk.refit()
+    now = desk.view()
+    gone = asked.topic is not None and asked.topic not in now.shape.node_of
+    return back(request, {} if gone else form, addresses.home())
+
+
+def ask_of(form: FormData) -> shape.Ask:
+    """The edit that a form tells."""
+    kind = text(form, "edit")
+    if kind not in shape.TITLES:
+        raise UsageError(f"there is no edit called {kind!r}", hint="rename")
+    numbers = {name: _number(form, name) for name in ("topic", "other", "into")}
+    return shape.Ask(
+        cast("shape.Kind", kind), numbers["topic"], text(form, "name"), text(form, "note"), numbers["other"],
+        numbers["into"] or 2, bool(text(form, "below")), text(form, "document"), ready=True,
+    )  # fmt: skip
+
+
+def _number(form: FormData, name: str) -> int | None:
+    given = text(form, name)
+    if not given:
+        return None
+    if not given.isdecimal() or len(given) > 9:
+        raise UsageError(f"{name} is a whole number, not {given[:20]!r}")
+    return int(given)
+
+
+def _conflict(desk: Desk, view: View, asked: shape.Ask, form: FormData) -> Conflict:
+    since = desk.history(view, int(text(form, "state"))) if text(form, "state").isdecimal() else []
+    there = asked.topic is not None and asked.topic in view.shape.node_of
+    theirs = f"called {view.names[view.shape.node(asked.topic)]}" if there else "gone"  # type: ignore[arg-type]
+    entry: dict[str, Any] = to_entry(shape.edit_of(asked))
+    ((kind, values),) = entry.items()
+    said = ", ".join(f"{name} {value}" for name, value in values.items() if value not in (None, "", False))
+    kept = tuple((name, text(form, name)) for name in VALUES if text(form, name))
+    where = addresses.topic(asked.topic) if there else addresses.home()  # type: ignore[arg-type]
+    return Conflict(tuple(told(one) for one in since[:10]), theirs, f"{kind}: {said}", kept, where, view.number)

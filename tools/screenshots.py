@@ -1,0 +1,79 @@
+"""Pictures of the explorer for the documentation, taken in a real browser.
+
+python tools/screenshots.py FOLDER docs/images           the few that the documentation shows
+python tools/screenshots.py FOLDER /tmp/shots --all      every page, on a desk, a phone and enlarged, light and dark
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import socket
+import threading
+from pathlib import Path
+from urllib.parse import quote
+
+import uvicorn
+from playwright.sync_api import sync_playwright
+
+from topiarist.app.explorer.server import explorer
+
+SIZES = {"desk": (1280, 800, 1.0), "phone": (390, 844, 1.0), "zoomed": (640, 400, 2.0)}
+SHOWN = {"explore-overview": "/", "explore-topic": "TOPIC", "explore-document": "DOCUMENT"}
+
+
+def main() -> None:
+    """Serve a collection, and take the pictures."""
+    given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    given.add_argument("folder")
+    given.add_argument("out", type=Path)
+    given.add_argument("--all", action="store_true")
+    given.add_argument("--only", default="")
+    options = given.parse_args()
+    app = explorer(options.folder)
+    address = served(app)
+    view = app.state.desk.view()
+    topic = view.children(view.tree.root)[0]
+    rows = view.listed(view.tree.leaves[0], "typical", "all")
+    ids = [view.collection.documents.many([int(row)], texts=False)[0].id for row in rows[:1]]
+    known = {"TOPIC": f"/topic/{view.shape.topics[topic]}", "DOCUMENT": f"/doc/{quote(ids[0], safe='')}"}
+    if options.all:
+        pages = {
+            "overview": "/", "topic": known["TOPIC"], "leaf": f"/topic/{view.shape.topics[view.tree.leaves[0]]}",
+            "search": "/search?q=graphene", "meaning": "/search?q=black+hole+entropy&by=meaning",
+            "document": known["DOCUMENT"], "document-topic": known["DOCUMENT"] + "?colour=topic",
+            "tree": "/tree", "model": "/model", "new": "/new", "categories": "/categories", "compare": "/compare",
+            "rename": f"/shape?edit=rename&topic={view.shape.topics[topic]}",
+            "missing": "/topic/4711", "nothing": "/search?q=graphenne",
+        }  # fmt: skip
+        every = [(f"{name}-{size}-{theme}", path, size, theme) for name, path in pages.items() for size in SIZES
+                 for theme in ("light", "dark")]  # fmt: skip
+    else:
+        every = [(name, known.get(path, path), "desk", "light") for name, path in SHOWN.items()]
+    options.out.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        for name, path, size, theme in every:
+            if options.only and options.only not in name:
+                continue
+            width, height, scale = SIZES[size]
+            page = browser.new_page(
+                viewport={"width": width, "height": height}, device_scale_factor=scale, color_scheme=theme
+            )
+            page.goto(address + path)
+            page.screenshot(path=options.out / f"{name}.png")
+            page.close()
+        browser.close()
+
+
+def served(app: object) -> str:
+    """A server in a thread; its address."""
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))  # type: ignore[arg-type]
+    threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True).start()
+    return f"http://127.0.0.1:{listening.getsockname()[1]}"
+
+
+if __name__ == "__main__":
+    main()

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from topiarist import __version__
-from topiarist.app.cli import using
+from topiarist.app.cli import explore, report, using
 from topiarist.app.cli.failures import explained
 from topiarist.app.cli.options import OUTPUT, READING, Common, flag, option, with_common_options
 
@@ -166,3 +166,5 @@ def doctor(
 
 
 using.register(app)
+explore.register(app)
+report.register(app)

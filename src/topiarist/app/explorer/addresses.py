@@ -11,7 +11,7 @@ NEW, MODEL, CATEGORIES, DENDROGRAM, COMPARE, TREE = "/new", "/model", "/categori
 
 def _with(path: str, **values: Any) -> str:
     """A path with those values that say something; what is left out stays as it is by default."""
-    told = {name.rstrip("_"): value for name, value in values.items() if value not in (None, "", False)}
+    told = {name: value for name, value in values.items() if value is not None and value is not False and value != ""}
     return f"{path}?{urlencode(told)}" if told else path
 
 

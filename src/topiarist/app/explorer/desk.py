@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from topiarist.app.explorer.view import View
-from topiarist.errors import TopiaristError
+from topiarist.errors import TopiaristError, UsageError
 from topiarist.files import log
 from topiarist.files.collection import Collection
 from topiarist.files.manifest import read_manifest
@@ -74,8 +74,8 @@ class Desk:
     def _fit(self, job: Job) -> None:
         try:
             with self.writer() as collection:
-                if collection.shape.pending:
-                    collection.edit((), refit=True)
+                if collection.outline.pending:
+                    collection.shape((), refit=True)
         except TopiaristError as error:
             job.error = error.message
         except Exception as error:
@@ -94,10 +94,12 @@ class Desk:
 
     def undoable(self, view: View) -> str:
         """What undo would take back, in words; nothing if there is nothing."""
-        from topiarist.files.shaping import last_edit, told
+        from topiarist.files.shaping import last_step, told
 
-        last = last_edit(view.collection.generation)
-        return "" if last is None else told(last)
+        try:
+            return told(last_step(view.collection.generation))
+        except UsageError:
+            return ""
 
     def history(self, view: View, since: int) -> list[log.Edit]:
         """What was done after a state, newest first."""

@@ -40,7 +40,7 @@ def edit(request: Request, desk: Desk, form: FormData) -> Response:
     if text(form, "state") != str(view.number):
         return HTMLResponse(page_of(request, "conflict.html", _conflict(desk, view, asked, form), view), 409)
     with desk.writer() as collection:
-        collection.edit([wanted], refit=False)
+        collection.shape([wanted], refit=False)
     if text(form, "refit"):
         desk.refit()
     now = desk.view()

@@ -37,8 +37,8 @@ class View:
     def __init__(self, collection: Collection) -> None:
         self.collection = collection
         self.number = collection.number
-        self.shape = collection.shape
-        self.tree = collection.shape.tree
+        self.shape = collection.outline
+        self.tree = collection.outline.tree
         self._lock = threading.RLock()
         self._known: OrderedDict[Any, Any] = OrderedDict()
 

@@ -145,7 +145,10 @@ async function pressed(event) {
   else if (event.key === "ArrowRight") expanded(item) ? go(group(item)?.querySelector("a")) : await show(item);
   else if (event.key === "ArrowLeft") expanded(item) ? hide(item) : go(parent(item));
   else if (event.key === "*") for (const one of item.closest("ul").querySelectorAll(":scope > li > a")) await show(one, true);
-  else if (event.key === "Escape") document.getElementById("main").focus();
+  else if (event.key === "Escape") {
+    document.getElementById("main").focus();
+    return; // a drawer wants to hear of it too
+  }
   else if (event.key.length === 1 && /\p{L}/u.test(event.key)) ahead(event.key, all, here);
   else return;
   event.preventDefault();

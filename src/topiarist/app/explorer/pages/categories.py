@@ -14,7 +14,7 @@ from topiarist.app.explorer.pages.compare import labels_by_row
 from topiarist.app.explorer.values import Choice, DocumentLine, Paging, counted, document_lines, paging
 from topiarist.app.explorer.view import View
 from topiarist.files import log
-from topiarist.files.learning import LEARN
+from topiarist.files.shaping import LEARN
 
 BLOCK = 4_096
 JUDGED = 20_000  # documents that are looked at; of more, some that are spread evenly

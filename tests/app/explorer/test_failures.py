@@ -1,0 +1,120 @@
+"""What is shown when something is missing, empty, too small, or broken."""
+
+import re
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.app.explorer.conftest import documents
+from topiarist.app.explorer import addresses
+from topiarist.app.explorer.pages import overview
+from topiarist.app.explorer.server import explorer
+from topiarist.errors import UsageError
+from topiarist.files.collection import Collection
+from topiarist.files.recipe import Recipe
+from topiarist.tasks.shape.edits import Delete
+from topiarist.text.documents import Document
+
+HERE = "http://127.0.0.1"
+
+
+@pytest.fixture(scope="module")
+def client(folder):
+    return TestClient(explorer(folder), base_url=HERE, raise_server_exceptions=False)
+
+
+def test_an_unknown_page_says_so_in_the_frame(client):
+    for path, said in (
+        ("/nothing", "no such page"), ("/topic/4711", "No tree of this collection"), ("/doc/nowhere", "no document"),
+        ("/topic/0?special=7", "less than or equal to 1"), ("/shape?edit=rename", "no topic was chosen"),
+    ):  # fmt: skip
+        answer = client.get(path)
+        assert answer.status_code in (404, 422)
+        assert said in answer.text or said[:1].upper() + said[1:] in answer.text
+        assert 'id="tree"' in answer.text
+        data = client.get(addresses.as_json(path)).json()
+        assert data["status"] == answer.status_code
+
+
+def test_a_mistyped_document_proposes_the_nearest(client):
+    assert "bail/000.txt" in client.get("/doc/wire%2Flaw%2Fbail%2F00.txt").text
+
+
+def test_a_topic_that_is_gone_tells_where_its_documents_are(copied):
+    client = TestClient(explorer(copied), base_url=HERE)
+    view = client.app.state.desk.view()
+    leaf = view.tree.leaves[0]
+    topic, name = view.shape.topics[leaf], view.names[leaf]
+    with Collection.open(copied) as collection:
+        collection.shape([Delete(topic)], refit=False)
+    page = client.get(f"/topic/{topic}.json").json()
+    assert page["title"] == "This topic is gone"
+    assert name in page["message"]
+    assert page["links"][0]["name"] == view.names[view.tree.parents[leaf]]
+
+
+def test_a_fault_of_ours_has_a_number_and_no_text(client, monkeypatch):
+    def broken(view, ask):
+        raise RuntimeError("secret text of a document")
+
+    monkeypatch.setattr(overview, "sentence", lambda view: broken(view, None))
+    answer = client.get("/")
+    assert answer.status_code == 500
+    number = re.search(r"<code>([0-9a-f]{8})</code>", answer.text)[1]
+    path = re.findall(r"<code>([^<]+)</code>", answer.text)[1]
+    with open(path) as file:
+        log = file.read()
+    assert number in log
+    assert "secret" not in answer.text + log
+
+
+def test_an_empty_list_offers_to_clear_the_filter(client):
+    text = client.get("/topic/0?show=tagged").text
+    assert "Nothing here" in text
+    assert "Show all documents" in text
+
+
+def test_no_collection_is_an_error_in_words(tmp_path):
+    with pytest.raises(UsageError, match="no collection"):
+        explorer(str(tmp_path / "nowhere"))
+
+
+def grown(tmp_path, given, **recipe):
+    Collection.grow(given, tmp_path / "small.topiary", Recipe(min_documents=1, **recipe)).close()
+    return TestClient(explorer(str(tmp_path / "small.topiary")), base_url=HERE)
+
+
+SMALL = {
+    "two": [Document("a", "one lonely text"), Document("b", "another text about football")],
+    "few": documents(12),
+    "scripts": [Document(str(n), t * 3) for n, t in enumerate(["新しい文書です。", "שלום עולם טוב", "जीवन एक यात्रा", "สวัสดีชาวโลก"] * 15)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_small_and_odd_collections_have_all_pages(tmp_path, name):
+    client = grown(tmp_path, SMALL[name])
+    page = client.get("/index.json").json()
+    if page["documents"] < 50:
+        assert "too few" in page["notice"]
+        assert not page["blocks"]
+        assert page["listed"]
+    elif page["topics"] == 1:
+        assert "No structure" in page["notice"]
+    id = SMALL[name][0].id
+    for path in ("/", "/topic/0", "/search?q=text", "/search?q=text&by=meaning", addresses.document(id), "/tree",
+                 "/model", "/compare", "/categories", "/new", "/dendrogram"):  # fmt: skip
+        assert client.get(path).status_code == 200, path
+    pieces = client.get(addresses.as_json(addresses.document(id))).json()["pieces"]
+    assert "".join(piece["text"] for piece in pieces) == SMALL[name][0].text
+
+
+def test_a_mixture_has_a_dendrogram(tmp_path):
+    client = grown(tmp_path, documents(180), model="ggm", topics=6)
+    page = client.get("/dendrogram.json?groups=2").json()
+    assert page["chosen"] == 2
+    assert len(page["groups"]) == 2
+    assert len(page["tips"]) == page["most"]
+    assert len(page["strokes"]) == 3 * (page["most"] - 1)
+    assert "/dendrogram" in client.get("/").text
+    assert not re.search(r">#?\d+</span>\s*<span class=\"count\"", client.get("/").text)

@@ -1,0 +1,202 @@
+"""Every page as HTML and as data: complete without a script, and the same facts in both."""
+
+import html
+import re
+
+import pytest
+from starlette.testclient import TestClient
+
+from topiarist.app.explorer import addresses
+from topiarist.app.explorer.server import PAGES, explorer
+
+
+@pytest.fixture(scope="module")
+def client(folder):
+    return TestClient(explorer(folder), base_url="http://127.0.0.1")
+
+
+@pytest.fixture(scope="module")
+def view(client):
+    return client.app.state.desk.view()
+
+
+ID = "wire/law/bail/000.txt"
+EVERY = (
+    "/", "/?view=list", "/topic/{leaf}", "/topic/{inner}", "/topic/{root}", "/topic/{leaf}?special=1&n=30",
+    "/topic/{inner}?words=below&sort=newest", "/topic/{leaf}?show=here&sort=longest", "/topic/{root}?show=hard",
+    "/topic/{leaf}?show=tagged", "/topic/{leaf}?page=2&sort=name", "/search", "/search?q=bail", "/search?q=bail+hearing",
+    "/search?q=bial", "/search?q=%22open", "/search?q=label%3A%22law%2Fbail%22", "/search?q=court&by=meaning",
+    "/search?q=court&by=both&topic={inner}", "/search?q=topic%3Anothing", "/search?q=-court", "/doc/{id}",
+    "/doc/{id}?colour=topic", "/doc/{id}?colour=none", "/doc/{id}?level=1", "/doc/{id}?topic={leaf}",
+    "/doc/{id}?q=bail&at=2", "/word?word=court", "/word?word=nonsense", "/tree", "/tree?topic={inner}&depth=1",
+    "/categories", "/categories?label=law/bail", "/compare", "/compare?level=1", "/dendrogram", "/model", "/new",
+    "/shape?edit=rename&topic={leaf}", "/shape?edit=merge&topic={leaf}&other={other}&ready=1",
+    "/shape?edit=split&topic={leaf}&into=3&ready=1", "/shape?edit=delete&topic={inner}&below=1&ready=1",
+    "/shape?edit=pin&document={id}&other={leaf}&ready=1",
+)  # fmt: skip
+
+
+def filled(path, view):
+    tree, topics = view.tree, view.shape.topics
+    inner = next(node for node in tree.depth_first() if not tree.is_leaf(node) and node != tree.root)
+    return path.format(
+        leaf=topics[tree.leaves[0]], other=topics[tree.leaves[-1]], inner=topics[inner], root=topics[tree.root],
+        id=addresses.document(ID).removeprefix("/doc/"),
+    )  # fmt: skip
+
+
+def told(text):
+    """The words of a page, as a reader sees them."""
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())
+
+
+@pytest.mark.parametrize("path", EVERY)
+def test_a_page_is_complete_and_its_data_say_the_same(client, view, path):
+    address = filled(path, view)
+    page = client.get(address)
+    assert page.status_code == 200, page.text[:500]
+    assert page.text.count("<h1") == 1
+    assert 'id="tree"' in page.text
+    data = client.get(addresses.as_json(address))
+    assert data.status_code == 200, data.text[:500]
+    known, shown = data.json(), told(page.text)
+    if known.get("sentence"):
+        assert " ".join(known["sentence"].split()) in shown
+    for line in known.get("documents", []) if isinstance(known.get("documents"), list) else []:
+        assert " ".join(line["title"].split()) in shown
+    for word in known.get("words", []) if isinstance(known.get("words"), list) else []:
+        assert word["word"] in shown
+
+
+def test_every_link_of_every_page_leads_somewhere(client, view):
+    seen, broken = set(), []
+    for path in EVERY:
+        text = client.get(filled(path, view)).text
+        for link in set(re.findall(r'href="(/[^"]*)"', text)):
+            address = html.unescape(link)
+            kind = re.sub(r"=[^&]*", "=", re.sub(r"\d+", "0", re.sub(r"^/doc/[^?]*", "/doc/", address)))
+            if kind in seen:
+                continue
+            seen.add(kind)
+            if client.get(address).status_code != 200:
+                broken.append(address)
+    assert not broken
+    assert len(seen) > 40
+
+
+def test_pages_are_in_the_schema(client):
+    schema = client.get("/openapi.json").json()
+    assert {("/index" if page.path == "/" else page.path) + ".json" for page in PAGES} == set(schema["paths"])
+
+
+def test_the_overview_answers_what_is_in_here(client, view):
+    page = client.get("/index.json").json()
+    assert page["sentence"].startswith("400 documents from 2001 to 2009")
+    assert sum(heading["topic"]["documents"] for heading in page["headings"]) == 400
+    assert all(heading["typical"] for heading in page["headings"])
+    top = [block for block in page["blocks"] if block["level"] == 1]
+    assert sum(block["width"] for block in top) == pytest.approx(1.0, abs=1e-6)
+    assert all(block["name"] for block in page["blocks"])
+
+
+def test_words_are_reranked_and_bars_keep_one_scale(client, view):
+    leaf = view.shape.topics[view.tree.leaves[0]]
+    general = client.get(f"/topic/{leaf}.json?special=0").json()["words"]
+    special = client.get(f"/topic/{leaf}.json?special=1").json()["words"]
+    shares = [word["probability"] for word in general]
+    assert shares == sorted(shares, reverse=True)
+    assert [word["word"] for word in general] != [word["word"] for word in special]
+    assert max(word["bar"] for word in general) == 1.0
+
+
+def test_lists_are_sorted_filtered_and_paged(client, view):
+    leaf = view.shape.topics[view.tree.leaves[0]]
+    newest = client.get(f"/topic/{leaf}.json?sort=newest").json()
+    dates = [line["date"] for line in newest["documents"]]
+    assert dates == sorted(dates, reverse=True)
+    typical = client.get(f"/topic/{leaf}.json?show=here").json()
+    assert all(line["share"] >= 0.5 for line in typical["documents"])
+    ids = [line["id"] for number in range(1, typical["paging"]["pages"] + 1)
+           for line in client.get(f"/topic/{leaf}.json?show=here&page={number}").json()["documents"]]  # fmt: skip
+    assert len(ids) == len(set(ids)) == typical["paging"]["total"]
+
+
+def test_every_word_of_a_document_stays_as_it_was(client, view):
+    original = view.collection.documents.get(view.collection.documents.row_of(ID))
+    for colour in ("level", "topic", "none"):
+        page = client.get(addresses.as_json(addresses.document(ID, colour=colour))).json()
+        assert "".join(piece["text"] for piece in page["pieces"]) == original.text
+    page = client.get(addresses.as_json(addresses.document(ID))).json()
+    assert sum(level["share"] for level in page["levels"]) == pytest.approx(1.0)
+    assert sum(place["share"] for place in page["places"]) + page["rest"] == pytest.approx(1.0, abs=1e-3)
+    coloured = [piece for piece in page["pieces"] if piece["kind"]]
+    assert coloured and all(f"level {piece['level']}" in piece["title"] for piece in coloured)
+    assert page["similar"] and all(one["why"] for one in page["similar"])
+
+
+def test_a_level_can_be_shown_alone(client):
+    page = client.get(addresses.as_json(addresses.document(ID, level=1))).json()
+    assert {piece["level"] for piece in page["pieces"] if piece["kind"]} <= {1}
+
+
+def test_the_next_document_of_a_list_is_a_key_away(client, view):
+    leaf = view.shape.topics[view.tree.leaves[0]]
+    lines = client.get(f"/topic/{leaf}.json").json()["documents"]
+    page = client.get(addresses.as_json(lines[0]["address"])).json()
+    assert page["next"] == lines[1]["address"]
+    assert client.get(addresses.as_json(page["next"])).json()["previous"] == lines[0]["address"]
+    hits = client.get("/search.json?q=court").json()["hits"]
+    page = client.get(addresses.as_json(hits[1]["document"]["address"])).json()
+    assert (page["previous"], page["next"]) == (hits[0]["document"]["address"], hits[2]["document"]["address"])
+
+
+def test_a_search_lights_up_the_tree(client, view):
+    text = client.get("/search?q=racket").text
+    assert re.search(r'class="unmatched"', text)
+    page = client.get("/search.json?q=racket").json()
+    assert sum(line["matching"] for line in page["branches"] if line["level"] == 1) <= page["total"]
+    assert page["also"]
+
+
+def test_a_misspelt_word_is_proposed(client):
+    page = client.get("/search.json?q=footbal").json()
+    assert page["total"] == 0
+    assert "football" in [one["name"] for one in page["suggestions"]]
+    assert page["meaning"]
+
+
+def test_an_open_quote_is_closed_and_that_is_said(client):
+    assert client.get('/search.json?q="court').json()["read_as"] == '"court"'
+
+
+def test_labels_and_tree_are_compared(client):
+    page = client.get("/compare.json").json()
+    assert len(page["rows"]) == 6
+    assert all(len(row["shares"]) == len(page["topics"]) for row in page["rows"])
+
+
+def test_categories_tell_their_quality(client):
+    page = client.get("/categories.json").json()
+    assert page["learned"]
+    assert all(row["agreement"] > 0.8 for row in page["rows"])
+    filed = [one["filed"] for one in page["thresholds"]]
+    assert filed == sorted(filed, reverse=True)
+
+
+def test_exports_hold_the_list(client, view):
+    leaf = view.shape.topics[view.tree.leaves[0]]
+    total = client.get(f"/topic/{leaf}.json").json()["paging"]["total"]
+    for kind, extra in (("csv", 1), ("jsonl", 0), ("txt", 0)):
+        answer = client.get(f"/export.{kind}?topic={leaf}")
+        assert len(answer.text.splitlines()) == total + extra
+        assert answer.headers["content-disposition"].startswith("attachment")
+    assert (
+        len(client.get("/export.txt?q=racket").text.splitlines()) == client.get("/search.json?q=racket").json()["total"]
+    )
+
+
+def test_the_tree_folds_and_opens(client, view):
+    page = client.get("/tree.json").json()
+    assert page["row"]["topic"]["documents"] == 400
+    assert len(page["row"]["below"]) == len(view.tree.children(view.tree.root))
+    assert client.get("/tree.json?depth=0").json()["row"]["below"] == []

@@ -1,0 +1,197 @@
+"""Who may ask, who may write, what a browser may do with an answer; and text that would like to be more than text."""
+
+import re
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.app.explorer.conftest import HOSTILE, hostile_documents
+from topiarist.app.explorer import addresses, safety
+from topiarist.app.explorer.server import explorer
+
+HERE = "http://127.0.0.1"
+
+
+@pytest.fixture(scope="module")
+def client(hostile):
+    return TestClient(explorer(hostile), base_url=HERE)
+
+
+PATHS = ("/", "/topic/0", "/search?q=court", "/tree", "/model", "/index.json", "/assets/style.css", "/nothing", "/new")
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_answer_says_what_a_browser_may_do(client, path):
+    headers = client.get(path).headers
+    assert headers["content-security-policy"] == safety.POLICY
+    assert "unsafe" not in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert "set-cookie" not in headers
+    assert "access-control-allow-origin" not in headers
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:8000", ""])
+def test_another_host_gets_nothing(client, host):
+    answer = client.get("/", headers={"Host": host})
+    assert answer.status_code == 400
+    assert "court" not in answer.text
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8765", "localhost:8765", "localhost"])
+def test_our_own_names_are_answered(client, host):
+    assert client.get("/", headers={"Host": host}).status_code == 200
+
+
+def test_documentation_pages_of_the_framework_are_off(client):
+    assert client.get("/docs").status_code == 404
+    assert client.get("/redoc").status_code == 404
+
+
+FOREIGN = (
+    {}, {"Origin": "http://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "none"}, {"Sec-Fetch-Site": "same-site"}, {"Sec-Fetch-Site": "cross-site", "Origin": HERE},
+)  # fmt: skip
+WRITES = ("/tag", "/untag", "/read", "/undo", "/refit", "/shape", "/new", "/keep")
+
+
+@pytest.mark.parametrize("path", WRITES)
+def test_nobody_else_may_write(client, path):
+    token = client.app.state.desk.token
+    for headers in FOREIGN:
+        assert client.post(path, data={"token": token}, headers=headers).status_code == 403
+    own = {"Origin": HERE}
+    assert client.post(path, data={}, headers=own).status_code == 403
+    assert client.post(path, data={"token": token[:-1]}, headers=own).status_code == 403
+    assert client.post(path, data={"token": "é"}, headers=own).status_code == 403
+    assert client.get(path).status_code in (200, 405, 404)
+    assert client.put(path, headers=own).status_code == 405
+    assert client.options(path, headers={"Origin": "http://evil.example"}).status_code == 403
+
+
+def test_a_form_with_the_token_may_write_and_goes_back_to_our_own_pages_only(copied):
+    client = TestClient(explorer(copied), base_url=HERE, follow_redirects=False)
+    form = {"token": client.app.state.desk.token, "document": "wire/law/bail/000.txt"}
+    for headers in ({"Origin": HERE}, {"Sec-Fetch-Site": "same-origin"}):
+        for back in ("http://evil.example/", "//evil.example/", "/\\evil.example", "javascript:alert(1)", "/model"):
+            answer = client.post("/read", data={**form, "back": back}, headers=headers)
+            assert answer.status_code == 303
+            assert answer.headers["location"] == ("/model" if back == "/model" else "/")
+    answer = client.post("/read", data=form, headers={"Origin": HERE, safety.TOKEN: client.app.state.desk.token})
+    assert answer.json()["done"]
+
+
+def test_read_only_lets_nobody_write_and_shows_no_forms(folder):
+    client = TestClient(explorer(folder, read_only=True), base_url=HERE)
+    token = client.app.state.desk.token
+    for path in WRITES:
+        assert client.post(path, data={"token": token}, headers={"Origin": HERE}).status_code == 403
+    for path in ("/", "/topic/0", "/new", "/doc/wire%2Flaw%2Fbail%2F000.txt"):
+        text = client.get(path).text
+        assert 'method="post"' not in text
+        assert token not in text
+
+
+def test_a_request_may_not_be_huge(client):
+    answer = client.post("/new", headers={"Origin": HERE, "Content-Length": str(1 << 40)}, content=b"x")
+    assert answer.status_code == 413
+
+
+def test_open_to_others_every_address_needs_the_token(folder):
+    client = TestClient(explorer(folder, hosts=("*",), door="secret-door"), base_url="http://10.0.0.7")
+    for path in ("/", "/index.json", "/topic/0", "/assets/style.css", "/secret-doo/", "/openapi.json", "/%00"):
+        assert client.get(path).status_code == 403
+    text = client.get("/secret-door/").text
+    links = re.findall(r'(?:href|src|action)="([^"#]*)"', text)
+    assert links
+    assert all(link.startswith("/secret-door/") for link in links)
+    for path in ("/topic/0", "/search?q=court", "/doc/wire%2Flaw%2Fbail%2F000.txt", "/model", "/tree", "/new"):
+        text = client.get(f"/secret-door{path}").text
+        found = re.findall(r'(?:href|src|action)="([^"#]+)"', text)
+        assert all(link.startswith(("/secret-door/", "?")) for link in found), [x for x in found if x[0] == "/"][:3]
+    answer = client.post(
+        "/secret-door/read", follow_redirects=False, headers={"Origin": "http://10.0.0.7"},
+        data={"token": client.app.state.desk.token, "document": "x", "back": "/model"},
+    )  # fmt: skip
+    assert answer.status_code == 404
+
+
+EVERYWHERE = (
+    "/",
+    "/topic/0",
+    "/search?q=window",
+    "/search?q=court&by=meaning",
+    "/tree",
+    "/compare",
+    "/categories",
+    "/model",
+)
+
+
+def active(text):
+    """Tags and attributes that would run something, outside of what our own templates write."""
+    text = re.sub(r'<script type="module" src="/assets/explorer.js"></script>', "", text)
+    return re.findall(r"<script|<img src=x|<svg onload|onerror\s*=\s*\"?window|href=\"javascript:", text)
+
+
+@pytest.mark.parametrize("path", EVERYWHERE)
+def test_hostile_text_stays_text(client, path):
+    assert not active(client.get(path).text)
+
+
+def test_hostile_documents_stay_text(client):
+    for document in hostile_documents()[:24]:
+        for values in ({}, {"colour": "topic"}, {"q": document.title}):
+            text = client.get(addresses.document(document.id, **values))
+            assert text.status_code == 200
+            assert not active(text.text)
+            assert "49 {%" not in text.text
+
+
+def test_hostile_queries_and_values_stay_text(client):
+    for trick in HOSTILE:
+        for address in (addresses.search(trick), addresses.word(trick), addresses.category(trick),
+                        addresses.shape("rename", 1, name=trick, ready=1)):  # fmt: skip
+            answer = client.get(address)
+            assert answer.status_code == 200
+            assert not active(answer.text)
+        for address in (f"/topic/{trick}", f"/{trick}", f"/topic/0?sort={trick}", addresses.document(trick)):
+            answer = client.get(address)
+            assert answer.status_code in (404, 422)
+            assert not active(answer.text)
+
+
+def test_direction_marks_are_taken_out_of_titles(client):
+    page = client.get("/search?q=gnp").text
+    assert "\u202e" not in re.search(r"<h3>.*?</h3>", page, re.DOTALL)[0]
+
+
+def test_a_text_to_keep_is_never_opened(client):
+    document = hostile_documents()[1]
+    answer = client.get(addresses.original(document.id))
+    assert answer.headers["content-disposition"].startswith("attachment")
+    assert "sandbox" in answer.headers["content-security-policy"]
+    assert answer.headers["content-type"].startswith("text/plain")
+
+
+def test_a_table_to_keep_holds_no_formulas(client):
+    lines = client.get("/export.csv?topic=0").text
+    assert "'=HYPERLINK" in lines
+    assert not re.search(r"(^|,)=HYPERLINK", lines, re.MULTILINE)
+
+
+def test_odd_ids_have_addresses(client):
+    for id in ("..", "some.json", "long"):
+        assert client.get(addresses.document(id)).status_code == 200
+        assert client.get(addresses.as_json(addresses.document(id))).json()["id"] == id
+
+
+def test_a_long_document_comes_in_parts(client):
+    page = client.get(addresses.as_json(addresses.document("long"))).json()
+    assert len(page["parts"]) == 2
+    whole = "".join(
+        piece["text"]
+        for number in (1, 2)
+        for piece in client.get(addresses.as_json(addresses.document("long", part=number))).json()["pieces"]
+    )
+    assert whole == hostile_documents()[-3].text

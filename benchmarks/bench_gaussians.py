@@ -15,6 +15,8 @@ from benchmarks.gaussian_study import LABELLED
 from benchmarks.settings import Settings
 from topiarist import GGM
 from topiarist.models import ggm_fitting as fitting
+from topiarist.models import ggm_starts as starts
+from topiarist.models.ggm_values import Options
 from topiarist.scale.threads import Threads
 
 SIZES = ((400, 5, 5), (2_000, 10, 8), (20_000, 10, 10), (20_000, 20, 10), (5_000, 50, 8), (4_000, 200, 5))
@@ -55,12 +57,12 @@ def speed(found: Findings, settings: Settings) -> None:
     table, least = [], np.inf
     for n, d, k in SIZES:
         points = blobs(n, d, k)
-        sample = fitting.Sample(points[None], np.full((1, n), -1), np.zeros((1, n), bool))
+        sample = starts.Sample(points[None], np.full((1, n), -1), np.zeros((1, n), bool))
         sample = sample._replace(first=fitting.drawn_halves(sample.classes[0], 0.5, np.random.default_rng(0))[None])
         weight = np.ones((1, n))
-        options = fitting.Options(max_iter=N_STEPS, tol=-1.0)
-        overall = fitting.overall_covariance(sample.points, weight)
-        start = fitting.random_start(sample, weight, options, k, [np.random.default_rng(0)])
+        options = Options(max_iter=N_STEPS, tol=-1.0)
+        overall = starts.overall_covariance(sample.points, weight)
+        start = starts.random_start(sample, weight, options, k, [np.random.default_rng(0)])
         precisions = np.linalg.inv(start.component_covariance[0])
         ours, theirs = np.inf, np.inf
         with threadpool_limits(1), Threads(1) as threads, warnings.catch_warnings():
@@ -92,10 +94,10 @@ def study(found: Findings, settings: Settings) -> None:
     rows, classes = gaussian_study.draws(truth, 50, N_STUDY)
     sample = gaussian_study.sample_of(pool, rows, classes)
     weight = fitting.weights(classes, 0.5)
-    options = fitting.Options(n_classes=3, max_iter=50)
-    overall = fitting.overall_covariance(sample.points, weight)
+    options = Options(n_classes=3, max_iter=50)
+    overall = starts.overall_covariance(sample.points, weight)
     rngs = [np.random.default_rng(fit) for fit in range(N_STUDY)]
-    start = fitting.random_start(sample, weight, options, 4, rngs)
+    start = starts.random_start(sample, weight, options, 4, rngs)
     together = alone = np.inf
     every = range(0, N_STUDY, N_STUDY // N_LOOP)
     with threadpool_limits(1), Threads(1) as threads:

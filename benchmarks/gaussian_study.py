@@ -14,6 +14,7 @@ from topiarist import LSI, Corpus
 from topiarist.counts import CountSettings
 from topiarist.models import ggm_fitting as fitting
 from topiarist.models import ggm_selection as selection
+from topiarist.models import ggm_starts as starts
 from topiarist.text.documents import Document
 
 N_DOCUMENTS, N_UNLABELLED, RARE = 1280, 200, 40
@@ -103,10 +104,10 @@ def draws(labels: np.ndarray, n_labelled: int, n_draws: int, seed: int = 0) -> t
     return np.array(rows), np.array(classes)
 
 
-def sample_of(points: np.ndarray, rows: np.ndarray, classes: np.ndarray, seed: int = 0) -> fitting.Sample:
+def sample_of(points: np.ndarray, rows: np.ndarray, classes: np.ndarray, seed: int = 0) -> starts.Sample:
     """The draws as the batched fit takes them, with their halves."""
     first = [fitting.drawn_halves(own, 0.5, np.random.default_rng([seed, n])) for n, own in enumerate(classes)]
-    return fitting.Sample(points[rows], classes, np.array(first))
+    return starts.Sample(points[rows], classes, np.array(first))
 
 
 def errors_of(fits: Sequence[fitting.Fits], points: np.ndarray, labels: np.ndarray) -> np.ndarray:

@@ -18,9 +18,10 @@ from benchmarks.findings import Findings, render, spread, store
 from benchmarks.gaussian_study import LABELLED, Collection
 from benchmarks.paths import CACHE
 from topiarist import GGM, MixtureHierarchy
-from topiarist.models import ggm_fitting as fitting
 from topiarist.models import ggm_overlaps as overlaps
 from topiarist.models import ggm_selection as selection
+from topiarist.models import ggm_starts as starts
+from topiarist.models.ggm_values import Options
 from topiarist.scale.threads import Threads
 from topiarist.tasks import mixture_pictures as pictures
 
@@ -65,12 +66,12 @@ def figure_4(found: Findings, collection: Collection, n_repeats: int) -> None:
     points = collection.points(N_DIMS, unit_length=False)[1]
     points = (points - points.mean(axis=0)) / np.sqrt(points.var(axis=0).mean())
     half, curves, table = collection.half, {}, []
-    options = fitting.Options(n_classes=3, max_iter=50, tol=1e-5)
+    options = Options(n_classes=3, max_iter=50, tol=1e-5)
     for n_labelled in LABELLED:
         begin = time.perf_counter()
         rows, classes = gaussian_study.draws(collection.labels[:half], n_labelled, n_repeats)
         sample = gaussian_study.sample_of(points[:half], rows, classes)
-        repeated = fitting.Sample(*(np.repeat(part, len(WEIGHTS), axis=0) for part in sample))
+        repeated = starts.Sample(*(np.repeat(part, len(WEIGHTS), axis=0) for part in sample))
         search = selection.Search(options, SIZES, split=0.5)
         with Threads(None) as threads:
             result = selection.searched(repeated, np.tile(WEIGHTS, n_repeats), search, threads)

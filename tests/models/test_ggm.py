@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 from tests.oracles import gaussians
 from topiarist.models import ggm_fitting as fitting
 from topiarist.models import ggm_selection as selection
+from topiarist.models import ggm_starts as starts
 from topiarist.models.em import State
 from topiarist.models.ggm import Ggm
 from topiarist.models.ggm_condition import Limit
 from topiarist.models.ggm_kinds import LargeFull, shape_of
-from topiarist.models.ggm_values import Block, Params
+from topiarist.models.ggm_values import Block, Options, Params
+from topiarist.scale.executors import InProcess
 from topiarist.scale.threads import Threads
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "fixtures" / "ggm.json").read_text())
@@ -25,7 +27,8 @@ NAMES = ("component_prior", "component_mean", "component_covariance", "class_giv
 
 def params_of(*parts):
     parts = [np.asarray(part, float)[None] for part in parts]
-    return Params(*parts, np.zeros(1, bool), np.full(1, -np.inf), np.zeros((1, parts[0].shape[1])), np.zeros(1, int))
+    nothing = np.zeros(parts[0].shape)
+    return Params(*parts, np.zeros(1, bool), np.full(1, -np.inf), nothing, np.zeros(1, int), nothing.astype(bool))
 
 
 def problem(seed, n=40, d=3, k=3, c=2):
@@ -46,7 +49,7 @@ def problem(seed, n=40, d=3, k=3, c=2):
 
 
 def one_step(points, labels, first, weight, start, shape="full", split=0.5, **options):
-    sample = fitting.Sample(points[None], labels[None], first[None])
+    sample = starts.Sample(points[None], labels[None], first[None])
     weights = fitting.weights(sample.classes, weight)
     limit = Limit(np.eye(points.shape[1])[None], 1e12)
     kind = shape_of(shape, points.shape[1]) if isinstance(shape, str) else shape
@@ -63,10 +66,10 @@ def test_golden_case():
     points = np.vstack([GOLDEN["labelled"], GOLDEN["unlabelled"]])
     labels = np.append(GOLDEN["labels"], np.full(len(GOLDEN["unlabelled"]), -1))
     first = np.append(GOLDEN["first_half_labelled"], GOLDEN["first_half_unlabelled"]).astype(bool)
-    sample = fitting.Sample(points[None], labels[None], first[None])
+    sample = starts.Sample(points[None], labels[None], first[None])
     weight = fitting.weights(sample.classes, GOLDEN["unlabelled_weight"])
     start = params_of(*(GOLDEN["start"][name] for name in NAMES))
-    options = fitting.Options(n_classes=2, max_iter=3)
+    options = Options(n_classes=2, max_iter=3)
     overall = np.array(GOLDEN["overall_covariance"])[None]
     with Threads(1) as threads:
         fits = fitting.fit_many(fitting.halves(sample, weight, 0.5), start, options, threads, overall=overall)
@@ -160,8 +163,8 @@ def batch(n_fits, covariance="full", **options):
     rows = np.stack([np.random.default_rng(fit).permutation(300)[:90] for fit in range(n_fits)])
     classes = np.where(np.arange(90) < 20, truth[rows], -1)
     first = np.stack([fitting.drawn_halves(row, 0.5, np.random.default_rng(fit)) for fit, row in enumerate(classes)])
-    options = fitting.Options(covariance, 2, **options)
-    return fitting.Sample(pool[rows], classes, first), options
+    options = Options(covariance, 2, **options)
+    return starts.Sample(pool[rows], classes, first), options
 
 
 @pytest.mark.parametrize("covariance", ["full", "diagonal", "shared"])
@@ -169,9 +172,9 @@ def batch(n_fits, covariance="full", **options):
 def test_a_batch_is_what_single_fits_are(covariance, hard):
     sample, options = batch(25, covariance, hard=hard)
     weight = fitting.weights(sample.classes, 0.5)
-    overall = fitting.overall_covariance(sample.points, weight)
+    overall = starts.overall_covariance(sample.points, weight)
     rngs = [np.random.default_rng(fit) for fit in range(25)]
-    start = fitting.random_start(sample, weight, options, 3, rngs)
+    start = starts.random_start(sample, weight, options, 3, rngs)
     with Threads(2) as threads:
         blocks = fitting.halves(sample, weight, 0.5)
         together = fitting.fit_many(blocks, start, options, threads, overall=overall)
@@ -191,13 +194,148 @@ def test_a_batch_is_what_single_fits_are(covariance, hard):
 def test_a_settled_fit_stays_as_it_is():
     sample, options = batch(1)
     weight = fitting.weights(sample.classes, 1.0)
-    overall = fitting.overall_covariance(sample.points, weight)
-    start = fitting.random_start(sample, weight, options, 2, [np.random.default_rng(0)])
+    overall = starts.overall_covariance(sample.points, weight)
+    start = starts.random_start(sample, weight, options, 2, [np.random.default_rng(0)])
     blocks = fitting.halves(sample, weight, 0.5)
     fits = fitting.fit_many(blocks, start, options, Threads(1), overall=overall)
     assert fits.params.settled.all()
     assert fits.n_iter[0] < options.max_iter
-    assert np.isfinite(fits.histories[0]).all()
+    assert len(fits.histories[0]) == fits.n_iter[0] + 1
+    stats, local = fits.model.e_step(fits.params, blocks[0], np.zeros((1, 2, blocks[0].n_examples), bool))
+    stats, _ = fits.model.e_step(fits.params, blocks[0], local)
+    further = fits.model.m_step(stats)  # one step more, with nothing changed
+    for name in NAMES:
+        np.testing.assert_array_equal(getattr(further, name), getattr(fits.params, name))
+
+
+@pytest.mark.parametrize("covariance", ["full", "diagonal", "shared"])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_without_a_split_no_step_leads_down(covariance, seed):
+    points, labels, first, _ = problem(seed, n=200)
+    sample = starts.Sample(points[None], labels[None], first[None])
+    weight, options = fitting.weights(sample.classes, 0.5), Options(covariance, 2, condition_limit=1e10)
+    model = Ggm(shape_of(covariance, 3), Limit(np.eye(3)[None], 1e10), Threads(1), 2, tol=-1.0)
+    (block,) = fitting.halves(sample, weight, None)
+    for begin in (starts.random_start, starts.cluster_start):
+        params, reached = begin(sample, weight, options, 3, [np.random.default_rng(seed)]), -np.inf
+        for _ in range(20):
+            stats, _ = model.e_step(params, block, np.zeros((1, 3, 200), bool))
+            assert stats.objective >= reached - 1e-9 * abs(stats.objective)
+            params, reached = model.m_step(stats), stats.objective
+        assert not params.settled.any()
+
+
+def test_restarts_are_one_batch_and_each_is_what_it_is_alone():
+    rng = np.random.default_rng(0)
+    points = np.vstack([rng.normal(size=(60, 2)) + centre for centre in ([0, 0], [5, 0], [0, 5])])
+    nobody = np.full(180, -1)
+    sample = starts.Sample(points[None], nobody[None], fitting.drawn_halves(nobody, 0.5, rng)[None])
+    sizes = []
+    run = fitting.fit_many
+
+    def counted(blocks, start, *rest, **options):
+        sizes.append(len(start))
+        return run(blocks, start, *rest, **options)
+
+    search = selection.Search(Options(), (3,), n_init=4, start="auto", from_all=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fitting, "fit_many", counted)
+        together = selection.searched(sample, 1.0, search, Threads(1))
+    assert sizes == [4]
+    weight = np.ones((1, 180))
+    alone = []
+    for number in range(4):
+        begin = starts.cluster_start if number % 2 == 0 else starts.random_start
+        start = begin(sample, weight, search.options, 3, [np.random.default_rng([0, 3, number, 0])])
+        overall = starts.overall_covariance(sample.points, weight)
+        fits = run(fitting.halves(sample, weight, 0.5), start, search.options, Threads(1), overall=overall)
+        alone.append(fitting.from_all(fits, sample, weight))
+    assert together.tried[3][0] == pytest.approx(min(float(fit.aic[0]) for fit in alone), rel=1e-9)
+
+
+def test_components_of_classes_are_started_several_times():
+    rng = np.random.default_rng(3)
+    centres = np.array([[0.0, 0], [0, 1], [60, 0], [60, 1], [0, 60], [0, 61]])
+    points = np.vstack([centre + 0.05 * rng.normal(size=(40, 2)) for centre in centres])
+    labels = np.zeros(240, int)
+    labels[::2] = 1
+    points[labels == 1] += 200
+    sample = starts.Sample(points[None], labels[None], fitting.drawn_halves(labels, 0.5, rng)[None])
+    options = Options(n_classes=2, own_components=True, condition_limit=1e10)
+    one, several = (
+        selection.searched(sample, 1.0, selection.Search(options, (6,), n, start=kind, from_all=True), Threads(1))
+        for n, kind in ((1, "overall"), (6, "auto"))
+    )
+    assert several.fits[0].log_likelihood[0] > one.fits[0].log_likelihood[0] + 100
+
+
+def test_blocks_add_up_to_the_whole_with_any_executor(monkeypatch):
+    points, labels, first, _ = problem(5, n=700)
+    sample = starts.Sample(points[None], labels[None], first[None])
+    search = selection.Search(Options(n_classes=2), (3,), start="clusters", from_all=True)
+    whole = selection.searched(sample, 0.5, search, Threads(1)).fits[0]
+
+    class Watched(InProcess):
+        blocks = ()
+
+        def total(self, function, blocks, local):
+            self.blocks = (*self.blocks, tuple(block.n_examples for block in blocks))
+            return super().total(function, blocks, local)
+
+    monkeypatch.setattr(fitting, "EXAMPLES", 150)
+    executor = Watched()
+    cut = selection.searched(sample, 0.5, search, Threads(1), executor=executor).fits[0]
+    assert set(executor.blocks) == {(150, 150, 150, 150, 100)}
+    assert cut.n_iter[0] == whole.n_iter[0]
+    for name in NAMES:
+        np.testing.assert_allclose(getattr(cut.params, name), getattr(whole.params, name), rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(cut.histories[0], whole.histories[0], rtol=1e-10)
+
+
+def test_sums_of_pieces_are_let_go_as_they_are_added():
+    import tracemalloc
+
+    rng = np.random.default_rng(0)
+    n, d, k = 40_000, 120, 4
+    points = rng.normal(size=(1, n, d))
+    block = Block(points, np.full((1, n), -1), np.ones((1, n)))
+    start = params_of(np.full(k, 1 / k), points[0, :k], np.stack([np.eye(d)] * k), np.zeros((k, 0)))
+    model = Ggm(shape_of("full", d), Limit(np.eye(d)[None], 1e4), Threads(1))
+    nobody = np.zeros((1, k, n), bool)
+    want, _ = model.e_step(start, block, nobody)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("topiarist.models.ggm.WAVE", 1)
+        tracemalloc.start()
+        stats, _ = model.e_step(start, block, nobody)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    np.testing.assert_array_equal(stats.squares, want.squares)
+    assert peak < 20 * k * d * d * 8  # forty pieces have sums of their own
+
+
+def test_many_components_held_in_many_dimensions_are_degenerate():
+    rng = np.random.default_rng(0)
+    d = 40
+    points = rng.normal(size=(400, d))
+    points[:12] = 30 + 1e-3 * rng.normal(size=(12, d))  # too few for a shape of their own
+    nobody = np.full(400, -1)
+    sample = starts.Sample(points[None], nobody[None], fitting.drawn_halves(nobody, 0.5, rng)[None])
+    search = selection.Search(Options(), (2,), start="clusters", from_all=True)
+    fit = selection.searched(sample, 1.0, search, Threads(1)).fits[0]
+    assert fit.params.count[0].min() == pytest.approx(12, abs=0.1)
+    assert fit.degenerate[0]
+
+
+def test_a_component_at_the_floor_is_degenerate_and_a_flat_one_is_not():
+    rng = np.random.default_rng(0)
+    round_ones = rng.normal(size=(300, 3))
+    nobody = np.full(360, -1)
+    for small, degenerate in ((np.full((60, 3), 20.0), True), (20 + rng.normal(size=(60, 3)) * [3, 3, 0.02], False)):
+        points = np.vstack([round_ones, small])
+        sample = starts.Sample(points[None], nobody[None], fitting.drawn_halves(nobody, 0.5, rng)[None])
+        search = selection.Search(Options(condition_limit=1e4), (2,), start="clusters", from_all=True)
+        fit = selection.searched(sample, 1.0, search, Threads(1)).fits[0]
+        assert fit.degenerate[0] == degenerate
 
 
 @given(seed=st.integers(0, 10**6), limit=st.sampled_from([10.0, 1e3, 1e4]))
@@ -210,7 +348,7 @@ def test_condition_numbers_keep_the_limit_and_no_more_is_added_than_needed(seed,
     rule = Limit.of(overall, limit)
     spread = rng.normal(size=(1, 4, d, int(rng.integers(1, d + 1)))) * 10.0 ** rng.integers(-4, 1)
     covariance = spread @ spread.swapaxes(-1, -2)
-    kept = rule.matrices(covariance)
+    kept = rule.matrices(covariance).covariance
     assert (rule.condition_numbers(kept) <= limit * (1 + 1e-6)).all()
     added = (kept - covariance)[0, :, 0, 0] / rule.overall[0, 0, 0]
     for k, a in enumerate(added):
@@ -228,7 +366,7 @@ def test_in_many_dimensions_bounds_keep_the_limit_and_hardly_more_is_added(rank)
     rule = Limit.of(base.swapaxes(1, 2) @ base / 120, 1e4)
     spread = rng.normal(size=(1, 4, 40, rank))
     covariance = spread @ spread.swapaxes(-1, -2)
-    kept = rule.matrices(covariance)
+    kept = rule.matrices(covariance).covariance
     assert (rule.condition_numbers(kept) <= 1e4).all()
     added = (kept - covariance)[0, :, 0, 0] / rule.overall[0, 0, 0]
     for k, a in enumerate(added):
@@ -248,9 +386,9 @@ def test_small_matrices_are_inverted_as_numpy_does():
 
 def test_a_point_becomes_no_needle():
     rule = Limit.of(np.eye(3)[None], 1e3)
-    kept = rule.matrices(np.zeros((1, 1, 3, 3)))
+    kept = rule.matrices(np.zeros((1, 1, 3, 3))).covariance
     assert np.linalg.eigvalsh(kept)[0, 0, 0] == pytest.approx(1e-3)
-    assert np.isfinite(rule.variances(np.zeros((1, 2, 3)))).all()
+    assert np.isfinite(rule.variances(np.zeros((1, 2, 3))).covariance).all()
     singular = Limit.of(np.diag([1.0, 1.0, 0.0])[None], 1e3)
     assert singular.condition_numbers(singular.overall)[0] <= 1e2 * (1 + 1e-6)
 
@@ -260,6 +398,8 @@ def test_parameters_are_counted_as_in_g5():
     assert Ggm(shape_of("full", 5), limit, Threads(1), 3).n_parameters(4, 5) == 4 * (15 + 5 + 3) - 1
     assert Ggm(shape_of("diagonal", 5), limit, Threads(1), 3).n_parameters(4, 5) == 4 * (5 + 5 + 3) - 1
     assert Ggm(shape_of("shared", 5), limit, Threads(1), 3).n_parameters(4, 5) == 15 + 4 * (5 + 3) - 1
+    own = Ggm(shape_of("full", 5), limit, Threads(1), 3, own_components=True)
+    assert own.n_parameters(4, 5) == 4 * (15 + 5 + 1) - 1  # whose a component is, is not learned
 
 
 def test_components_of_their_own_class_stay_so():
@@ -285,8 +425,8 @@ def test_halves_are_even_and_know_every_class():
 def test_the_loop_gives_the_state_that_was_judged():
     sample, options = batch(1, max_iter=2)
     weight = fitting.weights(sample.classes, 1.0)
-    overall = fitting.overall_covariance(sample.points, weight)
-    start = fitting.random_start(sample, weight, options, 2, [np.random.default_rng(0)])
+    overall = starts.overall_covariance(sample.points, weight)
+    start = starts.random_start(sample, weight, options, 2, [np.random.default_rng(0)])
     blocks = fitting.halves(sample, weight, 0.5)
     fits = fitting.fit_many(blocks, start, options, Threads(1), overall=overall)
     assert fits.histories[0][-1] == pytest.approx(fits.log_likelihood[0])

@@ -52,6 +52,34 @@ def test_planted_clusters_are_found(covariance, assignment):
     np.testing.assert_array_equal(model.predict(points), model.labels_)
 
 
+def nested(seed):
+    """Three groups of three clusters: near each other within a group, far between groups."""
+    rng, angle = np.random.default_rng(seed), 2 * np.pi * np.arange(3) / 3
+    around = np.column_stack([np.cos(angle), np.sin(angle)])
+    centres = (35.0 * around[:, None] + 8.0 * around).reshape(9, 2)
+    return np.vstack([centre + rng.normal(size=(60, 2)) for centre in centres]), np.repeat(np.arange(9), 60)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_nested_clusters_are_told_apart_as_scikit_learn_does(seed):
+    points, which = nested(seed)
+    model = GGM(9, random_state=seed).fit(points)
+    assert model.score(points) > GaussianMixture(9, n_init=3, random_state=seed).fit(points).score(points) - 0.01
+    assert adjusted_rand_score(which, model.labels_) > 0.99
+    assert not model.degenerate_
+
+
+def test_pairs_far_apart_are_told_apart():
+    rng = np.random.default_rng(0)
+    points = np.concatenate([centre + 0.05 * rng.normal(size=50) for centre in (0, 1, 100, 101)])[:, None]
+    found = {
+        start: np.sort(GGM(4, start=start, condition_limit=1e10, random_state=0).fit(points).component_mean_.ravel())
+        for start in ("auto", "overall")
+    }
+    np.testing.assert_allclose(found["auto"], [0, 1, 100, 101], atol=0.05)
+    assert not np.allclose(found["overall"], [0, 1, 100, 101], atol=0.05)  # the paper's start stays what it is
+
+
 def test_densities_are_those_of_scikit_learn():
     points, _, _ = planted(1)
     model = GGM(3, random_state=0).fit(points)

@@ -27,6 +27,7 @@ IMPOSSIBLE = -1e5  # in the place of log 0 for a class that a component never ha
 ROWS = 1024  # of a piece without a table of products
 PIECE = 1 << 16  # numbers of a table that are computed with at once: they stay in a core's cache
 KEPT = 1 << 24  # numbers of a table that are kept from step to step; a larger one is made anew, piece by piece
+WAVE = 1 << 24  # numbers of covariances that are held before they are added up
 TINY = 1e-300
 TOGETHER = 1024  # fits whose covariances one thread computes at once
 NOTHING = np.zeros(())  # a sum over no examples, of any shape
@@ -79,8 +80,8 @@ class Ggm:
             squares = self.shape.squares(logits[..., cut:], points[:, cut:], sums[..., linear:])
             return first, sums[..., :linear], squares, likelihood, changed
 
-        parts = self.threads.map(piece, pieces)
-        return self._stats(shared, block, *_gathered(pieces, parts, len(shared))), assigned
+        totals = self._gathered(piece, pieces, shared)
+        return self._stats(shared, block, *totals), assigned
 
     def m_step(self, stats: Stats) -> Params:
         """(G2)-(G4): new parameters; a component without examples keeps its mean, a settled fit keeps everything."""
@@ -90,19 +91,28 @@ class Ggm:
         classes = old.class_given_component if self.own_components else _shares(stats.class_count)
         total_weight = stats.count.sum(axis=1)
         prior = stats.count / total_weight[:, None]
-        covariance = _joined(self._over_fits(lambda fits: self._covariance(stats, mean, fits), len(old)))
+        kept = self._over_fits(lambda fits: self._covariance(stats, mean, fits), len(old))
+        covariance, held = (_joined(part) for part in zip(*kept, strict=True))
         settled = (stats.changed == 0) | (np.abs(stats.log_likelihood - old.reached) < self.tol * total_weight)
-        new = Params(prior, mean, covariance, classes, settled, stats.log_likelihood, stats.count, old.steps + 1)
+        new = Params(
+            prior, mean, covariance, classes, settled, stats.log_likelihood, stats.count, old.steps + 1, held
+        )  # fmt: skip
         if not settled.any():
             return new
         return new.kept(replace(old, settled=settled, reached=new.reached, count=new.count), settled)
 
-    def _covariance(self, stats: Stats, mean: Floats, fits: slice) -> Floats:
+    def _covariance(self, stats: Stats, mean: Floats, fits: slice) -> tuple[Floats, Bools]:
+        """The covariances, and which of them the limit made: at the floor, or from too few examples to have a shape."""
         count = stats.covariance_count[fits]
         covariance = self.shape.covariance(stats.squares[fits], stats.covariance_sum[fits], count, mean[fits])
         if self.shrinkage:
             covariance = self.shape.shrunk(covariance, count, self.shrinkage)
-        return self.shape.conditioned(covariance, self.limit.of_fits(fits))
+        kept = self.shape.conditioned(covariance, self.limit.of_fits(fits))
+        if kept.added is None:
+            return kept.covariance, np.zeros(count.shape, bool)
+        own = count if kept.added.shape == count.shape else count.sum(axis=1, keepdims=True)
+        held = kept.at_floor | ((kept.added > 0) & (own <= mean.shape[-1]))
+        return kept.covariance, np.array(np.broadcast_to(held, count.shape))
 
     def _over_fits(self, function: Callable[[slice], Any], n_fits: int) -> list[Any]:
         """What a function of some fits gives for all of them, threads sharing the work."""
@@ -153,8 +163,8 @@ class Ggm:
         return theta
 
     def n_parameters(self, n_components: int, n_dims: int) -> int:
-        """(G5): those of the covariances, means, classes and weights."""
-        others = n_components * (n_dims + max(1, self.n_classes)) - 1
+        """(G5): those of the covariances, means, classes and weights; whose a component is, is not learned (G6)."""
+        others = n_components * (n_dims + (1 if self.own_components else max(1, self.n_classes))) - 1
         return int(self.shape.n_parameters(n_components, n_dims) + others)
 
     def _precision(self, shared: Params) -> Precision:
@@ -200,7 +210,7 @@ class Ggm:
     def _keep_tables(self, block: Block, pieces: Sequence[tuple[slice, slice]], width: int) -> None:
         """Make the tables of a block once, where they are small enough."""
         samples = max(len(block.points), len(block.classes))
-        if (self.shape.name, 0) in block.tables or samples * block.n_examples * width > KEPT:
+        if (self.shape.name, 0) in block.tables or samples * block.n_examples * width > KEPT // block.of:
             return
         if samples == 1:
             pieces = [(slice(0, 1), rows) for fits, rows in pieces if fits.start == 0]
@@ -214,6 +224,28 @@ class Ggm:
 
         self.threads.map(make, pieces)
         block.tables.update(made)
+
+    def _gathered(self, function: Callable[[Any], Any], pieces: Sequence[Any], shared: Params) -> list[Any]:
+        """Each kind of sum over all pieces: those of the same fits added in the order of their rows.
+
+        Pieces come in waves, and a wave is let go before the next: sums of all pieces would not fit into memory where
+        there are many dimensions. Waves do not change the order of addition.
+        """
+        size = shared.component_covariance[:1].size * (pieces[0][0].stop - pieces[0][0].start)
+        wave = max(4 * self.threads.n_threads, WAVE // size)
+        if len(pieces) == 1:
+            return list(function(pieces[0]))
+        totals: list[Any] = [NOTHING] * 5
+        for start in range(0, len(pieces), wave):
+            some = pieces[start : start + wave]
+            for (fits, _), values in zip(some, self.threads.map(function, some), strict=True):
+                for kind, value in enumerate(values):
+                    if value is NOTHING:
+                        continue
+                    if totals[kind] is NOTHING:
+                        totals[kind] = np.zeros((len(shared), *value.shape[1:]), value.dtype)
+                    totals[kind][fits] += value
+        return totals
 
     def _stats(
         self, shared: Params, block: Block, first: Floats, second: Floats, squares: Any, likelihood: Any, changed: Any
@@ -235,27 +267,9 @@ def _shares(class_count: Floats) -> Floats:
     return np.asarray(np.where(own > TINY, class_count / np.maximum(own, TINY), overall))
 
 
-def _joined(parts: Sequence[Floats]) -> Floats:
+def _joined(parts: Sequence[Any]) -> Any:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _rows(array: Any, fits: slice) -> Any:
     return array if len(array) == 1 else array[fits]
-
-
-def _gathered(pieces: Sequence[tuple[slice, slice]], parts: Sequence[tuple[Any, ...]], n_fits: int) -> list[Any]:
-    """Each kind of sum over all pieces: those of the same fits added in the order of their rows."""
-    if len(parts) == 1:
-        return list(parts[0])
-    gathered: list[Any] = []
-    for values in zip(*parts, strict=True):
-        filled = next((value for value in values if value is not NOTHING), None)
-        if filled is None:
-            gathered.append(NOTHING)
-            continue
-        total = np.zeros((n_fits, *filled.shape[1:]), filled.dtype)
-        for (fits, _), value in zip(pieces, values, strict=True):
-            if value is not NOTHING:
-                total[fits] += value
-        gathered.append(total)
-    return gathered

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,14 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 ROOM = 10.0  # times better than the limit the overall covariance must be, so that adding it helps
 HALVINGS = 11  # so near to the limit that a component which is held by it can be told
 DEAR_DIMENSIONS = 24  # beyond, eigenvalues are dear: bounds take their place, and a little more is added
+
+
+class Kept(NamedTuple):
+    """Covariances within the limit, and what it took; None where nothing was to be done."""
+
+    covariance: Floats
+    added: Floats | None = None  # a of (G3), (fits, components or 1)
+    at_floor: Any = None  # (fits, components or 1): whether a variance was below the floor
 
 
 @dataclass(frozen=True)
@@ -44,7 +52,7 @@ class Limit:
             return self
         return Limit(self.overall[fits], self.condition)
 
-    def matrices(self, covariance: Floats) -> Floats:
+    def matrices(self, covariance: Floats) -> Kept:
         """Σ_k + aΣ_0 with the smallest a that keeps the limit, for (fits, …, dimensions, dimensions)."""
         flat = covariance.reshape(len(covariance), -1, *covariance.shape[-2:])
         finite: Any = np.isfinite(flat).all(axis=(-1, -2))
@@ -53,16 +61,18 @@ class Limit:
             flat = np.where(finite[..., None, None], flat, overall)
         doubtful = np.argwhere(~self._surely_fine(flat))
         if not len(doubtful):
-            return flat.reshape(covariance.shape)
+            return Kept(flat.reshape(covariance.shape))
+        added, at_floor = np.zeros(flat.shape[:2]), np.zeros(flat.shape[:2], bool)
         place = tuple(doubtful.T)
         some = flat[place]
         some = 0.5 * (some + some.swapaxes(-1, -2))
-        added = self._added(some, overall[place], place[0] if len(self.overall) > 1 else np.zeros(len(some), int))
+        fits = place[0] if len(self.overall) > 1 else np.zeros(len(some), int)
+        added[place], at_floor[place] = self._added(some, overall[place], fits)
         out = np.array(flat)
-        out[place] = some + added[:, None, None] * overall[place]
-        return out.reshape(covariance.shape)
+        out[place] = some + added[place][:, None, None] * overall[place]
+        return Kept(out.reshape(covariance.shape), added, at_floor)
 
-    def variances(self, variance: Floats) -> Floats:
+    def variances(self, variance: Floats) -> Kept:
         """The same for diagonal covariances, (fits, components, dimensions)."""
         overall = np.diagonal(self.overall, axis1=-2, axis2=-1)[:, None]
         variance = np.where(np.isfinite(variance).all(axis=-1, keepdims=True), variance, overall)
@@ -76,7 +86,9 @@ class Limit:
             smallest = values.min(axis=-1, keepdims=True)
             return (smallest >= least) & (values.max(axis=-1, keepdims=True) <= self.condition * smallest)
 
-        return variance + np.where(fine(np.zeros_like(high)), 0.0, _halved(fine, low, high)) * overall
+        added = np.where(fine(np.zeros_like(high)), 0.0, _halved(fine, low, high))
+        at_floor = (variance.min(axis=-1, keepdims=True) < least)[..., 0]
+        return Kept(variance + added * overall, added[..., 0], at_floor)
 
     def condition_numbers(self, covariance: Floats) -> Floats:
         """The condition number of matrices."""
@@ -99,8 +111,11 @@ class Limit:
         """The eigenvalues of the overall covariances."""
         return np.asarray(np.linalg.eigvalsh(self.overall), np.float64)
 
-    def _added(self, covariance: Floats, overall: Floats, fits: Any) -> Floats:
-        """The smallest a for each of several matrices; Weyl's inequalities bound it on both sides."""
+    def _added(self, covariance: Floats, overall: Floats, fits: Any) -> tuple[Floats, Any]:
+        """The smallest a for each of several matrices, and which are below the floor.
+
+        Weyl's inequalities bound a on both sides.
+        """
         values, those = np.linalg.eigvalsh(covariance), self.values[fits]
         floor = those[:, 0] / self.condition
         excess, lack = values[:, -1] - self.condition * values[:, 0], floor - values[:, 0]
@@ -121,7 +136,7 @@ class Limit:
                 return (found[:, 0] >= least) & (found[:, -1] <= self.condition * found[:, 0])
 
             added[wrong] = _halved(fine, np.maximum(low[wrong], 1e-6 * high[wrong]), high[wrong])
-        return added
+        return added, lack > 0
 
 
 def _all_exceed(matrices: Floats, least: Floats) -> Any:

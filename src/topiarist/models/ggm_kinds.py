@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from topiarist.models.ggm_condition import Limit
+from topiarist.models.ggm_condition import Kept, Limit
 from topiarist.models.ggm_shapes import Floats, Full, Precision, Shape
 
 TABLE_DIMENSIONS = 24  # up to here a table of products is the faster way
@@ -112,7 +112,7 @@ class Diagonal(Full):
             share = 1.0 / count[..., None]
             return np.asarray(squares * share - 2.0 * mean * sums * share + mean * mean)
 
-    def conditioned(self, covariance: Floats, limit: Limit) -> Floats:
+    def conditioned(self, covariance: Floats, limit: Limit) -> Kept:
         """See ``Shape``."""
         return limit.variances(covariance)
 

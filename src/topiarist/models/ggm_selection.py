@@ -6,7 +6,7 @@ number of components are computed together.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,14 +15,22 @@ import numpy as np
 from topiarist.models import ggm_fitting as fitting
 from topiarist.models.ggm import Ggm
 from topiarist.models.ggm_condition import Limit
-from topiarist.models.ggm_fitting import Fits, Options, Sample
+from topiarist.models.ggm_fitting import Fits
 from topiarist.models.ggm_kinds import shape_of
 from topiarist.models.ggm_shapes import Floats
-from topiarist.models.ggm_values import Block, Ints, Params
+from topiarist.models.ggm_starts import (
+    Sample,
+    cluster_start,
+    joined,
+    kind_of,
+    overall_covariance,
+    own_start,
+    random_start,
+)
+from topiarist.models.ggm_values import Block, Ints, Options, Params
 from topiarist.scale.threads import Threads
 
 EXAMPLES_EACH = 2  # at least so many examples for each component that is tried
-DRAWN_IN = 0.1  # how far the start of one of several means is drawn from its example to the mean of the class
 
 
 @dataclass(frozen=True)
@@ -36,6 +44,7 @@ class Search:
     seed: int = 0
     from_all: bool = False  # estimate once more from all examples in the end
     few_examples: bool = False  # correct AIC for small samples
+    start: str = "overall"  # see ``ggm_starts``
 
 
 @dataclass(frozen=True)
@@ -56,43 +65,56 @@ def searched(sample: Sample, unlabelled_weight: Any, search: Search, threads: Th
     n_fits = max(n_fits, len(weight))
     if search.options.own_components:
         return _own(sample, weight, search, threads, n_fits, **run)
-    best: list[tuple[tuple[bool, float], Fits] | None] = [None] * n_fits
+    best: list[Any] = [None] * n_fits
     tried = {}
     for size in search.sizes:
-        values = np.full(n_fits, np.inf)
-        for start in range(search.n_init):
-            rngs = [np.random.default_rng([search.seed, size, start, fit]) for fit in range(n_fits)]
-            params = fitting.random_start(sample, weight, search.options, size, rngs)
-            fits = _run(sample, weight, params, search, threads, **run)
-            _keep_best(best, fits, values, sample.points.shape[1] if search.few_examples else None)
-            if fits.interrupted:
-                break
-        tried[size] = values
+
+        def start(number: int, size: int = size) -> Params:
+            rngs = [np.random.default_rng([search.seed, size, number, fit]) for fit in range(n_fits)]
+            begin = cluster_start if kind_of(search.start, number) == "clusters" else random_start
+            return begin(sample, weight, search.options, size, rngs)
+
+        ranks: list[Any] = [None] * n_fits
+        for fits in _restarts(sample, weight, search, threads, start, **run):
+            _keep_best(best, ranks, fits, sample.points.shape[1] if search.few_examples else None)
+        tried[size] = np.array([rank[1] for rank in ranks])
         if fits.interrupted:
             break
-    found = (kept[1] for kept in best if kept is not None)
-    return Found(tuple(_finished(fit, sample, weight, place, search) for place, fit in enumerate(found)), tried)
+    return Found(tuple(kept[1] for kept in best), tried)
 
 
-def _finished(fit: Fits, sample: Sample, weight: Floats, place: int, search: Search) -> Fits:
-    if not search.from_all or search.split is None:
-        return fit
-    own = weight if len(weight) == 1 else weight[place : place + 1]
-    return fitting.from_all(fit, sample.of_fits(slice(place, place + 1)), own)
+def _restarts(
+    sample: Sample, weight: Floats, search: Search, threads: Threads, start: Callable[[int], Params], **run: Any
+) -> Iterator[Fits]:
+    """Fits from every start, finished. Those of one sample are one batch; those of a study come one start at a time."""
+    numbers = range(search.n_init)
+    alone = max(map(len, (*sample, weight))) == 1
+    for batch in [numbers] if alone else [range(number, number + 1) for number in numbers]:
+        fits = _run(sample, weight, joined([start(number) for number in batch]), search, threads, **run)
+        if search.from_all and search.split is not None and not fits.interrupted:
+            try:
+                fits = fitting.from_all(fits, sample, weight, run.get("executor"))
+            except KeyboardInterrupt:
+                fits = replace(fits, interrupted=True)
+        yield fits
+        if fits.interrupted:
+            return
 
 
-def _keep_best(best: list[Any], fits: Fits, values: Floats, n_examples: int | None) -> None:
+def _keep_best(best: list[Any], ranks: list[Any], fits: Fits, n_examples: int | None) -> None:
+    """The best of each sample, and its rank among those of this size: not degenerate, then of the lowest AIC."""
     degenerate, aic = fits.degenerate, fits.aic if n_examples is None else fits.corrected_aic(n_examples)
-    for place in range(len(best)):
-        rank = (bool(degenerate[place]), float(aic[place]))
-        values[place] = min(values[place], rank[1])
+    for row in range(len(fits.params)):
+        place, rank = row % len(best), (bool(degenerate[row]), float(aic[row]))
+        if ranks[place] is None or rank < ranks[place]:
+            ranks[place] = rank
         if best[place] is None or rank < best[place][0]:
-            best[place] = (rank, fits.of_fits(slice(place, place + 1)))
+            best[place] = (rank, fits.of_fits(slice(row, row + 1)))
 
 
 def _run(sample: Sample, weight: Floats, params: Params, search: Search, threads: Threads, **run: Any) -> Fits:
     blocks = fitting.halves(sample, weight, search.split)
-    overall = fitting.overall_covariance(sample.points, weight)
+    overall = overall_covariance(sample.points, weight)
     return fitting.fit_many(blocks, params, search.options, threads, overall=overall, **run)
 
 
@@ -103,35 +125,45 @@ def _own(sample: Sample, weight: Floats, search: Search, threads: Threads, n_fit
     for fit in range(n_fits):
         one = sample.of_fits(slice(fit, fit + 1))
         for label in range(search.options.n_classes):
-            chosen[fit, label], values = _size_of_class(one, label, search, fit, threads)
+            chosen[fit, label], values = _size_of_class(one, label, search, threads)
             for size in search.sizes:
                 criterion[size][fit] += values.get(size, np.inf)
-    fits: list[Fits | None] = [None] * n_fits
+    fits: list[Any] = [None] * n_fits
     for sizes in np.unique(chosen, axis=0):
         members = np.flatnonzero((chosen == sizes).all(axis=1))
         found = _own_of_sizes(sample, weight, search, threads, members, sizes, **run)
-        degenerate = found.degenerate
-        if degenerate.any() and (sizes > 1).any() and len(search.sizes) > 1:
-            retry = members[degenerate]
-            simple = _own_of_sizes(sample, weight, search, threads, retry, np.ones_like(sizes), **run)
-            for place, fit in enumerate(retry.tolist()):
-                fits[fit] = simple.of_fits(slice(place, place + 1))
-        for place, fit in enumerate(members.tolist()):
-            fits[fit] = fits[fit] or found.of_fits(slice(place, place + 1))
-    complete = [fit for fit in fits if fit is not None]
-    return Found(tuple(_finished(fit, sample, weight, place, search) for place, fit in enumerate(complete)), criterion)
+        retry = np.array([bool(fit.degenerate[0]) for fit in found])
+        if retry.any() and (sizes > 1).any() and len(search.sizes) > 1 and not found[0].interrupted:
+            simple = _own_of_sizes(sample, weight, search, threads, members[retry], np.ones_like(sizes), **run)
+            for place, better in zip(np.flatnonzero(retry).tolist(), simple, strict=True):
+                found[place] = better
+        for place, own in zip(members.tolist(), found, strict=True):
+            fits[place] = own
+    told = {size: values for size, values in criterion.items() if np.isfinite(values).any()}
+    if len(search.sizes) == 1:
+        told = {search.sizes[0]: np.array([float(fit.aic[0]) for fit in fits])}
+    return Found(tuple(fits), told)
 
 
 def _own_of_sizes(
     sample: Sample, weight: Floats, search: Search, threads: Threads, members: Ints, sizes: Ints, **run: Any
-) -> Fits:
+) -> list[Fits]:
+    """The best fit of each of some samples, with so many components for each class."""
     part = sample.of_fits(members)
     own = weight if len(weight) == 1 else weight[members]
-    rngs = [np.random.default_rng([search.seed, 1, int(fit)]) for fit in members]
-    return _run(part, own, own_start(part, own, search.options, sizes, rngs), search, threads, **run)
+
+    def start(number: int) -> Params:
+        rngs = [np.random.default_rng([search.seed, 1, int(fit), *([number] if number else [])]) for fit in members]
+        return own_start(part, own, search.options, sizes, rngs, kind_of(search.start, number))
+
+    drawn = replace(search, n_init=search.n_init if (sizes > 1).any() else 1)  # else every start is the same
+    best: list[Any] = [None] * len(members)
+    for fits in _restarts(part, own, drawn, threads, start, **run):
+        _keep_best(best, [None] * len(members), fits, None)
+    return [kept[1] for kept in best]
 
 
-def _size_of_class(one: Sample, label: int, search: Search, fit: int, threads: Threads) -> tuple[int, dict[int, float]]:
+def _size_of_class(one: Sample, label: int, search: Search, threads: Threads) -> tuple[int, dict[int, float]]:
     """The number of components of one class, by the AIC of a mixture of its labelled examples alone."""
     if len(search.sizes) == 1:
         return search.sizes[0], {}
@@ -139,38 +171,14 @@ def _size_of_class(one: Sample, label: int, search: Search, fit: int, threads: T
     cost = shape_of(search.options.covariance, one.points.shape[-1]).n_parameters
     dims = one.points.shape[-1]
     room = len(members) - 1
-    sizes = tuple(size for size in search.sizes if cost(size, dims) + size * (dims + 1) - 1 < room) or (1,)
+    sizes = tuple(size for size in search.sizes if cost(size, dims) + size * (dims + 1) - 1 < room)
     if len(sizes) <= 1:
-        return (sizes[0] if sizes else 1), {}
+        return (sizes or (1,))[0], {}
     alone = Sample(one.points[:, members], np.full((1, len(members)), -1), one.first[:, members])
     options = replace(search.options, n_classes=0, own_components=False)
     alike = replace(search, options=options, sizes=sizes, from_all=False, few_examples=True)
     found = searched(alone, 1.0, alike, threads)
     return found.fits[0].params.n_components, {size: float(values[0]) for size, values in found.tried.items()}
-
-
-def own_start(
-    sample: Sample, weight: Floats, options: Options, sizes: Ints, rngs: Sequence[np.random.Generator]
-) -> Params:
-    """A start with so many components for each class: its mean, or examples of it that lie far apart."""
-    n_fits, owner = len(rngs), np.repeat(np.arange(len(sizes)), sizes)
-    limit = Limit.of(fitting.overall_covariance(sample.points, weight), options.condition_limit)
-    means = np.empty((n_fits, len(owner), sample.points.shape[-1]))
-    prior = np.empty((n_fits, len(owner)))
-    for fit, rng in enumerate(rngs):
-        points, labels = sample.points[fit % len(sample.points)], sample.classes[fit % len(sample.classes)]
-        for label, size in enumerate(sizes):
-            own = points[labels == label]
-            own = own if len(own) else points
-            mean = own.mean(axis=0)
-            if size > 1:
-                drawn = own[fitting.spread_out(own, np.ones(len(own)), int(size), rng)]
-                means[fit, owner == label] = drawn + DRAWN_IN * (mean - drawn)
-            else:
-                means[fit, owner == label] = mean
-            prior[fit, owner == label] = max(1, int((labels == label).sum())) / size
-    classes = np.broadcast_to(np.eye(len(sizes))[owner], (n_fits, len(owner), len(sizes)))
-    return fitting.start_of(prior / prior.sum(axis=1, keepdims=True), means, limit.overall, classes, options)
 
 
 def folds_of(classes: Ints, n_folds: int, rng: np.random.Generator) -> Ints:

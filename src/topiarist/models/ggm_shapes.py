@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from topiarist.kernels.compiled_gaussians import inverses
-from topiarist.models.ggm_condition import Limit
+from topiarist.models.ggm_condition import Kept, Limit
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -68,7 +68,7 @@ class Shape(Protocol):
     def shrunk(self, covariance: Floats, count: Floats, examples: float) -> Floats:
         """(G4): drawn towards the mean of all components, which counts as so many examples."""
 
-    def conditioned(self, covariance: Floats, limit: Limit) -> Floats:
+    def conditioned(self, covariance: Floats, limit: Limit) -> Kept:
         """(G3); what is not finite becomes the overall covariance."""
 
     def n_parameters(self, n_components: int, n_dims: int) -> int:
@@ -141,7 +141,7 @@ class Full:
         shrunk: Floats = (known * weight + within * examples) / (weight + examples)
         return np.where(total > 0, shrunk, np.nan)
 
-    def conditioned(self, covariance: Floats, limit: Limit) -> Floats:
+    def conditioned(self, covariance: Floats, limit: Limit) -> Kept:
         """See ``Shape``."""
         return limit.matrices(covariance)
 

@@ -15,6 +15,20 @@ Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True)
+class Options:
+    """What the fits of a study have in common."""
+
+    covariance: str = "full"
+    n_classes: int = 0
+    hard: bool = False
+    condition_limit: float = 1e4
+    shrinkage: float = 0.0
+    own_components: bool = False
+    max_iter: int = 100
+    tol: float = 0.0
+
+
+@dataclass(frozen=True)
 class Block:
     """Examples with their classes (−1: unknown) and weights; those for means come before those for covariances."""
 
@@ -22,6 +36,7 @@ class Block:
     classes: Ints  # (fits or 1, examples)
     weight: Floats  # (fits or 1, examples): λ for an example without a class
     n_first: int | None = None  # how many serve for means, the others for covariances; None: all for both
+    of: int = 1  # so many blocks share the memory for tables
 
     @property
     def n_examples(self) -> int:
@@ -37,7 +52,7 @@ class Block:
         points, classes, weight = (
             part if len(part) == 1 else part[fits] for part in (self.points, self.classes, self.weight)
         )
-        some = Block(points, classes, weight, self.n_first)  # type: ignore[arg-type]
+        some = Block(points, classes, weight, self.n_first, self.of)  # type: ignore[arg-type]
         some.tables.update({key: table if len(table) == 1 else table[fits] for key, table in self.tables.items()})
         return some
 
@@ -59,6 +74,7 @@ class Params:
     reached: Floats  # (fits,): the log-likelihood of the state before, to see whether a step still gains
     count: Floats  # (fits, components): the effective examples of each component in the state before
     steps: Ints  # (fits,): how many steps led here
+    held: Bools  # (fits, components): (G3) made the covariance what it is, and not the examples
 
     def __len__(self) -> int:
         return len(self.component_prior)

@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 from topiarist.models import ggm_fitting as fitting
 from topiarist.models import ggm_selection as selection
 from topiarist.models.ggm_shapes import Floats
+from topiarist.models.ggm_starts import Sample
 from topiarist.scale.threads import Threads
 from topiarist.tasks import mixtures, options
 from topiarist.tasks.progress import fitting as progress
@@ -50,8 +51,12 @@ class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Each covariance is drawn to the mean of all components, which counts as so many examples.
     condition_limit : float, default 1e4
         Greatest condition number of a covariance; the overall covariance is added until it is reached.
+    start : "auto", "overall" or "clusters", default "auto"
+        Where a fit begins: "overall" with the covariance of all examples for each component, as the paper does;
+        "clusters" with a few steps of k-means and the covariances within its clusters, which tells clusters apart that
+        lie close together in groups; "auto" takes turns.
     n_init : int, default 4
-        Starts for each number of components, where the start is drawn.
+        Starts for each number of components, where the start is drawn. The best after all steps is kept.
     max_iter : int, default 100
         EM steps at most.
     tol : float, default 1e-5
@@ -110,6 +115,7 @@ class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         unlabelled_weight: float | str = "auto",
         shrinkage: float = 5.0,
         condition_limit: float = 1e4,
+        start: str = "auto",
         n_init: int = 4,
         max_iter: int = 100,
         tol: float = 1e-5,
@@ -129,6 +135,7 @@ class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.unlabelled_weight = unlabelled_weight
         self.shrinkage = shrinkage
         self.condition_limit = condition_limit
+        self.start = start
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -155,7 +162,7 @@ class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         search = mixtures.search_of(self, points, codes, int(rng.integers(2**31)))
         self.covariance_ = search.options.covariance
         first = fitting.drawn_halves(codes, self.split or 0.5, rng)
-        sample = fitting.Sample(points[None], codes[None], first[None])
+        sample = Sample(points[None], codes[None], first[None])
         search, self.unlabelled_weight_, self.cv_ = mixtures.cross_validated(self, sample, search, threads)
         with progress("GGM", mixtures.rules(self), show=bool(self.verbose)) as watch:
             found = selection.searched(

@@ -15,11 +15,11 @@ from threadpoolctl import threadpool_limits
 
 from topiarist.errors import InputError, UsageError
 from topiarist.models import em
-from topiarist.models import ggm_fitting as fitting
 from topiarist.models import ggm_selection as selection
 from topiarist.models.ggm_kinds import SHAPES
 from topiarist.models.ggm_shapes import Floats
-from topiarist.models.ggm_values import Params
+from topiarist.models.ggm_starts import STARTS, Sample
+from topiarist.models.ggm_values import Options, Params
 from topiarist.scale.threads import Threads
 from topiarist.tasks import options
 
@@ -90,6 +90,7 @@ def check_options(estimator: Any) -> None:
     options.check_one_of("from_all", estimator.from_all, (True, False))
     options.check_number("shrinkage", estimator.shrinkage, 0.0, hint="5, or 0 for none")
     options.check_number("condition_limit", estimator.condition_limit, 1.01, 1e12, hint="1e4")
+    options.check_one_of("start", estimator.start, STARTS)
     options.check_integer("n_init", estimator.n_init, 1, hint="4")
     options.check_integer("max_iter", estimator.max_iter, 1, hint="100")
     options.check_number("tol", estimator.tol, 0.0, hint="1e-5")
@@ -135,12 +136,14 @@ def search_of(estimator: Any, points: Floats, codes: Any, seed: int) -> selectio
     own = own and n_classes > 0
     automatic = "shared" if own and _told_by_labels(points, codes) else "full"
     covariance = automatic if estimator.covariance == "auto" else estimator.covariance
-    settings = fitting.Options(
+    settings = Options(
         covariance, n_classes, estimator.assignment == "hard", estimator.condition_limit,
         estimator.shrinkage, own, estimator.max_iter, estimator.tol,
     )  # fmt: skip
     sizes = _sizes(estimator, len(points), n_classes, own)
-    return selection.Search(settings, sizes, estimator.n_init, estimator.split, seed, estimator.from_all)
+    return selection.Search(
+        settings, sizes, estimator.n_init, estimator.split, seed, estimator.from_all, start=estimator.start
+    )
 
 
 def _told_by_labels(points: Floats, codes: Any) -> bool:
@@ -168,7 +171,7 @@ def _sizes(estimator: Any, n_examples: int, n_classes: int, own: bool) -> tuple[
 
 
 def cross_validated(
-    estimator: Any, sample: fitting.Sample, search: selection.Search, threads: Threads
+    estimator: Any, sample: Sample, search: selection.Search, threads: Threads
 ) -> tuple[selection.Search, float, dict[tuple[float, int], float] | None]:
     """The search and the weight of unlabelled examples, after cross-validation where it was asked for."""
     by_weight = estimator.unlabelled_weight == "cv" and bool((sample.classes >= 0).any() and (sample.classes < 0).any())
@@ -215,7 +218,7 @@ def log_joint(estimator: Any, points: Floats, threads: Threads) -> Floats:
     nothing = np.zeros((len(prior), 0))
     params = Params(
         prior[None], mean[None], covariance[None], nothing[None], np.ones(1, bool), np.zeros(1), prior[None],
-        np.zeros(1, np.int64),
+        np.zeros(1, np.int64), np.zeros((1, len(prior)), bool),
     )  # fmt: skip
     overall = np.eye(points.shape[1])[None]
     model = selection.model_of(kind, overall, estimator.condition_limit, threads, 0)

@@ -47,7 +47,7 @@ def figure_2(found: Findings) -> None:
     ways = {
         "L2": overlaps.merged(4, overlaps.l2(TOY)),
         "modified L2": overlaps.merged(4, overlaps.modified_l2(TOY)),
-        "confusion": overlaps.merged(4, overlaps.confusion(posterior), whole=True),
+        "confusion": overlaps.merged(4, overlaps.confusion(posterior, TOY)),
         "KL": overlaps.merged(4, overlaps.kl(TOY)),
     }
     wanted = {"L2": ({1, 4}, {1, 2, 4}), "modified L2": ({1, 4}, {1, 3, 4}), "confusion": ({1, 4}, {1, 3, 4})}

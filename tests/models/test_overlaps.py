@@ -1,6 +1,7 @@
 """Measures between components, merges and levels: golden cases, Monte Carlo, laws."""
 
 import json
+import time
 from pathlib import Path
 
 import numpy as np
@@ -24,8 +25,8 @@ def random_mixture(seed, k=5, d=3):
 def drawn(mixture, n, seed=0):
     rng = np.random.default_rng(seed)
     chosen = rng.choice(len(mixture.weight), n, p=mixture.weight)
-    points = np.stack([rng.multivariate_normal(mixture.mean[k], mixture.covariance[k]) for k in chosen])
-    return points, chosen
+    noise = rng.standard_normal((n, mixture.mean.shape[1]))
+    return mixture.mean[chosen] + np.einsum("nij,nj->ni", np.linalg.cholesky(mixture.covariance)[chosen], noise), chosen
 
 
 def joint(mixture, points):
@@ -58,7 +59,7 @@ def test_the_toys_merges(name):
 
 def test_the_toys_table_by_confusion():
     points, _ = drawn(MIXTURE, 20_000)
-    linkage = overlaps.merged(4, overlaps.confusion(posterior(MIXTURE, points)), whole=True)
+    linkage = overlaps.merged(4, overlaps.confusion(posterior(MIXTURE, points), MIXTURE))
     assert linkage[:, :2].tolist() == [[0, 3], [2, 4], [1, 5]]
 
 
@@ -74,18 +75,24 @@ def test_overlaps_and_distances_agree_with_monte_carlo(seed):
         assert (np.abs(estimate - exact[k]) < 5 * error).all()
     one, other = np.array([1, 1, 0, 0, 0], bool), np.array([0, 0, 1, 0, 1], bool)
     total = densities @ mixture.weight
+
+    def between(measure):
+        measure.join(0, 1)
+        measure.join(2, 4)
+        return measure.heights(measure.ranks()[0, 2:3])[0]
+
     for measure, scale in ((overlaps.l2, True), (overlaps.modified_l2, False)):
         shares = [mixture.weight * mask / (mixture.weight[mask].sum() if scale else 1.0) for mask in (one, other)]
         values = (densities @ (shares[0] - shares[1])) ** 2 / total  # importance sampling from the mixture
         error = values.std() / np.sqrt(len(values))
-        assert abs(values.mean() - measure(mixture)(one, other)) < 5 * error
+        assert abs(values.mean() - between(measure(mixture))) < 5 * error
 
 
 def test_confusion_is_the_share_of_mistaken_points():
     mixture = random_mixture(3)
     points, chosen = drawn(mixture, 60_000, 1)
     shares = posterior(mixture, points)
-    found = 1 - overlaps.confusion(shares)(np.eye(5, dtype=bool))
+    found = np.exp(-overlaps.confusion(shares, mixture).ranks())
     taken = shares.argmax(axis=1)
     for one in range(5):
         for other in range(one + 1, 5):
@@ -96,11 +103,82 @@ def test_confusion_is_the_share_of_mistaken_points():
 
 def test_kl_of_two_gaussians_is_known():
     mixture = overlaps.Mixture(np.array([0.5, 0.5]), np.array([[0.0], [2.0]]), np.array([[[1.0]], [[4.0]]]))
-    one, other = np.array([True, False]), np.array([False, True])
     there = 0.5 * (1 / 4 + 4 / 4 - 1 + np.log(4))
     back = 0.5 * (4 + 4 - 1 - np.log(4))
-    assert overlaps.kl(mixture)(one, other) == pytest.approx(there + back)
-    assert overlaps.kl(mixture)(one, one) == pytest.approx(0.0, abs=1e-12)
+    assert overlaps.kl(mixture).ranks()[0, 1] == pytest.approx(there + back)
+    equal = overlaps.Mixture(mixture.weight, np.zeros((2, 1)), np.ones((2, 1, 1)))
+    assert overlaps.kl(equal).ranks()[0, 1] == pytest.approx(0.0, abs=1e-12)
+
+
+def moments(mixture, members):
+    share = mixture.weight[members] / mixture.weight[members].sum()
+    mean = share @ mixture.mean[members]
+    away = mixture.mean[members] - mean
+    return mean, np.einsum("k,kij->ij", share, mixture.covariance[members]) + (away * share[:, None]).T @ away
+
+
+def test_kl_of_merged_clusters_is_that_of_their_moments():
+    mixture = random_mixture(4)
+    measure = overlaps.kl(mixture)
+    measure.join(1, 3)
+    measure.join(1, 4)
+    (mean, spread), (those, wide) = moments(mixture, [1, 3, 4]), moments(mixture, [0])
+    away, there, back = mean - those, np.linalg.inv(wide), np.linalg.inv(spread)
+    wanted = 0.5 * ((there * spread).sum() + (back * wide).sum() - 6 + away @ (there + back) @ away)
+    assert measure.ranks()[1, 0] == measure.ranks()[0, 1] == pytest.approx(wanted)
+
+
+def test_confusion_of_merged_clusters_is_counted_as_if_they_had_been_one():
+    mixture = random_mixture(5)
+    points, _ = drawn(mixture, 3000)
+    shares = posterior(mixture, points)
+    measure = overlaps.confusion(shares, mixture)
+    measure.join(0, 2)
+    measure.join(0, 4)
+    rows = np.column_stack([shares[:, [0, 2, 4]].sum(axis=1), shares[:, 1], shares[:, 3]])
+    sums = np.stack([rows[rows.argmax(axis=1) == place].sum(axis=0) for place in range(3)]) / len(rows)
+    found, wanted = np.exp(-measure.ranks())[np.ix_([0, 1, 3], [0, 1, 3])], sums + sums.T
+    np.testing.assert_allclose(found[~np.eye(3, dtype=bool)], wanted[~np.eye(3, dtype=bool)], atol=1e-12)
+
+
+@pytest.mark.parametrize("apart", [40.0, 4000.0])  # mistaken too rarely for 1 − E to show it; never, by any number
+def test_clusters_that_no_point_mistakes_merge_by_nearness_and_not_by_their_place(apart):
+    mean = apart * np.array([[0.0], [10.0], [1.0], [11.0]])
+    mixture = overlaps.Mixture(np.full(4, 0.25), mean, np.ones((4, 1, 1)))
+    points, _ = drawn(mixture, 400)
+    log_joint = -0.5 * (points - mean.T) ** 2
+    shares = np.exp(log_joint - log_joint.max(axis=1, keepdims=True))
+    shares /= shares.sum(axis=1, keepdims=True)
+    linkage = overlaps.merged(4, overlaps.confusion(shares, mixture))
+    assert {tuple(row) for row in linkage[:2, :2].astype(int).tolist()} == {(0, 2), (1, 3)}
+    np.testing.assert_allclose(linkage[:, 2], 1.0)
+    assert is_valid_linkage(linkage)
+
+
+@pytest.mark.parametrize("name", ["l2", "modified_l2"])
+def test_unequal_scales_in_many_dimensions_are_no_ties(name):
+    d = 300
+    mean = np.zeros((4, d))
+    mean[:, 0] = [0.0, 5.0, -5.0, 5.5]
+    covariance = np.array([1e-3, 1.0, 1.0, 1.0])[:, None, None] * np.eye(d)
+    linkage = overlaps.merged(4, getattr(overlaps, name)(overlaps.Mixture(np.full(4, 0.25), mean, covariance)))
+    assert linkage[0, :2].tolist() == [1, 3]  # not +5 and −5
+    assert linkage[1, :2].tolist() == [2, 4]
+    assert np.isfinite(linkage).all()
+
+
+def test_many_components_merge_in_a_moment():
+    rng = np.random.default_rng(0)
+    wide = overlaps.Mixture(rng.dirichlet(np.ones(200)), rng.normal(size=(200, 3)) * 3, np.stack([np.eye(3)] * 200))
+    points, _ = drawn(wide, 2000)
+    deep = overlaps.Mixture(np.full(60, 1 / 60), rng.normal(size=(60, 100)), np.stack([np.eye(100)] * 60))
+    begin = time.process_time()
+    overlaps.merged(200, overlaps.confusion(posterior(wide, points), wide))
+    linkage = overlaps.merged(200, overlaps.modified_l2(wide))
+    assert is_valid_linkage(linkage)
+    assert overlaps.node_members(linkage)[-1].all()
+    overlaps.merged(60, overlaps.kl(deep))
+    assert time.process_time() - begin < 5.0  # some tenths of a second; sums over all pairs took half a minute
 
 
 def test_densities_too_large_for_numbers_are_compared_all_the_same():

@@ -296,6 +296,16 @@ def test_a_hierarchy_tells_levels_words_and_prototypes(shaped, measure):
     assert all(len(row) == 3 for row in plain)
 
 
+def test_small_components_stay_in_the_hierarchy_of_all():
+    rng = np.random.default_rng(0)
+    points = np.concatenate([rng.normal(size=(6000, 1)), 50 + 0.1 * rng.normal(size=(5, 1))])
+    model = GGM(2, random_state=0).fit(points)
+    assert model.component_prior_.min() < 1e-3
+    tree = MixtureHierarchy().fit(model)
+    assert tree.components_.tolist() == [0, 1]
+    assert tree.assign([[50.0]]).cluster[0] == model.component_prior_.argmin()
+
+
 def test_the_hierarchy_of_a_class_has_its_components_only(shaped):
     _, labels, _, points, _ = shaped
     model = GGM(6, components="own", random_state=0).fit(points, labels)

@@ -7,8 +7,7 @@ See docs/models/ggm.md. A hierarchy is a linkage matrix as SciPy has it: the com
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -16,7 +15,8 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 MEASURES = ("modified_l2", "l2", "confusion", "kl")
-LARGEST_LOG = 500.0  # beyond it densities are compared with the largest of them, because exp would overflow
+LARGEST_LOG = 500.0  # beyond it heights are told in units of the largest, because exp would overflow
+NEVER = 800.0  # −log of a probability that no number holds
 
 
 class Mixture(NamedTuple):
@@ -40,106 +40,206 @@ def log_overlaps(mixture: Mixture) -> Floats:
 
 
 def overlaps(mixture: Mixture) -> Floats:
-    """(G8): ∫ p(x|k) p(x|l) dx; in units of the largest where numbers would not hold it."""
-    logarithms = log_overlaps(mixture)
-    largest = float(logarithms.max())
-    result: Floats = np.exp(logarithms - (largest if abs(largest) > LARGEST_LOG else 0.0))
+    """(G8): ∫ p(x|k) p(x|l) dx."""
+    result: Floats = np.exp(log_overlaps(mixture))
     return result
 
 
-def l2(mixture: Mixture) -> Callable[[Any, Any], float]:
-    """(G8): ∫ (p(x|ℓ) − p(x|m))² dx between two clusters, given as masks of components."""
-    matrix = overlaps(mixture)
+class Measure(Protocol):
+    """Clusters at places 0 to K − 1 while they are merged: which are close, and what a merge does to that."""
 
-    def measure(one: Any, other: Any) -> float:
-        weights = mixture.weight * one / mixture.weight[one].sum()
-        weights = weights - mixture.weight * other / mixture.weight[other].sum()
-        return float(max(weights @ matrix @ weights, 0.0))
+    def ranks(self) -> Floats:
+        """(places, places), symmetric: the smaller, the closer; ∞ on the diagonal and where no cluster is any more."""
 
-    return measure
+    def join(self, kept: int, gone: int) -> None:
+        """The cluster of one place moves into that of the other."""
+
+    def heights(self, ranks: Floats) -> Floats:
+        """The measure as people know it, from the ranks of merges."""
 
 
-def modified_l2(mixture: Mixture) -> Callable[[Any, Any], float]:
+class Near:
+    """log Σ P(k)P(l)∫p(x|k)p(x|l)dx over the components of two clusters: sums of logarithms, so that none vanishes."""
+
+    def __init__(self, mixture: Mixture) -> None:
+        self.log_weight = np.log(np.maximum(mixture.weight, 1e-300))
+        self.table = log_overlaps(mixture) + self.log_weight[:, None] + self.log_weight
+
+    def join(self, kept: int, gone: int) -> None:
+        """See ``Measure``."""
+        self.table[kept] = np.logaddexp(self.table[kept], self.table[gone])
+        self.table[:, kept] = np.logaddexp(self.table[:, kept], self.table[:, gone])
+        self.log_weight[kept] = np.logaddexp(self.log_weight[kept], self.log_weight[gone])
+
+
+class SquaredDifference:
+    """(G8): ∫ (p(x|ℓ) − p(x|m))² dx, each density times P(cluster) if ``weighted``. Ranks are logarithms.
+
+    In many dimensions the densities of narrow components are greater than those of wide ones by more than numbers can
+    hold; compared by logarithms, each pair has its own scale.
+    """
+
+    def __init__(self, mixture: Mixture, *, weighted: bool) -> None:
+        self.near, self.weighted = Near(mixture), weighted
+        self.table = _hollow(np.stack([self._row(place) for place in range(len(mixture.weight))]))
+
+    def _row(self, place: int) -> Floats:
+        table, own = self.near.table, 0.0 if self.weighted else self.near.log_weight
+        here = 0.0 if self.weighted else self.near.log_weight[place]
+        alone = np.diagonal(table) - 2 * own
+        largest = np.maximum(alone[place], alone)
+        both = np.exp(alone[place] - largest) + np.exp(alone - largest)
+        difference = both - 2.0 * np.exp(table[place] - own - here - largest)
+        with np.errstate(divide="ignore"):
+            return np.asarray(largest + np.log(np.maximum(difference, 0.0)))
+
+    def ranks(self) -> Floats:
+        """See ``Measure``: log D, −∞ for two that are equal."""
+        return self.table
+
+    def join(self, kept: int, gone: int) -> None:
+        """See ``Measure``."""
+        self.near.join(kept, gone)
+        _replace_row(self.table, kept, gone, self._row(kept))
+
+    def heights(self, ranks: Floats) -> Floats:
+        """See ``Measure``: D; in units of the largest where numbers would not hold it."""
+        finite = ranks[np.isfinite(ranks)]
+        largest = float(finite.max()) if len(finite) else 0.0
+        heights: Floats = np.exp(ranks - (largest if abs(largest) > LARGEST_LOG else 0.0))
+        return heights
+
+
+def l2(mixture: Mixture) -> Measure:
+    """(G8): ∫ (p(x|ℓ) − p(x|m))² dx."""
+    return SquaredDifference(mixture, weighted=False)
+
+
+def modified_l2(mixture: Mixture) -> Measure:
     """(G8): ∫ (P(ℓ)p(x|ℓ) − P(m)p(x|m))² dx."""
-    matrix = overlaps(mixture)
-
-    def measure(one: Any, other: Any) -> float:
-        weights = mixture.weight * one - mixture.weight * other
-        return float(max(weights @ matrix @ weights, 0.0))
-
-    return measure
+    return SquaredDifference(mixture, weighted=True)
 
 
-def confusion(posterior: Floats) -> Callable[[Any], Floats]:
-    """(G9): one minus the probability of mistaking two clusters for each other, from P(k|x) of points of the model.
+class Confusion:
+    """(G9): the probability of mistaking two clusters for each other, from P(k|x) of points of the model.
 
     A point counts for the cluster it may come from with its posterior, which has the same mean as counting the one it
-    was drawn from, and less variance. Clusters are told apart by the arg max over all clusters of the level.
+    was drawn from, and less variance. Clusters are told apart by the arg max over all clusters of the level. Pairs that
+    no point mistakes are ranked after all others, by their overlap.
     """
 
-    def matrix(members: Any) -> Floats:
-        shares = posterior @ members.T.astype(np.float64)
-        taken = shares.argmax(axis=1)
-        sums = np.zeros((len(members), len(members)))
-        np.add.at(sums, taken, shares)
-        sums /= len(posterior)
-        return 1.0 - (sums + sums.T)
+    def __init__(self, posterior: Floats, mixture: Mixture) -> None:
+        self.near, self.shares = Near(mixture), np.array(posterior, np.float64)
+        self.gone = np.zeros(posterior.shape[1], bool)
+        self.taken, self.best = posterior.argmax(axis=1), posterior.max(axis=1)
+        self.sums = np.stack([self.shares[self.taken == place].sum(axis=0) for place in range(posterior.shape[1])])
 
-    return matrix
+    def ranks(self) -> Floats:
+        """See ``Measure``: −log of the probability."""
+        mistaken = (self.sums + self.sums.T) / len(self.shares)
+        told, near = mistaken > 0, self.near.table
+        ranks = -np.log(np.where(told, mistaken, 1.0))
+        beyond = max(NEVER, float(ranks.max())) + (float(near.max()) - near)
+        ranks = _hollow(np.where(told, ranks, beyond))
+        ranks[self.gone] = ranks[:, self.gone] = np.inf
+        return ranks
+
+    def join(self, kept: int, gone: int) -> None:
+        """See ``Measure``: points that the merged cluster wins are counted anew, with those they are taken from."""
+        self.near.join(kept, gone)
+        self.gone[gone] = True
+        self.shares[:, kept] += self.shares[:, gone]
+        self.sums[:, kept] += self.sums[:, gone]
+        self.shares[:, gone] = self.sums[:, gone] = self.sums[gone] = 0.0
+        self.taken[self.taken == gone] = kept
+        won = np.flatnonzero((self.taken != kept) & (self.shares[:, kept] > self.best))
+        losers = np.unique(self.taken[won])
+        self.taken[won] = kept
+        mine = self.taken == kept
+        self.best[mine] = self.shares[mine, kept]
+        for place in (*losers.tolist(), kept):
+            self.sums[place] = self.shares[self.taken == place].sum(axis=0)
+
+    def heights(self, ranks: Floats) -> Floats:
+        """See ``Measure``: one minus the probability."""
+        heights: Floats = -np.expm1(-ranks)
+        return heights
 
 
-def kl(mixture: Mixture) -> Callable[[Any, Any], float]:
+def confusion(posterior: Floats, mixture: Mixture) -> Measure:
+    """(G9): from P(k|x), (points, components), of points drawn from the mixture."""
+    return Confusion(posterior, mixture)
+
+
+class Divergence:
     """The symmetric Kullback-Leibler divergence between Gaussians with the means and covariances of the clusters."""
-    n_dims = mixture.mean.shape[1]
 
-    def moments(one: Any) -> tuple[Floats, Floats]:
-        share = mixture.weight[one] / mixture.weight[one].sum()
-        mean = share @ mixture.mean[one]
-        away = mixture.mean[one] - mean
-        spread = np.einsum("k,kij->ij", share, mixture.covariance[one]) + (away * share[:, None]).T @ away
-        return mean, spread
+    def __init__(self, mixture: Mixture) -> None:
+        self.weight, self.mean, self.covariance = (np.array(part, np.float64) for part in mixture)
+        self.inverse = np.linalg.inv(self.covariance)
+        self.table = _hollow(np.stack([self._row(place) for place in range(len(self.weight))]))
 
-    def measure(one: Any, other: Any) -> float:
-        (mean, spread), (those, wide) = moments(one), moments(other)
-        away = mean - those
-        there, back = np.linalg.inv(wide), np.linalg.inv(spread)
-        traces = float((there * spread).sum() + (back * wide).sum()) - 2 * n_dims
-        return float(max(0.5 * (traces + float(away @ (there + back) @ away)), 0.0))
+    def _row(self, place: int) -> Floats:
+        n_components, n_dims = self.mean.shape
+        inverse, spread = (part.reshape(n_components, -1) for part in (self.inverse, self.covariance))
+        traces = inverse @ spread[place] + spread @ inverse[place] - 2 * n_dims
+        away = self.mean - self.mean[place]
+        there = np.einsum("kd,kd->k", np.matmul(self.inverse, away[..., None])[..., 0], away)
+        back = np.einsum("kd,kd->k", away @ self.inverse[place], away)
+        return np.asarray(np.maximum(0.5 * (traces + there + back), 0.0))
 
-    return measure
+    def ranks(self) -> Floats:
+        """See ``Measure``."""
+        return self.table
+
+    def join(self, kept: int, gone: int) -> None:
+        """See ``Measure``: means and covariances of both together."""
+        share = self.weight[[kept, gone]] / self.weight[[kept, gone]].sum()
+        away = self.mean[kept] - self.mean[gone]
+        spread = np.einsum("k,kij->ij", share, self.covariance[[kept, gone]])
+        self.mean[kept] = share @ self.mean[[kept, gone]]
+        self.covariance[kept] = spread + share[0] * share[1] * np.outer(away, away)
+        self.inverse[kept] = np.linalg.inv(self.covariance[kept])
+        self.weight[kept] += self.weight[gone]
+        _replace_row(self.table, kept, gone, self._row(kept))
+
+    def heights(self, ranks: Floats) -> Floats:
+        """See ``Measure``."""
+        return ranks
 
 
-def merged(n_components: int, measure: Callable[..., Any], *, whole: bool = False) -> Floats:
-    """(G7): the linkage matrix of merging the two closest clusters until one is left.
+def kl(mixture: Mixture) -> Measure:
+    """The symmetric Kullback-Leibler divergence between Gaussians with the means and covariances of the clusters."""
+    return Divergence(mixture)
 
-    ``measure(one, other)`` compares two masks of components; with ``whole`` it is given all masks of a level and
-    returns all values at once.
-    """
-    members = np.eye(n_components, dtype=bool)
-    numbers = list(range(n_components))
-    values: dict[tuple[int, int], float] = {}
+
+def _hollow(table: Floats) -> Floats:
+    """Symmetric to the last bit, and nothing is near to itself."""
+    table = np.minimum(table, table.T)
+    np.fill_diagonal(table, np.inf)
+    return table
+
+
+def _replace_row(table: Floats, kept: int, gone: int, row: Floats) -> None:
+    row = np.where(np.isinf(table[kept]) & (table[kept] > 0), np.inf, row)  # itself, and clusters that are no more
+    table[kept] = table[:, kept] = row
+    table[gone] = table[:, gone] = np.inf
+
+
+def merged(n_components: int, measure: Measure) -> Floats:
+    """(G7): the linkage matrix of merging the two closest clusters until one is left; the measure is used up."""
+    numbers, sizes, used = np.arange(n_components), np.ones(n_components), np.ones(n_components, bool)
     linkage = np.empty((max(0, n_components - 1), 4))
     for step in range(n_components - 1):
-        table = measure(members) if whole else None
-        best: tuple[float, int, int] | None = None
-        for one in range(len(numbers)):
-            for other in range(one + 1, len(numbers)):
-                key = (numbers[one], numbers[other])
-                if table is not None:
-                    value = float(table[one, other])
-                elif key in values:
-                    value = values[key]
-                else:
-                    value = values[key] = measure(members[one], members[other])
-                if best is None or value < best[0]:
-                    best = (value, one, other)
-        assert best is not None  # noqa: S101  there are at least two clusters
-        value, one, other = best
-        joined = members[one] | members[other]
-        linkage[step] = numbers[one], numbers[other], value, np.count_nonzero(joined)
-        members = np.vstack([np.delete(members, [one, other], axis=0), joined])
-        numbers = [number for place, number in enumerate(numbers) if place not in (one, other)]
-        numbers.append(n_components + step)
+        ranks = measure.ranks()
+        one, other = divmod(int(ranks.argmin()), n_components)
+        if one == other or not used[other]:  # all are beyond numbers
+            one, other = np.flatnonzero(used)[:2].tolist()
+        sizes[one] += sizes[other]
+        linkage[step] = *sorted((numbers[one], numbers[other])), ranks[one, other], sizes[one]
+        measure.join(one, other)
+        numbers[one], used[other] = n_components + step, False
+    linkage[:, 2] = measure.heights(linkage[:, 2])
     return linkage
 
 

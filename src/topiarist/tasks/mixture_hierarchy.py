@@ -20,6 +20,7 @@ from topiarist.tasks.ggm import GGM
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+TINY = 1e-300  # in the place of log 0
 NEGLIGIBLE = 1e-3  # a component with less than this share of a class is left out of its hierarchy
 
 
@@ -49,8 +50,9 @@ class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     linkage_ : array (n_components − 1, 4)
-        The merges, as SciPy writes them; the value is that of the measure (one minus the probability of confusion), and
-        need not rise.
+        The merges, as SciPy writes them; the value is that of the measure, and need not rise: ∫(difference)² for the
+        two of L2 (in units of the largest of them where numbers would not hold it), one minus the probability of
+        confusion, or nats of divergence. Merges are chosen by logarithms, so equal values are not ties.
     tree_ : Tree
         The same as a tree: node i is cluster i of the linkage, the leaves are the components.
     components_ : array
@@ -80,7 +82,8 @@ class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
             raise UsageError(f"expected a fitted GGM, got {ggm!r:.60}", hint="MixtureHierarchy().fit(GGM().fit(X))")
         self.ggm_ = ggm
         weight = self._weights(ggm)
-        self.components_ = np.flatnonzero(weight >= min(NEGLIGIBLE, float(weight.max())))
+        least = 0.0 if self.of_class is None else min(NEGLIGIBLE, float(weight.max()))
+        self.components_ = np.flatnonzero(weight >= least)
         kept = weight[self.components_]
         self.weight_ = kept / kept.sum()
         mixture = overlaps.Mixture(
@@ -103,13 +106,13 @@ class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
         return np.asarray(joint / joint.sum())
 
     def _merged(self, mixture: overlaps.Mixture) -> Floats:
-        n_components = len(mixture.weight)
         if self.measure == "confusion":
-            rng = options.generator(self.random_state)
-            points = self._drawn(mixture, rng)
-            return overlaps.merged(n_components, overlaps.confusion(self._posterior(points)), whole=True)
-        measures = {"l2": overlaps.l2, "modified_l2": overlaps.modified_l2, "kl": overlaps.kl}
-        return overlaps.merged(n_components, measures[self.measure](mixture))
+            points = self._drawn(mixture, options.generator(self.random_state))
+            measure = overlaps.confusion(self._posterior_of(points), mixture)
+        else:
+            measures = {"l2": overlaps.l2, "modified_l2": overlaps.modified_l2, "kl": overlaps.kl}
+            measure = measures[self.measure](mixture)
+        return overlaps.merged(len(mixture.weight), measure)
 
     def _drawn(self, mixture: overlaps.Mixture, rng: np.random.Generator) -> Floats:
         chosen = rng.choice(len(mixture.weight), self.n_samples, p=mixture.weight)
@@ -121,11 +124,13 @@ class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
 
     def _posterior(self, X: Any) -> Floats:
         """P(leaf | example), within the class where the hierarchy is that of a class."""
-        points = mixtures.checked_points(self.ggm_, X, reset=False)
+        return self._posterior_of(mixtures.checked_points(self.ggm_, X, reset=False))
+
+    def _posterior_of(self, points: Floats) -> Floats:
         with mixtures.reading(self.ggm_) as threads:
             joint = mixtures.log_joint(self.ggm_, points, threads)[self.components_]
         prior = self.ggm_.component_prior_[self.components_]
-        joint += np.log(self.weight_ / prior)[:, None]
+        joint += (np.log(np.maximum(self.weight_, TINY)) - np.log(np.maximum(prior, TINY)))[:, None]
         joint -= joint.max(axis=0)
         return mixtures.normalised(np.exp(joint).T)
 

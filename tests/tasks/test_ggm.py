@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from topiarist import GGM, LSI, Corpus, MixtureHierarchy
 from topiarist.counts import CountSettings
 from topiarist.errors import InputError, UsageError
+from topiarist.models import ggm_selection as selection
 from topiarist.tasks import mixture_pictures
 from topiarist.text.documents import Document
 
@@ -154,7 +155,7 @@ def test_weight_and_number_by_cross_validation():
     assert 3 <= len(alone.component_prior_) <= 5
 
 
-def test_threads_scales_and_order_change_nothing():
+def test_threads_and_scales_change_nothing():
     points, which, _ = planted(5, n=6000)
     labels = np.where(np.arange(6000) < 30, which, -1)
     one, three = (GGM(random_state=1, n_threads=n).fit(points, labels) for n in (1, 3))
@@ -162,6 +163,204 @@ def test_threads_scales_and_order_change_nothing():
     factor = np.array([1e6, 1.0, 1e-3, 1.0])
     scaled = GGM(random_state=1).fit(points * factor + 7, labels)
     assert (scaled.predict(points * factor + 7) == one.predict(points)).mean() > 0.999
+
+
+def test_the_order_of_examples_changes_nothing_but_chance():
+    points, which, _ = planted(5, n=600)
+    labels = np.where(np.arange(600) < 30, which, -1)
+    order = np.random.default_rng(3).permutation(600)
+    one = GGM(split=None, n_components=3, components="own", random_state=1).fit(points, labels)
+    other = GGM(split=None, n_components=3, components="own", random_state=1).fit(points[order], labels[order])
+    np.testing.assert_allclose(other.component_mean_, one.component_mean_, rtol=1e-6)
+    np.testing.assert_allclose(other.component_covariance_, one.component_covariance_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(one.predict_proba(points[order]), one.predict_proba(points)[order], atol=1e-12)
+    drawn = [GGM(random_state=1).fit(*given) for given in ((points, labels), (points[order], labels[order]))]
+    assert (drawn[0].predict(points) == drawn[1].predict(points)).mean() > 0.99
+
+
+UNLABELLED = {
+    "None in a list": lambda names, none: [None if gone else name for name, gone in zip(names, none, strict=True)],
+    "-1 in a list": lambda names, none: [-1 if gone else name for name, gone in zip(names, none, strict=True)],
+    "text -1": lambda names, none: np.where(none, "-1", names),
+    "text -1 as object": lambda names, none: np.where(none, "-1", names).astype(object),
+    "pandas texts": lambda names, none: pandas_of(names, none, "string"),
+}
+
+
+def pandas_of(names, none, dtype):
+    pandas = pytest.importorskip("pandas")
+    return pandas.Series([None if gone else name for name, gone in zip(names, none, strict=True)], dtype=dtype)
+
+
+@pytest.mark.parametrize("way", UNLABELLED)
+def test_every_way_to_give_no_label_is_understood(way):
+    points, which, _ = planted(3, n=90)
+    names = np.array(["red", "green", "blue"])[which]
+    given = UNLABELLED[way](names, np.arange(90) >= 40)
+    model = GGM(random_state=0).fit(points, given)
+    assert model.classes_.tolist() == ["blue", "green", "red"]
+    np.testing.assert_array_equal(model.predict(points), GGM(random_state=0).fit(
+        points, np.where(np.arange(90) < 40, names, None)).predict(points))  # fmt: skip
+    assert model.score(points, given) == pytest.approx((model.predict(points) == names)[:40].mean())
+
+
+@pytest.mark.parametrize("missing", ["category", "nan"])
+def test_labels_that_are_not_numbers_are_refused(missing):
+    points, which, _ = planted(3, n=90)
+    names = [None if row > 40 else "rgb"[label] for row, label in enumerate(which)]
+    given = pandas_of(names, np.arange(90) > 40, "category") if missing == "category" else [
+        np.nan if name is None else name for name in names
+    ]  # fmt: skip
+    with pytest.raises(InputError, match="NaN; a missing label must be said so") as error:
+        GGM(random_state=0).fit(points, given)
+    assert "−1 or None" in error.value.hint
+
+
+def test_scores_leave_out_what_has_no_label_and_say_what_is_wrong():
+    points, which, _ = planted(3, n=90)
+    model = GGM(random_state=0).fit(points, which)
+    half = np.where(np.arange(90) < 30, which, -1)
+    weight = np.arange(90.0)
+    right = model.predict(points) == which
+    assert model.score(points, half) == pytest.approx(right[:30].mean())
+    assert model.score(points, half, weight) == pytest.approx(np.average(right[:30], weights=weight[:30]))
+    alone = GGM(3, random_state=0).fit(points)
+    with pytest.raises(InputError, match="without labels and predicts components 0 to 2, got labels such as 'g'"):
+        alone.score(points, np.array(list("rgb"))[which])
+    assert alone.score(points, alone.labels_) == 1.0
+    assert np.isfinite(alone.score(points))
+
+
+def test_without_labels_components_are_the_classes():
+    points, _, _ = planted(3)
+    model = GGM(3, random_state=0).fit(points)
+    assert model.classes_.tolist() == [0, 1, 2]
+    np.testing.assert_array_equal(model.class_given_component_, np.eye(3))
+    np.testing.assert_array_equal(model.classes_[model.predict_proba(points).argmax(axis=1)], model.predict(points))
+    np.testing.assert_array_equal(model.predict_proba(points), model.component_given_example(points))
+
+
+def n_parameters(model, own=False):
+    k, d = model.component_mean_.shape
+    shapes = {"full": k * d * (d + 1) // 2, "shared": d * (d + 1) // 2, "diagonal": k * d}
+    classes = 1 if own or model.unlabelled_ else len(model.classes_)
+    return shapes[model.covariance_] + k * (d + classes) - 1
+
+
+@pytest.mark.parametrize("scale", [1.0, np.array([100.0, 1.0, 1e-4, 1.0])])
+def test_criterion_curve_and_history_agree(scale):
+    points, which, _ = planted(6)
+    points = points * scale
+    alone = GGM(random_state=0, max_components=5).fit(points)
+    few = np.where(np.arange(300) < 40, which, -1)
+    shared = GGM(3, unlabelled_weight=0.5, random_state=0).fit(points, few)
+    own = GGM(6, components="own", unlabelled_weight=0.5, random_state=0).fit(points, few)
+    for model in (alone, shared, own):
+        k = len(model.component_prior_)
+        assert model.aic_ == pytest.approx(n_parameters(model, own=model is own) - model.history_[-1])
+        assert model.aic_ == pytest.approx(model.aic_curve_[2 if model is own else k])
+        assert len(model.history_) == model.n_iter_ + 1 + 5
+    assert alone.history_[-1] == pytest.approx(alone.score_samples(points).sum())
+    assert min(alone.aic_curve_, key=alone.aic_curve_.get) == len(alone.component_prior_)
+
+
+def test_the_curve_has_only_numbers_that_classes_have_examples_for():
+    points, which, _ = planted(6, d=2)
+    six = np.where(np.arange(300) < 6, which, -1)
+    assert GGM(random_state=0).fit(points, six).aic_curve_ == {}
+    many = GGM(random_state=0, covariance="full").fit(points, which)
+    assert 1 in many.aic_curve_
+    assert np.isfinite(list(many.aic_curve_.values())).all()
+
+
+def test_features_that_only_round_are_constant():
+    rng = np.random.default_rng(0)
+    varying = rng.normal(size=(50, 2)) * 1e-9
+    for constant in (0.1, 1e9):
+        model = GGM(2, random_state=0).fit(np.column_stack([varying, np.full(50, constant)]))
+        assert model._frame.scale[2] == 1.0
+        assert model._frame.scale[0] == pytest.approx(1e-9, rel=0.5)
+
+
+def test_points_very_far_away_have_an_answer():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for covariance in ("full", "shared", "diagonal"):
+            points = np.random.default_rng(0).normal(size=(40, 2)) * 1e-60
+            model = GGM(2, covariance=covariance, random_state=0).fit(points)
+            assert np.isfinite(model.predict_proba([[1e99, -1e99]])).all()
+            assert np.isfinite(model.score_samples([[1e99, -1e99]])).all()
+
+
+@pytest.mark.parametrize(
+    ("points", "options"),
+    [
+        (np.repeat(np.random.default_rng(0).normal(size=(2, 3)), 10, axis=0), {}),
+        (np.random.default_rng(0).normal(size=(5, 40)), {"n_components": "cv", "covariance": "diagonal"}),
+    ],
+)
+def test_no_warning_of_arithmetic_reaches_people(points, options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        GGM(random_state=0, **options).fit(points).predict_proba(points)
+
+
+def test_one_interruption_ends_cross_validation_and_keeps_the_best(monkeypatch):
+    points, which, _ = planted(4, n=150)
+    labels = np.where(np.arange(150) < 30, which, -1)
+    run, calls = selection.searched, []
+
+    def stopping(*given, **options):
+        calls.append(given)
+        if len(calls) == 13:  # in the third fold of the third weight
+            raise KeyboardInterrupt
+        return run(*given, **options)
+
+    monkeypatch.setattr(selection, "searched", stopping)
+    model = GGM(3, unlabelled_weight="cv", random_state=0).fit(points, labels)
+    assert len(calls) == 13
+    assert [weight for weight, _ in model.cv_] == [0.0, 0.1]
+    assert model.unlabelled_weight_ == min(model.cv_, key=model.cv_.get)[0]
+    assert not model.converged_
+    np.testing.assert_allclose(model.predict_proba(points).sum(axis=1), 1)
+    calls[:] = [None] * 12
+    with pytest.raises(KeyboardInterrupt):  # before there is anything to keep
+        GGM(3, unlabelled_weight="cv", random_state=0).fit(points, labels)
+
+
+def test_a_data_frame_goes_through_everything_without_a_warning():
+    pandas = pytest.importorskip("pandas")
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    points, which, _ = planted(4, n=90)
+    frame = pandas.DataFrame(points, columns=list("abcd"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = GGM(3, random_state=0).fit(frame)
+        assert model.feature_names_in_.tolist() == list("abcd")
+        tree = MixtureHierarchy("confusion", n_samples=500, random_state=0).fit(model)
+        mixture_pictures.scatter(model, frame, which)
+        assert len(tree.assign(frame).cluster) == len(model.predict(frame)) == 90
+        tree.prototypes(frame)
+
+
+def test_an_assignment_is_a_cluster_and_a_level_and_knows_its_probability():
+    points, _, _ = planted(3)
+    tree = MixtureHierarchy().fit(GGM(3, random_state=0).fit(points))
+    found = tree.assign(points)
+    cluster, level = found
+    np.testing.assert_array_equal(cluster, found.cluster)
+    np.testing.assert_array_equal(level, found.level)
+    np.testing.assert_allclose(found.probability, tree.node_given_example(points)[np.arange(300), cluster])
+
+
+def test_a_hierarchy_keeps_its_mixture_when_that_is_fitted_anew():
+    points, _, _ = planted(3)
+    model = GGM(3, random_state=0).fit(points)
+    tree = MixtureHierarchy().fit(model)
+    before = tree.node_given_example(points)
+    model.fit(points[:50] * 3)
+    np.testing.assert_array_equal(tree.node_given_example(points), before)
 
 
 @pytest.mark.parametrize(

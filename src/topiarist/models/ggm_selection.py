@@ -30,6 +30,7 @@ from topiarist.models.ggm_starts import (
 from topiarist.models.ggm_values import Block, Ints, Options, Params
 from topiarist.scale.threads import Threads
 
+TOGETHER = 32  # restarts of one sample that are a batch
 EXAMPLES_EACH = 2  # at least so many examples for each component that is tried
 
 
@@ -53,6 +54,7 @@ class Found:
 
     fits: tuple[Fits, ...]
     tried: dict[int, Floats]  # AIC by the number of components, (fits,)
+    by_class: bool = False  # the criterion is a sum over classes: of AIC, corrected for few examples, of their own
 
 
 def searched(sample: Sample, unlabelled_weight: Any, search: Search, threads: Threads, **run: Any) -> Found:
@@ -87,9 +89,9 @@ def _restarts(
     sample: Sample, weight: Floats, search: Search, threads: Threads, start: Callable[[int], Params], **run: Any
 ) -> Iterator[Fits]:
     """Fits from every start, finished. Those of one sample are one batch; those of a study come one start at a time."""
-    numbers = range(search.n_init)
-    alone = max(map(len, (*sample, weight))) == 1
-    for batch in [numbers] if alone else [range(number, number + 1) for number in numbers]:
+    together = TOGETHER if max(map(len, (*sample, weight))) == 1 else 1
+    for first in range(0, search.n_init, together):
+        batch = range(first, min(first + together, search.n_init))
         fits = _run(sample, weight, joined([start(number) for number in batch]), search, threads, **run)
         if search.from_all and search.split is not None and not fits.interrupted:
             try:
@@ -142,7 +144,7 @@ def _own(sample: Sample, weight: Floats, search: Search, threads: Threads, n_fit
     told = {size: values for size, values in criterion.items() if np.isfinite(values).any()}
     if len(search.sizes) == 1:
         told = {search.sizes[0]: np.array([float(fit.aic[0]) for fit in fits])}
-    return Found(tuple(fits), told)
+    return Found(tuple(fits), told, by_class=len(search.sizes) > 1)
 
 
 def _own_of_sizes(
@@ -178,6 +180,8 @@ def _size_of_class(one: Sample, label: int, search: Search, threads: Threads) ->
     options = replace(search.options, n_classes=0, own_components=False)
     alike = replace(search, options=options, sizes=sizes, from_all=False, few_examples=True)
     found = searched(alone, 1.0, alike, threads)
+    if found.fits[0].interrupted:
+        raise KeyboardInterrupt
     return found.fits[0].params.n_components, {size: float(values[0]) for size, values in found.tried.items()}
 
 
@@ -190,6 +194,19 @@ def folds_of(classes: Ints, n_folds: int, rng: np.random.Generator) -> Ints:
     return folds
 
 
+@dataclass(frozen=True)
+class Validated:
+    """Mean surprise of held-out examples by what was tried; and a fit to keep, if Ctrl-C ended it."""
+
+    surprise: dict[tuple[float, int], float]
+    stopped: Fits | None = None
+
+    @property
+    def best(self) -> tuple[float, int]:
+        """The weight and the number of components of the least surprise."""
+        return min(self.surprise, key=lambda key: (round(self.surprise[key], 12), key))
+
+
 def cross_validated(
     sample: Sample,
     weights: Sequence[float],
@@ -198,11 +215,12 @@ def cross_validated(
     n_folds: int = 5,
     *,
     whole: bool = False,
-) -> dict[tuple[float, int], float]:
+) -> Validated:
     """Mean surprise of held-out labels, −log P(y|x), for each weight of unlabelled examples and number of components.
 
     Of a sample without labels: mean −log p(x) of held-out examples. With ``whole`` the number of components is chosen
-    within each fold, and 0 stands for it.
+    within each fold, and 0 stands for it. Ctrl-C ends all of it: kept is a fit of the best that was tried, to all but
+    one fold, or else the fit that it came upon.
     """
     rng = np.random.default_rng([search.seed, 2])
     classes = sample.classes[0]
@@ -210,18 +228,28 @@ def cross_validated(
     pretended = classes if supervised else np.zeros(len(classes), np.int64)
     n_folds = min(n_folds, int((pretended >= 0).sum()))
     folds = folds_of(pretended, n_folds, rng)
-    surprise: dict[tuple[float, int], float] = {}
-    for size in (0,) if whole else search.sizes:
-        sizes = search.sizes if whole else (size,)
-        for value in weights:
-            total = 0.0
-            for fold in range(n_folds):
-                rest = folds != fold
-                part = Sample(sample.points[:, rest], sample.classes[:, rest], sample.first[:, rest])
-                found = searched(part, value, replace(search, sizes=sizes), threads).fits[0]
-                total += _surprise(found, sample.points[:, ~rest], classes[~rest] if supervised else None)
-            surprise[value, size] = total / int((pretended >= 0).sum())
-    return surprise
+    done, latest = Validated({}), None
+    kept: dict[tuple[float, int], Fits] = {}
+    try:
+        for size in (0,) if whole else search.sizes:
+            tried = replace(search, sizes=search.sizes if whole else (size,))
+            for value in weights:
+                total = 0.0
+                for fold in range(n_folds):
+                    rest = folds != fold
+                    part = Sample(sample.points[:, rest], sample.classes[:, rest], sample.first[:, rest])
+                    latest = searched(part, value, tried, threads).fits[0]
+                    if latest.interrupted:
+                        raise KeyboardInterrupt
+                    total += _surprise(latest, sample.points[:, ~rest], classes[~rest] if supervised else None)
+                done.surprise[value, size] = total / int((pretended >= 0).sum())
+                kept[value, size] = latest  # type: ignore[assignment]
+    except KeyboardInterrupt:
+        if latest is None:
+            raise
+        stopped = kept[done.best] if done.surprise else latest
+        return replace(done, stopped=replace(stopped, interrupted=True))
+    return done
 
 
 def _surprise(fit: Fits, points: Floats, labels: Ints | None) -> float:

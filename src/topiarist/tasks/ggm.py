@@ -83,23 +83,31 @@ class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     covariance_ : str
         Their shape: "full", "shared" or "diagonal".
     class_given_component_ : array (n_components, n_classes)
-        P(class | component); one column where nothing was labelled.
+        P(class | component). Where nothing was labelled, each component is a class.
     classes_ : array (n_classes,)
-        The labels; [0] where nothing was labelled.
+        The labels; 0 to n_components − 1 where nothing was labelled.
     component_count_ : array (n_components,)
         Effective number of training examples of each component, unlabelled ones weighted.
     labels_ : array (n_examples,)
         The most probable component of each training example, labels not looked at.
-    aic_, aic_curve_ : float, dict
-        The criterion of the fit, and of every number of components that was tried.
+    aic_ : float
+        −log-likelihood + number of parameters of the fit: the latter less ``history_[-1]``.
+    aic_curve_ : dict
+        The same by number of components, for those that were tried; ``aic_`` is the entry of the number taken. Where
+        classes chose their own numbers: the sum over classes of the AIC of their labelled examples by themselves,
+        corrected for few examples, for the numbers that every class has examples enough for; perhaps none.
     cv_ : dict or None
         Mean surprise of held-out labels by (unlabelled_weight, number of components), where that was asked for.
     unlabelled_weight_, unlabelled_ : float, bool
         The weight used, and whether nothing was labelled: then ``predict`` tells components.
     degenerate_ : bool
-        Whether some component has fewer than two examples or is held by the condition limit alone.
-    history_, n_iter_, converged_
-        The log-likelihood (in scaled features) of the start and after every step; steps; whether the fit settled.
+        Whether some component has fewer than two examples, or a shape that the condition limit gave it: at its floor,
+        or from fewer examples than features.
+    n_iter_, converged_ : int, bool
+        Steps until the fit settled, and whether it did; False after Ctrl-C.
+    history_ : array
+        The log-likelihood, unlabelled examples weighted, of the start, after each of these steps, and after each of the
+        steps with all examples (``from_all``). The last is that of the fit.
     """
 
     def __init__(
@@ -153,41 +161,42 @@ class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rng = options.generator(self.random_state)
         frame = mixtures.Frame.of(points, self.condition_limit)
         with Threads(self.n_threads) as threads, threadpool_limits(limits=1, user_api="blas"):
-            fit, curve = self._searched(frame.inside(points), codes, rng, threads)
-            self._keep(fit, frame, codes, curve)
+            self._keep(self._searched(frame.inside(points), codes, rng, threads), frame, codes)
             self.labels_ = self._posterior(points, threads).argmax(axis=1)
         return self
 
-    def _searched(self, points: Floats, codes: Any, rng: Any, threads: Threads) -> tuple[fitting.Fits, Any]:
+    def _searched(self, points: Floats, codes: Any, rng: Any, threads: Threads) -> selection.Found:
         search = mixtures.search_of(self, points, codes, int(rng.integers(2**31)))
         self.covariance_ = search.options.covariance
         first = fitting.drawn_halves(codes, self.split or 0.5, rng)
         sample = Sample(points[None], codes[None], first[None])
-        search, self.unlabelled_weight_, self.cv_ = mixtures.cross_validated(self, sample, search, threads)
+        chosen = mixtures.cross_validated(self, sample, search, threads)
+        self.unlabelled_weight_, self.cv_ = chosen.weight, chosen.table
+        if chosen.stopped is not None:
+            return selection.Found((chosen.stopped,), {chosen.stopped.params.n_components: chosen.stopped.aic})
         with progress("GGM", mixtures.rules(self), show=bool(self.verbose)) as watch:
-            found = selection.searched(
-                sample, self.unlabelled_weight_, search, threads, watch=watch, executor=self.executor
+            return selection.searched(
+                sample, chosen.weight, chosen.search, threads, watch=watch, executor=self.executor
             )
-        return found.fits[0], {size: float(values[0]) for size, values in found.tried.items()}
 
-    def _keep(self, fit: fitting.Fits, frame: mixtures.Frame, codes: Any, curve: dict[int, float]) -> None:
-        params, shape = fit.params, fit.model.shape
+    def _keep(self, found: selection.Found, frame: mixtures.Frame, codes: Any) -> None:
+        fit, params = found.fits[0], found.fits[0].params
         self.component_prior_ = params.component_prior[0]
         self.component_mean_ = frame.outside(params.component_mean[0])
-        matrices = shape.matrices(params.component_covariance, params.n_components)[0]
+        matrices = fit.model.shape.matrices(params.component_covariance, params.n_components)[0]
         self.component_covariance_ = frame.covariance_outside(matrices)
-        given = params.class_given_component[0]
-        self.class_given_component_ = given if given.shape[1] else np.ones((len(given), 1))
-        self.component_count_ = params.count[0]
-        weight = fitting.weights(codes[None], self.unlabelled_weight_).sum()
-        jacobian = float(weight * frame.log_scale)
-        self.aic_ = float(fit.aic[0]) + jacobian
-        inner = float((codes >= 0).sum() * frame.log_scale) if fit.model.own_components else jacobian
-        self.aic_curve_ = {size: value + inner for size, value in curve.items()}
-        self.degenerate_ = bool(fit.degenerate[0])
-        self.history_ = np.array(fit.histories[0] if fit.histories else (float(fit.log_likelihood[0]),))
-        self.n_iter_, self.converged_ = int(fit.n_iter[0]), bool(params.settled[0])
         self.unlabelled_ = not (codes >= 0).any()
+        self.class_given_component_ = params.class_given_component[0]
+        if self.unlabelled_:
+            self.classes_, self.class_given_component_ = np.arange(params.n_components), np.eye(params.n_components)
+        self.component_count_ = params.count[0]
+        jacobian = float(fitting.weights(codes[None], self.unlabelled_weight_).sum() * frame.log_scale)
+        self.aic_ = float(fit.aic[0]) + jacobian
+        inner = float((codes >= 0).sum() * frame.log_scale) if found.by_class else jacobian
+        self.aic_curve_ = {size: float(values[0]) + inner for size, values in found.tried.items()}
+        self.degenerate_ = bool(fit.degenerate[0])
+        self.history_ = np.array(fit.histories[0]) - jacobian
+        self.n_iter_, self.converged_ = int(fit.n_iter[0]), bool(params.settled[0]) and not fit.interrupted
         self._frame = frame
 
     def predict_component(self, X: Any) -> Any:
@@ -200,7 +209,10 @@ class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return self._posterior(mixtures.checked_points(self, X, reset=False), threads)
 
     def predict_proba(self, X: Any) -> Floats:
-        """P(class | example), (n_examples, n_classes)."""
+        """P(class | example), (n_examples, n_classes); P(component | example) where nothing was labelled."""
+        check_is_fitted(self)
+        if self.unlabelled_:
+            return self.component_given_example(X)
         return mixtures.normalised(self.component_given_example(X) @ self.class_given_component_)
 
     def predict(self, X: Any) -> Any:
@@ -218,10 +230,10 @@ class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(largest + np.log(np.exp(joint - largest).sum(axis=0)))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Mean accuracy with labels, mean log p(x) without."""
+        """Mean accuracy on examples that have a label, or mean log p(x) if ``y`` is not given."""
         if y is None:
             return float(self.score_samples(X).mean())
-        return float(super().score(X, y, sample_weight))
+        return mixtures.accuracy(self, X, y, sample_weight)
 
     def sample(self, n_samples: int = 1) -> tuple[Floats, Any]:
         """Draw examples from the mixture, with the component of each."""

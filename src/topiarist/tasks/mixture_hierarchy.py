@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,12 +25,23 @@ TINY = 1e-300  # in the place of log 0
 NEGLIGIBLE = 1e-3  # a component with less than this share of a class is left out of its hierarchy
 
 
-class Assignment(NamedTuple):
-    """Where examples belong: a node of the tree, its level (1 are the components), and how probable it is."""
+class Place(NamedTuple):
+    """A node of the tree for each example, and its level: 1 are the components."""
 
     cluster: Any
     level: Any
+
+
+class Assignment(Place):
+    """Where examples belong, ``cluster, level = assignment``; ``probability`` tells how probable each node is."""
+
     probability: Floats
+
+    def __new__(cls, cluster: Any, level: Any, probability: Floats) -> Assignment:
+        """Two to unpack, one beside."""
+        made = super().__new__(cls, cluster, level)
+        made.probability = probability
+        return made
 
 
 class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
@@ -59,6 +71,8 @@ class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
         The component of the mixture that each leaf is; all of them unless ``of_class`` leaves some out.
     weight_ : array
         P(leaf), or P(leaf | class).
+    ggm_ : GGM
+        A copy of the mixture: what is fitted anew later does not change the hierarchy.
     """
 
     def __init__(
@@ -80,7 +94,7 @@ class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
         options.check_integer("n_samples", self.n_samples, 100, hint="20000")
         if not hasattr(ggm, "component_covariance_"):
             raise UsageError(f"expected a fitted GGM, got {ggm!r:.60}", hint="MixtureHierarchy().fit(GGM().fit(X))")
-        self.ggm_ = ggm
+        self.ggm_ = copy(ggm)
         weight = self._weights(ggm)
         least = 0.0 if self.of_class is None else min(NEGLIGIBLE, float(weight.max()))
         self.components_ = np.flatnonzero(weight >= least)

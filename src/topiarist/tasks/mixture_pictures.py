@@ -73,7 +73,7 @@ def scatter(
     chosen = list(dimensions)
     if len(chosen) not in (2, 3) or max(chosen) >= points.shape[1] or min(chosen) < 0:
         raise InputError(f"expected two or three of {points.shape[1]} dimensions, got {chosen}", hint="(0, 1)")
-    groups = ggm.predict_component(points) if labels is None else np.asarray(labels)
+    groups = ggm.predict_component(X) if labels is None else np.asarray(labels)
     drawing: Any = _axes(ax, (6.0, 5.0), **({"projection": "3d"} if len(chosen) == 3 else {}))
     some = np.linspace(0, len(points) - 1, min(MANY, len(points))).astype(int)
     for number, group in enumerate(np.unique(groups)):

@@ -6,25 +6,28 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, column_or_1d, validate_data
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import assert_all_finite, column_or_1d, validate_data
 from threadpoolctl import threadpool_limits
 
 from topiarist.errors import InputError, UsageError
 from topiarist.models import em
 from topiarist.models import ggm_selection as selection
+from topiarist.models.ggm_fitting import Fits
 from topiarist.models.ggm_kinds import SHAPES
 from topiarist.models.ggm_shapes import Floats
 from topiarist.models.ggm_starts import STARTS, Sample
 from topiarist.models.ggm_values import Options, Params
 from topiarist.scale.threads import Threads
-from topiarist.tasks import options
+from topiarist.tasks import labels, options
 
 WEIGHTS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)  # of unlabelled examples, tried by cross-validation
 UNKNOWN = -1
+ROUNDING = 1e-12  # a feature that varies by less, in its own size or the greatest deviation, is constant
+FAR = 1e100  # in deviations: beyond, squares would overflow
 LABELS_EACH = 2  # labelled examples for each feature: with fewer, unlabelled ones must tell where a class lies
 TOLD_BY_LABELS = 0.1  # weight of unlabelled examples where there are so many
 
@@ -45,11 +48,12 @@ class Frame:
         """The frame of these examples."""
         centre = points.mean(axis=0)
         deviation = points.std(axis=0)
-        least, largest = float(deviation.min()), float(deviation.max())
-        if largest <= 0:
+        largest = float(deviation.max())
+        varying = deviation > ROUNDING * np.maximum(np.abs(centre), largest)
+        if not varying.any():
             return cls(centre, np.ones(points.shape[1]))
-        if least <= 0 or (largest / least) ** 2 > condition_limit:
-            return cls(centre, np.where(deviation > 0, deviation, 1.0))
+        if not varying.all() or (largest / float(deviation.min())) ** 2 > condition_limit:
+            return cls(centre, np.where(varying, deviation, 1.0))
         return cls(centre, np.full(points.shape[1], math.sqrt(float((deviation**2).mean()))))
 
     @property
@@ -110,23 +114,48 @@ def checked_points(estimator: Any, X: Any, *, reset: bool) -> Floats:
 
 
 def encoded(y: Any, points: Floats) -> tuple[Any, Any]:
-    """The classes, and the number of each example's class, −1 for those without a label; [0] if there are no labels."""
+    """The classes, none if there are no labels, and the number of each example's class, −1 without a label.
+
+    No label is −1, "-1", None or pandas' NA; NaN is refused, as in ``labels``.
+    """
     nobody = np.full(len(points), UNKNOWN)
     if y is None:
-        return np.zeros(1, np.int64), nobody
-    labels = column_or_1d(check_array(y, ensure_2d=False, dtype=None, ensure_all_finite=True), warn=True)
-    if len(labels) != len(points):
-        raise InputError(f"expected {len(points)} labels, one for each example, got {len(labels)}", hint="-1 for none")
-    if labels.dtype.kind == "O":
-        known = np.array([label is not None and label != UNKNOWN for label in labels])
-    else:
-        known = labels != UNKNOWN if labels.dtype.kind in "if" else np.ones(len(labels), bool)
-    if not known.any():
-        return np.zeros(1, np.int64), nobody
-    check_classification_targets(labels[known])
-    classes, codes = np.unique(labels[known], return_inverse=True)
-    nobody[known] = codes
+        return np.zeros(0, np.int64), nobody
+    given = column_or_1d(_as_array(y), warn=True)
+    if given.dtype.kind == "f":
+        assert_all_finite(given[~np.isnan(given)], input_name="y")
+    if len(given) != len(points):
+        raise InputError(f"expected {len(points)} labels, one for each example, got {len(given)}", hint="-1 for none")
+    if labels._without_label(given).all():
+        return np.zeros(0, np.int64), nobody
+    known, has = labels.labels_to_score(given, len(points))
+    classes, codes = np.unique(known, return_inverse=True)
+    nobody[has] = codes
     return classes, nobody
+
+
+def _as_array(y: Any) -> Any:
+    """Labels as an array; a list of texts and others stays what it is, where NumPy would turn −1 and NaN into texts."""
+    given = np.asarray(y)
+    if given.dtype.kind == "U" and not isinstance(y, np.ndarray) and not all(isinstance(label, str) for label in y):
+        mixed = np.empty(len(given), object)
+        mixed[:] = list(y)
+        return mixed
+    return given
+
+
+def accuracy(estimator: Any, X: Any, y: Any, sample_weight: Any) -> float:
+    """Share of the labelled examples whose label is predicted."""
+    predicted = estimator.predict(X)
+    known, has = labels.labels_to_score(_as_array(y), len(predicted))
+    if estimator.unlabelled_ and known.dtype.kind not in "iufb":
+        raise InputError(
+            f"the mixture was fitted without labels and predicts components 0 to {len(estimator.classes_) - 1}, got"
+            f" labels such as {str(known[0])!r} to score",
+            hint="fit(X, y) to learn the labels, or score(X) for the mean log p(x)",
+        )
+    weight = None if sample_weight is None else np.asarray(sample_weight)[has]
+    return float(accuracy_score(known, predicted[has], sample_weight=weight))
 
 
 def search_of(estimator: Any, points: Floats, codes: Any, seed: int) -> selection.Search:
@@ -170,9 +199,16 @@ def _sizes(estimator: Any, n_examples: int, n_classes: int, own: bool) -> tuple[
     return (int(number) // n_classes,)
 
 
-def cross_validated(
-    estimator: Any, sample: Sample, search: selection.Search, threads: Threads
-) -> tuple[selection.Search, float, dict[tuple[float, int], float] | None]:
+class Chosen(NamedTuple):
+    """What cross-validation settled, if it was asked for; and a fit, if Ctrl-C ended it."""
+
+    search: selection.Search
+    weight: float
+    table: dict[tuple[float, int], float] | None = None
+    stopped: Fits | None = None
+
+
+def cross_validated(estimator: Any, sample: Sample, search: selection.Search, threads: Threads) -> Chosen:
     """The search and the weight of unlabelled examples, after cross-validation where it was asked for."""
     by_weight = estimator.unlabelled_weight == "cv" and bool((sample.classes >= 0).any() and (sample.classes < 0).any())
     given = estimator.unlabelled_weight
@@ -181,17 +217,14 @@ def cross_validated(
         given = TOLD_BY_LABELS if told else 1.0
     by_size = estimator.n_components == "cv" and len(search.sizes) > 1
     if (not by_weight and not by_size) or sample.points.shape[1] < 2:
-        return search, float(given), None
-    if by_weight and not by_size:
-        table: dict[tuple[float, int], float] = {}
-        for weight in WEIGHTS:  # the number of components is chosen anew for each weight
-            folded = selection.cross_validated(sample, (weight,), replace(search, n_init=1), threads, whole=True)
-            table |= folded
-    else:
-        tried = WEIGHTS if by_weight else (float(given),)
-        table = selection.cross_validated(sample, tried, replace(search, n_init=1), threads)
-    weight, size = min(table, key=lambda key: (round(table[key], 12), key))
-    return (replace(search, sizes=(size,)) if by_size else search), weight, table
+        return Chosen(search, float(given))
+    tried = WEIGHTS if by_weight else (float(given),)
+    once = replace(search, n_init=1)
+    found = selection.cross_validated(sample, tried, once, threads, whole=not by_size)  # else K anew for each weight
+    if not found.surprise:
+        return Chosen(search, float(given), {}, found.stopped)
+    weight, size = found.best
+    return Chosen(replace(search, sizes=(size,)) if by_size else search, weight, found.surprise, found.stopped)
 
 
 def rules(estimator: Any) -> em.Rules:
@@ -220,9 +253,10 @@ def log_joint(estimator: Any, points: Floats, threads: Threads) -> Floats:
         prior[None], mean[None], covariance[None], nothing[None], np.ones(1, bool), np.zeros(1), prior[None],
         np.zeros(1, np.int64), np.zeros((1, len(prior)), bool),
     )  # fmt: skip
+    inside = np.clip(frame.inside(points), -FAR, FAR)
     overall = np.eye(points.shape[1])[None]
     model = selection.model_of(kind, overall, estimator.condition_limit, threads, 0)
-    joint: Floats = selection.joint_of(model, params, frame.inside(points)[None])[0] - frame.log_scale
+    joint: Floats = selection.joint_of(model, params, inside[None])[0] - frame.log_scale
     return joint
 
 

@@ -13,7 +13,7 @@ from topiarist import GGM, LSI, Corpus, MixtureHierarchy
 from topiarist.counts import CountSettings
 from topiarist.errors import InputError, UsageError
 from topiarist.models import ggm_selection as selection
-from topiarist.tasks import mixture_pictures
+from topiarist.tasks import lsi, mixture_pictures
 from topiarist.text.documents import Document
 
 EXPECTED = {"check_classifiers_classes": "has the labels -1 and 1, and -1 is an example without a label"}
@@ -554,3 +554,26 @@ def test_lsi_drops_rare_words_and_chooses_dimensions():
         LSI(min_count=10**6).fit(corpus.counts)
     classifier = make_pipeline(LSI(3), GGM(random_state=0)).fit(corpus.counts, labels)
     assert classifier.score(corpus.counts, labels) > 0.95
+
+
+def test_lsi_never_makes_all_points_the_same():
+    corpus, labels = corpus_of()
+    with pytest.raises(UsageError, match="one dimension of length one tells nothing"):
+        LSI(1).fit(corpus.counts)
+    assert np.ptp(LSI(1, unit_length=False, random_state=0).fit_transform(corpus.counts)) > 0.1
+    for given in (labels, None):
+        assert min(LSI(None, random_state=0).fit(corpus.counts, given).curve_) == 2
+        assert min(LSI(None, unit_length=False, random_state=0).fit(corpus.counts, given).curve_) == 1
+    with pytest.warns(UserWarning, match="n_dimensions=8, but 3 documents with 22 words span at most 3"):
+        assert LSI(8, random_state=0).fit_transform(corpus.counts[:3]).shape == (3, 3)
+
+
+def test_lsi_chooses_by_documents_that_had_no_part_in_the_weights(monkeypatch):
+    corpus, labels = corpus_of(60)
+    weighed = []
+    honest = lsi.inverse_document_frequency
+    monkeypatch.setattr(
+        lsi, "inverse_document_frequency", lambda counts: (weighed.append(counts.shape[0]), honest(counts))[1]
+    )
+    LSI(None, random_state=0).fit(corpus.counts, labels)
+    assert weighed == [60, *[48] * 5]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from topiarist.counts.lsi import LatentSpace, truncated_svd
 from topiarist.counts.split import split_tokens
 from topiarist.counts.validation import Csr, check_counts, word_totals
 from topiarist.counts.weighting import inverse_document_frequency, tfidf, unit_rows
-from topiarist.errors import InputError
+from topiarist.errors import InputError, UsageError
 from topiarist.tasks import mixtures, options
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -29,7 +30,8 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     ----------
     n_dimensions : int or None, default 16
         Dimensions. None: by cross-validation; with labels (−1: none) those that classify held-out documents best, else
-        those from which the other half of each document's words is told best.
+        those from which the other half of each document's words is told best. One dimension is tried only without
+        ``unit_length``.
     min_count : int, default 1
         Words that occur less often in the fitted counts are left out.
     weighting : "counts" or "idf", default "idf"
@@ -83,7 +85,7 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
                 hint="a smaller min_count",
             )
         rng = options.generator(self.random_state)
-        self._idf = inverse_document_frequency(counts) if self.weighting == "idf" else None
+        self._idf = self._idf_of(counts)
         seed = int(rng.integers(2**31))
         with threadpool_limits(limits=1, user_api="blas"):
             space, self.curve_ = self._space(counts, y, seed, rng)
@@ -95,7 +97,7 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     def transform(self, X: Any) -> Floats:
         """The points of documents, (n_documents, n_dimensions)."""
         check_is_fitted(self)
-        return self._points(self._weighted(self._counts(X, reset=False)), self.word_factors_)
+        return self._points(self._weighted(self._counts(X, reset=False), self.kept_, self._idf), self.word_factors_)
 
     def words_of(self, points: Any) -> Floats:
         """The weight of every word at points of the space, (n_points, n_words): back from dimensions to words."""
@@ -103,22 +105,33 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         return np.atleast_2d(np.asarray(points, np.float64)) @ self.word_factors_.T
 
     def _space(self, counts: Csr, y: Any, seed: int, rng: Any) -> tuple[LatentSpace, dict[int, float] | None]:
-        rows = self._weighted(counts)
+        rows = self._weighted(counts, self.kept_, self._idf)
         most = min(*counts.shape, int(self.kept_.sum()))
         if self.n_dimensions is not None:
+            if self.n_dimensions > most:
+                warnings.warn(
+                    f"n_dimensions={self.n_dimensions}, but {counts.shape[0]} documents with {int(self.kept_.sum())}"
+                    f" words span at most {most}: so many are used",
+                    UserWarning,
+                    stacklevel=3,
+                )
             return truncated_svd(rows, min(self.n_dimensions, most), seed=seed), None
-        sizes = [size for size in TRIED if size <= min(self.max_dimensions, most)] or [1]
+        least = 2 if self.unit_length else 1  # on a line all points of length one are the same, or its opposite
+        sizes = [size for size in TRIED if least <= size <= min(self.max_dimensions, most)] or [min(least, most)]
         codes = mixtures.encoded(y, np.empty((counts.shape[0], 0)))[1]
         labelled = int((codes >= 0).sum())
         if labelled > N_FOLDS and len(np.unique(codes[codes >= 0])) > 1:
-            curve = self._classified(rows, codes, sizes, seed, rng)
+            curve = self._classified(counts, codes, sizes, seed, rng)
         else:
             curve = self._completed(counts, sizes, seed)
         best = min(curve, key=lambda size: (round(curve[size], 12), size))
         return truncated_svd(rows, best, seed=seed), curve
 
-    def _classified(self, rows: Csr, codes: Any, sizes: list[int], seed: int, rng: Any) -> dict[int, float]:
-        """Share of held-out labels that one Gaussian for each class, of one covariance, gets wrong."""
+    def _classified(self, counts: Csr, codes: Any, sizes: list[int], seed: int, rng: Any) -> dict[int, float]:
+        """Share of held-out labels that one Gaussian for each class, of one covariance, gets wrong.
+
+        Words, their weights and the space come from the other documents alone.
+        """
         from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
         from topiarist.models.ggm_selection import folds_of
@@ -126,7 +139,9 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         folds, labelled = folds_of(codes, N_FOLDS, rng), codes >= 0
         wrong = dict.fromkeys(sizes, 0.0)
         for fold in range(N_FOLDS):
-            train = labelled & (folds != fold)
+            train, others = labelled & (folds != fold), counts[folds != fold]
+            kept = word_totals(others) >= self.min_count
+            rows = self._weighted(counts, kept if kept.any() else self.kept_, self._idf_of(others))
             space = truncated_svd(rows[folds != fold], max(sizes), seed=seed)
             points = self._points(rows, np.asarray(space.word_factors, np.float64), unit=False)
             for size in sizes:
@@ -140,7 +155,9 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
 
     def _completed(self, counts: Csr, sizes: list[int], seed: int) -> dict[int, float]:
         """Mean squared error of one half of each document's words, told from the other half through the space."""
-        seen, unseen = (self._weighted(part) for part in split_tokens(counts, (0.5, 0.5), seed=seed))
+        halves = split_tokens(counts, (0.5, 0.5), seed=seed)
+        idf = self._idf_of(halves[0])
+        seen, unseen = (self._weighted(part, self.kept_, idf) for part in halves)
         space = truncated_svd(seen, max(sizes), seed=seed)
         factors = np.asarray(space.word_factors, np.float64)
         there, wanted = np.asarray(seen @ factors), np.asarray(unseen @ factors)
@@ -148,11 +165,14 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         gains = np.cumsum((2 * there * wanted - there**2).sum(axis=0))
         return {size: (total - float(gains[size - 1])) / counts.shape[0] for size in sizes if size <= len(gains)}
 
-    def _weighted(self, counts: Csr) -> Csr:
+    def _idf_of(self, counts: Csr) -> Floats | None:
+        return inverse_document_frequency(counts) if self.weighting == "idf" else None
+
+    def _weighted(self, counts: Csr, words: Any, idf: Floats | None) -> Csr:
         kept = counts.copy()
-        kept.data = np.where(self.kept_[kept.indices], kept.data, 0.0).astype(kept.data.dtype)
+        kept.data = np.where(words[kept.indices], kept.data, 0.0).astype(kept.data.dtype)
         kept.eliminate_zeros()
-        rows: Csr = unit_rows(kept if self._idf is None else tfidf(kept, self._idf))
+        rows: Csr = unit_rows(kept if idf is None else tfidf(kept, idf))
         return rows
 
     def _points(self, rows: Csr, factors: Floats, *, unit: bool = True) -> Floats:
@@ -178,6 +198,11 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         options.check_number("min_count", self.min_count, 0, hint="40")
         options.check_one_of("weighting", self.weighting, ("counts", "idf"))
         options.check_one_of("unit_length", self.unit_length, (True, False))
+        if self.n_dimensions == 1 and self.unit_length:
+            raise UsageError(
+                "one dimension of length one tells nothing: all points would be 1 or −1",
+                hint="2 or more dimensions, or unit_length=False",
+            )
 
     @property
     def _n_features_out(self) -> int:

@@ -112,3 +112,6 @@ SEARCH_MILLISECONDS, SEARCH_BUILD, SEARCH_MEMORY = 50.0, 2.0, 1.5
 
 COLLECTION_MINUTES, COLLECTION_MEMORY, COLLECTION_OPENED, COLLECTION_FILED = 10.0, 3.0, 1.0, 500.0
 """Growing 192,000 abstracts on two cores: most minutes and GB; seconds to open; least documents filed in a second."""
+
+EXPLORER_PAGE, EXPLORER_SEARCH, EXPLORER_GROWTH = 300.0, 100.0, 1.2
+"""Greatest p95 of the server's milliseconds for a page and a search; memory after many readers in times of before."""

@@ -31,6 +31,7 @@ BENCHMARKS = {
     "gaussians": "benchmarks.bench_gaussians",
     "search": "benchmarks.bench_search",
     "collection": "benchmarks.bench_collection",
+    "explorer": "benchmarks.bench_explorer",
 }
 
 

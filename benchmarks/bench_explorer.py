@@ -48,9 +48,9 @@ def main(settings: Settings) -> dict:
     ]
     found.table(["page", "median", "p95", "longest"], rows)
     found.say(
-        f"{READERS} readers at once for {crowd['seconds']:.0f} s: {crowd['requests']:,} pages, {crowd['errors']} errors,"
-        f" median {1000 * crowd['median']:.0f} ms, p95 {1000 * crowd['p95']:.0f} ms; memory {before / 1e6:,.0f} MB before"
-        f" and {after / 1e6:,.0f} MB after."
+        f"{READERS} readers at once for {crowd['seconds']:.0f} s: {crowd['requests']:,} pages, {crowd['errors']}"
+        f" errors, median {1000 * crowd['median']:.0f} ms, p95 {1000 * crowd['p95']:.0f} ms; memory"
+        f" {before / 1e6:,.0f} MB before and {after / 1e6:,.0f} MB after."
     )
     searches = [kind for kind in times if kind.startswith("search")]
     found.bar(

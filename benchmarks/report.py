@@ -262,6 +262,7 @@ SECTIONS: dict[str, Callable[[dict], str]] = {
     "categorising": findings.render,
     "search": findings.render,
     "collection": findings.render,
+    "explorer": findings.render,
     "dask": _dask,
     "out_of_core": _out_of_core,
     "device": findings.render,

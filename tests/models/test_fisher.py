@@ -13,10 +13,11 @@ from scipy.sparse import csr_array
 from tests.oracles import similarity, trees
 from tests.strategies import counts, simplex_rows
 from topiarist.kernels import load, search
-from topiarist.models import fisher, fisher_matrix
+from topiarist.models import fisher, fisher_information, fisher_matrix
 from topiarist.models.engine import Engine
 from topiarist.models.fisher import Lens
 from topiarist.scale.threads import Threads
+from topiarist.tasks.lenses import lens_of
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 FLAT = json.loads((FIXTURES / "fisher_flat.json").read_text())
@@ -94,6 +95,7 @@ def test_features_matrix_and_literal_sums_agree(X, seed, tree, one_class, kernel
     X = csr_array(X)
     lens, rows, words, mix = random_case(X, seed, tree=tree, one_class=one_class and tree)
     dense = X.toarray()
+    filled = dense.any(axis=1)  # a document without words is like none, whatever row it is given
     pairs = [(i, n) for i in range(len(dense)) for n in range(len(dense))]
     literal = {
         "topical": [similarity.topical(rows[i], rows[n], lens.class_prior) for i, n in pairs],
@@ -106,7 +108,7 @@ def test_features_matrix_and_literal_sums_agree(X, seed, tree, one_class, kernel
             similarity.levels(dense[i], dense[n], rows[i], rows[n], mix, words, lens.one_class) for i, n in pairs
         ]
     for part, values in literal.items():
-        wanted = np.reshape(values, (len(dense), len(dense)))
+        wanted = np.reshape(values, (len(dense), len(dense))) * np.outer(filled, filled)
         size = max(1.0, np.abs(wanted).max())
         np.testing.assert_allclose(matrix(lens, X, rows, (part,), None, kernels), wanted, atol=1e-10 * size)
         np.testing.assert_allclose(by_features(lens, X, rows, (part,)), wanted, atol=1e-10 * size)
@@ -117,7 +119,8 @@ def test_features_matrix_and_literal_sums_agree(X, seed, tree, one_class, kernel
 def test_kernels_are_positive_semi_definite(one_class, normalise):
     X = csr_array(np.random.default_rng(1).poisson(0.7, (30, 40)).astype(float))
     lens, rows, *_ = random_case(X, 1, tree=True, one_class=one_class)
-    for seen in (lens, fisher.informed(lens, X, rows)):
+    for kind in fisher_information.KINDS:
+        seen = fisher_information.informed(lens, X, rows, kind)
         square = matrix(seen, X, rows, ("topical", "lexical", "levels"), normalise)
         np.testing.assert_allclose(square, square.T, atol=1e-10 * np.abs(square).max())
         assert np.linalg.eigvalsh((square + square.T) / 2).min() > -1e-10 * np.abs(square).max()
@@ -127,27 +130,86 @@ def test_kernels_are_positive_semi_definite(one_class, normalise):
             np.testing.assert_allclose(np.diag(square), 1.0)
 
 
-@given(X=counts(max_docs=6, max_words=7, min_filled=2), seed=st.integers(0, 10**6), one_class=st.booleans())
-@settings(max_examples=40, deadline=None)
-def test_the_corrected_kernel_is_the_literal_one(X, seed, one_class):
-    """(F6): scores of P(j|ν) and P(α), divided by the diagonal of the information that the documents show."""
+@given(
+    X=counts(max_docs=6, max_words=7, min_filled=2),
+    seed=st.integers(0, 10**6),
+    one_class=st.booleans(),
+    kind=st.sampled_from(["diagonal", "hofmann"]),
+)
+@settings(max_examples=60, deadline=None)
+def test_the_corrected_kernels_are_the_literal_ones(X, seed, one_class, kind):
+    """(F6): scores divided by the root of their mean square, over tokens or over documents, a tenth from the model."""
     X = csr_array(X)
     lens, rows, words, mix = random_case(X, seed, tree=True, one_class=one_class)
-    seen, dense, total = fisher.informed(lens, X, rows), X.toarray(), X.sum()
+    seen, dense = fisher_information.informed(lens, X, rows, kind), X.toarray()
+    filled = np.flatnonzero(dense.any(axis=1))
     senses = [similarity.sense(dense[i], rows[i], mix, words, one_class) for i in range(len(dense))]
-    information = sum(dense[i][:, None] / total * senses[i] ** 2 for i in range(len(dense)))
     p_hat = dense / np.maximum(dense.sum(axis=1, keepdims=True), 1)
-    scores = [
+    if one_class or kind == "hofmann":
+        shown = sum((p_hat[i][:, None] * senses[i]) ** 2 for i in filled) / len(filled)
+        of_classes, scores = (rows[filled] ** 2).mean(axis=0), rows
+    else:
+        shown = sum(dense[i][:, None] / X.sum() * senses[i] ** 2 for i in filled)
+        joint = rows[:, None, :] * similarity.word_given_class(mix, words).T
+        tokens = joint / joint.sum(axis=2, keepdims=True)  # P(α|d,j)
+        of_classes = np.einsum("dj,dja->a", dense / X.sum(), tokens**2)
+        scores = np.einsum("dj,dja->da", p_hat, tokens)
+    joint = words.T * (lens.class_prior @ mix)
+    expected = (joint + np.outer(joint.sum(axis=1), lens.class_prior @ mix)) / 2
+    information = fisher_information.steadied(shown, expected)
+    of_classes = fisher_information.steadied(of_classes, lens.class_prior)
+    lexical = [
         np.divide(p_hat[i][:, None] * senses[i], np.sqrt(information), out=np.zeros_like(information),
                   where=information > 0)
         for i in range(len(dense))
     ]  # fmt: skip
-    wanted = np.array([[(a * b).sum() for b in scores] for a in scores])
-    np.testing.assert_allclose(matrix(seen, X, rows, ("lexical",)), wanted, atol=1e-9 * max(1, wanted.max()))
-    np.testing.assert_allclose(by_features(seen, X, rows, ("lexical",)), wanted, atol=1e-9 * max(1, wanted.max()))
-    np.testing.assert_allclose(
-        matrix(seen, X, rows, ("topical",)), by_features(seen, X, rows, ("topical",)), atol=1e-10 * len(rows) ** 2
-    )
+    topical = scores * dense.any(axis=1)[:, None] / np.sqrt(of_classes)
+    for part, wanted in {
+        "lexical": np.array([[(a * b).sum() for b in lexical] for a in lexical]),
+        "topical": topical @ topical.T,
+    }.items():
+        size = max(1, wanted.max())
+        np.testing.assert_allclose(matrix(seen, X, rows, (part,)), wanted, atol=1e-9 * size, err_msg=part)
+        np.testing.assert_allclose(by_features(seen, X, rows, (part,)), wanted, atol=1e-9 * size, err_msg=part)
+
+
+@pytest.mark.parametrize("kind", ["diagonal", "hofmann"])
+@pytest.mark.parametrize("one_class", [False, True])
+def test_documents_outside_the_fit_are_of_the_size_of_those_inside(kind, one_class):
+    """A sense that the documents of the fit hardly have would otherwise weigh 1e9 times as much as any other."""
+    rng = np.random.default_rng(0)
+    words = np.full((2, 12), 1e-6)
+    words[0, :6] = words[1, 6:] = 1 / 6
+    words /= words.sum(axis=1, keepdims=True)
+    reading = {"effective_length": 2.0, "one_class": True} if one_class else {"smoothing": 1e-3}
+    lens = Lens(np.ascontiguousarray(words.T), np.eye(2), np.array([0.5, 0.5]), **reading)
+    inside = csr_array(np.kron(np.eye(2), rng.integers(1, 5, (20, 6))).astype(float))
+    outside = csr_array(rng.integers(1, 5, (20, 12)).astype(float))
+    seen = fisher_information.informed(lens, inside, fisher.read(ENGINE, lens, inside), kind)
+    norms = []
+    for X in (inside, outside):
+        features = fisher.lexical(seen, X, fisher.read(ENGINE, lens, X))
+        norms.append(np.sqrt(features.multiply(features).sum(axis=1)))
+    assert norms[1].max() < 10 * norms[0].max()
+
+
+def test_one_guard_for_features_and_their_products():
+    """A word that is next to impossible in a topic is so everywhere, or the kernel is no product of its features."""
+    rng = np.random.default_rng(3)
+    words = simplex_rows(rng, 3, 8)
+    words[0, 2], words[1, 3], words[:, 5] = 1e-31, 1e-200, 1e-40
+    model = type("Stranger", (), {})()
+    model.components_, model.component_prior_ = words, np.ones(3) / 3
+    lens, X, rows = lens_of(model), csr_array(rng.poisson(1.0, (9, 8)).astype(float)), simplex_rows(rng, 9, 3)
+    for seen in (lens, *(fisher_information.informed(lens, X, rows, kind) for kind in ("diagonal", "hofmann"))):
+        for kernels in TELLINGS:
+            square = matrix(seen, X, rows, ("lexical",), None, kernels)
+            np.testing.assert_allclose(by_features(seen, X, rows, ("lexical",)), square, rtol=1e-10)
+
+
+def test_a_lens_of_one_class_tells_its_topics():
+    with pytest.raises(ValueError, match=r"P\(topic\|class\) must be told"):
+        Lens(np.ones((4, 2)) / 4, None, np.ones(2) / 2, one_class=True)
 
 
 def test_the_expected_row_is_one_step_of_em():

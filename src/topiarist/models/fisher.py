@@ -23,12 +23,14 @@ from scipy.sparse import csr_array
 
 from topiarist.counts.validation import Csr, token_counts
 from topiarist.counts.weighting import scale_rows, shortened
+from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.kernels.search import SearchKernels
 from topiarist.kernels.shard import Side
 from topiarist.models import categorisers, plsa
 from topiarist.models.engine import TINY, Engine, Floats
 
 CELLS = 1 << 22  # numbers in a block of tokens × topics
+FEWEST_TOKENS = 1e-150  # of a document that has any: its square is still a number
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,8 @@ class Lens:
     ``inverse_temperature``, ``smoothing``, ``effective_length`` and ``class_tokens`` say how the model reads a new
     document: folded in, or, where tokens of given classes were counted, by (K2) of docs/models/hplc.md. The posterior
     P(ν|d,j) of a token is always the untempered one. The information is that of (F6), or None: then the parameters
-    themselves stand for it, which is the kernel of the paper.
+    themselves stand for it, which is the kernel of the paper. ``row_scores``: with information too, the topical score
+    is P(α|d) itself, and not what the tokens make of it.
     """
 
     by_word: Floats  # P(j|ν)  (n_words, n_topics), C-contiguous
@@ -51,6 +54,7 @@ class Lens:
     class_tokens: Floats | None = None  # #α
     word_information: Floats | None = None  # (n_words, n_topics)
     class_information: Floats | None = None  # (n_classes,)
+    row_scores: bool = False
 
     def __post_init__(self) -> None:
         n_topics = self.by_word.shape[1]
@@ -59,6 +63,8 @@ class Lens:
             raise ValueError(f"{n_topics} topics do not go with {len(self.class_prior)} classes and a mix of {wanted}")
         if self.class_tokens is not None and self.class_tokens.shape != self.class_prior.shape:
             raise ValueError(f"{len(self.class_tokens)} classes were counted, the model has {len(self.class_prior)}")
+        if self.one_class and self.mix is None:
+            raise ValueError("where a document has one class, P(topic|class) must be told")
 
     @property
     def n_classes(self) -> int:
@@ -125,16 +131,15 @@ def token_posteriors(lens: Lens, rows: Floats, columns: Any) -> Floats:
     if lens.one_class and lens.mix is not None:
         return np.asarray(own * (divided(rows, own @ lens.mix.T) @ lens.mix))
     joint = own * (rows if lens.mix is None else rows @ lens.mix)
-    if lens.one_class:  # as many topics as classes: every token has its document's
-        return np.where(own > 0, rows, 0.0)
     return divided(joint, joint.sum(axis=1, keepdims=True))
 
 
 def topical(engine: Engine, lens: Lens, counts: Csr, rows: Floats) -> Floats:
     """(F1), (F6): the scores of P(α), (documents, classes)."""
     if lens.class_information is None:
-        return divided(rows.astype(np.float64), np.sqrt(np.asarray(lens.class_prior, np.float64)))
-    return divided(expected(engine, lens, counts, rows), np.sqrt(lens.class_information))
+        return per_root(rows.astype(np.float64), np.asarray(lens.class_prior, np.float64))
+    scores = rows.astype(np.float64) if lens.row_scores else expected(engine, lens, counts, rows)
+    return per_root(scores, lens.class_information)
 
 
 def expected(engine: Engine, lens: Lens, counts: Csr, rows: Floats) -> Floats:
@@ -174,7 +179,7 @@ def lexical(lens: Lens, counts: Csr, rows: Floats) -> Csr:
     values = np.empty((counts.nnz, n_topics))
     for here, docs in blocks(counts, n_topics):
         columns = counts.indices[here]
-        scores = divided(token_posteriors(lens, rows[docs], columns), np.sqrt(lens.word_scale(columns)))
+        scores = per_root(token_posteriors(lens, rows[docs], columns), lens.word_scale(columns))
         values[here] = p_hat.data[here, None] * scores
     places = counts.indices.astype(np.int64)[:, None] * n_topics + np.arange(n_topics)
     shape = (counts.shape[0], counts.shape[1] * n_topics)
@@ -204,7 +209,7 @@ def lexical_lengths(engine: Engine, kernels: SearchKernels, lens: Lens, counts: 
         kernels.lexical_lengths(indptr, side.indices, side.data, own[part], words, squares, out[part])
 
     engine.threads.map(piece, side.pieces)
-    return divided(out, token_counts(counts) ** 2)
+    return np.asarray(out / np.maximum(token_counts(counts), FEWEST_TOKENS) ** 2)
 
 
 def meeting(lens: Lens, columns: Any, rows: Floats) -> tuple[Floats, Floats]:
@@ -217,26 +222,7 @@ def meeting(lens: Lens, columns: Any, rows: Floats) -> tuple[Floats, Floats]:
     classes = own if lens.mix is None else own @ lens.mix.T
     if not lens.one_class:
         return meet, classes
-    if lens.mix is None:
-        return divided(posterior, lens.word_scale(columns)), np.ones_like(classes)
     return divided(meet, classes), np.ones_like(classes)
-
-
-def informed(lens: Lens, counts: Csr, rows: Floats) -> Lens:
-    """(F6): the lens with the diagonal of the Fisher information, as these documents show it."""
-    words = np.zeros(lens.by_word.shape)
-    total = max(float(token_counts(counts).sum()), TINY)
-    classes = np.zeros(lens.n_classes)
-    flat = replace(lens, by_word=np.asarray(lens.word_given_class(), np.float64), mix=None, word_information=None)
-    for here, docs in blocks(counts, max(lens.n_topics, lens.n_classes)):
-        columns, weights = counts.indices[here], counts.data[here].astype(np.float64) / total
-        gather = csr_array((weights, columns, np.arange(len(columns) + 1)), shape=(len(columns), len(words)))
-        words += gather.T @ token_posteriors(lens, rows[docs], columns) ** 2
-        if not lens.one_class:
-            classes += weights @ token_posteriors(flat, rows[docs], columns) ** 2
-    if lens.one_class:
-        classes = (rows.astype(np.float64) ** 2).mean(axis=0)
-    return replace(lens, word_information=words, class_information=classes)
 
 
 def blocks(counts: Csr, n_topics: int) -> Iterator[tuple[slice, Any]]:
@@ -252,6 +238,12 @@ def blocks(counts: Csr, n_topics: int) -> Iterator[tuple[slice, Any]]:
 
 
 def divided(above: Floats, below: Floats) -> Floats:
-    """above / below, and nothing where there is nothing to divide by."""
+    """above / below, and nothing where there is nothing to divide by: less than the kernels take for possible."""
     below = np.broadcast_to(below, above.shape)
-    return np.divide(above, below, out=np.zeros(above.shape), where=below > TINY)
+    return np.divide(above, below, out=np.zeros(above.shape), where=below > SMALLEST_MIXTURE)
+
+
+def per_root(above: Floats, scale: Floats) -> Floats:
+    """above / √scale, guarded by the scale itself: features then leave out what their products leave out."""
+    scale = np.broadcast_to(scale, above.shape)
+    return np.divide(above, np.sqrt(scale), out=np.zeros(above.shape), where=scale > SMALLEST_MIXTURE)

@@ -33,11 +33,6 @@ class Term:
     dense: Floats | None
     lengths: Floats  # squared, of each document
 
-    @property
-    def scale(self) -> Floats:
-        """What brings it to unit length; nothing is left nothing."""
-        return fisher.divided(np.ones(len(self.lengths)), np.sqrt(self.lengths))
-
 
 def plain_lens(n_words: int) -> Lens:
     """One topic that says the same of every word: its lexical part is the inner product of p̂(j|d)."""
@@ -67,24 +62,37 @@ def term(engine: Engine, kernels: SearchKernels, lens: Lens, counts: Csr, rows: 
     return Term(lens, rows, dense, (dense**2).sum(axis=1))
 
 
-def scales(found: Sequence[Term], normalise: str | None) -> list[Floats]:
-    """What each term is multiplied by, for each document."""
-    if normalise == "parts":
-        return [term.scale for term in found]
-    whole = np.sum([term.lengths for term in found], axis=0)
-    scale = np.ones(len(whole)) if normalise is None else fisher.divided(np.ones(len(whole)), np.sqrt(whole))
-    return [scale] * len(found)
+def scales(lengths: Sequence[Floats], tokens: Floats, normalise: str | None) -> list[Floats]:
+    """What each term is multiplied by, for each document, from their squared lengths.
+
+    A document without a known word says nothing: what the models assume of it is no reason to be like another.
+    """
+    filled = (tokens > 0).astype(np.float64)
+    if normalise is None:
+        return [filled] * len(lengths)
+    if normalise == "total":
+        return [filled * unit(np.sum(lengths, axis=0))] * len(lengths)
+    return [filled * unit(length) for length in lengths]
+
+
+def unit(lengths: Floats) -> Floats:
+    """What brings squared lengths to one; nothing is left nothing."""
+    return np.divide(1.0, np.sqrt(lengths), out=np.zeros(len(lengths)), where=lengths > 0)
 
 
 def features(found: Sequence[Term], counts: Csr, normalise: str | None) -> Csr:
     """Explicit features, one block of columns for each term: the kernel is their inner product."""
     columns = []
-    for term, scale in zip(found, scales(found, normalise), strict=True):
+    for term, scale in zip(found, _scales(found, counts, normalise), strict=True):
         part = fisher.lexical(term.lens, counts, term.rows) if term.dense is None else csr_array(term.dense)
-        columns.append(scale_rows(part, scale.astype(np.float64)))
+        columns.append(scale_rows(part, scale.astype(np.float64, copy=False)))
     whole: Csr = csr_array(hstack(columns, format="csr"))
     whole.eliminate_zeros()
     return compact_indices(whole)
+
+
+def _scales(found: Sequence[Term], counts: Csr, normalise: str | None) -> list[Floats]:
+    return scales([term.lengths for term in found], token_counts(counts), normalise)
 
 
 def postings(counts: Csr, dtype: Any = np.float64) -> Postings:
@@ -103,7 +111,8 @@ def matrix(
     """The kernel of every pair of documents, (left, right); only the result has that size."""
     out = np.zeros((left[0].shape[0], right[0].shape[0]))
     index = postings(right[0])
-    pairs = zip(left[1], scales(left[1], normalise), right[1], scales(right[1], normalise), strict=True)
+    left_scales, right_scales = (_scales(found, counts, normalise) for counts, found in (left, right))
+    pairs = zip(left[1], left_scales, right[1], right_scales, strict=True)
     for own, own_scale, other, other_scale in pairs:
         if own.dense is not None and other.dense is not None:
             _add_dense(engine, own_scale[:, None] * own.dense, other_scale[:, None] * other.dense, out)

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from topiarist.counts.validation import check_counts
 from topiarist.errors import InputError, UsageError
 from topiarist.kernels import search as verbs
-from topiarist.models import fisher, fisher_matrix
+from topiarist.models import fisher, fisher_information, fisher_matrix
 from topiarist.models.engine import Engine, Floats
 from topiarist.models.fisher import Lens
 from topiarist.tasks import options, stored
@@ -42,9 +42,9 @@ class FisherKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         What is compared: topics, words in their sense, the use of a tree's levels (trees only), words alone.
     normalise : "parts", "total" or None, default "parts"
         Each part of each model to unit length, all together, or the literal sum.
-    information : "identity" or "diagonal", default "identity"
-        What stands for the Fisher information: the square-root parameters, as in the paper, or the diagonal as the
-        documents of the fit show it (Chappelier and Eckard's correction).
+    information : "identity", "diagonal" or "hofmann", default "identity"
+        What stands for the Fisher information: the square-root parameters, as in the paper; or the empirical diagonal,
+        as the documents of the fit show it, of scores token by token or of the paper's.
     inverse_temperature, word_smoothing, heldout_fraction : default "heldout", 0.01 and 0.1
         Of the PLSA models that are fitted here, see ``PLSA``: tempered and stopped by held-out tokens.
     n_init : int, default 1
@@ -153,9 +153,10 @@ class FisherKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 f"the models know {', '.join(map(str, sizes))} words, the counts have {n_words} columns",
                 hint="models and counts of one vocabulary",
             )
-        if self.information == "diagonal":
+        if self.information != "identity":
             with self._engine() as engine:
-                lenses = [fisher.informed(lens, counts, fisher.read(engine, lens, counts)) for lens in lenses]
+                seen = [(lens, counts, fisher.read(engine, lens, counts)) for lens in lenses]
+            lenses = [fisher_information.informed(*one, self.information) for one in seen]
         self._lenses = lenses
         self.history_ = [np.asarray(getattr(model, "history_", ())) for model in self.models_]
         self.n_iter_ = max(1, *(int(getattr(model, "n_iter_", 0)) for model in self.models_))
@@ -191,8 +192,8 @@ class FisherKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """This one if it is fitted; else, where all its models are, one that looks through them."""
         if hasattr(self, "_lenses") or not all(map(is_fitted, models := self._checked_models())):
             return self
-        if self.information == "diagonal":
-            raise UsageError("information='diagonal' needs documents to show it", hint="fit(X) first")
+        if self.information != "identity":
+            raise UsageError(f"information={self.information!r} needs documents to show it", hint="fit(X) first")
         ready = copy(self)
         ready.models_ = list(models)
         ready._look(None)
@@ -236,7 +237,7 @@ class FisherKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     def _checked_models(self) -> list[Any]:
         options.check_one_of("normalise", self.normalise, ("parts", "total", None))
-        options.check_one_of("information", self.information, ("identity", "diagonal"))
+        options.check_one_of("information", self.information, fisher_information.KINDS)
         try:
             wrong = [part for part in self._parts if part not in fisher_matrix.PARTS]
         except TypeError:

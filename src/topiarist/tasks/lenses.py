@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from topiarist.errors import UsageError
+from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.models.fisher import Lens
 
 WANTED = (
@@ -34,7 +35,7 @@ def lens_of(model: Any, dtype: Any = np.float64) -> Lens:
     length = next((getattr(model, name) for name in known if hasattr(model, name)), None)
     sizes = getattr(model, "class_tokens_", None)
     return Lens(
-        np.ascontiguousarray(np.asarray(words).T, dtype=dtype),
+        _possible(np.ascontiguousarray(np.asarray(words).T, dtype=dtype)),
         None if mix is None else np.asarray(mix, np.float64),
         np.asarray(prior, np.float64),
         one_class=mix is not None and not shares,
@@ -58,6 +59,12 @@ def tree_of(model: Any) -> tuple[Any, tuple[int, ...]] | None:
     if tree is None:
         return None
     return tree, tuple(getattr(model, "class_nodes_", tree.leaves))
+
+
+def _possible(by_word: Any) -> Any:
+    """Probabilities that the kernels take for none are none, here as there; shared where all are possible."""
+    hardly = (by_word > 0) & (by_word <= SMALLEST_MIXTURE)
+    return np.where(hardly, by_word.dtype.type(0), by_word) if hardly.any() else by_word
 
 
 def _names(model: Any) -> tuple[str, str, str] | None:

@@ -1,20 +1,25 @@
 """FisherKernel as people meet it: scikit-learn's laws, classifiers, models of every kind, bad input."""
 
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.decomposition import NMF
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_info
 
 from tests.oracles import similarity
 from tests.tasks.test_cam import planted
-from topiarist import CAM, HPLC, HPLSA, PLC, PLSA, FisherKernel, HierarchicalMixture, Tree
+from topiarist import CAM, HPLC, HPLSA, PLC, PLSA, PMM, FisherKernel, HierarchicalMixture, Tree
 from topiarist.errors import InputError, UsageError
 from topiarist.kernels import load
 from topiarist.models import fisher
@@ -50,7 +55,7 @@ def models_of(counts, leaf):
 @pytest.mark.parametrize("kind", ["sizes", "PLSA", "HPLSA", "CAM", "HPLC", "HierarchicalMixture", "several"])
 def test_features_and_kernel_agree(kind, normalise):
     counts, leaf = planted(60)
-    parts = ("topical", "lexical", "levels", "plain")
+    parts = ("topical", "lexical", "plain", *(() if kind in ("sizes", "PLSA") else ("levels",)))
     kernel = FisherKernel(models_of(counts, leaf)[kind], parts=parts, normalise=normalise, random_state=0).fit(counts)
     features, new = kernel.transform(counts), kernel.transform(counts[:7])
     square = kernel.kernel(counts)
@@ -143,6 +148,7 @@ def test_every_setting_is_explained():
         ({"normalise": "parts"}, {"normalise": "total"}),
         ({"normalise": None}, {"normalise": "total"}),
         ({"information": "identity"}, {"information": "diagonal"}),
+        ({"information": "hofmann"}, {"information": "diagonal"}),
         ({"inverse_temperature": 1.0}, {"inverse_temperature": 0.5}),
         ({"word_smoothing": 0.0}, {"word_smoothing": 0.5}),
         ({"heldout_fraction": None}, {"heldout_fraction": 0.3}),
@@ -190,6 +196,114 @@ def test_fitted_models_outlive_a_clone():
     assert cross_val_score(SVC(kernel=ready, C=10), counts, leaf, cv=3).mean() > 0.9
 
 
+@pytest.mark.parametrize("information", ["identity", "diagonal", "hofmann"])
+def test_a_frozen_kernel_is_not_fitted_again(information):
+    """As a classifier of scikit-learn clones its kernel, which would be unfitted then."""
+    counts, leaf = planted(80, length=60)
+    kernel = FisherKernel((1, 4), information=information, random_state=0).fit(counts)
+    frozen = kernel.frozen()
+    assert clone(SVC(kernel=frozen)).kernel is frozen
+    np.testing.assert_array_equal(frozen(counts[:5], counts), kernel.kernel(counts[:5], counts))
+    assert cross_val_score(SVC(kernel=frozen, C=10), counts, leaf, cv=3, error_score="raise").mean() > 0.9
+    assert repr(frozen).startswith("FisherKernel(")
+    assert repr(frozen).endswith(".frozen()")
+    with pytest.raises(NotFittedError):
+        FisherKernel().frozen()
+
+
+def test_fitted_models_need_no_fit():
+    counts, _ = planted(40)
+    models = FisherKernel((1, 3), random_state=0).fit(counts).models_
+    fitted, ready = FisherKernel(models).fit(counts), FisherKernel(models)
+    np.testing.assert_array_equal(ready.kernel(counts), fitted.kernel(counts))
+    np.testing.assert_array_equal(ready.transform(counts).toarray(), fitted.transform(counts).toarray())
+    assert ready.get_feature_names_out().tolist() == fitted.get_feature_names_out().tolist()
+    assert ready.frozen()(counts).shape == (40, 40)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"normalise": "rows"}, "normalise must be"),
+        ({"parts": ("topics",)}, "parts must be some of"),
+        ({"parts": ("levels",)}, "no model has one"),
+        ({"information": "diagonal"}, "information='diagonal' was not there when it was fitted"),
+    ],
+)
+def test_options_that_change_later_are_checked_when_they_are_used(changes, message):
+    counts, _ = planted(40)
+    kernel = FisherKernel((1, 2), random_state=0).fit(counts).set_params(**changes)
+    for use in (kernel.transform, kernel.kernel, kernel):
+        with pytest.raises(UsageError, match=message):
+            use(counts)
+
+
+@pytest.mark.parametrize("stranger", [KMeans(2), PMM(), NMF(2)], ids=lambda model: type(model).__name__)
+def test_models_of_other_kinds_are_found_out_before_anything_is_fitted(stranger, monkeypatch):
+    monkeypatch.setattr(PLSA, "fit", lambda *_: pytest.fail("it was fitted"))
+    counts, _ = planted(40)
+    kinds = "PLSA, HPLSA, CAM, PLC, HPLC, HierarchicalMixture"
+    with pytest.raises(UsageError, match=rf"models of the kinds {kinds}, .* got {type(stranger).__name__}\("):
+        FisherKernel([64, stranger]).fit(counts)
+
+
+def test_threads_that_share_a_kernel_leave_other_libraries_alone():
+    counts, _ = planted(60)
+    kernel = FisherKernel((1, 3), random_state=0, n_threads=1).fit(counts)
+    before = [(one["internal_api"], one["num_threads"]) for one in threadpool_info() if one["user_api"] == "blas"]
+    with ThreadPoolExecutor(6) as pool:
+        squares = list(pool.map(lambda _: kernel.kernel(counts), range(24)))
+    after = [(one["internal_api"], one["num_threads"]) for one in threadpool_info() if one["user_api"] == "blas"]
+    assert after == before
+    assert all(np.array_equal(square, squares[0]) for square in squares)
+
+
+def test_features_have_names():
+    counts, _ = planted(30)
+    tree = CAM(tree=TREE, random_state=0).fit(counts)
+    kernel = FisherKernel([2, tree], parts=("topical", "lexical", "levels", "plain"), random_state=0).fit(counts)
+    names = kernel.get_feature_names_out([f"w{number}" for number in range(counts.shape[1])])
+    assert len(set(names)) == len(names) == kernel.transform(counts).shape[1]
+    for name in ("0.plsa2.topical.1", "0.plsa2.lexical.w3.1", "1.cam4.topical.3", "plain.w0"):
+        assert name in names
+    empty = np.zeros((1, counts.shape[1]))
+    empty[0, 3] = 1
+    found = kernel.transform(empty).indices
+    assert all(".lexical.w3." in name or name == "plain.w3" or ".lexical." not in name for name in names[found])
+
+
+def test_too_many_features_have_no_names(monkeypatch):
+    counts, _ = planted(30)
+    kernel = FisherKernel((2,), random_state=0).fit(counts)
+    monkeypatch.setattr("topiarist.tasks.fisher_features.MOST_NAMES", 10)
+    with pytest.raises(UsageError, match="features have no names: 10 at most have"):
+        kernel.get_feature_names_out()
+
+
+def test_where_no_token_can_be_held_out_that_is_said():
+    counts = np.eye(6) * np.arange(1, 7)[:, None].clip(max=1)
+    with pytest.warns(UserWarning, match="no tokens can be held out to temper 2 topics"):
+        kernel = FisherKernel((1, 2), random_state=0).fit(counts)
+    assert kernel.models_[1].inverse_temperature_ == 1.0
+    with pytest.raises(InputError, match="n_components=64 needs at least as many documents with words"):
+        FisherKernel((64,), heldout_fraction=None, inverse_temperature=1.0).fit(counts)
+
+
+def test_other_errors_of_a_fit_are_not_taken_for_too_few_tokens(monkeypatch):
+    def fail(*_):
+        raise InputError("something else")
+
+    monkeypatch.setattr(PLSA, "fit", fail)
+    with pytest.raises(InputError, match="something else"):
+        FisherKernel((2,)).fit(planted(40)[0])
+
+
+def test_levels_have_no_information():
+    counts, _ = planted(40)
+    with pytest.raises(UsageError, match="'levels' has no information='diagonal'"):
+        FisherKernel([CAM(tree=TREE)], parts=("levels",), information="diagonal").fit(counts)
+
+
 def test_dense_and_sparse_counts_are_the_same():
     counts, _ = planted(40)
     kernel = FisherKernel((3,), random_state=0).fit(counts)
@@ -217,6 +331,7 @@ def test_documents_without_words_are_nobodys_neighbour_by_words():
         ({"parts": 3}, "parts must be some of"),
         ({"normalise": "rows"}, "normalise must be"),
         ({"information": "full"}, "information must be"),
+        ({"parts": ("levels",)}, "'levels' compares the levels of trees, and no model has one"),
     ],
 )
 def test_wrong_options_say_what_was_expected(options, message):
@@ -235,9 +350,10 @@ def test_models_of_another_vocabulary_are_refused():
 
 def test_the_diagonal_needs_documents():
     counts, _ = planted(40)
-    model = PLSA(2, random_state=0).fit(counts)
-    with pytest.raises(UsageError, match="needs documents to show it"):
-        FisherKernel([model], information="diagonal")(counts)
+    kernel = FisherKernel([PLSA(2, random_state=0).fit(counts)], information="diagonal")
+    for use in (kernel, kernel.kernel, kernel.transform):
+        with pytest.raises(UsageError, match="needs documents to show it"):
+            use(counts)
 
 
 def test_stores_are_refused_with_advice(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
@@ -10,9 +11,8 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone, is_classifier
-from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
+from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from topiarist.counts.validation import check_counts
 from topiarist.errors import InputError, UsageError
@@ -20,13 +20,16 @@ from topiarist.kernels import search as verbs
 from topiarist.models import fisher, fisher_information, fisher_matrix
 from topiarist.models.engine import Engine, Floats
 from topiarist.models.fisher import Lens
-from topiarist.tasks import options, stored
-from topiarist.tasks.lenses import WANTED, is_fitted, kernel_sets, lens_of
+from topiarist.tasks import fisher_features, options, stored
+from topiarist.tasks.frozen_kernel import FrozenKernel
+from topiarist.tasks.lenses import WANTED, can_be_fitted, has_levels, is_fitted, kernel_sets, lens_of
 from topiarist.tasks.plsa import PLSA
 from topiarist.tasks.progress import prepare_kernels
 
+HELD_OUT = "held-out token"  # in what PLSA says where there are too few to hold any out
 
-class FisherKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+
+class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Similarity of documents from fitted topic models: the same topics, and the same words in the same sense.
 
     ``transform`` gives explicit sparse features whose inner products are the kernel; ``kernel`` gives all pairs without
@@ -44,7 +47,7 @@ class FisherKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Each part of each model to unit length, all together, or the literal sum.
     information : "identity", "diagonal" or "hofmann", default "identity"
         What stands for the Fisher information: the square-root parameters, as in the paper; or the empirical diagonal,
-        as the documents of the fit show it, of scores token by token or of the paper's.
+        as the documents of the fit show it, of scores token by token or of the paper's. Not with "levels".
     inverse_temperature, word_smoothing, heldout_fraction : default "heldout", 0.01 and 0.1
         Of the PLSA models that are fitted here, see ``PLSA``: tempered and stopped by held-out tokens.
     n_init : int, default 1
@@ -112,7 +115,7 @@ class FisherKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
         ``y`` is for those among them that learn from labels, −1 for a document without one; others do without.
         """
-        wanted = self._checked_models()
+        wanted = self._checked()
         stored.in_memory(X, "fitting a FisherKernel", self.executor)
         counts = check_counts(X)
         validate_data(self, X, reset=True, skip_check_array=True)
@@ -137,11 +140,12 @@ class FisherKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         plain.set_params(inverse_temperature=self.inverse_temperature, n_init=self.n_init)
         try:
             return clone(plain).set_params(heldout_fraction=self.heldout_fraction).fit(counts)
-        except InputError:
-            if self.heldout_fraction is None:
+        except InputError as error:
+            if self.heldout_fraction is None or HELD_OUT not in error.message:
                 raise
+            warnings.warn(f"no tokens can be held out to temper {model} topics: {error.message}", stacklevel=3)
             chosen = 1.0 if self.inverse_temperature == "heldout" else self.inverse_temperature
-            return plain.set_params(inverse_temperature=chosen).fit(counts)  # too few tokens to hold any out
+            return plain.set_params(inverse_temperature=chosen).fit(counts)
 
     def _look(self, counts: Any) -> None:
         """Turn the models into lenses; with the information that these documents show, if that is asked for."""
@@ -164,33 +168,46 @@ class FisherKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     def transform(self, X: Any) -> Any:
         """Explicit features, sparse: their inner products are the kernel. One block of columns for each part."""
-        check_is_fitted(self)
-        counts = self._counts(X)
-        with self._engine() as engine:
-            found = fisher_matrix.terms(engine, verbs.load(), self._lenses, counts, self._parts)
-            return csr_matrix(fisher_matrix.features(found, counts, self.normalise))
+        own = self.prepared()
+        check_is_fitted(own)
+        counts = own._counts(X)
+        with own._engine() as engine:
+            found = fisher_matrix.terms(engine, verbs.load(), own._lenses, counts, own._parts)
+            return csr_matrix(fisher_matrix.features(found, counts, own.normalise))
 
     def kernel(self, X: Any, Y: Any = None) -> Floats:
         """The kernel of each document of ``X`` with each of ``Y`` (of ``X``, if left out)."""
-        check_is_fitted(self)
-        counts = self._counts(X)
-        with self._engine() as engine:
+        own = self.prepared()
+        check_is_fitted(own)
+        counts = own._counts(X)
+        with own._engine() as engine:
             kernels = verbs.load()
-            left = (counts, fisher_matrix.terms(engine, kernels, self._lenses, counts, self._parts))
+            left = (counts, fisher_matrix.terms(engine, kernels, own._lenses, counts, own._parts))
             if Y is None or Y is X:
-                square = fisher_matrix.matrix(engine, kernels, left, left, self.normalise)
+                square = fisher_matrix.matrix(engine, kernels, left, left, own.normalise)
                 return (square + square.T) / 2
-            other = self._counts(Y)
-            right = (other, fisher_matrix.terms(engine, kernels, self._lenses, other, self._parts))
-            return fisher_matrix.matrix(engine, kernels, left, right, self.normalise)
+            other = own._counts(Y)
+            right = (other, fisher_matrix.terms(engine, kernels, own._lenses, other, own._parts))
+            return fisher_matrix.matrix(engine, kernels, left, right, own.normalise)
 
     def __call__(self, X: Any, Y: Any = None) -> Floats:
-        """The same, as ``SVC(kernel=…)`` calls it; models that are all fitted need no ``fit`` before."""
-        return self.prepared().kernel(X, Y)
+        """The same, as ``SVC(kernel=…)`` calls it."""
+        return self.kernel(X, Y)
+
+    def frozen(self) -> FrozenKernel:
+        """A function that stays fitted when it is cloned: ``cross_val_score(SVC(kernel=fitted.frozen()), …)``."""
+        own = self.prepared()
+        check_is_fitted(own)
+        return FrozenKernel(own)
 
     def prepared(self) -> FisherKernel:
-        """This one if it is fitted; else, where all its models are, one that looks through them."""
-        if hasattr(self, "_lenses") or not all(map(is_fitted, models := self._checked_models())):
+        """This one, checked, if it is fitted; else, where all its models are, one that looks through them."""
+        models = self._checked()
+        if hasattr(self, "_lenses"):
+            if any((lens.class_information is None) != (self.information == "identity") for lens in self._lenses):
+                raise UsageError(f"information={self.information!r} was not there when it was fitted", hint="fit again")
+            return self
+        if not all(map(is_fitted, models)):
             return self
         if self.information != "identity":
             raise UsageError(f"information={self.information!r} needs documents to show it", hint="fit(X) first")
@@ -222,7 +239,7 @@ class FisherKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         prepare_kernels("float64", *kernel_sets(getattr(self, "_lenses", ())))
         host = copy(self)
         host.device, host.executor = "cpu", None
-        with options.running(host) as engine, threadpool_limits(limits=1, user_api="blas"):
+        with options.running(host) as engine:
             yield engine
 
     def _counts(self, X: Any) -> Any:
@@ -235,7 +252,8 @@ class FisherKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def _parts(self) -> tuple[str, ...]:
         return (self.parts,) if isinstance(self.parts, str) else tuple(self.parts)
 
-    def _checked_models(self) -> list[Any]:
+    def _checked(self) -> list[Any]:
+        """The models that are wanted, when all options can be meant."""
         options.check_one_of("normalise", self.normalise, ("parts", "total", None))
         options.check_one_of("information", self.information, fisher_information.KINDS)
         try:
@@ -252,18 +270,20 @@ class FisherKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         for model in models:
             if isinstance(model, Integral):
                 options.check_integer("a size in models", model, 1, hint="(1, 64)")
-            elif not is_fitted(model) and not hasattr(model, "fit"):
+            elif not is_fitted(model) and not can_be_fitted(model):
                 raise UsageError(f"models must be {WANTED}; got {model!r} among them", hint="(1, 64)")
+        if "levels" in self._parts and not any(map(has_levels, models)):
+            raise UsageError("'levels' compares the levels of trees, and no model has one", hint="[64, CAM()]")
+        if "levels" in self._parts and self.information != "identity":
+            raise UsageError(f"'levels' has no information={self.information!r}", hint="information='identity'")
         return models
 
-    @property
-    def _n_features_out(self) -> int:
-        width = 0
-        for lens in self._lenses:
-            n_words, n_topics = lens.by_word.shape
-            sizes = {"topical": lens.n_classes, "lexical": n_words * n_topics, "levels": _level_columns(lens)}
-            width += sum(size for part, size in sizes.items() if part in self._parts)
-        return width + ("plain" in self._parts) * len(self._lenses[0].by_word)
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """What each feature is of: model, part, word and topic; refused where nobody could read so many."""
+        own = self.prepared()
+        check_is_fitted(own)
+        words = _check_feature_names_in(own, input_features)
+        return fisher_features.feature_names(own.models_, own._lenses, own._parts, words)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -271,9 +291,3 @@ class FisherKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-
-def _level_columns(lens: Lens) -> int:
-    if lens.mix is None:
-        return 0
-    return int(np.count_nonzero(lens.mix)) if lens.one_class else lens.n_classes

@@ -11,15 +11,29 @@ from topiarist.errors import UsageError
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.models.fisher import Lens
 
+KINDS = ("PLSA", "HPLSA", "CAM", "PLC", "HPLC", "HierarchicalMixture")
 WANTED = (
-    "sizes such as (1, 64), or fitted models: PLSA, HPLSA, CAM, HPLC, HierarchicalMixture, or anything with "
-    "word_given_topic_, topic_given_class_ and class_prior_"
+    f"sizes such as (1, 64), models of the kinds {', '.join(KINDS)}, or anything fitted that has word_given_topic_, "
+    "topic_given_class_ and class_prior_"
 )
 
 
 def is_fitted(model: Any) -> bool:
     """True when there is something to look through."""
     return _names(model) is not None
+
+
+def can_be_fitted(model: Any) -> bool:
+    """True for a model of a kind that is known to be something to look through once it is fitted."""
+    return any(kind.__module__.startswith("topiarist.") and kind.__name__ in KINDS for kind in type(model).__mro__)
+
+
+def has_levels(model: Any) -> bool:
+    """True when a model, fitted or not, shares its topics among classes: a tree does, a size or PLSA does not."""
+    names = _names(model)
+    if names is not None:
+        return bool(names[1])
+    return can_be_fitted(model) and all(kind.__name__ != "PLSA" for kind in type(model).__mro__)
 
 
 def lens_of(model: Any, dtype: Any = np.float64) -> Lens:

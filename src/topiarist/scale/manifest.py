@@ -20,6 +20,23 @@ AGAIN = "write the store again"
 
 
 @dataclass(frozen=True)
+class Format:
+    """A kind of folder: what its manifest calls itself, which versions are read, and what people call it."""
+
+    name: str
+    versions: tuple[int, ...]
+    what: str
+    hint: str  # what to try where there is no manifest
+    again: str = AGAIN
+
+
+BLOCKS = Format(
+    FORMAT, (VERSION,), "a folder of blocks",
+    "the folder that BlockStore.write was given; a store that was never finished has no manifest",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
 class FileEntry:
     """A file by its size and contents."""
 
@@ -65,7 +82,7 @@ class Manifest:
     @classmethod
     def read(cls, folder: Path, *, check: bool) -> Manifest:
         """Read it and look after the files it names: that they are there in full and, if asked, unchanged."""
-        body = _body(folder)
+        body = read_body(folder, BLOCKS)[0]
         try:
             blocks = tuple(_block(block) for block in body["blocks"])
             known = cls(int(body["n_words"]), str(body["dtype"]), blocks, _entries(body["files"]))
@@ -85,59 +102,61 @@ def read_vocabulary(folder: Path) -> Vocabulary:
         raise InputError(f"{folder / VOCABULARY} cannot be read: {error}", hint=AGAIN) from error
 
 
-def _body(folder: Path) -> dict[str, Any]:
+def read_body(folder: Path, known: Format) -> tuple[dict[str, Any], str]:
+    """What a manifest of some format says, and the checksum by which it says so."""
     path = folder / NAME
     try:
         body = json.loads(path.read_text(encoding="utf-8"))
-        claimed = body.pop("sha256")
+        claimed = str(body.pop("sha256"))
+        found, version = body.get("format"), body.get("version")
     except OSError as error:
         raise InputError(
-            f"{folder} is not a folder of blocks: {path.name} cannot be read ({error.strerror})",
-            hint="the folder that BlockStore.write was given; a store that was never finished has no manifest",
+            f"{folder} is not {known.what}: {path.name} cannot be read ({error.strerror})", hint=known.hint
         ) from error
-    except (ValueError, KeyError, AttributeError, TypeError) as error:
-        raise InputError(f"{path} is damaged: {error!r}", hint=AGAIN) from error
-    if body.get("format") != FORMAT:
-        raise InputError(f"{path} is not that of a folder of blocks: format {body.get('format')!r}")
-    if body.get("version") != VERSION:
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
+        raise InputError(f"{path} is damaged: {error!r}", hint=known.again) from error
+    if found != known.name:
+        raise InputError(f"{path} is not that of {known.what}: format {found!r}", hint=known.hint)
+    if version not in known.versions:
         raise InputError(
-            f"{folder} has version {body.get('version')!r} of the format, this topiarist reads {VERSION}",
+            f"{folder} has version {version!r} of the format, this topiarist reads "
+            f"{' and '.join(map(str, known.versions))}",
             hint="the version of topiarist that wrote it, or a newer one",
         )
     if claimed != digest(body):
-        raise InputError(f"{path} is damaged: it does not match its own checksum", hint=AGAIN)
-    return dict(body)
+        raise InputError(f"{path} is damaged: it does not match its own checksum", hint=known.again)
+    return dict(body), claimed
 
 
 def _block(entry: Mapping[str, Any]) -> BlockEntry:
     missing = {f"{part}.npy" for part in PARTS} - set(entry["files"])
     if missing:
         raise ValueError(f"a block without {sorted(missing)}")
-    return BlockEntry(**{**entry, "name": _plain(entry["name"]), "files": _entries(entry["files"])})
+    return BlockEntry(**{**entry, "name": plain(entry["name"]), "files": _entries(entry["files"])})
 
 
 def _entries(files: Mapping[str, Any]) -> dict[str, FileEntry]:
-    return {_plain(name): FileEntry(int(entry["bytes"]), str(entry["sha256"])) for name, entry in files.items()}
+    return {plain(name): FileEntry(int(entry["bytes"]), str(entry["sha256"])) for name, entry in files.items()}
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
     """A name that leads nowhere else."""
-    if Path(name).name != name or name == "..":
+    if not isinstance(name, str) or Path(name).name != name or name == ".." or "\0" in name:
         raise ValueError(f"a file called {name!r}")
     return name
 
 
-def check_file(path: Path, entry: FileEntry, *, contents: bool) -> None:
+def check_file(path: Path, entry: FileEntry, *, contents: bool, again: str = AGAIN) -> None:
     """Raise unless the file is there in full and, if ``contents`` are asked for, unchanged."""
     try:
         size = path.stat().st_size
         found = FileEntry.of(path) if contents and size == entry.bytes else FileEntry(size, entry.sha256)
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}", hint=AGAIN) from error
+        raise InputError(f"{path} cannot be read: {error.strerror}", hint=again) from error
     if found.bytes != entry.bytes:
-        raise InputError(f"{path} has {found.bytes:,} bytes, {entry.bytes:,} were written", hint=AGAIN)
+        raise InputError(f"{path} has {found.bytes:,} bytes, {entry.bytes:,} were written", hint=again)
     if found != entry:
-        raise InputError(f"{path} has changed since it was written: its checksum differs", hint=AGAIN)
+        raise InputError(f"{path} has changed since it was written: its checksum differs", hint=again)
 
 
 def digest(body: Mapping[str, Any]) -> str:

@@ -68,13 +68,17 @@ class Hit:
 
 @dataclass(frozen=True)
 class Answer:
-    """The hits, best first, and a sentence about them. ``words`` are those of the query that the index knows."""
+    """The hits, best first, and a sentence about them. ``words`` are those of the query that the index knows.
+
+    ``total`` counts all documents that have anything of the query and were allowed, shown or not.
+    """
 
     hits: tuple[Hit, ...]
     message: str
     words: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     suggestions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    total: int = 0
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

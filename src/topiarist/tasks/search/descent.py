@@ -42,12 +42,17 @@ class Shape:
         return mask
 
 
-def walk(shape: Shape, class_given_query: Any, nodes: Sequence[Any]) -> tuple[Step, ...]:
-    """The steps from the root along the most probable branches. ``nodes`` are those of the documents, by segment."""
+def walk(shape: Shape, class_given_query: Any, nodes: Sequence[Any], node: Any = None) -> tuple[Step, ...]:
+    """The steps from the root along the most probable branches; only the one at ``node``, if it is given.
+
+    ``nodes`` are those of the documents, by segment.
+    """
     tree = shape.tree
     reach = class_given_query @ tree.path_mask(shape.class_nodes)
     held = np.sum([np.bincount(part, minlength=len(tree)) for part in nodes], axis=0)
     documents = held @ tree.path_mask(range(len(tree)))
+    if node is not None:
+        return (look(shape, reach, documents, shape.number(node)),)
     here, steps = tree.root, []
     while True:
         step = look(shape, reach, documents, here)

@@ -5,7 +5,8 @@ An index is a value. ``add`` gives one with more documents; an index that lies i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -25,15 +26,19 @@ from topiarist.scale.threads import Threads
 from topiarist.tasks import options
 from topiarist.tasks.lenses import kernel_sets
 from topiarist.tasks.progress import prepare_kernels
-from topiarist.tasks.search import describing, ranking
+from topiarist.tasks.search import building, merging, ranking, sentences
 from topiarist.tasks.search.answers import Answer, Explanation, Step
-from topiarist.tasks.search.descent import Shape, look, no_tree, walk
-from topiarist.tasks.search.queries import Query, TextReader, View, query_of, views
+from topiarist.tasks.search.descent import Shape, no_tree, walk
+from topiarist.tasks.search.keeping import Kept
+from topiarist.tasks.search.naming import Words, named
+from topiarist.tasks.search.queries import Query, TextReader, query_of
 from topiarist.tasks.search.reasons import explained
 from topiarist.tasks.search.segments import Documents, Segment, segment_of
 from topiarist.tasks.search.spelling import Spelling
+from topiarist.tasks.search.views import View, views
 
 WAYS = ("meaning", "words", "both")
+SHOWN = 20  # words of a query that an answer repeats
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +57,9 @@ class SearchIndex:
     vocabulary: Vocabulary | None = None
     settings: CountSettings = field(default_factory=CountSettings)
     shape: Shape | None = None
-    topic_words: tuple[tuple[tuple[str, ...], ...], ...] = ()
-    folder: Path | None = None
+    topic_words: tuple[Words, ...] = ()  # of each lens
+    class_words: tuple[Words, ...] = ()
+    kept: Kept | None = None
     n_threads: int | None = None
 
     @classmethod
@@ -63,21 +69,28 @@ class SearchIndex:
         ``documents`` is a ``Corpus``, a ``BlockStore`` or a matrix of counts (then queries are counts as well).
         ``dtype``: "float64", "float32" (half the memory; documents are read to a thousandth), or None: by size.
         """
-        index: SearchIndex = describing.empty(cls, kernel.prepared(), documents, dtype, n_threads)
+        if not callable(getattr(kernel, "prepared", None)):
+            raise UsageError(f"expected a FisherKernel, got {type(kernel).__name__}", hint="FisherKernel().fit(counts)")
+        index: SearchIndex = building.empty(cls, kernel.prepared(), documents, dtype, n_threads)
         if isinstance(documents, BlockStore):
             ids = list(documents.ids()) or [str(row) for row in range(len(documents))]
             for block in documents.blocks():
                 start = len(index)
-                index = index._with(block.counts(), Documents(tuple(ids[start : start + block.shape[0]])))
+                made = index._segment(block.counts(), Documents(tuple(ids[start : start + block.shape[0]])))
+                index = replace(index, segments=(*index.segments, made))
             return index
         return index.add(documents)
 
     @classmethod
     def open(cls, folder: str | Path, *, check: bool = True, n_threads: int | None = None) -> SearchIndex:
-        """Open an index that ``save`` wrote, memory-mapped. ``check=False`` does not look for damage first."""
-        from topiarist.tasks.search import storing
+        """Open an index that ``save`` wrote, memory-mapped.
 
-        index: SearchIndex = storing.opened(cls, Path(folder), check=check)
+        ``check=False`` neither compares checksums nor looks at every number first; what would lead astray in memory is
+        looked for in any case.
+        """
+        from topiarist.tasks.search import opening
+
+        index: SearchIndex = opening.opened(cls, Path(folder), check=check)
         return replace(index, n_threads=n_threads)
 
     def save(self, folder: str | Path) -> SearchIndex:
@@ -91,27 +104,43 @@ class SearchIndex:
         """The index with more documents, read by the models as they are; kept in its folder, if it has one.
 
         ``documents`` are ``Document`` objects (such as readers give), which are counted as the others were, a
-        ``Corpus`` of the same words, or counts.
+        ``Corpus`` of the same words, or counts. Where another has added to the folder meanwhile, nothing is written
+        and that is said.
         """
-        return self._with(*describing.counted(documents, self.vocabulary, self.settings, self.n_words, len(self)))
+        found = building.counted(documents, self.vocabulary, self.settings, self.n_words, len(self))
+        if found is None:
+            return self
+        made = self._segment(*found)
+        stay = merging.kept([len(segment) for segment in self.segments], len(made))
+        tail = merging.joined([*self.segments[stay:], made])
+        longer = replace(self, segments=(*self.segments[:stay], tail))
+        if self.kept is None:
+            return longer
+        from topiarist.tasks.search import storing
 
-    def _with(self, counts: Any, known: Documents) -> SearchIndex:
-        engine, kernels = self._engine, verbs.load()
-        made = segment_of(engine, kernels, self.lenses, counts, known, self.parts, self.normalise, np.dtype(self.dtype))
-        twice = set(known.ids) & {name for segment in self.segments for name in segment.documents.ids}
+        return replace(longer, kept=storing.append(self.kept, stay, tail))
+
+    def _segment(self, counts: Any, known: Documents) -> Segment:
+        """Documents laid out; their ids must be new."""
+        times = Counter(known.ids)
+        twice = sorted(name for name, number in times.items() if number > 1)
         if twice:
+            raise InputError(f"{len(twice)} ids come twice, {twice[0]!r} among them", hint="one id for each document")
+        there = sorted(name for name in times if any(name in segment.numbers for segment in self.segments))
+        if there:
             raise InputError(
-                f"{len(twice)} documents are in the index already, {sorted(twice)[0]!r} among them",
+                f"{len(there)} documents are in the index already, {there[0]!r} among them",
                 hint="other ids, or leave them out",
             )
-        if self.shape is not None:
-            made = replace(made, nodes=self.shape.places(made.rows[self.shape.model]))
-        longer = replace(self, segments=(*self.segments, made))
-        if self.folder is not None:
-            from topiarist.tasks.search import storing
+        made = segment_of(
+            self._engine, verbs.load(), self.lenses, counts, known, self.parts, self.normalise, np.dtype(self.dtype)
+        )
+        return made if self.shape is None else replace(made, nodes=self.shape.places(made.rows[self.shape.model]))
 
-            storing.append(longer)
-        return longer
+    @property
+    def folder(self) -> Path | None:
+        """Where it lies, if it was saved."""
+        return None if self.kept is None else self.kept.folder
 
     def __len__(self) -> int:
         return sum(map(len, self.segments))
@@ -141,7 +170,7 @@ class SearchIndex:
 
     @cached_property
     def _bm25(self) -> ranking.Bm25:
-        return ranking.Bm25.of(self.segments)
+        return ranking.Bm25.of(self.segments, self.n_words)
 
     def search(
         self, query: Any, n: int = 10, *, by: str = "meaning", under: Any = None,
@@ -154,88 +183,93 @@ class SearchIndex:
         holds no known word has no hits; the answer says so and suggests near spellings.
         """
         options.check_integer("n", n, 1)
-        options.check_one_of("by", by, WAYS)
-        asked = query_of(query, self.n_words, self._reader)
-        suggestions = describing.suggestions(asked.unknown, self._spelling)
-        words = tuple(describing.word(self.vocabulary, column) for column in asked.columns[: describing.SHOWN].tolist())
-        if not len(asked.columns) or not asked.counts.any():
-            return Answer((), describing.nothing(asked, suggestions), words, asked.unknown, suggestions)
-        hits = ranking.best(self.scores(asked, by=by), self.segments, self._allowed(under, label), n)
-        if why:
-            hits = tuple(replace(hit, why=self.explain(asked, hit.number, by=by)) for hit in hits)
-        message = describing.sentence(len(hits), len(self), asked, by, suggestions)
-        return Answer(hits, message, words, asked.unknown, suggestions)
+        return self.page(query, n, by=by, allowed=self._allowed(under, label), why=why)
 
     def similar(
         self, document: str | int, n: int = 10, *, by: str = "meaning", under: Any = None,
         label: str | Iterable[str] | None = None, why: bool = False,
     ) -> Answer:  # fmt: skip
         """The documents most like one of the index, given by its id or its number; it is not among them."""
+        options.check_integer("n", n, 1)
         number = self.number(document)
-        found = self.search(self.query_like(number), n + 1, by=by, under=under, label=label, why=why)
-        hits = tuple(hit for hit in found.hits if hit.number != number)[:n]
-        return replace(found, hits=hits)
+        found = self._allowed(under, label)
+        others = np.ones(len(self), bool) if found is None else found
+        others[number] = False
+        return self.page(self.query_like(number), n, by=by, allowed=others, why=why)
+
+    def page(
+        self, query: Any, n: int, offset: int = 0, *, by: str = "meaning", allowed: Any = None, why: bool = False
+    ) -> Answer:
+        """The ``n`` best documents after the ``offset`` best; ``allowed`` says of each document whether it may be."""
+        options.check_one_of("by", by, WAYS)
+        asked = self.read(query)
+        near = sentences.suggestions(asked.unknown, self._spelling)
+        words = named(self.vocabulary, asked.columns[:SHOWN].tolist())
+        if not len(asked.columns):
+            return Answer((), sentences.nothing(asked, near), words, asked.unknown, near)
+        seen = self._views(asked) if by != "words" else []
+        scores = self._scores(asked, seen, by)
+        hits = ranking.best(scores, self.segments, allowed, n, offset)
+        if why:
+            hits = tuple(replace(hit, why=self._explained(asked, seen, hit.number, by)) for hit in hits)
+        total = int(np.count_nonzero(scores > 0 if allowed is None else (scores > 0) & allowed))
+        message = sentences.sentence(len(hits), len(self), asked, by, near)
+        return Answer(hits, message, words, asked.unknown, near, total)
+
+    def read(self, query: Any) -> Query:
+        """The columns and counts that a text, a mapping or a row of counts stands for."""
+        return query_of(query, self.n_words, self._reader)
 
     def scores(self, query: Any, *, by: str = "meaning") -> Floats:
-        """The score of every document, in their order."""
+        """The score of every document, in their order: nothing for a query that holds no known word."""
         options.check_one_of("by", by, WAYS)
-        asked = query_of(query, self.n_words, self._reader)
+        asked = self.read(query)
+        return self._scores(asked, self._views(asked) if by != "words" else [], by)
+
+    def _scores(self, asked: Query, seen: list[View], by: str) -> Floats:
         kernels, threads = verbs.load(), self._engine.threads
         total = np.zeros(len(self))
-        if by != "words":
-            wanted = [view.wanted for view in self._views(asked)]
-            parts = [segment.by_meaning(kernels, wanted, threads) for segment in self.segments]
-            total += self._weights(asked, by)[0] * np.concatenate(parts)
-        if by != "meaning":
-            average, weights = self._weights(asked, by)[1]
-            parts = [segment.by_words(kernels, asked.columns, weights, average, threads) for segment in self.segments]
+        of_kernel, of_words = self._weights(asked, by)
+        if not len(asked.columns):
+            return total
+        if seen:
+            wanted = [view.wanted for view in seen]
+            total += of_kernel * np.concatenate([part.by_meaning(kernels, wanted, threads) for part in self.segments])
+        if of_words is not None:
+            average, weights = of_words
+            parts = [part.by_words(kernels, asked.columns, weights, average, threads) for part in self.segments]
             total += np.concatenate(parts)
         return total
 
     def explain(self, query: Any, document: str | int, *, by: str = "meaning") -> Explanation:
         """Why a document is similar to a query: the words in their sense and the topics, which add up to the score."""
         options.check_one_of("by", by, WAYS)
-        asked = query_of(query, self.n_words, self._reader)
-        segment, row = ranking.located(self.segments, self.number(document))
-        seen = self._views(asked) if len(asked.columns) else []
-        words = self.vocabulary.words if self.vocabulary else [str(column) for column in range(self.n_words)]
-        return explained(
-            asked, seen, segment, row, words, self.topic_words, self._class_words, self._weights(asked, by)
-        )
+        asked = self.read(query)
+        return self._explained(asked, self._views(asked) if by != "words" else [], self.number(document), by)
+
+    def _explained(self, asked: Query, seen: list[View], number: int, by: str) -> Explanation:
+        segment, row = ranking.located(self.segments, number)
+        words = named(self.vocabulary, asked.columns.tolist())
+        weights = self._weights(asked, by)
+        return explained(asked, seen, segment, row, words, self.topic_words, self.class_words, weights)
 
     def descend(self, query: Any, node: Any = None) -> tuple[Step, ...]:
         """The way of a query down the tree, level by level: each step shows the branches with words and probabilities.
 
-        With ``node`` (number, name or path) only the step at that node: for a person who chooses the way.
+        With ``node`` (number, name or path) only the step at that node: for a person who chooses the way. A query that
+        holds no known word has no way down.
         """
         if self.shape is None:
             raise no_tree()
-        asked = query_of(query, self.n_words, self._reader)
+        asked = self.read(query)
         if not len(asked.columns):
-            raise InputError(describing.nothing(asked, describing.suggestions(asked.unknown, self._spelling)))
-        row, nodes = self._views(asked)[self.shape.model].row, [segment.nodes for segment in self.segments]
-        steps = walk(self.shape, row, nodes)
-        if node is None:
-            return steps
-        tree = self.shape.tree
-        reach = row @ tree.path_mask(self.shape.class_nodes)
-        held = np.sum([np.bincount(part, minlength=len(tree)) for part in nodes], axis=0)
-        return (look(self.shape, reach, held @ tree.path_mask(range(len(tree))), self.shape.number(node)),)
+            raise InputError(sentences.nothing(asked, sentences.suggestions(asked.unknown, self._spelling)))
+        row = self._views(asked)[self.shape.model].row
+        return walk(self.shape, row, [segment.nodes for segment in self.segments], node)
 
     def number(self, document: str | int) -> int:
         """The number of a document, given by its id or by its number."""
-        if isinstance(document, str):
-            if document in self._numbers:
-                return self._numbers[document]
-            raise UsageError(f"no document is called {document!r}", hint=describing.nearest(document, self._numbers))
-        if not 0 <= int(document) < len(self):
-            raise UsageError(f"documents have numbers from 0 to {len(self) - 1}, got {document}")
-        return int(document)
-
-    @cached_property
-    def _numbers(self) -> dict[str, int]:
-        names = (name for segment in self.segments for name in segment.documents.ids)
-        return {name: number for number, name in enumerate(names)}
+        return ranking.number_of(self.segments, document)
 
     def query_like(self, document: str | int) -> Query:
         """A document of the index as a query."""
@@ -246,16 +280,8 @@ class SearchIndex:
         return views(self._engine, verbs.load(), self.lenses, query, self.parts, self.normalise, np.dtype(self.dtype))
 
     def _weights(self, query: Query, by: str) -> tuple[float, Any]:
-        return self._bm25.weights(query, by, len(self.lenses))
-
-    @cached_property
-    def _class_words(self) -> Sequence[Sequence[tuple[str, ...]]]:
-        """The words of each class: in a tree those of its node."""
-        of_classes = list(self.topic_words)
-        if self.shape is not None:
-            own = self.topic_words[self.shape.model]
-            of_classes[self.shape.model] = tuple(own[node] for node in self.shape.class_nodes)
-        return of_classes
+        most = {"parts": float(sum(map(len, self.parts))), "total": 1.0, None: None}
+        return self._bm25.weights(query, by, most[self.normalise])
 
     def _allowed(self, under: Any, label: Any) -> Any:
         if under is not None and self.shape is None:

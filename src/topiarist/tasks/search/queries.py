@@ -1,25 +1,24 @@
-"""A query: from a text, counts or a document to what each model wants to meet."""
+"""A query: from a text, a mapping or counts to the columns of its words and how often they occur."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
 from topiarist.counts.counting import count_in
 from topiarist.counts.settings import CountSettings
-from topiarist.counts.validation import check_counts
+from topiarist.counts.validation import LARGEST_TOTAL, check_counts
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import InputError, UsageError
-from topiarist.kernels.search import SearchKernels, Wanted
-from topiarist.models import fisher
-from topiarist.models.engine import Engine, Floats
-from topiarist.models.fisher import Lens
+from topiarist.models.engine import Floats
 from topiarist.text.stems import stems
 from topiarist.text.stop_words import resolve_stop_words
 
@@ -87,21 +86,17 @@ class TextReader:
 
 
 def query_of(given: Any, n_words: int, reader: TextReader | None) -> Query:
-    """The query that something stands for: a text, a mapping from words to counts, or one row of counts."""
+    """The query that something stands for: a text, a mapping from words to counts, or one row of counts.
+
+    A word that does not count is no word of the query; a query may be left with none, and then is like nothing.
+    """
     if isinstance(given, Query):
         return given
     if isinstance(given, str | Mapping):
         if reader is None:
             raise UsageError(f"a query in words needs the words of the index: {NO_WORDS}", hint="Corpus.from_documents")
-        if isinstance(given, str):
-            return reader(given)
-        columns = {word: reader.vocabulary.column(word) for word in given}
-        known = {column: float(given[word]) for word, column in columns.items() if column is not None}
-        order = np.array(sorted(known), np.int64)
-        unknown = tuple(word for word, column in columns.items() if column is None)
-        return Query(order, np.array([known[column] for column in order.tolist()]), unknown)
-    row = given[None, :] if isinstance(given, np.ndarray) and given.ndim == 1 else given
-    counts = check_counts(row, name="the query")
+        return reader(given) if isinstance(given, str) else _of_mapping(given, reader)
+    counts = check_counts(_row(given), name="the query")
     if counts.shape != (1, n_words):
         raise InputError(
             f"a query must be one row of counts of the {n_words} words of this index, got {counts.shape[0]} rows of "
@@ -111,55 +106,48 @@ def query_of(given: Any, n_words: int, reader: TextReader | None) -> Query:
     return Query(counts.indices.astype(np.int64), counts.data.astype(np.float64))
 
 
-@dataclass(frozen=True)
-class View:
-    """A query through one lens: P(α|q), what it wants, and the scales of its parts."""
-
-    lens: Lens  # of the query's words alone
-    row: Floats
-    topical: Floats  # unscaled features
-    scales: tuple[float, float]
-    wanted: Wanted
-
-
-def views(
-    engine: Engine, kernels: SearchKernels, lenses: Sequence[Lens], query: Query,
-    parts: Sequence[Sequence[str]], normalise: str | None, dtype: Any,
-) -> list[View]:  # fmt: skip
-    """The query through every lens; ``parts`` are those of each of them."""
-    counts, found = query.matrix, []
-    for lens, of_lens in zip(lenses, parts, strict=True):
-        own = lens.narrowed(query.columns)
-        row = fisher.read(engine, own, counts)
-        topical = fisher.topical(engine, own, counts, row)
-        lengths = (
-            float((topical**2).sum()) if "topical" in of_lens else 0.0,
-            float(fisher.lexical_lengths(engine, kernels, own, counts, row)[0]) if "lexical" in of_lens else 0.0,
-        )
-        found.append((lens, own, row, topical[0], lengths))
-    whole = sum(sum(lengths) for *_, lengths in found)
-    result = []
-    for of_lens, (lens, own, row, topical, lengths) in zip(parts, found, strict=True):
-        scales = tuple(_scale(length, normalise, whole) * (length > 0) for length in lengths)
-        words = np.arange(len(query.columns))
-        meet, mixture = fisher.meeting(own, words, np.broadcast_to(row, (len(words), row.shape[1])))
-        meet = meet * (scales[1] * query.shares)[:, None]
-        topics = scales[0] * topical
-        if lens.class_information is None:
-            topics = fisher.divided(topics, np.sqrt(np.asarray(lens.class_prior, np.float64)))
-        columns = query.columns if "lexical" in of_lens else query.columns[:0]
-        wanted = Wanted(
-            columns,
-            np.ascontiguousarray(meet[: len(columns)], dtype),
-            np.ascontiguousarray(mixture[: len(columns)], dtype),
-            topics.astype(dtype) if "topical" in of_lens else np.empty(0, dtype),
-        )
-        result.append(View(own, row[0], topical, (scales[0], scales[1]), wanted))
-    return result
+def _of_mapping(given: Mapping[Any, Any], reader: TextReader) -> Query:
+    """Each key is read as a text is; keys that meet in one word add up."""
+    found: dict[int, float] = {}
+    unknown: list[str] = []
+    for word, number in given.items():
+        if not isinstance(word, str):
+            raise InputError(f"a query maps words to counts; {word!r} is no word", hint="{'bank': 2, 'river': 1}")
+        times = math.nan if isinstance(number, bool) or not isinstance(number, Real) else float(number)
+        if not 0 <= times <= LARGEST_TOTAL:
+            raise InputError(
+                f"{word!r} cannot occur {number!r} times: a count is finite, at least 0 and at most {LARGEST_TOTAL:g}",
+                hint="{'bank': 2, 'river': 1}",
+            )
+        if not times:
+            continue
+        column = reader.vocabulary.column(word)
+        read = Query(np.array([column]), np.ones(1)) if column is not None else reader(word)
+        for place, often in zip(read.columns.tolist(), read.counts.tolist(), strict=True):
+            found[place] = found.get(place, 0.0) + times * often
+        unknown += read.unknown if len(read.columns) or read.unknown else (word,)
+    columns = np.array(sorted(found), np.int64)
+    counts = np.array([found[column] for column in columns.tolist()], np.float64)
+    return Query(columns, counts, tuple(dict.fromkeys(unknown)))
 
 
-def _scale(length: float, normalise: str | None, whole: float) -> float:
-    if normalise is None:
-        return 1.0
-    square = length if normalise == "parts" else whole
-    return 1.0 / float(np.sqrt(square)) if square > 0 else 0.0
+def _row(given: Any) -> Any:
+    """Counts as a matrix of one row; anything that is no row of numbers is named."""
+    if issparse(given):
+        return given
+    if not hasattr(given, "dtype") and not isinstance(given, list | tuple) and not hasattr(given, "to_numpy"):
+        raise _no_query(given)
+    try:
+        row = np.asarray(given)
+    except (ValueError, TypeError) as error:
+        raise _no_query(given) from error
+    if row.dtype.kind not in "iufb" or row.ndim not in (1, 2) or not row.size:
+        raise _no_query(given)
+    return row[None, :] if row.ndim == 1 else row
+
+
+def _no_query(given: Any) -> UsageError:
+    return UsageError(
+        f"a query is a text, a mapping from words to counts or one row of counts; got {type(given).__name__}",
+        hint="search('dark matter')",
+    )

@@ -10,8 +10,9 @@ import numpy as np
 from topiarist.models import fisher
 from topiarist.models.fisher import Lens
 from topiarist.tasks.search.answers import Explanation, TopicReason, WordReason
-from topiarist.tasks.search.queries import Query, View
+from topiarist.tasks.search.queries import Query
 from topiarist.tasks.search.segments import K1, B, Segment
+from topiarist.tasks.search.views import View
 
 
 def explained(
@@ -19,7 +20,7 @@ def explained(
     topic_words: Sequence[Sequence[tuple[str, ...]]], class_words: Sequence[Sequence[tuple[str, ...]]],
     weights: tuple[float, Any],
 ) -> Explanation:  # fmt: skip
-    """Take a score apart. ``weights`` are those of the kernel and, word by word, of BM25; either may be nothing."""
+    """Take a score apart: ``words`` are the query's, ``weights`` the kernel's and BM25's, and either may be nothing."""
     of_kernel, of_words = weights
     counts = segment.counts_of(row, query.columns)
     amounts = np.zeros(len(query.columns))
@@ -49,7 +50,7 @@ def explained(
         amounts, by_words = amounts + brought, float(brought.sum())
     found = [
         WordReason(
-            words[query.columns[place]], float(amounts[place]),
+            words[int(place)], float(amounts[place]),
             topic_words[sense[place][0]][sense[place][1]] if sense[place][0] >= 0 else (), *sense[place],
         )
         for place in np.flatnonzero(amounts > 0)

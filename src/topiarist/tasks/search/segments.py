@@ -7,7 +7,7 @@ the query's words are looked up; a block owns its documents, so that any number 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -45,14 +45,25 @@ class Segment:
     topical: tuple[Any, ...]  # the scores of topics, where they are more than rows times a constant; else the rows
     scales: tuple[Any, ...]  # (documents, 2): of topics, and of words for each token
     nodes: Any = field(default_factory=lambda: np.empty(0, np.int32))  # of the tree, if there is one
+    words: Any = None  # the columns that the postings are of, rising; None: all
 
     def __len__(self) -> int:
         return len(self.lengths)
 
     @cached_property
-    def frequency(self) -> Any:
-        """In how many documents each word occurs."""
-        return np.diff(self.postings.ends)
+    def numbers(self) -> dict[str, int]:
+        """The row of each document, by its id."""
+        return {name: row for row, name in enumerate(self.documents.ids)}
+
+    def places(self, columns: Any) -> tuple[Any, Any]:
+        """Where the postings of some words are, and which of the words have any place here."""
+        if self.words is None:
+            return columns, np.ones(len(columns), bool)
+        if not len(self.words):
+            return columns[:0], np.zeros(len(columns), bool)
+        places = np.minimum(np.searchsorted(self.words, columns), len(self.words) - 1)
+        known = np.asarray(self.words[places] == columns)
+        return places[known], known
 
     @cached_property
     def label_rows(self) -> dict[str, Any]:
@@ -71,9 +82,10 @@ class Segment:
     def by_meaning(self, kernels: SearchKernels, wanted: Sequence[Wanted], threads: Threads) -> Floats:
         """The kernel of every document with a query."""
         out = np.zeros(len(self))
+        local = [self._local(want) for want in wanted]
 
         def block(here: slice) -> None:
-            for want, rows, topical, scales in zip(wanted, self.rows, self.topical, self.scales, strict=True):
+            for want, rows, topical, scales in zip(local, self.rows, self.topical, self.scales, strict=True):
                 kernels.score_meaning(
                     self.postings, want, rows[here], topical[here], scales[here], here.start, out[here]
                 )
@@ -86,19 +98,29 @@ class Segment:
     ) -> Floats:
         """BM25 of every document (F7); ``weights`` are those of the query's words."""
         out = np.zeros(len(self))
+        places, known = self.places(columns)
+        weights = weights[known]
 
         def block(here: slice) -> None:
             norms = K1 * (1 - B + B * self.lengths[here] / average)
-            kernels.score_words(self.postings, columns, weights, norms, here.start, out[here])
+            kernels.score_words(self.postings, places, weights, norms, here.start, out[here])
 
         threads.map(block, self.blocks)
         return out
 
+    def _local(self, wanted: Wanted) -> Wanted:
+        """A query's words as places of these postings; words that nobody here has are left out."""
+        if self.words is None:
+            return wanted
+        places, known = self.places(wanted.words)
+        return Wanted(places, wanted.meet[known], wanted.mixture[known], wanted.topics)
+
     def counts_of(self, row: int, columns: Any) -> Floats:
         """How often a document has some words."""
         found = np.zeros(len(columns))
-        for place, column in enumerate(columns):
-            first, last = self.postings.ends[column], self.postings.ends[column + 1]
+        places, known = self.places(columns)
+        for place, word in zip(np.flatnonzero(known), places, strict=True):
+            first, last = self.postings.ends[word], self.postings.ends[word + 1]
             at = first + np.searchsorted(self.postings.docs[first:last], row)
             if at < last and self.postings.docs[at] == row:
                 found[place] = self.postings.counts[at]
@@ -108,6 +130,7 @@ class Segment:
         """The columns of a document's words, and how often it has them: one look at all postings."""
         places = np.flatnonzero(self.postings.docs == row)
         columns = np.searchsorted(self.postings.ends, places, side="right") - 1
+        columns = columns if self.words is None else np.asarray(self.words)[columns]
         return columns.astype(np.int64), self.postings.counts[places].astype(np.float64)
 
 
@@ -126,28 +149,28 @@ def segment_of(
 ) -> Segment:  # fmt: skip
     """Read documents through all lenses, and lay them out."""
     check_words(len(lenses[0].by_word), counts.shape[1])
-    rows, topical, lengths = [], [], []
+    rows, topical, lengths, no = [], [], [], np.zeros(counts.shape[0])
     for lens, of_lens in zip(lenses, parts, strict=True):
         own = np.ascontiguousarray(fisher.read(engine, lens, counts), dtype)
         scores = fisher.topical(engine, lens, counts, own)
         rows.append(own)
         topical.append(own if lens.class_information is None else np.ascontiguousarray(scores, dtype))
-        of_topics: Floats = (scores**2).sum(axis=1) if "topical" in of_lens else np.zeros(len(own))
-        of_words: Floats = np.zeros(len(own))
-        if "lexical" in of_lens:
-            of_words = fisher.lexical_lengths(engine, kernels, lens, counts, own)
-        lengths.append((of_topics, of_words))
-    whole = np.sum([of_topics + of_words for of_topics, of_words in lengths], axis=0)
+        lengths.append((scores**2).sum(axis=1) if "topical" in of_lens else no)
+        with_words = "lexical" in of_lens
+        lengths.append(fisher.lexical_lengths(engine, kernels, lens, counts, own) if with_words else no)
     tokens = token_counts(counts)
-    scales = []
-    for pair in lengths:
-        both = [_scale(length, normalise, whole) for length in pair]
-        scales.append(np.column_stack([both[0], fisher.divided(both[1], tokens)]))
+    each = fisher_matrix.scales(lengths, tokens, normalise)
+    per_token = 1.0 / np.maximum(tokens, fisher.FEWEST_TOKENS)
+    scales = [np.column_stack([each[place], each[place + 1] * per_token]) for place in range(0, len(each), 2)]
     index = fisher_matrix.postings(counts, dtype)
-    return Segment(documents, index, tokens, tuple(rows), tuple(topical), tuple(scales))
+    return compact(Segment(documents, index, tokens, tuple(rows), tuple(topical), tuple(scales)))
 
 
-def _scale(lengths: Floats, normalise: str | None, whole: Floats) -> Floats:
-    if normalise is None:
-        return np.ones(len(lengths))
-    return fisher.divided(np.ones(len(lengths)), np.sqrt(lengths if normalise == "parts" else whole))
+def compact(segment: Segment) -> Segment:
+    """The segment with postings of the words that occur, where these are few: an addition costs what it holds."""
+    ends = segment.postings.ends
+    words = np.flatnonzero(np.diff(ends))
+    if segment.words is not None or 2 * len(words) > len(ends):
+        return segment
+    postings = segment.postings._replace(ends=np.append(ends[words], ends[-1]))
+    return replace(segment, postings=postings, words=words.astype(np.int64))

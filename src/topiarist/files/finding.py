@@ -12,7 +12,7 @@ from topiarist.errors import UsageError
 from topiarist.files.fulltext import Index, Pieces
 from topiarist.files.queries import Filter, Query, parse
 from topiarist.hierarchy.levels import deepest_certain, node_posterior
-from topiarist.tasks.search import Explanation
+from topiarist.tasks.search import Answer, Explanation
 
 if TYPE_CHECKING:
     from topiarist.files.collection import Collection
@@ -96,11 +96,10 @@ def similar(
     """The documents most like one, given by its id."""
     row = collection.documents.row_of(document)
     allowed = _allowed(collection, [Filter("topic", str(topic))] if topic is not None else [])
+    others = np.ones(len(collection), bool) if allowed is None else allowed.copy()
+    others[row] = False
     index = collection.index
-    asked = index.query_like(row)
-    scores = index.scores(asked, by=LIKE)
-    scores[row] = -np.inf
-    return _ranked(collection, scores, allowed, n, 0, asked if why else None, LIKE)
+    return _shown(collection, index.page(index.query_like(row), n, by=LIKE, allowed=others, why=why))
 
 
 def like_text(
@@ -108,11 +107,10 @@ def like_text(
 ) -> Found:
     """The documents most like a text that need not be in the collection."""
     allowed = _allowed(collection, [Filter("topic", str(topic))] if topic is not None else [])
-    answer = collection.index.search(text, 1)
-    if not answer.hits:
+    answer = collection.index.page(text, n, by=LIKE, allowed=allowed, why=why)
+    if not answer.words:
         return Found((), 0, message="None of its words is known in this collection.")
-    scores = collection.index.scores(text, by=LIKE)
-    return _ranked(collection, scores, allowed, n, 0, text if why else None, LIKE)
+    return _shown(collection, answer)
 
 
 def _by_words(collection: Collection, query: Query, allowed: Array | None, n: int, offset: int) -> Found:
@@ -150,14 +148,12 @@ def _by_meaning(
     collection: Collection, query: Query, allowed: Array | None, n: int, offset: int, by: str, why: bool
 ) -> Found:
     words, allowed = _meant(collection, query, allowed)
-    index = collection.index
-    answer = index.search(words, 1, by=by)
-    if not answer.hits:
-        near = tuple(word for words in answer.suggestions.values() for word in words)
-        return Found((), 0, True, query.read_as, _unknown(answer.unknown) or answer.message, near)
-    found = _ranked(collection, index.scores(words, by=by), allowed, n, offset, words if why else None, by)
+    answer = collection.index.page(words, n, offset, by=by, allowed=allowed, why=why)
     near = tuple(word for words in answer.suggestions.values() for word in words)
-    return replace(found, read_as=query.read_as, message=_unknown(answer.unknown), suggestions=near)
+    said = _unknown(answer.unknown)
+    if not answer.words:
+        return Found((), 0, True, query.read_as, said or answer.message, near)
+    return replace(_shown(collection, answer), read_as=query.read_as, message=said, suggestions=near)
 
 
 def _unknown(words: Sequence[str]) -> str:
@@ -190,36 +186,21 @@ def matching(collection: Collection, text: str, *, by: str = "words", topic: str
         within = None if allowed is None else allowed.__getitem__
         return Index(collection.generation.database).rows(query, within=within)
     words, allowed = _meant(collection, query, allowed)
-    scores = collection.index.scores(words, by=by)
-    return _best(scores if allowed is None else np.where(allowed, scores, -np.inf), NEAR)
+    return [hit.number for hit in collection.index.page(words, NEAR, by=by, allowed=allowed).hits]
 
 
-def _ranked(
-    collection: Collection, scores: Array, allowed: Array | None, n: int, offset: int, asked: Any, by: str
-) -> Found:
-    """The best rows of those that are allowed, as hits."""
-    if allowed is not None:
-        scores = np.where(allowed, scores, -np.inf)
-    total = int((scores > 0).sum())
-    rows = _best(scores, offset + n)[offset:]
+def _shown(collection: Collection, answer: Answer) -> Found:
+    """Hits of the index by meaning, with what the collection knows of them."""
+    rows = [hit.number for hit in answer.hits]
     documents, places = collection.documents.many(rows), places_of(collection, rows)
-    index = collection.index
     hits = tuple(
         FoundDocument(
-            row, document.id, document.title, float(scores[row]), ((_lead(document.text), False),), place,
-            document.labels, document.date, None if asked is None else index.explain(asked, row, by=by),
+            hit.number, document.id, document.title, hit.score, ((_lead(document.text), False),), place,
+            document.labels, document.date, hit.why,
         )
-        for row, document, place in zip(rows, documents, places, strict=True)
+        for hit, document, place in zip(answer.hits, documents, places, strict=True)
     )  # fmt: skip
-    return Found(hits, total)
-
-
-def _best(scores: Array, n: int) -> list[int]:
-    """The rows of the largest scores above zero, best first."""
-    wanted = min(int((scores > 0).sum()), n)
-    top = np.argpartition(-scores, wanted - 1)[:wanted] if wanted else np.empty(0, np.int64)
-    rows: list[int] = top[np.lexsort((top, -scores[top]))].tolist()
-    return rows
+    return Found(hits, answer.total)
 
 
 def _lead(text: str) -> str:

@@ -15,6 +15,7 @@ from topiarist.files.state import FLAT, SEARCH
 from topiarist.tasks.fisher import FisherKernel
 from topiarist.tasks.plsa import PLSA
 from topiarist.tasks.search import SearchIndex
+from topiarist.tasks.search.keeping import LOCK
 from topiarist.text.documents import Document
 
 INDEX, MODEL = "index", "model"
@@ -56,9 +57,11 @@ def add_to_index(generation: Generation, name: str, documents: list[Document]) -
     """A part with more documents than another; what both have lies on the disk once."""
     old = open_part(generation, name)
     with new_part(generation, SEARCH) as part:
-        shutil.copytree(old, part.folder, copy_function=_linked, dirs_exist_ok=True)
+        ignored = shutil.ignore_patterns(LOCK)
+        shutil.copytree(old, part.folder, copy_function=_linked, dirs_exist_ok=True, ignore=ignored)
         (part.folder / LIST).unlink(missing_ok=True)
         SearchIndex.open(part.folder / INDEX, check=False).add(documents)
+        (part.folder / INDEX / LOCK).unlink(missing_ok=True)  # nobody adds to a part that is complete
     return part.part
 
 

@@ -21,7 +21,14 @@ from topiarist.scale.threads import Threads
 
 SIZES = ((400, 5, 5), (2_000, 10, 8), (20_000, 10, 10), (20_000, 20, 10), (5_000, 50, 8), (4_000, 200, 5))
 N_STEPS, N_STUDY, N_LOOP, N_DRAWS = 20, 1000, 200, 30
-PAPER = {"components": "shared", "shrinkage": 0.0, "from_all": False, "n_init": 2, "max_components": 8}
+PAPER = {
+    "start": "overall",
+    "components": "shared",
+    "shrinkage": 0.0,
+    "from_all": False,
+    "n_init": 2,
+    "max_components": 8,
+}
 
 
 def main(settings: Settings) -> dict:

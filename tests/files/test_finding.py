@@ -72,7 +72,7 @@ def test_documents_are_scored_once(collection, monkeypatch):
 def test_unknown_words_are_said(collection):
     found = finding.search(collection, "galxy", by="meaning")
     assert (found.total, found.hits) == (0, ())
-    assert "not in the vocabulary" in found.message
+    assert "is not known here" in found.message
     assert "'zzz' are not known here" in finding.search(collection, "bank zzz", by="meaning").message
 
 

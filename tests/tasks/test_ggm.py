@@ -515,27 +515,93 @@ def test_the_hierarchy_of_a_class_has_its_components_only(shaped):
     assert tree.assign(points).cluster.max() < len(tree.tree_)
 
 
-def test_pictures_can_be_drawn(shaped):
+@pytest.fixture
+def pyplot():
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    corpus, labels, lsi, points, model = shaped
+    yield pyplot
+    pyplot.close("all")
+
+
+def boxes(texts):
+    return [text.get_window_extent() for text in texts]
+
+
+def test_a_dendrogram_has_every_merge_and_its_words_stay_inside(shaped, pyplot):
+    corpus, _, lsi, _, model = shaped
     tree = MixtureHierarchy().fit(model)
     words = tree.keywords(corpus.vocabulary.words, lsi=lsi, n=3)
-    ax = tree.dendrogram(words=words)
-    assert any(words[4][0] in text.get_text() for text in ax.texts)
-    mixture_pictures.scatter(model, points, labels)
-    mixture_pictures.scatter(model, points, dimensions=(0, 1, 2))
-    mixture_pictures.weight_curves({10: {0.0: 0.4, 1.0: 0.2}, 50: {0.0: 0.2, 1.0: 0.2}})
-    mixture_pictures.level_histogram(tree.assign(points), 3)
-    mixture_pictures.confusion(model.labels_, labels)
-    table, clusters, kinds = mixture_pictures.confusion_table(model.labels_, labels)
-    assert table.shape == (len(kinds), len(clusters))
-    np.testing.assert_allclose(table.sum(axis=1), 1)
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(12, 4))
+    ax = tree.dendrogram(left, words=words)
+    figure.canvas.draw()
+    assert ax is left
+    assert len(ax.lines) == 3 * len(tree.linkage_)
+    assert [text.get_text().split("\n")[0] for text in ax.texts] == [words[node][0] for node in (3, 4)]
+    assert all(text.get_bbox_patch() is not None for text in ax.texts)  # no line goes through them
+    told = {label.get_text() for label in ax.get_yticklabels()}
+    assert any(words[0][0] in label and f"({tree.weight_[0]:.0%})" in label for label in told)
+    assert max(box.x1 for box in boxes(ax.texts)) < right.get_window_extent().x0
+    assert min(box.x0 for box in boxes(ax.get_yticklabels())) >= 0
+    with pytest.raises(InputError, match="expected words for each of 5 nodes, got 1"):
+        tree.dendrogram(words=[["a"]])
+
+
+@pytest.mark.parametrize("with_gaps", [False, True])
+def test_a_scatter_has_a_colour_for_each_label_axes_with_names_and_coloured_ellipses(shaped, pyplot, with_gaps):
+    _, labels, _, points, model = shaped
+    given = labels.astype(object)
+    if with_gaps:
+        given[::5] = -1
+    ax = mixture_pictures.scatter(model, points, given)
+    assert sum(len(dots.get_offsets()) for dots in ax.collections) == len(points)
+    names = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert names == ["court", "kitchen", "sea", *["no label"] * with_gaps]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("dimension 0", "dimension 1")
+    assert len({line.get_color() for line in ax.lines}) == len(ax.lines) == 3
+    assert {line.get_color() for line in ax.lines} <= set(mixture_pictures.COLOURS)
+    deep = mixture_pictures.scatter(model, points, dimensions=(2, 1, 0))
+    assert (deep.get_xlabel(), deep.get_zlabel()) == ("dimension 2", "dimension 0")
+    assert len(deep.lines) == 9
     with pytest.raises(InputError, match="expected two or three of 3 dimensions"):
         mixture_pictures.scatter(model, points, dimensions=(0, 7))
-    pyplot.close("all")
+
+
+def test_levels_clusters_and_weights_are_drawn_as_they_are(shaped, pyplot):
+    _, labels, _, points, model = shaped
+    where = MixtureHierarchy().fit(model).assign(points, 0.999)
+    ax = mixture_pictures.level_histogram(where, 3)
+    drawn = {round(bar.get_x() + bar.get_width() / 2): 0.0 for bar in ax.patches}
+    for bar in ax.patches:
+        drawn[round(bar.get_x() + bar.get_width() / 2)] += bar.get_height()
+    assert drawn == {level: pytest.approx((where.level == level).mean()) for level in np.unique(where.level).tolist()}
+    gaps = labels.astype(object)
+    gaps[::5] = -1
+    table, clusters, kinds = mixture_pictures.confusion_table(model.labels_, gaps)
+    assert kinds == ["court", "kitchen", "sea"]
+    for row, kind in enumerate(kinds):
+        mine = model.labels_[gaps == kind]
+        np.testing.assert_allclose(table[row], [(mine == cluster).mean() for cluster in clusters])
+    bars = mixture_pictures.confusion(model.labels_, gaps).patches
+    np.testing.assert_allclose([bar.get_height() for bar in bars], table.ravel())
+    ax = mixture_pictures.weight_curves({10: {0.0: 0.4, 1.0: 0.2}, 50: {0.0: 0.2, 1.0: 0.3}})
+    assert [list(line.get_xdata()) for line in ax.lines[1::2]] == [[1.0], [0.0]]
+
+
+def test_what_a_number_was_chosen_by_is_drawn(pyplot):
+    points, which, _ = planted(4, n=120)
+    model = GGM(max_components=4, random_state=0).fit(points)
+    line, mark = mixture_pictures.choice_curve(model).lines
+    assert dict(zip(line.get_xdata(), line.get_ydata(), strict=True)) == model.aic_curve_
+    assert mark.get_xdata()[0] == len(model.component_prior_)
+    labels = np.where(np.arange(120) < 30, which, -1)
+    validated = GGM(3, unlabelled_weight="cv", random_state=0).fit(points, labels)
+    ax = mixture_pictures.choice_curve(validated)
+    assert ax.lines[-1].get_xdata()[0] == validated.unlabelled_weight_
+    assert "λ" in ax.get_xlabel()
+    with pytest.raises(InputError, match="nothing to draw"):
+        mixture_pictures.choice_curve(GGM(random_state=0).fit(points, np.where(np.arange(120) < 6, which, -1)))
 
 
 def test_lsi_drops_rare_words_and_chooses_dimensions():

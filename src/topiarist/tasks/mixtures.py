@@ -134,6 +134,13 @@ def encoded(y: Any, points: Floats) -> tuple[Any, Any]:
     return classes, nobody
 
 
+def missing_labels(y: Any) -> Any:
+    """Which of several labels are none, NaN included."""
+    given = np.asarray(y)
+    absent = [isinstance(label, float) and math.isnan(label) for label in given.tolist()]
+    return labels._without_label(given) | np.array(absent, bool)
+
+
 def _as_array(y: Any) -> Any:
     """Labels as an array; a list of texts and others stays what it is, where NumPy would turn −1 and NaN into texts."""
     given = np.asarray(y)

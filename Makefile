@@ -5,12 +5,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo test lint fuzz bench reproduce clean
+.PHONY: help demo explore test lint fuzz bench reproduce clean
 help:
 	@echo "make demo       set up, then grow a tree of topics from the bundled abstracts, find and file something"
+	@echo "make explore    open that collection in the browser"
 	@echo "make test       set up, then check style, types and imports, and run the tests"
 	@echo "make lint       style, types and the direction of imports only"
-	@echo "make fuzz       kill commands at random moments; a collection must survive it"
+	@echo "make fuzz       kill commands at random moments, ask the explorer thousands of odd questions"
 	@echo "make bench      compare with other systems in one run (sets up their own environment)"
 	@echo "make reproduce  print the published results beside ours"
 	@echo "make clean      remove the environments and caches"
@@ -24,12 +25,17 @@ demo: $(VENV)/demo
 	@echo; echo "== Filing a new text: where does it belong?"
 	@mkdir -p .demo && echo "We measure the rotation of a spiral galaxy with a radio telescope and weigh its halo of dark matter." > .demo/new.txt
 	@$(BIN)/topiarist file demo.topiary .demo/new.txt; rm -rf .demo
-	@echo; echo "Next, with a folder of your own:  $(BIN)/topiarist grow ./my-folder"
-	@echo "       or look at this one again:  $(BIN)/topiarist tree demo.topiary"
+	@echo; echo "Next, open it in the browser:  make explore"
+	@echo "    or, with your own folder:  $(BIN)/topiarist grow ./my-folder"
 
-# Kills commands at random moments and looks whether the collection is whole; about ten minutes.
+explore: $(VENV)/demo
+	@test -f demo.topiary/manifest.json || $(BIN)/topiarist grow demo -o demo.topiary
+	@$(BIN)/topiarist explore demo.topiary
+
+# Kills commands at random moments and looks whether the collection is whole; about ten minutes. Then the questions.
 fuzz: $(VENV)/dev
 	@$(BIN)/python tools/fuzz_kills.py --kills 200 $(ARGS)
+	@TOPIARIST_FUZZ=180 $(BIN)/python -m pytest -q tests/app/explorer/test_schema.py
 
 test: lint
 	@echo "== Running the tests"

@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import uvicorn
+from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from topiarist.app.explorer.server import explorer
@@ -63,6 +64,9 @@ def main() -> None:
             page.goto(address + path)
             page.screenshot(path=options.out / f"{name}.png")
             page.close()
+            if not options.all:
+                picture = options.out / f"{name}.png"
+                Image.open(picture).quantize(64).save(picture, optimize=True)  # a quarter of the bytes
         browser.close()
 
 

@@ -74,7 +74,7 @@ def hostile_documents():
                 (trick,),
                 f"{trick}.html",
                 plain.date,
-            )  # fmt: skip
+            )
         )
     found.append(Document("long", "court " * 7_000 + "x" * 200_000, "A line of 200,000 letters"))
     found.append(Document("..", "oil barrel price", "dots"))

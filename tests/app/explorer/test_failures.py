@@ -84,11 +84,12 @@ def grown(tmp_path, given, **recipe):
     return TestClient(explorer(str(tmp_path / "small.topiary")), base_url=HERE)
 
 
+SCRIPTS = ["新しい文書です。", "שלום עולם טוב", "जीवन एक यात्रा", "สวัสดีชาวโลก"]
 SMALL = {
     "two": [Document("a", "one lonely text"), Document("b", "another text about football")],
     "few": documents(12),
-    "scripts": [Document(str(n), t * 3) for n, t in enumerate(["新しい文書です。", "שלום עולם טוב", "जीवन एक यात्रा", "สวัสดีชาวโลก"] * 15)],
-}  # fmt: skip
+    "scripts": [Document(str(number), text * 3) for number, text in enumerate(SCRIPTS * 15)],
+}
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -24,7 +24,8 @@ ID = "wire/law/bail/000.txt"
 EVERY = (
     "/", "/?view=list", "/topic/{leaf}", "/topic/{inner}", "/topic/{root}", "/topic/{leaf}?special=1&n=30",
     "/topic/{inner}?words=below&sort=newest", "/topic/{leaf}?show=here&sort=longest", "/topic/{root}?show=hard",
-    "/topic/{leaf}?show=tagged", "/topic/{leaf}?page=2&sort=name", "/search", "/search?q=bail", "/search?q=bail+hearing",
+    "/topic/{leaf}?show=tagged", "/topic/{leaf}?page=2&sort=name", "/search", "/search?q=bail",
+    "/search?q=bail+hearing",
     "/search?q=bial", "/search?q=%22open", "/search?q=label%3A%22law%2Fbail%22", "/search?q=court&by=meaning",
     "/search?q=court&by=both&topic={inner}", "/search?q=topic%3Anothing", "/search?q=-court", "/doc/{id}",
     "/doc/{id}?colour=topic", "/doc/{id}?colour=none", "/doc/{id}?level=1", "/doc/{id}?topic={leaf}",
@@ -130,8 +131,10 @@ def test_every_word_of_a_document_stays_as_it_was(client, view):
     assert sum(level["share"] for level in page["levels"]) == pytest.approx(1.0)
     assert sum(place["share"] for place in page["places"]) + page["rest"] == pytest.approx(1.0, abs=1e-3)
     coloured = [piece for piece in page["pieces"] if piece["kind"]]
-    assert coloured and all(f"level {piece['level']}" in piece["title"] for piece in coloured)
-    assert page["similar"] and all(one["why"] for one in page["similar"])
+    assert coloured
+    assert all(f"level {piece['level']}" in piece["title"] for piece in coloured)
+    assert page["similar"]
+    assert all(one["why"] for one in page["similar"])
 
 
 def test_a_level_can_be_shown_alone(client):
@@ -190,9 +193,8 @@ def test_exports_hold_the_list(client, view):
         answer = client.get(f"/export.{kind}?topic={leaf}")
         assert len(answer.text.splitlines()) == total + extra
         assert answer.headers["content-disposition"].startswith("attachment")
-    assert (
-        len(client.get("/export.txt?q=racket").text.splitlines()) == client.get("/search.json?q=racket").json()["total"]
-    )
+    total = client.get("/search.json?q=racket").json()["total"]
+    assert len(client.get("/export.txt?q=racket").text.splitlines()) == total
 
 
 def test_the_tree_folds_and_opens(client, view):

@@ -47,7 +47,7 @@ def test_it_needs_nothing_else(folder, tmp_path):
     text = html.unescape((tmp_path / "report.html").read_text("utf-8"))
     assert not re.findall(r'(?:src|href)="(?!#)', text)
     targets = set(re.findall(r'id="([^"]+)"', text))
-    assert {link for link in re.findall(r'href="#([^"]+)"', text)} <= targets
+    assert set(re.findall(r'href="#([^"]+)"', text)) <= targets
     assert "default-src 'none'" in text
     assert "unsafe-inline" not in text
 

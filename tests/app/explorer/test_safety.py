@@ -117,15 +117,8 @@ def test_open_to_others_every_address_needs_the_token(folder):
 
 
 EVERYWHERE = (
-    "/",
-    "/topic/0",
-    "/search?q=window",
-    "/search?q=court&by=meaning",
-    "/tree",
-    "/compare",
-    "/categories",
-    "/model",
-)
+    "/", "/topic/0", "/search?q=window", "/search?q=court&by=meaning", "/tree", "/compare", "/categories", "/model",
+)  # fmt: skip
 
 
 def active(text):

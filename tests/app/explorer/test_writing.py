@@ -69,8 +69,10 @@ def test_what_an_edit_would_change_is_told_before(client):
 def test_every_edit_can_be_made_and_undone(client, kind):
     view = client.view
     topic, state = leaf(client), client.view.collection.state
-    values = {"merge": {"other": leaf(client, 1)}, "move": {"other": leaf(client, -1)}, "split": {"into": 2},
-              "describe": {"note": "all about bail"}, "pin": {"other": leaf(client, -1), "document": ID}}.get(kind, {})  # fmt: skip
+    values = {
+        "merge": {"other": leaf(client, 1)}, "move": {"other": leaf(client, -1)}, "split": {"into": 2},
+        "describe": {"note": "all about bail"}, "pin": {"other": leaf(client, -1), "document": ID},
+    }.get(kind, {})  # fmt: skip
     assert edit(client, kind, topic, **values).status_code == 200
     assert client.view.number != view.number
     for path in ("/", f"/topic/{topic}", "/tree", "/model"):
@@ -133,9 +135,7 @@ def test_tags_and_read_marks(client):
 def test_new_documents_are_placed_and_stored_only_when_somebody_says_so(client):
     files = [("files", ("a.txt", b"oil barrel crude refinery price output pipeline", "text/plain")),
              ("files", ("b.xyz", b"\x00\x01", "application/octet-stream"))]  # fmt: skip
-    answer = client.put_form(
-        "/new", text="The suspect was granted bail; surety and bond, custody, remand.", files=files
-    )
+    answer = client.put_form("/new", text="The suspect was granted bail; surety, bond, custody, remand.", files=files)
     assert answer.status_code == 200, answer.text[:300]
     assert "2 documents to file" in answer.text
     assert len(client.view.collection) == 400

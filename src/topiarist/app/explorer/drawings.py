@@ -15,7 +15,7 @@ from markupsafe import Markup
 from topiarist.app.explorer.pages.overview import Block
 
 ROW, GAP = 46, 2  # heights in an icicle
-SIGN = 6.4  # width of a letter, about
+SIGN = 6.7  # width of a letter, about
 DESK, PHONE = 940.0, 350.0  # widths of a drawing
 SHORTEST = 6  # letters of a label, or none
 

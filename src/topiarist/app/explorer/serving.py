@@ -34,6 +34,7 @@ def serve(
             "and nothing on the way is encrypted.",
             file=sys.stderr,
         )
+    threading.Thread(target=app.state.desk.view().warm, daemon=True, name="warm").start()
     print(f"{folder} is open at {address}\nStop with Ctrl-C.", file=sys.stderr)
     if browser and not door:
         threading.Timer(0.4, webbrowser.open, [address]).start()

@@ -137,6 +137,15 @@ class View:
 
         return self.remembered(("shares", node), made)
 
+    def warm(self) -> None:
+        """Work out what most pages need, so that the first of them is as quick as the others."""
+        self.sizes, self.hard_sizes, self.lengths, self.names, self.node_weight, self.columns  # noqa: B018
+        with self._lock:
+            self.collection.placer.place(self.collection.counts[:1], CERTAIN)
+            self.collection.index  # noqa: B018
+        for sort in ("newest", "name", "longest"):
+            self.rank(sort)
+
     def children(self, node: int) -> list[int]:
         """The nodes below, the largest first."""
         return sorted(self.tree.children(node), key=lambda child: (-self.sizes[child], child))

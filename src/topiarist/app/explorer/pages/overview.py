@@ -104,7 +104,7 @@ def _listed(view: View) -> tuple[DocumentLine, ...]:
 
 def sentence(view: View) -> str:
     """The collection in one sentence."""
-    first, last = (date[:4] for date in view.collection.documents.span())
+    first, last = (date[:4] for date in view.remembered("span", view.collection.documents.span))
     when = f" from {first} to {last}" if first != last else f" of {first}" if first else ""
     known = view.collection.settings.get("language", "")
     language = f", in {LANGUAGES[known]}" if known in LANGUAGES else ""

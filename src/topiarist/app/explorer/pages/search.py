@@ -170,7 +170,11 @@ def _matching(view: View, ask: Ask, found: finding.Found) -> Any:
 
 def word_rows(view: View, query: Parsed, topic: int | None) -> Any:
     """All documents that a query finds by its words."""
-    rows = np.array(Index(view.collection.generation.database).rows(query), np.int64)
+
+    def found() -> Any:
+        return np.array(Index(view.collection.generation.database).rows(query), np.int64)
+
+    rows = view.remembered(("rows", str(query)), found)
     conditions = [(view.shape.find(one.value), one.exclude) for one in query.topics]
     for wanted, exclude in [*conditions, *([(topic, False)] if topic is not None else [])]:
         there = view.shares_under(view.shape.node(wanted))[rows] >= CERTAIN

@@ -410,6 +410,17 @@ def test_wrong_options_say_so(options, error, message):
         GGM(**options).fit(points, [0, 1] * 10)
 
 
+def test_a_cluster_is_refused_before_anything_is_computed():
+    class Cluster:
+        client = None
+
+        def total(self, function, blocks, local):
+            raise AssertionError
+
+    with pytest.raises(UsageError, match="the features of a mixture are in memory"):
+        GGM(executor=Cluster()).fit(np.eye(4))
+
+
 def test_wrong_data_says_so():
     with pytest.raises(ValueError, match="NaN"):
         GGM().fit(np.array([[1.0, np.nan], [0.0, 1.0]]))

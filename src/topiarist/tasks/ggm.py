@@ -67,8 +67,9 @@ class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Where to compute.
     n_threads : int or None
         Threads; None uses every core.
-    executor : InProcess, DaskExecutor or None
-        Where blocks of examples are computed; None is this process.
+    executor : InProcess, one of your own, or None
+        Where blocks of 65,536 examples are computed; None is this process. Features are in memory, so a Dask cluster is
+        refused.
     verbose : int or bool, default 0
         Draw a progress bar.
 

@@ -102,6 +102,11 @@ def check_options(estimator: Any) -> None:
     if estimator.n_threads is not None:
         options.check_integer("n_threads", estimator.n_threads, 1, hint="None uses every core")
     options.check_executor(estimator.executor)
+    if hasattr(estimator.executor, "client"):
+        raise UsageError(
+            "a cluster computes blocks that are files, and the features of a mixture are in memory",
+            hint="executor=None: threads share the work",
+        )
 
 
 def checked_points(estimator: Any, X: Any, *, reset: bool) -> Floats:

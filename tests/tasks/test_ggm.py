@@ -81,6 +81,14 @@ def test_pairs_far_apart_are_told_apart():
     assert not np.allclose(found["overall"], [0, 1, 100, 101], atol=0.05)  # the paper's start stays what it is
 
 
+def test_labels_guide_shared_components_from_a_wide_start():
+    points, which, _ = planted(3, n=120)
+    given, wide = (GGM(3, start=start, random_state=0).fit(points, which) for start in ("auto", "overall"))
+    narrow = GGM(3, start="clusters", random_state=0).fit(points, which)
+    np.testing.assert_array_equal(given.history_, wide.history_)
+    assert given.history_[0] != narrow.history_[0]
+
+
 def test_densities_are_those_of_scikit_learn():
     points, _, _ = planted(1)
     model = GGM(3, random_state=0).fit(points)

@@ -54,7 +54,8 @@ class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     start : "auto", "overall" or "clusters", default "auto"
         Where a fit begins: "overall" with the covariance of all examples for each component, as the paper does;
         "clusters" with a few steps of k-means and the covariances within its clusters, which tells clusters apart that
-        lie close together in groups; "auto" takes turns.
+        lie close together in groups; "auto" takes turns, but is "overall" where classes share components: clusters do
+        not look at labels, and a small class may be lost among them.
     n_init : int, default 4
         Starts for each number of components, where the start is drawn. The best after all steps is kept.
     max_iter : int, default 100

@@ -182,9 +182,9 @@ def search_of(estimator: Any, points: Floats, codes: Any, seed: int) -> selectio
         estimator.shrinkage, own, estimator.max_iter, estimator.tol,
     )  # fmt: skip
     sizes = _sizes(estimator, len(points), n_classes, own)
-    return selection.Search(
-        settings, sizes, estimator.n_init, estimator.split, seed, estimator.from_all, start=estimator.start
-    )
+    guided = estimator.start == "auto" and n_classes > 0 and not own  # wide components find their class by its labels
+    start = "overall" if guided else estimator.start
+    return selection.Search(settings, sizes, estimator.n_init, estimator.split, seed, estimator.from_all, start=start)
 
 
 def _told_by_labels(points: Floats, codes: Any) -> bool:

@@ -5,12 +5,14 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import pytest
 
 import topiarist
-from tests.grown import N_DOCS, documents, new_documents
+from tests.grown import N_DOCS, N_WORDS, documents, new_documents
 from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.files import filing, log, shaping
 from topiarist.files.check import check
@@ -18,6 +20,7 @@ from topiarist.files.collection import Collection
 from topiarist.files.history import before_last
 from topiarist.tasks.shape.edits import Branch, Merge, Pin, Rename, Split
 from topiarist.tasks.shape.wording import edit_of_line, to_words
+from topiarist.text.demo import demo_documents
 from topiarist.text.documents import Document
 
 
@@ -114,13 +117,80 @@ def test_an_id_that_is_taken_is_refused_or_renamed(collection):
     assert len(collection) == N_DOCS + 1
 
 
-def test_an_addition_that_is_left_early_adds_nothing(collection):
+def test_an_addition_whose_rows_nobody_takes_is_kept(collection):
+    """A reader of the rows that goes away, as head does, must not take the documents with it."""
     rows = filing.add(collection, new_documents(5))
+    assert len(collection) == N_DOCS + 5
     next(rows)
-    rows.close()
+    del rows
+    with Collection.open(collection.folder.path) as other:
+        assert len(other) == N_DOCS + 5
+        agree(other)
+
+
+def test_an_addition_that_fails_adds_nothing(collection):
+    def failing():
+        yield new_documents(1)[0]
+        raise RuntimeError("the source is gone")
+
+    with pytest.raises(RuntimeError, match="gone"):
+        collection.add(failing())
     assert not collection.refresh()
     agree(collection)
     assert len(collection) == N_DOCS
+
+
+def test_rows_of_an_addition_tell_where_the_documents_lie_after_learning(collection):
+    rows = collection.add(new_documents(), rho=0.5)
+    nodes = collection.outline.tree.path_mask(collection.outline.class_nodes)
+    lie = collection.shares.toarray() @ nodes
+    for row, one in enumerate(rows, N_DOCS):
+        share = lie[row, collection.outline.node(one.topic)]
+        assert share == pytest.approx(one.certainty[-1] if one.certainty else 1.0, abs=2e-3)
+
+
+def test_topics_are_described_again_after_learning(collection):
+    before = collection.description
+    words = "zebra giraffe okapi savanna antelope"
+    new = [Document(f"zoo/{n}", f"{one.text} {words}", one.title) for n, one in enumerate(new_documents() * 3)]
+    collection.add(new, learn=True)
+    now = collection.description
+    assert [node.coherence for node in now.nodes] != [node.coherence for node in before.nodes]
+    assert any(row >= N_DOCS for node in now.nodes for row in node.rows)
+    assert now.facts["reason"] == before.facts["reason"]
+
+
+def test_words_are_counted_with_general_ones_and_those_that_were_added(collection):
+    settings, tree = collection.settings, collection.tree
+    assert (tree.n_tokens, tree.n_words) == (settings["n_tokens"], settings["n_words"])
+    assert tree.n_tokens > collection.counts.sum()
+    for learn in (True, False):
+        before = collection.tree.n_tokens
+        (one,) = [new_documents()[int(learn)]]
+        collection.add([one], learn=learn)
+        assert before < collection.tree.n_tokens <= before + len(one.text.split()) + len(one.title.split())
+
+
+FRENCH = (
+    "Les chevaux de la ferme voisine mangent du foin pendant que les enfants jouent dans le jardin, et leur mère "
+    "prépare le repas du soir avec des légumes frais du marché",
+    "Le conseil municipal a voté hier soir le budget de la commune malgré les protestations de nombreux habitants "
+    "réunis devant la mairie",
+    "Une nouvelle bibliothèque ouvrira ses portes au printemps prochain, annonce le maire, qui promet des milliers de "
+    "livres pour petits et grands",
+)
+
+
+def test_documents_of_another_language_are_unusual_and_ordinary_ones_are_not(collection):
+    french = [Document(f"fr/{n}", text) for n, text in enumerate(FRENCH)]
+    assert all(one.unusual for one in collection.file(french))
+    mixed = [Document(f"mix/{n}", f"dark matter halos {text}") for n, text in enumerate(FRENCH)]
+    assert all(one.unusual for one in collection.file(mixed))
+
+
+def test_ordinary_new_documents_are_seldom_unusual(collection):
+    new = [replace(one, text=" ".join(one.text.split()[:N_WORDS])) for one in islice(demo_documents(), 540, 1540)]
+    assert np.mean([one.unusual for one in collection.file(new)]) <= 0.03
 
 
 def test_learning_from_additions_keeps_what_is_pinned(collection):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topiarist.counts.corpus import text_of
-from topiarist.counts.counting import count_in
+from topiarist.counts.counting import Heard, count_in, hear
 from topiarist.counts.validation import Csr
 from topiarist.errors import DamagedError
 from topiarist.files import contents, facts, log
@@ -190,7 +190,7 @@ class Collection:
     @cached_property
     def tree(self) -> TopicTree:
         """The tree with the words and sizes of its topics, as people have shaped it; the model is not loaded for it."""
-        return described(self.outline, self.description, self.shares, self.counting.general)
+        return described(self.outline, self.description, self.shares, self.counting.general, self.settings)
 
     @property
     def placed(self) -> Placed:
@@ -202,6 +202,12 @@ class Collection:
         known = self.counting
         texts = (text_of(document, known.settings.titles) for document in documents)
         return count_in(texts, known.vocabulary, known.settings, n_jobs=n_jobs)
+
+    def heard(self, documents: Iterable[Document], least: int = 0) -> Heard:
+        """The counts of other documents, and how much of each is of words that the collection knows."""
+        known = self.counting
+        texts = (text_of(document, known.settings.titles) for document in documents)
+        return hear(texts, known.vocabulary, known.settings, known.general, least)
 
     def topic(self, name: str | int) -> int:
         """The number of a topic that is called so, or has the word."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,16 @@ from topiarist.tasks.shape.shape import Shape
 from topiarist.tasks.topic_tree import TopicTree
 from topiarist.tasks.trees import Curve
 
+FIGURES = ("n_tokens", "n_words")  # of the whole collection; new documents are counted in
 
-def described(outline: Shape, known: Description, shares: Csr, general: tuple[str, ...]) -> TopicTree:
-    """The tree with what is known of its topics; the model need not be loaded for it."""
+
+def described(
+    outline: Shape, known: Description, shares: Csr, general: tuple[str, ...], settings: Mapping[str, Any]
+) -> TopicTree:
+    """The tree with what is known of its topics; the model need not be loaded for it.
+
+    ``settings`` has how many words the documents have, those that are too general to tell anything included.
+    """
     n_docs = shares.shape[0]
     size = class_sizes(shares) @ outline.tree.path_mask(outline.class_nodes)
     of_topic: dict[int, list[NodeSummary]] = {}
@@ -29,7 +36,7 @@ def described(outline: Shape, known: Description, shares: Csr, general: tuple[st
         for node, topic in enumerate(outline.topics)
     )
     told: dict[str, Any] = {name: known.facts.get(name) for name in ("stopped", "reason", "agreement")}
-    sizes: dict[str, Any] = {name: known.facts.get(name) for name in ("n_tokens", "n_words")}
+    sizes: dict[str, Any] = {name: settings.get(name, known.facts.get(name)) for name in FIGURES}
     curve = known.facts.get("curve")
     return TopicTree(
         tree=outline.tree, nodes=nodes, n_docs=n_docs, general_words=general,

@@ -10,6 +10,8 @@ from topiarist.files.database import Database
 from topiarist.text.documents import Problem
 from topiarist.text.readers.making import storable
 
+TOKENS = "n_tokens"  # words of all documents that are in the vocabulary, or were set aside as too general
+
 
 def settings(database: Database) -> dict[str, Any]:
     """All settings, by name."""
@@ -21,6 +23,11 @@ def change_settings(database: Database, values: Mapping[str, Any]) -> None:
     rows = [(name, json.dumps(value, allow_nan=False)) for name, value in values.items()]
     with database.transaction():
         database.run_many("INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", rows)
+
+
+def add_tokens(database: Database, number: int) -> None:
+    """Count the words of new documents in."""
+    change_settings(database, {TOKENS: settings(database).get(TOKENS, 0) + number})
 
 
 def problems(database: Database, *, limit: int | None = None) -> list[Problem]:

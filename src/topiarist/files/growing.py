@@ -19,7 +19,7 @@ from topiarist.files import contents, facts, indexing, log
 from topiarist.files.checkpoints import KIND as CHECKPOINT
 from topiarist.files.checkpoints import PartJournal
 from topiarist.files.collection import Collection
-from topiarist.files.contents import Counting, Description
+from topiarist.files.contents import Counting
 from topiarist.files.documents import Documents
 from topiarist.files.folder import Growing, begin, sweep_parts
 from topiarist.files.generation import Generation
@@ -27,22 +27,20 @@ from topiarist.files.loading import loading
 from topiarist.files.parts import Part, new_part, open_part
 from topiarist.files.recipe import AUTO, Recipe
 from topiarist.files.state import COUNTS, FLAT, SEARCH, SHARES, TREE, State
+from topiarist.files.telling import corpus_of, description_of, familiar
 from topiarist.hierarchy.growth import Checkpoint, Record
 from topiarist.tasks.crowns import crown_of, shares_of
-from topiarist.tasks.describing import describe_nodes, named
+from topiarist.tasks.describing import named
 from topiarist.tasks.growing import grown_model
 from topiarist.tasks.options import working_dtype
-from topiarist.tasks.placement import usual_of
 from topiarist.tasks.progress import prepare_kernels
 from topiarist.tasks.shape.shape import Shape
-from topiarist.tasks.topic_tree import facts_of
 from topiarist.tasks.topics import set_general_words_aside
 from topiarist.tasks.trees import TILE_COLUMNS
 from topiarist.text.documents import Document
 from topiarist.text.language import SAMPLE, Language, detect_language, language_code
 from topiarist.text.readers import Reading, read
 
-N_WORDS, N_TYPICAL = 20, 10  # of each topic that are kept
 MADE_FROM = "made_from"  # a digest of sources and settings: the same one, the same collection
 KERNELS = ("paths", "classes", "search")  # that growing and indexing need
 READ = "read"  # the settings have it when all documents and counts are there
@@ -199,13 +197,8 @@ class Grower:
 def kept_corpus(generation: Generation) -> tuple[Corpus, tuple[str, ...]]:
     """The corpus of a grow that has read everything: counts mapped, and what is known of documents."""
     folder = open_part(generation, facts.settings(generation.database)[READ])
-    counting, documents = contents.read_counting(folder), Documents(generation.database)
-    corpus = Corpus(
-        tuple(documents.ids()), contents.read_matrix(folder), counting.vocabulary,
-        titles=tuple(documents.titles()), labels=tuple(documents.labels_of(range(len(documents)))),
-        settings=counting.settings,
-    )  # fmt: skip
-    return corpus, counting.general
+    counting = contents.read_counting(folder)
+    return corpus_of(generation, contents.read_matrix(folder), counting), counting.general
 
 
 def kept_tree(
@@ -213,14 +206,13 @@ def kept_tree(
 ) -> tuple[State, list[Part]]:
     """A fitted model as parts of a collection: itself, its nodes in words, the shares of the documents."""
     crown, shares = crown_of(model), shares_of(model, corpus.counts)
-    nodes = describe_nodes(crown, shares, corpus, general, N_WORDS, N_TYPICAL)
-    usual = usual_of(model, corpus.counts, n_threads)
-    told = {**facts_of(model, corpus, shares), "usual": list(usual.limits)}
+    known = {"familiar": familiar(generation, Counting(corpus.vocabulary, corpus.settings, general))}
+    description = description_of(model, corpus, shares, general, known, n_threads)
     with new_part(generation, TREE) as tree:
-        contents.write_tree(tree.folder, model, Description(nodes, told))
+        contents.write_tree(tree.folder, model, description)
     with new_part(generation, SHARES) as rows:
         contents.write_matrix(rows.folder, shares)
-    shape = Shape.of(named(crown.tree, [node.words for node in nodes]), crown.class_nodes)
+    shape = Shape.of(named(crown.tree, [node.words for node in description.nodes]), crown.class_nodes)
     state = State(shape, {TREE: tree.name, f"{SHARES}.0": rows.name}, corpus.n_docs, kind)
     return state, [tree.part, rows.part]
 

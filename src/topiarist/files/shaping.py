@@ -9,32 +9,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.counts.corpus import Corpus
 from topiarist.counts.validation import Csr
 from topiarist.errors import UsageError
 from topiarist.files import contents, indexing, log
-from topiarist.files.contents import Description
-from topiarist.files.documents import Documents
 from topiarist.files.generation import Generation
 from topiarist.files.parts import Part, new_part
 from topiarist.files.state import FLAT, SEARCH, SHARES, TREE, State
+from topiarist.files.telling import corpus_of, description_of, labelled
 from topiarist.tasks.categorisers import HPLC, HierarchicalMixture
-from topiarist.tasks.crowns import crown_of, shares_of
-from topiarist.tasks.describing import describe_nodes, named
-from topiarist.tasks.placement import usual_of
+from topiarist.tasks.crowns import shares_of
 from topiarist.tasks.refitting import refit
 from topiarist.tasks.shape.edits import Branch, Edit, Pin, apply
 from topiarist.tasks.shape.shape import Shape
 from topiarist.tasks.shape.start import Start, start
 from topiarist.tasks.shape.wording import edit_from, to_entry, to_words
-from topiarist.tasks.topic_tree import facts_of
 
 if TYPE_CHECKING:
     from topiarist.files.collection import Collection
 
 EDIT, REFIT, UNDO, LEARN = "edit", "refit", "undo", "learn"
 UNDOABLE = (EDIT, REFIT, LEARN)
-N_WORDS, N_TYPICAL = 20, 10
 
 
 @dataclass(frozen=True)
@@ -66,7 +60,7 @@ def shape(collection: Collection, edits: Sequence[Edit], *, refit: bool = True, 
         if refit and (outline.pending or not edits):
             state, parts = fitted(collection, generation, outline, verbose=verbose)
         elif outline.titles != collection.outline.titles:
-            state = replace(state, shape=_labelled(outline, collection.description))
+            state = replace(state, shape=labelled(outline, collection.description))
         body = {"edits": [to_entry(one) for one in edits]}
         log.record(generation.database, EDIT if edits else REFIT, body, state.to_dict(), parts=parts)
     collection.refresh()
@@ -131,18 +125,10 @@ def fitted(
     kind = HPLC if collection.state.model in ("hplsa", "labels") else HierarchicalMixture
     model = refit(kind(shape.tree, verbose=int(verbose)), counts, begun.class_nodes, begun.shares, begun.pins)
     shares = _with_pins(shares_of(model, counts), begun)
-    documents = Documents(generation.database)
-    corpus = Corpus(
-        tuple(ids), counts, collection.counting.vocabulary, titles=tuple(documents.titles()),
-        labels=tuple(documents.labels_of(range(len(ids)))), settings=collection.counting.settings,
-    )  # fmt: skip
-    nodes = describe_nodes(crown_of(model), shares, corpus, collection.counting.general, N_WORDS, N_TYPICAL)
+    corpus = corpus_of(generation, counts, collection.counting)
     known = collection.description.facts
-    told = {
-        **facts_of(model, corpus, shares), "n_tokens": known["n_tokens"], "n_words": known["n_words"],
-        "usual": list(usual_of(model, counts).limits), "curve": known.get("curve"),
-    }  # fmt: skip
-    description = Description(nodes, told)
+    holds = {name: known[name] for name in ("curve", "familiar") if name in known}
+    description = description_of(model, corpus, shares, collection.counting.general, holds)
     with new_part(generation, TREE) as tree:
         contents.write_tree(tree.folder, model, description)
     with new_part(generation, SHARES) as rows:
@@ -150,7 +136,7 @@ def fitted(
     search = indexing.write_index(generation, model, collection.state.parts[FLAT], corpus)
     class_topics = tuple(shape.topics[node] for node in begun.class_nodes)
     fresh = replace(shape, class_topics=class_topics, node_topics=shape.topics, grafted=frozenset(), pending=False)
-    state = replace(collection.state, shape=_labelled(fresh, description))
+    state = replace(collection.state, shape=labelled(fresh, description))
     state = state.with_part(TREE, tree.name).with_pieces(SHARES, [rows.name]).with_part(SEARCH, search.name)
     return state, [tree.part, rows.part, search]
 
@@ -165,14 +151,3 @@ def _with_pins(shares: Csr, begun: Start) -> Csr:
     whole = csr_array(free + csr_array(ones, shape=shares.shape))
     whole.eliminate_zeros()
     return whole
-
-
-def _labelled(shape: Shape, description: Description) -> Shape:
-    """Topics that nobody has named are called by their words."""
-    known: dict[int, tuple[str, ...]] = {}
-    for topic, node in zip(shape.node_topics, description.nodes, strict=True):
-        known.setdefault(topic, node.words)
-    words = [known.get(topic, ()) for topic in shape.topics]
-    plain = named(replace(shape.tree, names=()), words)
-    labels = {topic: name for topic, name in zip(shape.topics, plain.names, strict=True) if topic in known}
-    return shape.renamed(labels)

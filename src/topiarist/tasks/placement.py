@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -43,9 +43,14 @@ class Places:
 
 @dataclass(frozen=True)
 class Usual:
-    """The likelihood per word below which a document of some length is unusual, for each class of length."""
+    """The value below which a document of some length is unusual, for each class of length.
+
+    The value is the likelihood per word that is known, or the share of words that are: a text in another language may
+    have one usual word, and nothing else that anybody has counted.
+    """
 
     limits: tuple[float, ...]
+    ANYTHING: ClassVar[tuple[float, ...]] = (-1e9,) * LENGTHS  # where nobody has measured
 
     @classmethod
     def of(cls, likelihood: Floats, tokens: Floats) -> Usual:
@@ -56,10 +61,10 @@ class Usual:
         for kind in range(LENGTHS):
             own = likelihood[known & (kinds == kind)]
             limits.append(float(np.quantile(own, UNUSUAL)) if len(own) >= FEWEST else everyone)
-        return cls(tuple(limit if np.isfinite(limit) else -1e9 for limit in limits))
+        return cls(tuple(limit if np.isfinite(limit) else cls.ANYTHING[0] for limit in limits))
 
     def unusual(self, likelihood: Floats, tokens: Floats) -> Array:
-        """Which documents fit worse than nearly all others of their length, or have no known word."""
+        """Which documents fit worse than nearly all others of their length, or have no word."""
         below: Array = likelihood < np.array(self.limits)[_lengths(tokens)]
         return below | ~np.isfinite(likelihood)
 

@@ -14,10 +14,11 @@ import pytest
 import topiarist
 from tests.grown import N_DOCS, N_WORDS, documents, new_documents
 from topiarist.errors import InputError, ResourceError, UsageError
-from topiarist.files import filing, log, shaping
+from topiarist.files import filing, learning, log, shaping
 from topiarist.files.check import check
 from topiarist.files.collection import Collection
 from topiarist.files.history import before_last
+from topiarist.files.recipe import Recipe
 from topiarist.tasks.shape.edits import Branch, Merge, Pin, Rename, Split
 from topiarist.tasks.shape.wording import edit_of_line, to_words
 from topiarist.text.demo import demo_documents
@@ -321,6 +322,51 @@ def test_a_collection_that_was_grown_anew_is_seen(collection, path):
     collection.shape(["rename 1 A"])
     assert len(collection) == 80
     agree(collection)
+
+
+def test_a_reader_goes_on_while_the_collection_is_grown_anew(collection, path):
+    Collection.grow(documents()[:60], path, Recipe(topics=3), force=True).close()
+    agree(collection)  # parts that were not opened before, of the generation that was
+    assert len(collection) == N_DOCS
+    with Collection.open(path) as other:
+        other.marks.read()
+        other.shape([Rename(1, "A")])  # the next writer sweeps
+    with Collection.open(path) as other:
+        assert len(other) == 60
+    assert len(list(path.glob("g-*"))) == 1
+
+
+def test_a_reader_whose_generation_is_gone_is_not_told_of_damage(collection, path):
+    Collection.grow(documents()[:60], path, Recipe(topics=3), force=True).close()
+    assert len(collection.documents) == N_DOCS
+    with Collection.open(path) as other:
+        other.shape([Rename(1, "A")])
+    with pytest.raises(ResourceError, match="was grown anew meanwhile"):
+        _ = collection.shares
+    assert collection.refresh()
+    assert len(collection) == 60
+    agree(collection)
+
+
+@pytest.mark.parametrize("anew", [True, False])
+def test_categories_are_not_kept_with_documents_that_they_were_not_learned_from(collection, path, monkeypatch, anew):
+    fitted = learning._fitted
+
+    def slowly(*arguments):
+        if len(arguments[1]) > 300:  # the last of the two fits
+            if anew:
+                Collection.grow(documents()[:60], path, Recipe(topics=3), force=True).close()
+            else:
+                with Collection.open(path) as other:
+                    other.add(new_documents(2))
+        return fitted(*arguments)
+
+    monkeypatch.setattr(learning, "_fitted", slowly)
+    with pytest.raises(ResourceError, match="changed meanwhile"):
+        collection.learn(holdout=0)
+    collection.refresh()
+    assert collection.categories is None
+    assert next(entry.kind for entry in log.history(collection.generation.database)) == ("grow" if anew else "add")
 
 
 def test_two_writers_are_one_too_many(collection, path):

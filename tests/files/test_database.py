@@ -119,7 +119,7 @@ def test_text_that_is_none_is_damage(database):
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(ResourceError, match="unable to open"):
+    with pytest.raises(ResourceError, match="is not there"):
         Database(tmp_path / "none").all("SELECT 1")
     with pytest.raises(ResourceError, match="unable to open"):
         Database.create(tmp_path / "none" / "d")
@@ -215,3 +215,35 @@ def test_a_disk_that_fills_up_meanwhile(tmp_path):
         [sys.executable, "-c", FULL, str(tmp_path), "300000"], capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines() == ["5", "5", "4 ['tree-1', 'tree-2']", "204 False"]
+
+
+def test_a_folder_of_somebody_else_is_read_as_it_is_written(database, monkeypatch):
+    """Who may not write in a folder reads it without a journal, and sees all the same what its owner commits."""
+    database.run(PUT, ("a", "1"))
+    database.close()
+    monkeypatch.setattr(module.os, "access", lambda *_: False)
+    reader = Database(database.path)
+    assert reader.one(GET, ("a",)) == ("1",)
+    assert reader.connection.frozen is not None
+    writer = Database(database.path, write=True)
+    writer.run(PUT, ("a", "2"))
+    assert reader.one(GET, ("a",)) == ("2",)
+    assert reader.connection.frozen is None
+    reader.close()
+    writer.close()
+    late = Database(database.path)
+    assert late.one(GET, ("a",)) == ("2",)
+    again = Database(database.path, write=True)
+    again.run(PUT, ("a", "3"))
+    again.close()  # the journal has come and gone
+    assert late.one(GET, ("a",)) == ("3",)
+    late.close()
+
+
+def test_a_file_that_is_gone_is_not_a_folder_without_leave(database):
+    reader = Database(database.path)
+    database.close()
+    for path in database.path.parent.glob("d.sqlite*"):
+        path.unlink()
+    with pytest.raises(ResourceError, match="grown anew meanwhile, or removed"):
+        reader.one(GET, ("a",))

@@ -18,10 +18,11 @@ from topiarist.errors import DamagedError, ResourceError, TopiaristError
 from topiarist.files import log
 from topiarist.files.database import need_fts5
 from topiarist.files.documents import Documents, checksum
-from topiarist.files.folder import GROWING, Folder, leftovers, part_leftovers
+from topiarist.files.folder import Folder
 from topiarist.files.generation import DATABASE, Generation
 from topiarist.files.lock import locked
 from topiarist.files.parts import part_faults
+from topiarist.files.sweeping import GROWING, leftovers, part_leftovers
 
 Severity = Literal["error", "warning", "note"]
 
@@ -184,6 +185,11 @@ def _leftover_findings(folder: Folder) -> Iterator[Finding]:
         found = [*leftovers(folder.path, folder.manifest.generation), *part_leftovers(folder.generation)]
     for path in found:
         where = path.relative_to(folder.path).as_posix()
-        yield Finding("note", "left over from a process that was stopped, or being written now", where, REPAIR)
+        yield Finding(
+            "note",
+            "left over: an earlier grow that somebody may be reading, or from a process that was stopped",
+            where,
+            REPAIR,
+        )
     if (folder.path / GROWING).is_dir():
         yield Finding("note", "an unfinished grow", GROWING, "topiarist grow with --resume, or --force to begin anew")

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topiarist.counts.corpus import text_of
-from topiarist.counts.counting import Heard, count_in, hear
+from topiarist.counts.counting import Heard, hear
 from topiarist.counts.validation import Csr
-from topiarist.errors import DamagedError
+from topiarist.errors import DamagedError, ResourceError
 from topiarist.files import contents, facts, log
 from topiarist.files.categories import Categories
 from topiarist.files.contents import Counting, Description
@@ -69,10 +69,9 @@ class Collection:
         n_threads: int | None = None,
         verbose: bool = False,
     ) -> Collection:
-        """Read documents, count, grow a tree, index, and keep all of it in a folder.
+        """Grow a tree over a file, a folder or documents, and keep all of it in a folder.
 
-        ``source``: a file or folder, or documents. ``force`` replaces a collection that is there; ``resume`` takes a
-        grow up that was interrupted.
+        ``force`` replaces a collection that is there; ``resume`` takes a grow up that was interrupted.
         """
         from topiarist.files.growing import Grower
 
@@ -94,8 +93,7 @@ class Collection:
     def refresh(self) -> bool:
         """Look whether somebody has changed the collection; whether it was."""
         self.folder.refresh()
-        latest = self.generation.database.one("SELECT after FROM edits ORDER BY number DESC LIMIT 1")
-        if self._seen == self.generation.folder and latest is not None and latest[0] == self.number:
+        if self._seen == self.generation.folder and self._latest() == self.number:
             return False
         self._look()
         return True
@@ -197,17 +195,15 @@ class Collection:
         """The documents in the tree, as comparing, judging and exporting want them."""
         return placed(self.outline, self.shares, self.documents.ids()[: len(self)], self.tree.words)
 
-    def counted(self, documents: Sequence[Document], n_jobs: int | None = 1) -> Csr:
+    def counted(self, documents: Iterable[Document]) -> Csr:
         """The counts of other documents, as those of the collection were counted."""
-        known = self.counting
-        texts = (text_of(document, known.settings.titles) for document in documents)
-        return count_in(texts, known.vocabulary, known.settings, n_jobs=n_jobs)
+        return self.heard(documents).counts
 
-    def heard(self, documents: Iterable[Document], least: int = 0) -> Heard:
+    def heard(self, documents: Iterable[Document]) -> Heard:
         """The counts of other documents, and how much of each is of words that the collection knows."""
         known = self.counting
         texts = (text_of(document, known.settings.titles) for document in documents)
-        return hear(texts, known.vocabulary, known.settings, known.general, least)
+        return hear(texts, known.vocabulary, known.settings, known.general)
 
     def topic(self, name: str | int) -> int:
         """The number of a topic that is called so, or has the word."""
@@ -286,17 +282,21 @@ class Collection:
         return shaping.undo(self)
 
     def part(self, name: str) -> Path:
-        """The folder of a part."""
-        return open_part(self.generation, name)
+        """The folder of a part. It may be gone where somebody has changed the collection since it was opened."""
+        try:
+            return open_part(self.generation, name)
+        except DamagedError:
+            if self.folder.grown_anew or self._latest() != self.number:
+                what = "grown anew" if self.folder.grown_anew else "changed"
+                raise ResourceError(f"{self.folder.shown} was {what} meanwhile", hint="run it again") from None
+            raise
+
+    def _latest(self) -> int | None:
+        found = self.generation.database.one("SELECT after FROM edits ORDER BY number DESC LIMIT 1")
+        return None if found is None else int(found[0])
 
     def _pieces(self, role: str) -> Csr:
-        found = contents.stacked([contents.read_matrix(self.part(name)) for name in self.state.pieces(role)])
-        if found.shape[0] != self.state.n_docs:
-            raise DamagedError(
-                f"{self.folder.shown} has {self.state.n_docs:,} documents and {role} of {found.shape[0]:,}",
-                hint=f"topiarist check {self.folder.shown}",
-            )
-        return found
+        return contents.read_pieces([self.part(name) for name in self.state.pieces(role)], len(self), role)
 
 
 _OF_STATE = ("counting", "counts", "shares", "model", "crown", "description", "tree", "index", "placer", "categories")

@@ -76,6 +76,16 @@ def stacked(matrices: Sequence[Csr]) -> Csr:
     return whole
 
 
+def read_pieces(folders: Sequence[Path], n_docs: int, role: str) -> Csr:
+    """All rows of a role that comes in pieces."""
+    found = stacked([read_matrix(folder) for folder in folders])
+    if found.shape[0] != n_docs:
+        raise DamagedError(
+            f"the collection has {n_docs:,} documents and {role} of {found.shape[0]:,}", hint="topiarist check"
+        )
+    return found
+
+
 def write_counting(folder: Path, counting: Counting) -> None:
     """The vocabulary and the settings."""
     write_vocabulary(folder, counting.vocabulary)

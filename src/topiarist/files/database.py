@@ -59,6 +59,9 @@ class Database:
     def connection(self) -> sqlite3.Connection:
         """This thread's connection."""
         known: _Connection | None = getattr(self._own, "connection", None)
+        if known is not None and known.frozen is not None and not known.in_transaction:
+            with suppress(OSError):  # gone: whoever asks is told
+                known = known if known.frozen == self._as_it_is() else None
         if known is None:
             with self._told():
                 known = self._connect("rw" if self.write else "ro")
@@ -141,7 +144,8 @@ class Database:
 
     def _connect(self, mode: str) -> _Connection:
         address = f"{self.path.as_uri()}?mode={mode}"  # as_uri escapes what a URI takes for its own: # ? %
-        if mode == "ro" and self._frozen():
+        frozen = self._as_it_is() if mode == "ro" and self._frozen() else None
+        if frozen is not None:
             address += "&immutable=1"
         connection = sqlite3.connect(
             address,
@@ -151,6 +155,7 @@ class Database:
             check_same_thread=False,  # so that close() may close them all; each is used by one thread only
             factory=_Connection,
         )
+        connection.frozen = frozen
         try:
             for setting in ("foreign_keys = ON", "synchronous = FULL", "trusted_schema = OFF", "cell_size_check = ON"):
                 connection.execute(f"PRAGMA {setting}")
@@ -161,15 +166,23 @@ class Database:
         return connection
 
     def _frozen(self) -> bool:
-        """Whether nobody can be writing: a folder that is read-only, and no journal. SQLite has to be told."""
+        """Whether nobody is writing: a folder that is not for us to write in, and no journal. SQLite has to be told.
+
+        Others may begin to write there, so that such a connection is given up as soon as the file has changed.
+        """
         return not os.access(self.path.parent, os.W_OK) and not Path(f"{self.path}-wal").exists()
+
+    def _as_it_is(self) -> tuple[int, int, int, bool]:
+        """By what a file is known not to have changed."""
+        found = self.path.stat()
+        return found.st_ino, found.st_size, found.st_mtime_ns, Path(f"{self.path}-wal").exists()
 
     @contextmanager
     def _told(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
-            known = translated(error, self.shown)
+            known = translated(error, self.shown) if self.write or self.path.exists() else _gone(self.shown)
             if known is None:
                 raise
             raise known from error
@@ -177,6 +190,8 @@ class Database:
 
 class _Connection(sqlite3.Connection):
     """A connection that may be referred to weakly, and closes with the thread that used it."""
+
+    frozen: tuple[int, int, int, bool] | None = None  # what the file was, for a connection that believes it stays so
 
     def __del__(self) -> None:
         with suppress(sqlite3.Error):
@@ -206,6 +221,13 @@ def translated(error: sqlite3.Error, shown: str) -> TopiaristError | None:
     if primary == sqlite3.SQLITE_TOOBIG:
         return InputError("a document is too long to be kept: at most 1,000,000,000 bytes", hint="cut it in parts")
     return None
+
+
+def _gone(shown: str) -> ResourceError:
+    """A file that is not there any more."""
+    return ResourceError(
+        f"{shown} is not there: the collection was grown anew meanwhile, or removed", hint="open it again"
+    )
 
 
 def _undecodable(error: sqlite3.Error) -> bool:

@@ -21,16 +21,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from topiarist.errors import DamagedError, ResourceError, TopiaristError, UsageError
-from topiarist.files import log, manifest
+from topiarist.files import manifest
 from topiarist.files.generation import DATABASE, Generation
 from topiarist.files.lock import LOCK, WRITER, locked
-from topiarist.files.manifest import GENERATION, Manifest, read_body, read_manifest
-from topiarist.files.parts import PARTIAL, part_folders, sync_file
+from topiarist.files.manifest import Manifest, read_body, read_manifest
+from topiarist.files.parts import sync_file
 from topiarist.files.schema import VERSION
+from topiarist.files.sweeping import COMPLETE, GROWING, generations, sweep, sweep_parts
 from topiarist.scale.files import sync_folder, written
-
-GROWING = "growing"
-COMPLETE = "complete"  # lies in a generation from before it gets its name until the manifest names it
 
 
 class Folder:
@@ -62,6 +60,11 @@ class Folder:
         self.generation = Generation.open(self.path / known.generation, self.shown)
         return True
 
+    @property
+    def grown_anew(self) -> bool:
+        """Whether another generation was published since this one was opened."""
+        return _known(self.path, self.shown).generation != self.manifest.generation
+
     @contextmanager
     def writing(self, *, wait: float = 0.0) -> Iterator[Generation]:
         """The collection as it is now, to write: one writer at a time, after at most ``wait`` seconds."""
@@ -90,7 +93,10 @@ class Growing:
     resumed: bool
 
     def publish(self) -> Folder:
-        """Bring everything to the disk and make it the collection; what was the collection before is removed."""
+        """Bring everything to the disk and make it the collection.
+
+        What was the collection before stays for those who are reading it; the next writer removes it.
+        """
         folder = self.generation.folder
         self.generation.database.to_wal()
         self.generation.close()
@@ -105,7 +111,8 @@ class Growing:
         with suppress(OSError):  # a folder above that we may not read
             sync_folder(self.path.parent)
         Manifest(name).write(self.path, self.shown)
-        sweep(self.path, name)
+        with suppress(OSError):
+            (self.path / name / COMPLETE).unlink(missing_ok=True)
         return Folder(self.shown, Manifest(name))
 
     def discard(self) -> None:
@@ -179,64 +186,17 @@ def _workspace(root: Path, shown: str, *, resume: bool, force: bool) -> Growing:
 
 def is_collection(root: Path) -> bool:
     """Whether a folder is one of ours: finished, unfinished or damaged."""
-    return (root / manifest.NAME).exists() or (root / GROWING).is_dir() or bool(_generations(root))
-
-
-def leftovers(root: Path, current: str | None) -> list[Path]:
-    """What lies in a collection's folder that nobody refers to: old generations, and halves of manifests."""
-    old = [path for path in _generations(root) if path.name != current]
-    return [*old, *sorted(root.glob(f"{manifest.NAME}.*"))]
-
-
-def part_leftovers(generation: Generation) -> list[Path]:
-    """What lies in a generation's folder that nobody refers to: parts that no state names, and halves of them."""
-    kept = log.parts(generation.database)
-    halves = sorted(path for path in generation.folder.iterdir() if PARTIAL.fullmatch(path.name))
-    return [*(generation.folder / name for name in part_folders(generation.folder) if name not in kept), *halves]
-
-
-def sweep(root: Path, current: str | None) -> None:
-    """Remove what nobody refers to, under the lock. A complete generation without a manifest is a grow to resume."""
-    if current is not None:
-        (root / current / COMPLETE).unlink(missing_ok=True)
-    for path in leftovers(root, current):
-        if (path / COMPLETE).is_file() and not (root / GROWING).exists():
-            os.rename(path, root / GROWING)
-        else:
-            _remove(path)
-
-
-def sweep_parts(generation: Generation) -> None:
-    """Remove what nobody in a generation refers to, under the lock."""
-    for path in part_leftovers(generation):
-        _remove(path)
+    return (root / manifest.NAME).exists() or (root / GROWING).is_dir() or bool(generations(root))
 
 
 def _unfinished(root: Path) -> bool:
     """Whether there is a grow to resume; one that was killed at the very end bears its name already."""
     if (root / GROWING).is_dir():
         return True
-    found = [path for path in _generations(root) if (path / COMPLETE).is_file()]
+    found = [path for path in generations(root) if (path / COMPLETE).is_file()]
     with suppress(DamagedError, OSError):
         found = [path for path in found if path.name != read_manifest(root, "").generation]
     return bool(found)
-
-
-def _generations(root: Path) -> list[Path]:
-    if not root.is_dir():
-        return []
-    return sorted(path for path in root.iterdir() if GENERATION.fullmatch(path.name) and path.is_dir())
-
-
-def _remove(path: Path) -> None:
-    """Remove what can be removed: a file that somebody has open, on some systems, stays until the next time."""
-    if path.is_dir() and not path.is_symlink():
-        with suppress(OSError):
-            (path / COMPLETE).unlink(missing_ok=True)
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        with suppress(OSError):
-            path.unlink(missing_ok=True)
 
 
 def _sweep_before(root: Path, shown: str, *, force: bool) -> None:
@@ -279,7 +239,7 @@ def _known(root: Path, shown: str) -> Manifest:
 def _no_collection(root: Path, shown: str) -> TopiaristError:
     if _unfinished(root):
         return unfinished(shown)
-    if _generations(root):
+    if generations(root):
         return manifest.damaged(shown, f"{manifest.NAME} is missing")
     return UsageError(f"there is no collection at {shown}", hint="topiarist grow ./folder")
 

@@ -21,12 +21,13 @@ from topiarist.files.checkpoints import PartJournal
 from topiarist.files.collection import Collection
 from topiarist.files.contents import Counting
 from topiarist.files.documents import Documents
-from topiarist.files.folder import Growing, begin, sweep_parts
+from topiarist.files.folder import Growing, begin
 from topiarist.files.generation import Generation
 from topiarist.files.loading import loading
 from topiarist.files.parts import Part, new_part, open_part
 from topiarist.files.recipe import AUTO, Recipe
 from topiarist.files.state import COUNTS, FLAT, SEARCH, SHARES, TREE, State
+from topiarist.files.sweeping import sweep_parts
 from topiarist.files.telling import corpus_of, description_of, familiar
 from topiarist.hierarchy.growth import Checkpoint, Record
 from topiarist.tasks.crowns import crown_of, shares_of

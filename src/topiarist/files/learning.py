@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.metrics import accuracy_score, f1_score, precision_recall_fscore_support
 from sklearn.preprocessing import MultiLabelBinarizer
 
-from topiarist.errors import InputError
+from topiarist.errors import InputError, ResourceError
 from topiarist.files import contents, log
 from topiarist.files.categories import Categories
 from topiarist.files.parts import new_part
@@ -71,6 +71,8 @@ def learn(
     asks the labels. A share of the labelled documents is held out to tell the quality; the model that is kept has
     learned from all.
     """
+    collection.refresh()
+    seen = collection.generation.folder, len(collection)  # what the model is of; it takes long to fit
     rows, given, left_out = _labelled(collection, labels)
     several = max(map(len, given)) > 1 if several is None else several
     given = given if several else [one[:1] for one in given]
@@ -88,6 +90,10 @@ def learn(
     model = _fitted(counts, rows, given, several, unlabelled_weight)
     with collection.folder.writing() as generation:
         collection.refresh()
+        if (collection.generation.folder, len(collection)) != seen:
+            raise ResourceError(
+                f"{collection.folder.shown} was changed meanwhile: it has other documents now", hint="run it again"
+            )
         with new_part(generation, CATEGORIES) as part:
             contents.write_categories(part.folder, Categories(model, several))
         state = collection.state.with_part(CATEGORIES, part.name)

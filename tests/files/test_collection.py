@@ -17,7 +17,9 @@ from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.files import filing, learning, log, shaping
 from topiarist.files.check import check
 from topiarist.files.collection import Collection
+from topiarist.files.growing import Grower, Teller
 from topiarist.files.history import before_last
+from topiarist.files.marks import Marks
 from topiarist.files.recipe import Recipe
 from topiarist.tasks.shape.edits import Branch, Merge, Pin, Rename, Split
 from topiarist.tasks.shape.wording import edit_of_line, to_words
@@ -302,6 +304,42 @@ def test_the_log_can_be_typed_again(collection):
     assert list(map(to_words, again)) == list(map(to_words, edits))
 
 
+def test_the_log_tells_which_topic_a_word_meant(collection):
+    """A word that meant one topic then may mean another, or none, when the log is read."""
+    name = collection.outline.name(1)
+    word = name.split(" · ")[0]
+    collection.shape([f"rename {word} Waves", "rename Waves Water"])
+    entry = log.history(collection.generation.database)[0]
+    assert [one["topic"] for known in entry.body["topics"] for one in known.values()] == [1, 1]
+    assert shaping.told(entry) == f"{to_words(Rename(name, 'Waves'))}; rename Waves Water"
+
+
+def size_of(path):
+    """Bytes on the disk; files with two names count once."""
+    found = {(known.st_ino, known.st_size) for file in path.rglob("*") if (known := file.stat()) and file.is_file()}
+    return sum(size for _, size in found)
+
+
+@pytest.mark.parametrize("learn", [True, False])
+def test_single_additions_do_not_fill_the_disk(collection, path, learn):
+    new = new_documents(13)
+    collection.add(new[:1], learn=learn)
+    first = size_of(path)
+    for one in new[1:]:
+        collection.add([one], learn=learn)
+    assert size_of(path) < 2 * first
+    assert not [finding for finding in check(path) if finding.severity != "note"]
+    agree(collection)
+    before = bits(collection)
+    collection.shape([Rename(1, "A")])
+    collection.shape([Merge((2, 3))])
+    collection.undo()
+    collection.undo()
+    assert bits(collection) == before
+    with pytest.raises(UsageError, match="cannot be undone"):
+        collection.undo()
+
+
 def test_readers_see_the_old_state_until_they_look_again(collection, path):
     with Collection.open(path) as reader:
         before = bits(reader)
@@ -429,3 +467,83 @@ def test_killed_at_any_moment_it_is_the_old_state_or_the_new_one(path):
             collection.shape([f"rename 1 After{moment}"], refit=False)  # sweeps up, and goes on
             agree(collection)
         assert [one for one in check(path) if one.severity == "error"] == []
+
+
+class Heard(Teller):
+    """A listener that remembers."""
+
+    def __init__(self):
+        self.sentences = []
+
+    def said(self, text):
+        self.sentences.append(text)
+
+
+def grown_anew(path, some, topics=6):
+    tell = Heard()
+    Grower(Recipe(topics=topics), tell=tell).grow(some, path, force=True).close()
+    return " | ".join(tell.sentences)
+
+
+def test_growing_anew_carries_over_what_people_did(collection, path):
+    ids = collection.documents.ids()
+    leaf = collection.outline.topics[collection.outline.tree.leaves[0]]
+    pin = next(id for id, share in zip(ids, collection.shares_under(leaf), strict=True) if share > 0.9)
+    collection.shape([Rename(leaf, "Mine"), f"describe {leaf} 'All about it'", Pin((pin,), leaf)], refit=False)
+    collection.learn(holdout=0)
+    with collection.folder.writing() as generation:
+        Marks(generation.database).tag([3, 4], "later")
+        Marks(generation.database).mark_read([5])
+    told = grown_anew(path, documents()[:N_DOCS])
+    with Collection.open(path) as other:
+        topic = other.topic("Mine")
+        assert other.outline.notes[topic] == "All about it"
+        assert other.outline.pins == {pin: topic}
+        assert other.marks.tagged("later") == [3, 4]
+        assert other.marks.read() == [5]
+        agree(other)
+    assert "1 names and 1 notes" in told
+    assert "2 tags carried over" in told
+    assert "learn them again" in told
+
+
+def test_what_is_doubtful_is_told_and_not_carried_over(collection, path):
+    leaf = collection.outline.topics[collection.outline.tree.leaves[0]]
+    collection.shape([Rename(leaf, "Mine"), Pin((collection.documents.ids()[0],), leaf)], refit=False)
+    with collection.folder.writing() as generation:
+        Marks(generation.database).tag([3], "later")
+    others = [Document(f"other/{n}", one.text, one.title) for n, one in enumerate(documents()[:60])]
+    told = grown_anew(path, others, topics=3)
+    assert "Not carried over, for no new topic is surely the same: Mine" in told
+    assert "1 pins are not carried over" in told
+    assert "1 of documents that are gone" in told
+    with Collection.open(path) as other:
+        assert not other.outline.titles
+        assert not other.outline.pins
+
+
+def test_nothing_is_said_of_a_collection_that_nobody_has_touched(collection, path):
+    assert "arried" not in grown_anew(path, documents()[:60], topics=3)
+
+
+@pytest.mark.parametrize("at", ["leaf", "inner"])
+def test_a_pin_holds_before_the_tree_is_fitted(collection, at):
+    topic = 1
+    if at == "inner":
+        collection.shape(["move 2 under 1"], refit=False)
+    row = int(np.argmin(collection.shares_under(topic)))
+    before = bits(collection)
+    collection.shape([Pin((collection.documents.ids()[row],), topic)], refit=False)
+    assert collection.shares_under(topic)[row] == pytest.approx(1.0)
+    assert collection.outline.pending
+    agree(collection)
+    assert check(collection.folder.path) == []
+    collection.undo()
+    assert bits(collection) == before
+
+
+def test_a_pin_to_a_topic_that_is_new_waits_for_the_fit(collection):
+    row_before = collection.shares[[0]].toarray()
+    collection.shape([Branch(1, "New", collection.documents.ids()[:3])], refit=False)
+    np.testing.assert_array_equal(collection.shares[[0]].toarray(), row_before)
+    assert collection.outline.pending

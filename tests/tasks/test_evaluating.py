@@ -140,7 +140,7 @@ def test_lines_and_json():
     found = evaluate(under(tree, homes), labels, perplexity=1790.4)
     lines = found.lines()
     assert lines[0] == "12 documents · 3 leaves · depth 2"
-    assert "perplexity             1,790" in lines
+    assert "perplexity (seen)      1,790" in lines
     assert "against 4 labels of 11 documents" in lines
     assert "NMI                    1.000" in lines
     assert "1.000      1.000   1.000          5  home  →  news ▸ home" in lines
@@ -153,7 +153,7 @@ def test_lines_and_json():
     }  # fmt: skip
     assert evaluate(under(tree, homes)).to_dict()["labelled"] is None
     assert plain["labelled"]["purity"] == pytest.approx(1)
-    assert evaluate(under(tree, homes), perplexity=math.inf).to_dict()["perplexity"] is None
+    assert evaluate(under(tree, homes), perplexity=math.inf).to_dict()["perplexity_of_seen_documents"] is None
 
 
 def test_wrong_input_is_refused():

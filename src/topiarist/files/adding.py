@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from topiarist.counts.validation import Csr
 from topiarist.errors import InputError
-from topiarist.files import contents, indexing
+from topiarist.files import contents, indexing, log
 from topiarist.files.generation import Generation
 from topiarist.files.parts import Part, new_part
 from topiarist.files.state import COUNTS, SEARCH, SHARES, TREE, State
@@ -22,8 +22,19 @@ from topiarist.text.documents import Document
 if TYPE_CHECKING:
     from topiarist.files.collection import Collection
 
+ADD = "add"  # what the log calls an addition
 MOST_PIECES = 8  # of counts: then they become one
 HOLDS = ("curve", "stopped", "reason", "familiar")  # what was told of a grown tree, and is true after it has learned
+
+
+def reachable(generation: Generation) -> set[int]:
+    """The states that may be asked for: undo goes back to the last addition, and a comparison to the step before it."""
+    found: set[int] = set()
+    for entry in log.history(generation.database):
+        found |= {entry.after} if entry.before is None else {entry.before, entry.after}
+        if entry.kind == ADD:
+            break
+    return found
 
 
 class OwnIds:

@@ -91,7 +91,7 @@ class Collection:
             vars(self).pop(name, None)
 
     def refresh(self) -> bool:
-        """Look whether somebody has changed the collection; whether it was."""
+        """Look whether somebody has changed the collection."""
         self.folder.refresh()
         if self._seen == self.generation.folder and self._latest() == self.number:
             return False
@@ -187,7 +187,7 @@ class Collection:
 
     @cached_property
     def tree(self) -> TopicTree:
-        """The tree with the words and sizes of its topics, as people have shaped it; the model is not loaded for it."""
+        """The tree with the words and sizes of its topics, as people have shaped it."""
         return described(self.outline, self.description, self.shares, self.counting.general, self.settings)
 
     @property
@@ -223,8 +223,7 @@ class Collection:
     ) -> Found:
         """The documents that a query finds: by "words" (full text), by "meaning", or by "both"; ``why`` says why.
 
-        ``topic`` keeps to what lies under a topic. What may be typed: quoted phrases, prefix*, -not, topic:, tag:,
-        label:, type:, before:, after:.
+        ``topic`` keeps to what lies under a topic. What may be typed is in ``files.queries``.
         """
         from topiarist.files import finding
 
@@ -237,19 +236,16 @@ class Collection:
         return finding.similar(self, document, n, topic=topic, why=why)
 
     def file(self, documents: Iterable[Document], rho: float = 0.9) -> Iterator[Filed]:
-        """Where new documents belong, one after the other: at the deepest topic that is more certain than ``rho``.
-
-        Nothing is kept; ``add`` keeps them.
-        """
+        """Where new documents belong, at the deepest topic that is more certain than ``rho``; nothing is kept."""
         from topiarist.files import filing
 
         return filing.file(self, documents, rho)
 
     def add(self, documents: Iterable[Document], rho: float = 0.9, *, learn: bool = True) -> list[Filed]:
         """File documents and keep them, all or none; with ``learn`` the model learns from them where it can."""
-        from topiarist.files import filing
+        from topiarist.files.filing import add
 
-        return list(filing.add(self, documents, rho, learn=learn))
+        return list(add(self, documents, rho, learn=learn))
 
     def shape(
         self, edits: Iterable[Edit | Mapping[str, Any] | str], *, refit: bool = True, verbose: bool = False
@@ -269,7 +265,7 @@ class Collection:
     ) -> Quality:
         """Learn categories from labels by document id, or from those that the documents came with.
 
-        Filing tells them from then on. A share of the documents is held out to tell how good they are.
+        Filing tells them from then on; a share of the documents is held out to tell how good they are.
         """
         from topiarist.files import learning
 

@@ -6,12 +6,12 @@ import csv
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # what spreadsheets take for the beginning of a formula, or skip
+from topiarist.tasks.tables import guarded
 
 
 def safe_cell(value: Any) -> Any:
     """The value, with an apostrophe before text that a spreadsheet would run; numbers stay numbers."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    return guarded(value) if isinstance(value, str) else value
 
 
 def write_csv(file: TextIO, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from topiarist.counts.counting import Heard
 from topiarist.errors import UsageError
 from topiarist.files import contents, facts, log
-from topiarist.files.adding import Addition, OwnIds
+from topiarist.files.adding import ADD, Addition, OwnIds, reachable
 from topiarist.files.arriving import batches, coming
 from topiarist.files.documents import Documents
 from topiarist.files.finding import Place
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 BATCH = 2_000
 PART = 0.1  # of a document in a topic, to be told as one of several
-ADD = "add"
 
 
 @dataclass(frozen=True)
@@ -140,6 +139,7 @@ def add(
             tokens = sum(float(part.heard.known.sum()) for part in parts)
             facts.add_tokens(generation.database, round(tokens))
             log.record(generation.database, ADD, {"documents": len(added)}, state.to_dict(), parts=new.parts)
+            log.forget(generation.database, reachable(generation))
         learned = learn and new.learns
     collection.refresh()
     if not learned:

@@ -14,8 +14,8 @@ from itertools import chain, islice
 from typing import Any
 
 from topiarist.counts.corpus import Corpus
-from topiarist.errors import InputError, UsageError
-from topiarist.files import contents, facts, indexing, log
+from topiarist.errors import DamagedError, InputError, UsageError
+from topiarist.files import carrying, contents, facts, indexing, log
 from topiarist.files.checkpoints import KIND as CHECKPOINT
 from topiarist.files.checkpoints import PartJournal
 from topiarist.files.collection import Collection
@@ -126,10 +126,27 @@ class Grower:
                 growing.discard()
                 raise
             if log.current(database) is None:
-                log.record(database, "grow", {"model": state.model}, state.to_dict(), parts=parts)
+                with database.transaction():
+                    state = self._carried(growing, state)
+                    log.record(database, "grow", {"model": state.model}, state.to_dict(), parts=parts)
             log.drop(database, [name for name in log.parts(database) if name.startswith(f"{CHECKPOINT}-")])
             sweep_parts(growing.generation)
             return Collection(growing.publish())
+
+    def _carried(self, growing: Growing, state: State) -> State:
+        """With what people did to the collection that this one replaces."""
+        old = carrying.before(os.fspath(growing.path))
+        if old is None:
+            return state
+        try:
+            state, told = carrying.carried(old, growing.generation, state)
+        except DamagedError:
+            told = ("What was done to the collection before cannot be read, and is not carried over",)
+        finally:
+            old.close()
+        for sentence in told:
+            self.tell.said(sentence)
+        return state
 
     def _finished(self, growing: Growing) -> tuple[State, list[Part]]:
         """The tree with everything that belongs to it; all of it may be there from a grow that was stopped."""
@@ -189,7 +206,7 @@ class Grower:
         self.tell.phase("Indexing")
         Documents(generation.database).index()
         flat = indexing.write_flat(generation, corpus, self.n_threads)
-        search = indexing.write_index(generation, model, flat.name, corpus, self.n_threads)
+        search = indexing.write_index(generation, model, generation.folder / flat.name, corpus, self.n_threads)
         parts, state = [*parts, flat, search], state.with_part(FLAT, flat.name)
         pieces = [facts.settings(generation.database)[READ]]
         return state.with_pieces(COUNTS, pieces).with_part(SEARCH, search.name), parts

@@ -34,14 +34,14 @@ def write_flat(generation: Generation, corpus: Corpus, n_threads: int | None = N
     return part.part
 
 
-def write_index(generation: Generation, model: Any, flat: str, corpus: Corpus, n_threads: int | None = None) -> Part:
+def write_index(generation: Generation, model: Any, flat: Path, corpus: Corpus, n_threads: int | None = None) -> Part:
     """Index a corpus by the Fisher kernel of three models: words alone, the tree's own, and topics without a tree.
 
     On collections with judged queries all three find better than any two of them, and reasons are told in the topics
-    of the tree.
+    of the tree. ``flat`` is the folder of a part that was just written, or that ``open_part`` has looked at.
     """
     words = PLSA(1, random_state=0, n_threads=n_threads).fit(corpus.counts)
-    models = (words, model, load_model(generation.folder / flat / MODEL))
+    models = (words, model, load_model(flat / MODEL))
     index = SearchIndex.build(FisherKernel(models=models), corpus, n_threads=n_threads)
     with new_part(generation, SEARCH) as part:
         index.save(part.folder / INDEX)

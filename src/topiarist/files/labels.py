@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,29 +15,49 @@ from topiarist.hierarchy.finding import nearest
 from topiarist.text.extract.decoding import decode
 
 IDS = ("id", "document", "doc", "name", "file")
-LABELS = ("label", "labels", "category", "categories", "class", "topic")
+LABELS = ("label", "labels", "category", "categories", "class", "topic", "path")
+BAR, SEPARATORS = (
+    "|",
+    ";|",
+)  # between the labels of one cell
 KINDS = (".csv", ".tsv", ".jsonl", ".ndjson")
 
 
-def read_labels(path: str, separator: str = "|") -> dict[str, tuple[str, ...]]:
-    """The labels of each document, each once, in the order of the rows."""
+def read_labels(path: str, separator: str | None = None) -> dict[str, tuple[str, ...]]:
+    """The labels of each document, each once, in the order of the rows.
+
+    ``separator`` stands between labels in one cell: by default, or with a bar, both a bar and a
+    semicolon do; empty for cells of one label.
+    The table may be in any encoding that documents may be in.
+    """
     suffix = Path(path).suffix.lower()
     if suffix not in KINDS:
         raise UsageError(f"expected a table of labels, .csv, .tsv or .jsonl, got {path}", hint="labels.csv")
     try:
         text = decode(Path(path).read_bytes())
+    except FileNotFoundError:
+        raise UsageError(
+            f"there is no file of labels at {path}", hint="a table with the columns id and label"
+        ) from None
     except OSError as error:
         raise UsageError(f"cannot read {path}: {(error.strerror or str(error)).lower()}", hint="another file") from None
     found: dict[str, dict[str, None]] = {}
     rows = _objects(text, path) if suffix in (".jsonl", ".ndjson") else _cells(text, suffix, path)
     for name, labels in rows:
-        given = labels if isinstance(labels, list) else str(labels).split(separator) if separator else [str(labels)]
+        given = labels if isinstance(labels, list) else _parted("" if labels is None else str(labels), separator)
         own = found.setdefault(name, {})
         own.update(dict.fromkeys(plain for label in given if label is not None and (plain := str(label).strip())))
     kept = {name: tuple(labels) for name, labels in found.items() if name and labels}
     if not kept:
         raise InputError(f"there is no label in {path}", hint="a table with the columns id and label")
     return kept
+
+
+def _parted(cell: str, separator: str | None) -> list[str]:
+    """The labels of one cell."""
+    if separator in (None, BAR):
+        return re.split(f"[{re.escape(SEPARATORS)}]", cell)
+    return cell.split(separator) if separator else [cell]
 
 
 def _cells(text: str, suffix: str, path: str) -> Iterator[tuple[str, Any]]:

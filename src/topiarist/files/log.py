@@ -20,6 +20,7 @@ from topiarist.files.database import Database
 from topiarist.files.parts import Part
 
 Body = dict[str, Any]
+FORGOTTEN = "forgotten"  # what a state holds that nobody can come back to
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,20 @@ def drop(database: Database, names: Iterable[str]) -> None:
     with database.transaction():
         free = set(names) - used(database)
         database.run_many("DELETE FROM parts WHERE name = ?", [(name,) for name in sorted(free)])
+
+
+def forget(database: Database, kept: Iterable[int]) -> None:
+    """Let go of all states but these, and of the parts that only those had; what was done stays in the log.
+
+    What is left of a forgotten state is that there was one. The next writer removes the folders of its parts.
+    """
+    numbers = set(kept)
+    text = _json({FORGOTTEN: True, "parts": {}})
+    with database.transaction():
+        every = [number for (number,) in database.all("SELECT number FROM states")]
+        gone = [(text, checksum(text), number) for number in every if number not in numbers]
+        database.run_many("UPDATE states SET body = ?, checksum = ? WHERE number = ?", gone)
+        drop(database, parts(database))
 
 
 def used(database: Database) -> set[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -14,6 +14,7 @@ from topiarist.errors import UsageError
 from topiarist.files import contents, indexing, log
 from topiarist.files.generation import Generation
 from topiarist.files.parts import Part, new_part
+from topiarist.files.pinning import with_pins
 from topiarist.files.state import FLAT, SEARCH, SHARES, TREE, State
 from topiarist.files.telling import corpus_of, description_of, labelled
 from topiarist.tasks.categorisers import HPLC, HierarchicalMixture
@@ -22,7 +23,7 @@ from topiarist.tasks.refitting import refit
 from topiarist.tasks.shape.edits import Branch, Edit, Pin, apply
 from topiarist.tasks.shape.shape import Shape
 from topiarist.tasks.shape.start import Start, start
-from topiarist.tasks.shape.wording import edit_from, to_entry, to_words
+from topiarist.tasks.shape.wording import edit_from, named_as, spoken_of, to_entry, to_words
 
 if TYPE_CHECKING:
     from topiarist.files.collection import Collection
@@ -59,11 +60,25 @@ def shape(collection: Collection, edits: Sequence[Edit], *, refit: bool = True, 
         state, parts = replace(collection.state, shape=outline), list[Part]()
         if refit and (outline.pending or not edits):
             state, parts = fitted(collection, generation, outline, verbose=verbose)
-        elif outline.titles != collection.outline.titles:
-            state = replace(state, shape=labelled(outline, collection.description))
-        body = {"edits": [to_entry(one) for one in edits]}
+        else:
+            if outline.titles != collection.outline.titles:
+                state = replace(state, shape=labelled(outline, collection.description))
+            if outline.pins != collection.outline.pins:
+                state, parts = _held(collection, generation, state)
+        body = {"edits": [to_entry(one) for one in edits], "topics": _meant(collection.outline, edits)}
         log.record(generation.database, EDIT if edits else REFIT, body, state.to_dict(), parts=parts)
     collection.refresh()
+
+
+def _held(collection: Collection, generation: Generation, state: State) -> tuple[State, list[Part]]:
+    """Pinned documents lie under their topics before any fit; those of a topic that is new wait for it."""
+    rows = {name: row for row, name in enumerate(collection.documents.ids())}
+    shares, _ = with_pins(collection.shares, state.shape, rows)
+    if shares is collection.shares:
+        return state, []
+    with new_part(generation, SHARES) as part:
+        contents.write_matrix(part.folder, shares)
+    return state.with_pieces(SHARES, [part.name]), [part.part]
 
 
 def undo(collection: Collection) -> str:
@@ -86,8 +101,10 @@ def last_step(generation: Generation) -> log.Edit:
             if entry.before is None:
                 break
             raise UsageError(
-                f"the last step ({told(entry)}) cannot be undone, and nothing before it",
-                hint="say what you meant by another edit",
+                f"the last step ({told(entry)}) cannot be undone, and so nothing before it: the documents are in the "
+                "tree as it was then. Names, merges and pins can be changed by other edits",
+                hint=f"topiarist shape {generation.shown} rename TOPIC NAME; a copy of the folder made before goes "
+                "back further",
             )
         elif entry.number not in undone:
             return entry
@@ -102,7 +119,28 @@ def told(entry: log.Edit) -> str:
         added = f"{entry.body.get('documents', 0):,} documents added"
         known = {"grow": "grown", "add": added, LEARN: "categories learned", REFIT: "fitted again"}
         return known.get(entry.kind, entry.kind)
-    return "; ".join(to_words(edit_from(one)) for one in entry.body["edits"])
+    meant = entry.body.get("topics") or [{}] * len(entry.body["edits"])
+    return "; ".join(
+        to_words(named_as(edit_from(one), _names(known))) for one, known in zip(entry.body["edits"], meant, strict=True)
+    )
+
+
+def _names(meant: Mapping[str, Any]) -> dict[str, str]:
+    """What the topics of an edit were called then, by the words that somebody typed for them."""
+    return {said: str(one["name"]) for said, one in meant.items()}
+
+
+def _meant(shape: Shape, edits: Sequence[Edit]) -> list[dict[str, Any]]:
+    """The topics that each edit speaks of: their numbers, and what they were called then."""
+    found = []
+    for one in edits:
+        known = {}
+        for said in spoken_of(one):
+            topic = shape.find(said)
+            known[str(said)] = {"topic": topic, "name": shape.name(topic)}
+        found.append(known)
+        shape = apply(shape, one)
+    return found
 
 
 def _applied(collection: Collection, edits: Sequence[Edit]) -> Shape:
@@ -133,7 +171,7 @@ def fitted(
         contents.write_tree(tree.folder, model, description)
     with new_part(generation, SHARES) as rows:
         contents.write_matrix(rows.folder, shares)
-    search = indexing.write_index(generation, model, collection.state.parts[FLAT], corpus)
+    search = indexing.write_index(generation, model, collection.part(collection.state.parts[FLAT]), corpus)
     class_topics = tuple(shape.topics[node] for node in begun.class_nodes)
     fresh = replace(shape, class_topics=class_topics, node_topics=shape.topics, grafted=frozenset(), pending=False)
     state = replace(collection.state, shape=labelled(fresh, description))

@@ -59,16 +59,17 @@ class Evaluation:
     n_leaves: int
     depth: int
     hard_to_place: float
-    perplexity: float | None
+    perplexity: float | None  # of documents that the model has seen
     coherence: float | None
     diversity: float | None
     labelled: Labelled | None
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain JSON data."""
-        names = ("n_docs", "n_leaves", "depth", "hard_to_place", "perplexity", "coherence", "diversity")
+        names = ("n_docs", "n_leaves", "depth", "hard_to_place", "coherence", "diversity")
         found: dict[str, Any] = {name: getattr(self, name) for name in names}
-        found["perplexity"] = self.perplexity if np.isfinite(self.perplexity or 0.0) else None  # JSON knows no infinity
+        finite = np.isfinite(self.perplexity or 0.0)  # JSON knows no infinity
+        found["perplexity_of_seen_documents"] = self.perplexity if finite else None
         if self.labelled is None:
             return found | {"labelled": None}
         best = [
@@ -182,7 +183,7 @@ def _lines(found: Evaluation, n: int) -> Iterator[str]:
     yield f"{found.n_docs:,} document{'' if found.n_docs == 1 else 's'} · {leaves} · depth {found.depth}"
     yield ""
     yield f"hard to place      {found.hard_to_place:9.1%}"
-    yield from _figure("perplexity", found.perplexity, "9,.0f")
+    yield from _figure("perplexity (seen)", found.perplexity, "9,.0f")
     yield from _figure("coherence (NPMI)", found.coherence)
     yield from _figure("word diversity", found.diversity)
     if found.labelled is not None:

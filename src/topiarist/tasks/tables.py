@@ -30,7 +30,7 @@ TOPIC_FIELDS = ("id", "parent", "path", "name", "level", "size", "share", "words
 WORD_FIELDS = ("topic", "path", "rank", "word", "probability")
 BLOCK_CELLS = 1 << 22  # documents × nodes that are looked at together
 BATCH = 10_000  # rows of a Parquet row group
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 BETWEEN = " | "  # in a cell of several texts; a spreadsheet would cut at a comma or semicolon
 
 Row = dict[str, Any]

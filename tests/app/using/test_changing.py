@@ -272,7 +272,7 @@ def test_compare_with_before_and_with_another(typed, path):
 def test_evaluate(typed):
     found = typed("evaluate", "--json")
     assert found["n_leaves"] == 6
-    assert found["perplexity"] > 10
+    assert found["perplexity_of_seen_documents"] > 10
     assert 0 < found["labelled"]["nmi"] < 1
     assert "dendrogram purity" in typed("evaluate").stdout
 

@@ -99,3 +99,15 @@ def test_words_that_are_no_edit_say_how_it_goes(words):
 def test_an_unknown_command_is_told_the_nearest():
     with pytest.raises(UsageError, match=r"no edit called 'remame'\n  Try: 'rename'"):
         edit_of_words(["remame", "a", "b"])
+
+
+def test_aliases_of_aliases_are_not_written_out():
+    """Forty lines that would be a message of gigabytes."""
+    bomb = "\n".join(["- &a0 [x, x]", *(f"- &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 40))])
+    with pytest.raises(UsageError) as caught:
+        read_edits(bomb)
+    assert len(str(caught.value)) < 500
+    deep = "x: &a0 [x, x]\n" + "".join(f"b{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 40))
+    with pytest.raises(UsageError) as caught:
+        read_edits(deep + "pin: {documents: *a39, topic: 1}")
+    assert len(str(caught.value)) < 500

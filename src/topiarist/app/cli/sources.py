@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from topiarist import __version__
 from topiarist.app.cli.options import DEMO, STDIN, ReadOptions
 from topiarist.errors import UsageError
+from topiarist.files import labels
 from topiarist.text.demo import demo_documents
 from topiarist.text.documents import Document, Problem
 from topiarist.text.readers import Columns, Counts, Reading, read
@@ -23,7 +22,6 @@ from topiarist.text.readers.lines import PACKINGS
 from topiarist.text.repeated import Endings, find_repeated, without
 
 SUFFIX = ".topiary"
-LABEL_NAMES = ("label", "labels", "category", "topic", "path")
 
 
 @dataclass(frozen=True)
@@ -145,26 +143,5 @@ def digest(stream: Stream, recipe: Mapping[str, Any]) -> str | None:
 
 
 def read_labels(path: str) -> dict[str, tuple[str, ...]]:
-    """Labels by document id, from a table with the columns id and label, or from JSON lines with such keys."""
-    if not Path(path).is_file():
-        raise UsageError(f"there is no file of labels at {path}", hint="a table with the columns id and label")
-    found: dict[str, list[str]] = {}
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        if Path(path).suffix.lower() in (".jsonl", ".ndjson"):
-            rows: Any = (json.loads(line) for line in file if line.strip())
-        else:
-            rows = csv.DictReader(file, delimiter="\t" if Path(path).suffix.lower() == ".tsv" else ",")
-        try:
-            for row in rows:
-                name = next((name for name in LABEL_NAMES if name in row), None)
-                if "id" not in row or name is None:
-                    raise UsageError(
-                        f"{path} has no columns id and label; it has: {', '.join(map(str, row))}", hint="id,label"
-                    )
-                given = row[name] if isinstance(row[name], list) else str(row[name] or "").split(";")
-                found.setdefault(str(row["id"]), []).extend(filter(None, (str(label).strip() for label in given)))
-        except (ValueError, csv.Error, AttributeError, TypeError) as error:
-            if isinstance(error, UsageError):
-                raise
-            raise UsageError(f"{path} is not a table of labels: {error}", hint="id,label") from None
-    return {id: tuple(dict.fromkeys(labels)) for id, labels in found.items()}
+    """Labels by document id, as ``learn`` reads them."""
+    return labels.read_labels(path)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import re
+import reprlib
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, asdict, fields
+from dataclasses import MISSING, asdict, fields, replace
 from typing import Any
 
 from topiarist.errors import UsageError
@@ -59,12 +60,12 @@ def read_edits(text: str, *, format: str = "yaml") -> tuple[Edit, ...]:
 def edit_from(entry: Any, place: int = 1) -> Edit:
     """An edit from {kind: {its parts}}."""
     if not isinstance(entry, Mapping) or len(entry) != 1:
-        raise UsageError(f"edit {place}: expected one edit with its name, got {entry!r:.80}", hint=EXAMPLE)
+        raise UsageError(f"edit {place}: expected one edit with its name, got {shown(entry)}", hint=EXAMPLE)
     (kind, given), *_ = entry.items()
     if kind not in KINDS:
         raise UsageError(f"edit {place}: there is no edit called {kind!r}", hint=nearest(str(kind), list(KINDS)))
     if not isinstance(given, Mapping):
-        raise UsageError(f"edit {place}: expected the parts of {kind}, got {given!r:.80}", hint=_parts(kind))
+        raise UsageError(f"edit {place}: expected the parts of {kind}, got {shown(given)}", hint=_parts(kind))
     known = {one.name: one for one in fields(KINDS[kind])}
     wrong = next((str(name) for name in given if name not in known), None)
     missing = next((n for n, one in known.items() if one.default is MISSING and n not in given), None)
@@ -74,6 +75,13 @@ def edit_from(entry: Any, place: int = 1) -> Edit:
     values = {name: _value(str(known[name].type), value, f"edit {place}: {name}") for name, value in given.items()}
     edit: Edit = KINDS[kind](**values)
     return edit
+
+
+def shown(value: Any) -> str:
+    """A value in a message, cut short before it is written out: a few lines of YAML may stand for billions."""
+    short = reprlib.Repr()
+    short.maxlevel, short.maxdict, short.maxlist, short.maxtuple, short.maxstring = 2, 3, 3, 3, 60
+    return short.repr(value)[:80]
 
 
 def to_entry(edit: Edit) -> dict[str, Any]:
@@ -103,6 +111,40 @@ def to_words(edit: Edit) -> str:
     return " ".join([type(edit).__name__.lower(), *(_quoted(str(word)) for word in words)])
 
 
+def spoken_of(edit: Edit) -> tuple[str | int, ...]:
+    """The topics that an edit names, as it names them."""
+    match edit:
+        case Merge(topics):
+            return topics
+        case Move(topic, under):
+            return topic, under
+        case Branch(under):
+            return (under,)
+        case Unpin():
+            return ()
+        case _:
+            return (edit.topic,)
+
+
+def named_as(edit: Edit, names: Mapping[str, str]) -> Edit:
+    """The edit with the full names of topics in place of words that stood for them; numbers stay numbers."""
+
+    def full(said: str | int) -> str | int:
+        return said if isinstance(said, int) or re.fullmatch(r"#?\d+", said) else names.get(said, said)
+
+    match edit:
+        case Merge(topics):
+            return replace(edit, topics=tuple(map(full, topics)))
+        case Move(topic, under):
+            return replace(edit, topic=full(topic), under=full(under))
+        case Branch(under):
+            return replace(edit, under=full(under))
+        case Unpin():
+            return edit
+        case _:
+            return replace(edit, topic=full(edit.topic))
+
+
 def _quoted(word: str) -> str:
     """In quotes where a shell, or we, would take it for several words or for nothing."""
     return word if word and not re.search(r"[^\w.,:@%+=/·-]", word) else shlex.quote(word)
@@ -113,13 +155,13 @@ def _value(kind: str, value: Any, where: str) -> Any:
     if kind.startswith("tuple"):
         values = value if isinstance(value, list | tuple) else [value]
         if not all(isinstance(one, str | int) and not isinstance(one, bool) for one in values):
-            raise UsageError(f"{where}: expected a list of names, got {value!r:.80}")
+            raise UsageError(f"{where}: expected a list of names, got {shown(value)}")
         return tuple(values if "int" in kind else map(str, values))
     wanted: tuple[type, ...] = {"bool": (bool,), "int": (int,), "str": (str,)}.get(kind, (str, int))
     if value is None and "None" in kind:
         return None
     if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
-        raise UsageError(f"{where}: expected {' or '.join(one.__name__ for one in wanted)}, got {value!r:.80}")
+        raise UsageError(f"{where}: expected {' or '.join(one.__name__ for one in wanted)}, got {shown(value)}")
     return value
 
 
@@ -156,7 +198,7 @@ def edit_of_words(words: Sequence[str]) -> Edit:
         raise UsageError(f"there is no edit called {kind!r}", hint=nearest(kind, list(KINDS)))
     edit = _of_words(kind, rest)
     if edit is None:
-        raise UsageError(f"{kind} does not go with {' '.join(rest)!r:.80}", hint=WORDS[kind])
+        raise UsageError(f"{kind} does not go with {shown(' '.join(rest))}", hint=WORDS[kind])
     return edit
 
 

@@ -15,6 +15,7 @@ import topiarist
 from tests.grown import N_DOCS, N_WORDS, documents, new_documents
 from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.files import filing, learning, log, shaping
+from topiarist.files.branching import new_topics
 from topiarist.files.check import check
 from topiarist.files.collection import Collection
 from topiarist.files.growing import Grower, Teller
@@ -189,6 +190,26 @@ def test_documents_of_another_language_are_unusual_and_ordinary_ones_are_not(col
     assert all(one.unusual for one in collection.file(french))
     mixed = [Document(f"mix/{n}", f"dark matter halos {text}") for n, text in enumerate(FRENCH)]
     assert all(one.unusual for one in collection.file(mixed))
+
+
+def test_groups_of_new_documents_are_named_by_words_that_nobody_knew(collection):
+    rng = np.random.default_rng(0)
+    words = [word for text in FRENCH for word in text.lower().replace(",", "").split() if len(word) > 3]
+    french = [Document(f"fr/{n}", " ".join(rng.choice(words, 40))) for n in range(24)]
+    filed = list(collection.file(french))
+    groups = new_topics(collection, french, [one.topic for one in filed])
+    assert groups
+    assert all(group.words and group.name for group in groups)
+    assert set(groups[0].words) & set(words)
+    assert len(groups[0].documents) >= 10
+    collection.add(french, learn=False)
+    collection.shape([groups[0].edit])
+    agree(collection)
+
+
+def test_documents_without_a_common_word_are_no_group(collection):
+    strange = [Document("x/1", "qwertz uiop"), Document("x/2", "asdfgh jkl"), Document("x/3", "")]
+    assert new_topics(collection, strange, [0, 0, 0]) == ()
 
 
 def test_ordinary_new_documents_are_seldom_unusual(collection):

@@ -9,9 +9,11 @@ import time
 import pytest
 
 from tests.files.conftest import DOCUMENTS, grown
+from tests.grown import new_documents
 from topiarist.errors import UsageError
 from topiarist.files import log
 from topiarist.files.check import check
+from topiarist.files.collection import Collection
 from topiarist.files.documents import Documents
 from topiarist.files.folder import Folder, begin
 from topiarist.files.fulltext import Index
@@ -177,3 +179,53 @@ def test_killed_at_every_step_of_the_first_grow(tmp_path, monkeypatch):
         shutil.rmtree(path)
         step += 1
     assert step >= 10
+
+
+WRITERS = {
+    "edit": lambda collection: collection.shape(["rename 1 Waves", "merge 2 3 as Both"], refit=False),
+    "fit": lambda collection: collection.shape(["merge 2 3 as Both"]),
+    "add": lambda collection: collection.add(new_documents(3), learn=False),
+    "add and learn": lambda collection: collection.add(new_documents(3)),
+    "learn": lambda collection: collection.learn(holdout=0, several=False),
+    "undo": lambda collection: collection.undo(),
+}
+STEPS = (0, 2, 5, 9, 14, 20, 30)  # calls that bring something to the disk, before the one at which it is killed
+
+
+def seen(path):
+    """What a collection is: its state, its documents, and what can be read of both."""
+    with Collection.open(path) as collection:
+        assert len(collection.documents) == collection.counts.shape[0] == collection.shares.shape[0] == len(collection)
+        assert len(collection.index) == len(collection)
+        assert collection.tree.n_docs == len(collection)
+        _ = collection.categories, collection.model
+        return collection.number, len(collection), collection.settings["n_tokens"]
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_whoever_writes_is_killed(path, tmp_path, monkeypatch, writer):
+    """Through the same calls that people use: the old state or the new one, and a folder that can be written."""
+    if writer == "undo":
+        with Collection.open(path) as collection:
+            collection.shape(["rename 1 Waves"])
+    old, copied, found = seen(path), tmp_path / "copy.topiary", set()
+
+    def work(mark):
+        with Collection.open(copied) as collection:
+            WRITERS[writer](collection)
+
+    for step in STEPS:
+        shutil.rmtree(copied, ignore_errors=True)
+        shutil.copytree(path, copied)
+        killed = dying(monkeypatch, work, step)
+        assert killed or step
+        now = seen(copied)
+        found.add(now)
+        if not killed:
+            assert now != old
+            break
+    assert len(found | {old}) <= 2
+    with Collection.open(copied) as collection:
+        collection.shape(["rename 1 After"])
+        assert collection.outline.name(1) == "After"
+    assert not [finding for finding in check(copied) if finding.severity != "note"]

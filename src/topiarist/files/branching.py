@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array, hstack
 from scipy.special import logsumexp
 
+from topiarist.counts.corpus import text_of
+from topiarist.counts.counting import count, hear
 from topiarist.counts.validation import Csr, token_counts
+from topiarist.errors import InputError
 from topiarist.hierarchy.branches import Crown, Wanted, grafted, propose_branches
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.models.misfits import Scores
@@ -24,6 +29,9 @@ if TYPE_CHECKING:
 PAYS, NEAR = "pays", "near"  # how a group was found: by held-out words, or by the nearest topic alone
 FEWEST = 10  # documents of a group that may pay
 NAMED = 2  # words in a name
+SHARED = 2  # documents that must have a word, or a topic, in common
+SHOWN = 8  # words of a group
+UNSEEN = 0.5  # tokens that a word may have had which nobody has counted
 
 
 @dataclass(frozen=True)
@@ -49,13 +57,47 @@ def new_topics(collection: Collection, documents: Sequence[Document], topics: Se
     Groups whose words make each other's held-out words more probable come first. Where none does, documents that were
     filed under the same topic are a group: that says where they are, not that they have something in common.
     """
-    counts = collection.counted(documents)
-    found = _paying(collection, documents, counts)
-    return found or _near(collection, documents, counts, topics)
+    said = _Said.of(collection, documents)
+    found = _paying(collection, documents, said)
+    return found or _near(documents, said, topics)
 
 
-def _paying(collection: Collection, documents: Sequence[Document], counts: Csr) -> tuple[NewTopic, ...]:
-    crown, words = collection.crown, collection.counting.vocabulary.words
+class _Said(NamedTuple):
+    """What documents say, in words that the collection knows and in others that several of them share."""
+
+    counts: Csr
+    words: tuple[str, ...]
+    total: Any  # how often the collection has each word
+
+    @classmethod
+    def of(cls, collection: Collection, documents: Sequence[Document]) -> _Said:
+        """Count documents; what is new in them may be just the words that nobody has counted before."""
+        known = collection.counting
+        vocabulary, settings = known.vocabulary, known.settings
+        texts = [text_of(document, settings.titles) for document in documents]
+        counts = hear(texts, vocabulary, settings).counts
+        try:
+            own, found = count(texts, replace(settings, min_documents=SHARED, max_words=None, max_document_share=1.0))
+        except InputError:  # no word that two of them share
+            return cls(counts, vocabulary.words, vocabulary.totals)
+        heard = hear(found.words, vocabulary, settings, known.general)
+        new = np.flatnonzero(heard.known == 0)
+        whole = csr_array(hstack([counts, own[:, new]], format="csr"))
+        words = (*vocabulary.words, *(found.words[column] for column in new))
+        return cls(whole, words, np.concatenate([vocabulary.totals, np.zeros(len(new), np.int64)]))
+
+
+def _knowing(crown: Crown, said: _Said) -> Crown:
+    """The tree with columns for words that it has never seen: each is as rare as a word of half a token."""
+    missing = len(said.words) - crown.word_given_node.shape[1]
+    rare = UNSEEN / max(float(said.total.sum()), 1.0)
+    words = crown.word_given_node.astype(np.float64)
+    words = np.hstack([words, np.full((len(words), missing), rare)])
+    return replace(crown, word_given_node=words / words.sum(axis=1, keepdims=True))
+
+
+def _paying(collection: Collection, documents: Sequence[Document], said: _Said) -> tuple[NewTopic, ...]:
+    crown, counts = _knowing(collection.crown, said), said.counts
     share = len(documents) / max(len(collection) + len(documents), 1)
     proposals = propose_branches(crown, counts, _score, share=share, wanted=Wanted(documents=FEWEST))
     taken: set[int] = set()
@@ -68,30 +110,29 @@ def _paying(collection: Collection, documents: Sequence[Document], counts: Csr) 
         taken.update(own)
         topic = collection.outline.node_topics[proposal.parent]
         if len(own) >= FEWEST and topic >= 0:
-            said = tuple(words[column] for column in proposal.words)
+            told = tuple(said.words[column] for column in proposal.words)
             ids = tuple(documents[row].id for row in own)
-            found.append(NewTopic(topic, DOT.join(said[:NAMED]), said, ids, PAYS, proposal.gain))
+            if told:
+                found.append(NewTopic(topic, DOT.join(told[:NAMED]), told, ids, PAYS, proposal.gain))
     return tuple(found)
 
 
-def _near(
-    collection: Collection, documents: Sequence[Document], counts: Csr, topics: Sequence[int]
-) -> tuple[NewTopic, ...]:
-    """Documents by the topic that they were filed under, largest group first."""
-    words, total = collection.counting.vocabulary.words, collection.counting.vocabulary.totals
+def _near(documents: Sequence[Document], said: _Said, topics: Sequence[int]) -> tuple[NewTopic, ...]:
+    """Documents by the topic that they were filed under, largest group first; none that has no word in common."""
     groups: dict[int, list[int]] = {}
     for row, topic in enumerate(topics):
         groups.setdefault(topic, []).append(row)
     found = []
     for topic, rows in sorted(groups.items(), key=lambda item: -len(item[1])):
-        if len(rows) < 2:
+        if len(rows) < SHARED:
             continue
-        said = counts[rows]
-        worth = np.asarray((said > 0).sum(axis=0)).ravel() / np.log(np.e + np.maximum(total, 1))
-        best = [int(column) for column in np.argsort(-worth, kind="stable")[:8] if worth[column] > 0]
-        told = tuple(words[column] for column in best)
-        name = DOT.join(told[:NAMED]) or "new"
-        found.append(NewTopic(topic, name, told, tuple(documents[row].id for row in rows), NEAR))
+        having = np.asarray((said.counts[rows] > 0).sum(axis=0)).ravel()
+        worth = np.where(having >= SHARED, having, 0) / np.log(math.e + np.maximum(said.total, 1))
+        best = [int(column) for column in np.argsort(-worth, kind="stable")[:SHOWN] if worth[column] > 0]
+        told = tuple(said.words[column] for column in best)
+        if told:
+            ids = tuple(documents[row].id for row in rows)
+            found.append(NewTopic(topic, DOT.join(told[:NAMED]), told, ids, NEAR))
     return tuple(found)
 
 

@@ -91,7 +91,7 @@ class Collection:
             vars(self).pop(name, None)
 
     def refresh(self) -> bool:
-        """Look whether somebody has changed the collection."""
+        """Look whether somebody has changed the collection; whether it was."""
         self.folder.refresh()
         if self._seen == self.generation.folder and self._latest() == self.number:
             return False

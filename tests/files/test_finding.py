@@ -81,7 +81,9 @@ def test_a_part_that_is_added_to_shares_its_files(tmp_path):
     with begin(tmp_path / "c.topiary") as growing:
         generation = growing.generation
         flat = indexing.write_flat(generation, corpus)
-        first = indexing.write_index(generation, CAM(4, random_state=0).fit(corpus.counts), flat.name, corpus)
+        first = indexing.write_index(
+            generation, CAM(4, random_state=0).fit(corpus.counts), generation.folder / flat.name, corpus
+        )
         parts = [first]
         for name in ("new", "newer"):
             state = {"number": len(parts), "parts": {"search": parts[-1].name}}

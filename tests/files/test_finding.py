@@ -73,7 +73,7 @@ def test_unknown_words_are_said(collection):
     found = finding.search(collection, "galxy", by="meaning")
     assert (found.total, found.hits) == (0, ())
     assert "is not known here" in found.message
-    assert "'zzz' are not known here" in finding.search(collection, "bank zzz", by="meaning").message
+    assert "'zzz' is not known here" in finding.search(collection, "bank zzz", by="meaning").message
 
 
 def test_a_part_that_is_added_to_shares_its_files(tmp_path):

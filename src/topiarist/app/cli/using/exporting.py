@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any
 
 from topiarist.app.cli.printing import counted
 from topiarist.app.cli.using.options import ExportOptions
 from topiarist.app.cli.using.screen import Screen, opened
+from topiarist.app.cli.using.targets import check_file, check_model, replace_model
 from topiarist.errors import UsageError
 from topiarist.files.collection import Collection
 from topiarist.files.models import save_model
@@ -38,8 +37,12 @@ def run(options: ExportOptions) -> None:
     screen = Screen(options)
     kind, what = _settled(options)
     target = options.output
-    if target != STANDARD_OUTPUT and os.path.lexists(target) and not options.force:
-        raise UsageError(f"there is a {target} already", hint="--force to replace it, or another name")
+    if options.json and target == STANDARD_OUTPUT:
+        raise UsageError("--json tells about a file, and standard output holds the rows", hint="--format jsonl -o -")
+    if what == "model":
+        check_model(target, force=options.force)
+    elif target != STANDARD_OUTPUT:
+        check_file(target, force=options.force)
     with opened(options) as collection:
         if what == "model":
             number, things = _model(collection, target), "file"
@@ -175,10 +178,6 @@ def _nested(collection: Collection, text: str) -> str:
 
 
 def _model(collection: Collection, target: str) -> int:
-    """The fitted model as ``load_model`` reads it, in a new folder with the words of its columns."""
-    if os.path.lexists(target):
-        if not (Path(target) / "model.json").is_file():
-            raise UsageError(f"{target} is not a model that could be replaced", hint="another name")
-        shutil.rmtree(target)
-    save_model(collection.model, target, vocabulary=collection.counting.vocabulary)
-    return sum(1 for path in Path(target).rglob("*") if path.is_file())
+    """The fitted model as ``load_model`` reads it, in a folder with the words of its columns."""
+    known = collection.counting.vocabulary
+    return replace_model(lambda place: save_model(collection.model, place, vocabulary=known), target)

@@ -1,0 +1,88 @@
+"""Where a command writes what it was asked for: never into a collection, never over what nobody meant to give up."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from topiarist.errors import UsageError
+from topiarist.files.folder import GROWING
+from topiarist.files.lock import LOCK
+from topiarist.files.manifest import GENERATION
+from topiarist.files.models import ARRAYS, DESCRIPTION
+from topiarist.scale.manifest import VOCABULARY
+
+MODEL = frozenset((DESCRIPTION, ARRAYS, VOCABULARY))  # the files of a model's folder
+
+
+def check_file(target: str, *, force: bool) -> None:
+    """A file that may be written: not a folder, not in a collection, and not there unless it may be replaced."""
+    _outside(target)
+    if os.path.isdir(target):
+        raise UsageError(f"{target} is a folder, and a file is to be written", hint=os.path.join(target, "NAME.csv"))
+    _new(target, force=force)
+
+
+def check_model(target: str, *, force: bool) -> None:
+    """A folder that may be written: a new one, or one in which there is a model and nothing else."""
+    _outside(target)
+    _new(target, force=force)
+    if not os.path.lexists(target):
+        return
+    if os.path.islink(target) or not Path(target, DESCRIPTION).is_file():
+        raise UsageError(f"{target} is not a model that could be replaced", hint="another name")
+    strangers = sorted(set(os.listdir(target)) - MODEL)
+    if strangers:
+        raise UsageError(f"{target} holds more than a model: {strangers[0]}", hint="another name")
+
+
+def replace_model(write: Callable[[Path], None], target: str) -> int:
+    """Write a model beside its place and put it there; the old one goes only when the new one is complete."""
+    place = Path(os.path.abspath(target))
+    new, old = (place.with_name(f".{place.name}.{os.getpid()}.{which}") for which in ("new", "old"))
+    try:
+        write(new)
+        number = sum(1 for _ in new.iterdir())
+        if place.exists():
+            place.rename(old)
+        new.rename(place)
+    except BaseException:
+        _remove(new)
+        if old.exists() and not place.exists():
+            old.rename(place)
+        raise
+    _remove(old)
+    return number
+
+
+def _remove(folder: Path) -> None:
+    """The files of a model and their folder; a file that came meanwhile keeps it there."""
+    if not folder.is_dir():
+        return
+    for name in MODEL:
+        (folder / name).unlink(missing_ok=True)
+    if not any(folder.iterdir()):
+        folder.rmdir()
+
+
+def _outside(target: str) -> None:
+    place = Path(os.path.realpath(target))
+    for above in (place, *place.parents):
+        if _holds_a_collection(above):
+            what = "is" if above == place else "lies in"
+            raise UsageError(f"{target} {what} a collection, which only topiarist writes", hint="a place outside of it")
+
+
+def _holds_a_collection(folder: Path) -> bool:
+    """By its generations, or an unfinished grow: a manifest.json alone may be anybody's."""
+    try:
+        names = set(os.listdir(folder))
+    except OSError:
+        return False
+    return {GROWING, LOCK} <= names or any(map(GENERATION.fullmatch, names))
+
+
+def _new(target: str, *, force: bool) -> None:
+    if os.path.lexists(target) and not force:
+        raise UsageError(f"there is a {target} already", hint="--force to replace it, or another name")

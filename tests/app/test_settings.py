@@ -46,10 +46,31 @@ def test_the_file_in_the_source_comes_before_the_one_beside_it(home):
 
 
 def test_settings_reach_the_grow(home):
-    (home / "topiarist.toml").write_text('topics = 2\noutput = "here.topiary"\n')
-    done = CliRunner().invoke(app, ["grow", "notes"])
+    (home / "topiarist.toml").write_text("topics = 2\n")
+    done = CliRunner().invoke(app, ["grow", "notes", "-o", "here.topiary"])
     assert done.exit_code == 0, done.output
     assert "here.topiary · 60 documents · 2 topics" in done.stdout
+    assert "Settings are read from topiarist.toml: topics" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "name", ["output", "figure", "curve", "labels", "hierarchy", "config", "quiet", "json", "force"]
+)
+def test_documents_do_not_come_with_orders(home, name):
+    (home / "precious.svg").write_text("precious")
+    (home / "notes" / "topiarist.toml").write_text(f'{name} = "precious.svg"\n')
+    done = CliRunner().invoke(app, ["grow", "notes"])
+    assert done.exit_code == 2
+    assert f"sets {name}, which can only be typed" in done.stderr
+    assert (home / "precious.svg").read_text() == "precious"
+
+
+def test_a_figure_is_not_drawn_over_a_file(home):
+    (home / "precious.svg").write_text("precious")
+    done = CliRunner().invoke(app, ["grow", "notes", "--topics", "2", "--figure", "precious.svg"])
+    assert done.exit_code == 2
+    assert "--force" in done.stderr
+    assert (home / "precious.svg").read_text() == "precious"
 
 
 @pytest.mark.parametrize(
@@ -57,7 +78,7 @@ def test_settings_reach_the_grow(home):
     [
         ("topcis = 3\n", "topiarist.toml has a setting that does not exist: topcis\n  Try: topics"),
         ("[gorw]\ntopics = 3\n", "topiarist.toml has a table that does not exist: gorw\n  Try: grow"),
-        ("force = true\n", "topiarist.toml has a setting that does not exist: force"),
+        ("force = true\n", "topiarist.toml sets force, which can only be typed"),
         ("topics = 0\n", "topics in topiarist.toml: expected a whole number of at least 1, or auto; got 0"),
         ("words = 'many'\n", "words in topiarist.toml: "),
         ("topics = [1]\n", "topics in topiarist.toml must be one value"),

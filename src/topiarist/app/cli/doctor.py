@@ -9,10 +9,10 @@ import time
 from ctypes.util import find_library
 from importlib.metadata import version
 
-from rich.console import Console
 from rich.table import Table
 
 from topiarist import __version__
+from topiarist.app.cli.consoles import Console
 from topiarist.scale.threads import available_cores
 
 PARTS = ("numpy", "scipy", "scikit-learn", "numba")

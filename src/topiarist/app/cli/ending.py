@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -11,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Console
 from rich.text import Text
 
 from topiarist.app.cli import figures
+from topiarist.app.cli.consoles import Console
 from topiarist.app.cli.estimates import duration
 from topiarist.app.cli.failures import INTERRUPTED
 from topiarist.app.cli.options import Common
@@ -175,7 +176,7 @@ def _next(grown: Grown, common: Common) -> str:
     if len(tree.tree.leaves) == 1:
         number = max(2, min(8, tree.n_docs // 10))
         return f"more documents, or --topics {number} --force to have them divided anyway"
-    folder = one_line(grown.folder)
+    folder = shlex.quote(one_line(grown.folder))
     if "explore" in there:
         return f"{command} explore {folder}"
     if "find" in there:

@@ -14,8 +14,9 @@ import tempfile
 import textwrap
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 
+from topiarist.app.cli.consoles import clean, silence, undisturbed
 from topiarist.errors import TopiaristError
 
 INTERRUPTED = 130
@@ -23,17 +24,39 @@ RESOURCES = 5
 OUR_FAULT = 70
 
 
+# What a system says that cannot or may not write: nothing is wrong with the command, and nothing with topiarist.
+REFUSALS = {
+    errno.ENOSPC: ("the disk is full", "free some space"),
+    errno.EDQUOT: ("your share of the disk is full", "free some space"),
+    errno.EFBIG: ("a file would be larger than is allowed here", "ulimit -f unlimited, or another disk"),
+    errno.EIO: ("the disk does not answer as it should", "another disk; topiarist check FOLDER"),
+    errno.EROFS: ("the disk can only be read", "a folder that you may write in"),
+    errno.EACCES: ("that is not allowed", "a folder and files that are yours"),
+    errno.EPERM: ("that is not allowed", "a folder and files that are yours"),
+    errno.EMFILE: ("too many files are open", "ulimit -n 4096"),
+}
+
+
 @contextmanager
-def explained(*, debug: bool) -> Iterator[None]:
-    """Turn any exception into a message on standard error and an exit code; a trace only with ``--debug``."""
+def explained(*, debug: bool, writes: bool = False) -> Iterator[None]:
+    """Turn any exception into a message on standard error and an exit code; a trace only with ``--debug``.
+
+    ``writes``: the command changes something, and goes on when the reader of its output leaves. One that only reads
+    ends then, and with 0: that reader has seen enough.
+    """
     try:
-        yield
+        with undisturbed() if writes else nullcontext():
+            yield
+            sys.stdout.flush()
     except TopiaristError as error:
         _leave(f"Error: {error}", error.exit_code, debug)
     except KeyboardInterrupt as stopped:
         _leave(f"Stopped. {stopped}".rstrip(), INTERRUPTED, debug)
-    except BrokenPipeError:  # the reader of our output has left: nothing to say, nowhere to say it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:
+        with suppress(OSError):
+            silence(sys.stdout.fileno())
+        if writes:
+            _leave("Error: the reader of the output left before the work was done.", RESOURCES, debug)
         sys.exit(0)
     except MemoryError:
         _leave(
@@ -42,12 +65,9 @@ def explained(*, debug: bool) -> Iterator[None]:
             debug,
         )
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            _leave(
-                f"Error: the disk is full ({error.filename or 'while writing'}).\n  Try: free some space",
-                RESOURCES,
-                debug,
-            )
+        if error.errno in REFUSALS:
+            what, advice = REFUSALS[error.errno]
+            _leave(f"Error: {what} ({error.filename or 'while writing'}).\n  Try: {advice}", RESOURCES, debug)
         _leave(_fault(error), OUR_FAULT, debug)
     except Exception as error:
         _leave(_fault(error), OUR_FAULT, debug)
@@ -56,8 +76,8 @@ def explained(*, debug: bool) -> Iterator[None]:
 def _leave(message: str, code: int, debug: bool) -> None:
     if debug:
         traceback.print_exc()
-    told = "".join(sign if sign.isprintable() or sign == "\n" else " " for sign in message)  # a path may hold anything
-    print(_wrapped(told), file=sys.stderr)
+    with suppress(BrokenPipeError):
+        print(_wrapped(clean(message)), file=sys.stderr, flush=True)
     sys.exit(code)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import importlib.util
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,16 @@ RESOLUTION = 150  # dots per inch of a .png
 ALWAYS_THE_SAME: Any = {"svg.hashsalt": "topiarist", "svg.fonttype": "path"}
 
 
-def check(path: str | None) -> None:
-    """A file of a kind that can be drawn, in a folder that is there; None is no drawing."""
+def check(path: str | None, *, force: bool = False) -> None:
+    """A file of a kind that can be drawn, in a folder that is there, and new unless forced; None is no drawing."""
     if path is None:
         return
     if Path(path).suffix.lower() not in KINDS:
         raise UsageError(f"expected a file that ends in .png, .svg or .pdf, got {path}", hint="tree.svg")
     if not Path(path).absolute().parent.is_dir():
         raise UsageError(f"there is no folder {Path(path).parent} to draw into", hint=Path(path).name)
+    if os.path.lexists(path) and not force:
+        raise UsageError(f"there is a {path} already", hint="--force to draw it anew, or another name")
     if importlib.util.find_spec("matplotlib") is None:
         raise ResourceError("drawing needs matplotlib, which is not installed", hint="pip install 'topiarist[plot]'")
 

@@ -8,9 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from topiarist.app.cli import ending, estimates, figures
+from topiarist.app.cli.consoles import Console
 from topiarist.app.cli.options import STDIN, Common
 from topiarist.app.cli.printing import one_line
 from topiarist.app.cli.progress import Events, Lines, Progress, Screen
@@ -61,7 +60,9 @@ class Printing:
 def run(common: Common, wish: Wish, manner: Manner, extra: Extra, printing: Printing) -> None:
     """Read, count, grow, index, keep, print."""
     began = time.perf_counter()
-    recipe = _checked(common, wish, extra, printing)
+    figures.check(printing.figure, force=manner.force)
+    figures.check(printing.curve, force=manner.force)
+    recipe = _checked(common, wish)
     folder = wish.output or default_folder(common.reading)
     stream = Stream(common.reading, extra)
     if manner.dry_run:
@@ -93,10 +94,8 @@ def run(common: Common, wish: Wish, manner: Manner, extra: Extra, printing: Prin
     ending.tell(grown, common, printing, stopped=stop.wanted)
 
 
-def _checked(common: Common, wish: Wish, extra: Extra, printing: Printing) -> Recipe:
+def _checked(common: Common, wish: Wish) -> Recipe:
     """Everything that can be refused before the work begins."""
-    figures.check(printing.figure)
-    figures.check(printing.curve)
     check_device(wish.device)
     if wish.device != "cpu" and wish.model == "ggm":
         raise UsageError("the model ggm is fitted by the processor", hint="without --device")

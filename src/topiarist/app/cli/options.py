@@ -186,7 +186,7 @@ def with_common_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def called(ctx: typer.Context, **given: Any) -> None:
-        with explained(debug=given["debug"]):
+        with explained(debug=given["debug"], writes=command.__name__ == "grow"):
             known = settings.settled(ctx, given)
             if given["show_config"]:
                 settings.show(known, as_json=given["json"])

@@ -9,8 +9,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from topiarist.app.cli.consoles import Console
     from topiarist.tasks.topic_tree import TopicTree
 
 MOST_LINES = 100  # of a tree whose depth nobody asked for

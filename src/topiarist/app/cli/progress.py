@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rich.cells import cell_len
-from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from topiarist.app.cli.consoles import Console
 from topiarist.app.cli.printing import one_line
 from topiarist.app.cli.remaining import Remaining, growth_share
 from topiarist.app.cli.stopping import Stop

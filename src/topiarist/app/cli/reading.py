@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, field
 from itertools import chain, islice
 from typing import Any
 
-from rich.console import Console
 from rich.text import Text
 
+from topiarist.app.cli.consoles import Console
 from topiarist.app.cli.failures import INTERRUPTED
 from topiarist.app.cli.options import Common, CountOptions
 from topiarist.app.cli.printing import counted, one_line

@@ -23,13 +23,19 @@ from typing import Any
 
 import typer
 
+from topiarist.app.cli.consoles import clean
 from topiarist.errors import UsageError
 
 FILE = "topiarist.toml"
 PREFIX = "TOPIARIST_"
 TRUE = ("true", "1", "yes", "on")
 # What is said about one run only, and cannot be a setting.
-ONLY_TYPED = ("sources", "config", "show_config", "debug", "force", "resume", "dry_run")
+# A file of settings may come with documents from anywhere, so it can neither choose what is read or written beside them
+# nor silence what is said.
+ONLY_TYPED = (
+    "sources", "config", "show_config", "debug", "force", "resume", "dry_run", "output", "figure", "curve", "labels",
+    "hierarchy", "quiet", "json",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,8 @@ def settled(ctx: typer.Context, given: Mapping[str, Any]) -> dict[str, Setting]:
     """Every option with its value, and where that came from; a setting that nobody knows is an error."""
     path = _file(given.get("config"), given.get("sources") or ())
     written = _written(path, ctx) if path is not None else {}
+    if written and not (given.get("quiet") or given.get("json") or given.get("show_config")):
+        print(f"Settings are read from {clean(str(path))}: {', '.join(map(key, written))}", file=sys.stderr)
     found = {}
     for parameter in ctx.command.params:
         name = parameter.name
@@ -82,8 +90,9 @@ def log_to_stderr(verbose: int) -> None:
     """With ``-v`` the library's log goes to standard error; it is silent otherwise."""
     if not verbose:
         return
-    from rich.console import Console
     from rich.logging import RichHandler
+
+    from topiarist.app.cli.consoles import Console
 
     logger = logging.getLogger("topiarist")
     logger.setLevel(logging.INFO if verbose == 1 else logging.DEBUG)
@@ -119,7 +128,9 @@ def _written(path: Path, ctx: typer.Context) -> dict[str, Any]:
     for table, allowed in ((top, anywhere | here), (own, here)):
         for name, value in table.items():
             plain = name.replace("-", "_")
-            if plain not in allowed or plain in ONLY_TYPED:
+            if plain in allowed and plain in ONLY_TYPED:
+                raise UsageError(f"{path} sets {name}, which can only be typed", hint=f"--{key(plain)} in the command")
+            if plain not in allowed:
                 raise _unknown(
                     name, sorted(key(one) for one in allowed if one and one not in ONLY_TYPED), path, "setting"
                 )

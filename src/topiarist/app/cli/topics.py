@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from dataclasses import asdict
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from topiarist.app.cli.consoles import Console
 from topiarist.app.cli.options import Common
 from topiarist.app.cli.printing import one_line, print_json, typed_command
 from topiarist.app.cli.reading import collect, leave

@@ -30,7 +30,8 @@ def _called(command: Command) -> Callable[..., None]:
     """A function with the options as its arguments; what it needs is imported when it is called."""
 
     def called(**given: Any) -> None:
-        with explained(debug=given["debug"]):
+        writes = any(not name or given[name] for name in command.writes)
+        with explained(debug=given["debug"], writes=writes):
             options = command.options(**given)
             import_module(f"{__name__}.{command.module}").run(options)
 

@@ -44,7 +44,7 @@ def _compare(screen: Screen, collection: Collection, options: CompareOptions) ->
     screen.print(("B  ", "dim"), one_line(titles[1]))
     for line in found.lines(options.number):
         screen.hanging(line)
-    screen.next("shape FOLDER --undo" if options.before else f"tree {options.other}", "evaluate FOLDER")
+    screen.next("shape FOLDER --undo" if options.before else ("tree {}", options.other), "evaluate FOLDER")
 
 
 def _evaluate(screen: Screen, collection: Collection, options: EvaluateOptions) -> None:

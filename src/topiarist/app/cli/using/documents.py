@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Any
 
 from rich.style import Style
@@ -49,7 +48,7 @@ def show(screen: Screen, collection: Collection, options: ShowOptions) -> None:
         for hit in similar:
             screen.titled(f"  {hit.score:.2f}  ", hit.title, hit.id)
     place = found.places[0].topic if found.places else collection.outline.root
-    screen.next(f"show FOLDER {place}", f"similar FOLDER {shlex.quote(document.id)} --why")
+    screen.next(f"show FOLDER {place}", ("similar FOLDER {} --why", document.id))
 
 
 def _places(screen: Screen, found: Look) -> None:

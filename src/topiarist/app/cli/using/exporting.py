@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import PurePath
 from typing import Any
 
+from topiarist.app.cli.consoles import binary_output
 from topiarist.app.cli.printing import counted
 from topiarist.app.cli.using.options import ExportOptions
 from topiarist.app.cli.using.screen import Screen, opened
@@ -51,7 +51,7 @@ def run(options: ExportOptions) -> None:
             number, things = len(collection.outline.topics), "topic"
         else:
             rows, fields, things = _rows(collection, what, options)
-            number = tables.write(rows, sys.stdout.buffer if target == STANDARD_OUTPUT else target, kind, fields)
+            number = tables.write(rows, binary_output() if target == STANDARD_OUTPUT else target, kind, fields)
     if options.json:
         if target != STANDARD_OUTPUT:
             screen.json({"output": target, "what": what, "format": kind, things + "s": number})
@@ -159,8 +159,9 @@ def _tree(collection: Collection, kind: str, target: str, options: ExportOptions
     }
     text = writers[kind]().encode("utf-8", "replace")
     if target == STANDARD_OUTPUT:
-        sys.stdout.buffer.write(text)
-        sys.stdout.buffer.flush()
+        output = binary_output()
+        output.write(text)
+        output.flush()
         return
     with new_file(target) as file:
         file.write(text)

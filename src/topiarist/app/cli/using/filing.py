@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 import time
 from collections import Counter
@@ -12,15 +11,19 @@ from typing import Any, BinaryIO, cast
 
 from rich.text import Text
 
+from topiarist.app.cli.consoles import binary_output, clean
 from topiarist.app.cli.printing import counted, one_line
+from topiarist.app.cli.using import streaming
 from topiarist.app.cli.using.moving import move, plan
 from topiarist.app.cli.using.options import FileOptions
 from topiarist.app.cli.using.screen import STEP, Screen, opened, path_of
+from topiarist.app.cli.using.targets import check_file
 from topiarist.errors import UsageError
 from topiarist.files import filing
 from topiarist.files.branching import PAYS, NewTopic, new_topics
 from topiarist.files.collection import Collection
 from topiarist.files.filing import Filed
+from topiarist.hierarchy.exchange import path_text
 from topiarist.hierarchy.finding import nearest
 from topiarist.tasks import tables
 from topiarist.tasks.shape.wording import to_words
@@ -64,14 +67,14 @@ def run(options: FileOptions) -> None:
     began = time.perf_counter()
     with opened(options) as collection, _reading(options) as documents:
         account = Account(keep=options.json or options.move_to is not None)
-        rows = _flushed(account.passing(_filed(collection, documents, options)), options)
+        rows = _flushed(account.passing(_filed(screen, collection, documents, options)), options)
         if options.json:
             for _ in rows:
                 pass
         elif kind == TABLE:
             _table(screen, rows)
         else:
-            tables.write(map(_row, rows), options.output or sys.stdout.buffer, kind, FIELDS)
+            tables.write((_row(collection, row) for row in rows), options.output or binary_output(), kind, FIELDS)
         groups = _groups(screen, collection, account, options)
         moved = _moved(screen, collection, account, options)
         if options.json:
@@ -96,6 +99,8 @@ def _format(options: FileOptions) -> str:
         raise UsageError("a table goes to the screen, not into a file", hint="--format csv")
     if kind == "parquet" and not options.output:
         raise UsageError("Parquet needs a file", hint="--output filed.parquet")
+    if options.output:
+        check_file(options.output, force=True)
     return kind
 
 
@@ -105,13 +110,15 @@ def _reading(options: FileOptions) -> Reading:
     return read(options.new, columns, stdin=live)
 
 
-def _filed(collection: Collection, documents: Reading, options: FileOptions) -> Iterator[Filed]:
+def _filed(screen: Screen, collection: Collection, documents: Reading, options: FileOptions) -> Iterator[Filed]:
+    live = STANDARD_INPUT in options.new
     if options.add and not options.dry_run:
+        if live:
+            return streaming.added(collection, documents, options, screen)
         return filing.add(
             collection, documents, options.rho, learn=not options.no_learn, several=options.several,
             rename=options.rename,
         )  # fmt: skip
-    live = STANDARD_INPUT in options.new
     return filing.file(collection, documents, options.rho, several=options.several, live=live)
 
 
@@ -136,7 +143,7 @@ def _table(screen: Screen, rows: Iterator[Filed]) -> None:
             facts.append("also: " + "; ".join(f"{path_of(one.path)} {one.share:.0%}" for one in row.places[1:]))
         more = "   ".join(fact for fact in facts if fact and fact != "also: ")
         if plain:  # rich would take longer than the model
-            write(f"{title}  [{one_line(row.document.id)}]\n    {path}\n    {more}\n")
+            write(clean(f"{title}  [{one_line(row.document.id)}]\n    {path}\n    {one_line(more)}\n"))
             continue
         screen.titled("", title, row.document.id)
         screen.print(path, indent=4)
@@ -145,13 +152,18 @@ def _table(screen: Screen, rows: Iterator[Filed]) -> None:
         sys.stdout.flush()
 
 
-def _row(row: Filed) -> dict[str, Any]:
-    """A row of a table."""
+def _row(collection: Collection, row: Filed) -> dict[str, Any]:
+    """A row of a table, with paths as ``export`` writes them."""
+    outline = collection.outline
+
+    def path(topic: int) -> str:
+        return path_text(outline.tree, outline.node(topic))
+
     return {
-        "id": row.document.id, "title": row.document.title, "path": "/".join(row.path), "topic": row.topic,
+        "id": row.document.id, "title": row.document.title, "path": path(row.topic), "topic": row.topic,
         "certainty": row.certainty[-1] if row.certainty else 1.0, "words": list(row.words), "unusual": row.unusual,
         "labels": list(row.labels),
-        "topics": [{"path": "/".join(place.path), "share": round(place.share, 4)} for place in row.places],
+        "topics": [{"path": path(place.topic), "share": round(place.share, 4)} for place in row.places],
     }  # fmt: skip
 
 
@@ -205,9 +217,9 @@ def _say_unusual(screen: Screen, account: Account, groups: tuple[NewTopic, ...],
         _say_groups(screen, groups)
         return
     ((topic, _),) = Counter(row.topic for row in account.unusual).most_common(1)
-    ids = " ".join(shlex.quote(row.document.id) for row in account.unusual[:SHOWN])
+    ids = [row.document.id for row in account.unusual[:SHOWN]]
     screen.say(f"To grow them into a branch{'' if options.add else ', once they are added'}:")
-    screen.say(f"  topiarist shape {options.folder} branch NAME under {topic} with {ids}")
+    screen.say("  " + screen.typed(f"shape FOLDER branch NAME under {topic} with {' '.join(['{}'] * len(ids))}", *ids))
 
 
 def _say_groups(screen: Screen, groups: tuple[NewTopic, ...]) -> None:
@@ -220,7 +232,7 @@ def _say_groups(screen: Screen, groups: tuple[NewTopic, ...]) -> None:
         screen.say("None of them make each other's held-out words more probable; by the topic they are nearest to:")
     for group in groups[:SHOWN]:
         screen.say(f"  {counted(len(group.documents), 'document')}: {', '.join(group.words[:6])}")
-        screen.say(f"    topiarist shape {shlex.quote(screen.options.folder)} {to_words(group.edit)}")
+        screen.say(f"    {screen.typed('shape FOLDER')} {one_line(to_words(group.edit))}")
 
 
 def _next(screen: Screen, account: Account, options: FileOptions) -> None:
@@ -229,7 +241,7 @@ def _next(screen: Screen, account: Account, options: FileOptions) -> None:
     elif options.dry_run:
         screen.next("file FOLDER … without --dry-run")
     else:
-        screen.next(f"file FOLDER {' '.join(map(shlex.quote, options.new))} --add")
+        screen.next((f"file FOLDER {' '.join(['{}'] * len(options.new))} --add", *options.new))
 
 
 def _told(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,17 +91,16 @@ def _show(screen: Screen, options: FindOptions, answer: Answer) -> None:
         _where(screen, answer)
     for number, hit in enumerate(found.hits, 1):
         _hit(screen, number, hit)
-    query = " ".join(map(shlex.quote, options.query))
+    again = f"find FOLDER {' '.join(['{}'] * len(options.query))}"
     if options.by == "words" and found.total < FEW:
         screen.next(
-            f"find FOLDER {query} --by meaning",
-            *([f"show FOLDER {shlex.quote(found.hits[0].id)}"] if found.hits else []),
+            (f"{again} --by meaning", *options.query),
+            *([("show FOLDER {}", found.hits[0].id)] if found.hits else []),
         )
     elif found.hits:
-        narrow = f"find FOLDER {query} --topic {held[0].topic}" if len(held) > 1 and options.topic is None else ""
-        screen.next(
-            f"show FOLDER {shlex.quote(found.hits[0].id)}", narrow or f"similar FOLDER {shlex.quote(found.hits[0].id)}"
-        )
+        narrow = (f"{again} --topic {held[0].topic}", *options.query)
+        many = len(held) > 1 and options.topic is None
+        screen.next(("show FOLDER {}", found.hits[0].id), narrow if many else ("similar FOLDER {}", found.hits[0].id))
     else:
         screen.next("tree FOLDER")
 
@@ -129,9 +127,7 @@ def _show_similar(screen: Screen, options: SimilarOptions, found: Found) -> None
     for number, hit in enumerate(found.hits, 1):
         _hit(screen, number, hit)
     if found.hits:
-        screen.next(
-            f"show FOLDER {shlex.quote(found.hits[0].id)}", *([] if options.why else ["similar FOLDER ID --why"])
-        )
+        screen.next(("show FOLDER {}", found.hits[0].id), *([] if options.why else ["similar FOLDER ID --why"]))
     else:
         screen.next("find FOLDER WORDS")
 

@@ -206,6 +206,7 @@ class Command:
     name: str
     options: type[Output]
     module: str
+    writes: tuple[str, ...] = ()  # options that make it change something; "" where it always does
     examples: tuple[str, ...] = field(default=())
 
     @property
@@ -215,35 +216,35 @@ class Command:
 
 
 COMMANDS = (
-    Command("tree", TreeOptions, "tree", (
+    Command("tree", TreeOptions, "tree", examples=(
         "mail.topiary", "mail.topiary --depth 1 --documents 2", "mail.topiary --topic court --json",
     )),
-    Command("show", ShowOptions, "show", (
+    Command("show", ShowOptions, "show", examples=(
         "mail.topiary 12", "mail.topiary 'court · judge' --words 30", "mail.topiary inbox/0231.txt",
     )),
-    Command("find", FindOptions, "find", (
+    Command("find", FindOptions, "find", examples=(
         "mail.topiary bail hearing", "mail.topiary '\"bail hearing\" -football after:2004'",
         "mail.topiary bail --by meaning --topic court --why",
     )),
-    Command("similar", SimilarOptions, "find", (
+    Command("similar", SimilarOptions, "find", examples=(
         "mail.topiary inbox/0231.txt", "mail.topiary ./new-letter.pdf --why",
     )),
-    Command("file", FileOptions, "filing", (
+    Command("file", FileOptions, "filing", examples=(
         "mail.topiary ./inbox", "mail.topiary ./inbox --add", "mail.topiary new.csv -o filed.csv",
         "mail.topiary ./inbox --move-to ./sorted --dry-run", "mail.topiary - --json < new.jsonl",
-    )),
-    Command("learn", LearnOptions, "learning", (
+    ), writes=("add", "move_to", "output")),
+    Command("learn", LearnOptions, "learning", examples=(
         "mail.topiary", "mail.topiary --labels labels.csv --several --separator ';'",
-    )),
-    Command("shape", ShapeOptions, "shaping", (
+    ), writes=("",)),
+    Command("shape", ShapeOptions, "shaping", examples=(
         "mail.topiary rename 12 'Bail and custody'", "mail.topiary merge 12 15 as Justice --dry-run",
         "mail.topiary edits.yaml", "mail.topiary --undo", "mail.topiary --interactive",
-    )),
-    Command("export", ExportOptions, "exporting", (
+    ), writes=("",)),
+    Command("export", ExportOptions, "exporting", examples=(
         "mail.topiary -o documents.csv", "mail.topiary -o topics.parquet --what topics",
         "mail.topiary -o tree.graphml", "mail.topiary -o model --what model",
     )),
-    Command("compare", CompareOptions, "comparing", ("mail.topiary older.topiary", "mail.topiary --before")),
-    Command("evaluate", EvaluateOptions, "comparing", ("mail.topiary", "mail.topiary --json")),
-    Command("check", CheckOptions, "checking", ("mail.topiary", "mail.topiary --repair")),
+    Command("compare", CompareOptions, "comparing", examples=("mail.topiary older.topiary", "mail.topiary --before")),
+    Command("evaluate", EvaluateOptions, "comparing", examples=("mail.topiary", "mail.topiary --json")),
+    Command("check", CheckOptions, "checking", examples=("mail.topiary", "mail.topiary --repair"), writes=("repair",)),
 )  # fmt: skip

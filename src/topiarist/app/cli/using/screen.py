@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
+import re
 import shlex
 import textwrap
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from rich.console import Console
 from rich.text import Text
 
+from topiarist.app.cli.consoles import Console, json_text
 from topiarist.app.cli.printing import one_line, speaks_unicode, typed_command
 from topiarist.app.cli.using.options import Output
 from topiarist.files.collection import Collection
@@ -20,6 +20,7 @@ from topiarist.hierarchy.render import columns, shortened
 NARROWEST, WIDEST = 40, 120  # columns of a terminal that are used
 STEP = " ▸ "
 BAR = "▇"
+PLACES = re.compile(r"\bFOLDER\b|\{\}")
 
 
 class Screen:
@@ -75,19 +76,33 @@ class Screen:
 
     def json(self, body: Any) -> None:
         """The one JSON document."""
-        print(json.dumps(body, indent=2, ensure_ascii=self.ascii, allow_nan=False))
+        print(json_text(body, ascii=self.ascii))
 
     def say(self, *parts: str | tuple[str, str] | Text) -> None:
         """A remark on the way."""
         self.notes.print(Text.assemble(*parts), soft_wrap=not self.notes.is_terminal)
 
-    def next(self, *commands: str) -> None:
-        """What to type next; the folder is filled in as the user typed it."""
-        program, folder = typed_command(), shlex.quote(self.options.folder)
-        lines = [f"{program} {command.replace('FOLDER', folder)}" for command in commands[:3]]
+    def typed(self, command: str, *values: object) -> str:
+        """A command as it can be typed: the folder and each value, which may be anything, in quotes for ``{}``."""
+        waiting = iter(values)
+        return (
+            typed_command()
+            + " "
+            + PLACES.sub(
+                lambda place: shlex.quote(
+                    one_line(str(self.options.folder if place[0] == "FOLDER" else next(waiting)))
+                ),
+                command,
+            )
+        )
+
+    def next(self, *commands: str | tuple[object, ...]) -> None:
+        """What to type next: commands, or those with values that are filled in where ``{}`` stands."""
         lead = "Next:  "
         self.notes.print()
-        for number, line in enumerate(lines):
+        for number, command in enumerate(commands[:3]):
+            form, *values = (command,) if isinstance(command, str) else command
+            line = self.typed(str(form), *values)
             self.notes.print(Text((lead if not number else " " * len(lead)) + line), soft_wrap=True)
 
     def fits(self, text: str, room: int) -> str:

@@ -12,7 +12,7 @@ from topiarist.app.cli.printing import counted, one_line
 from topiarist.app.cli.using.options import ShapeOptions
 from topiarist.app.cli.using.screen import Screen, opened
 from topiarist.errors import UsageError
-from topiarist.files import log, shaping
+from topiarist.files import history, log, shaping
 from topiarist.files.collection import Collection
 from topiarist.files.described import class_sizes
 from topiarist.tasks.shape.edits import Edit
@@ -84,17 +84,33 @@ class Change:
 def run(options: ShapeOptions) -> None:
     """The log, undo, a conversation, or edits."""
     screen = Screen(options)
+    _check(options)
     with opened(options) as collection:
         if options.log:
             _log(screen, collection)
         elif options.undo:
-            _undo(screen, collection)
+            _undo(screen, collection, dry=options.dry_run)
         elif options.interactive:
             from topiarist.app.cli.using.interactive import converse
 
             converse(screen, collection)
         else:
             _edit(screen, collection, options)
+
+
+def _check(options: ShapeOptions) -> None:
+    """One thing at a time, and nothing said that would not be heeded."""
+    asked = {
+        "edits": bool(options.edits), "--undo": options.undo, "--log": options.log, "--interactive": options.interactive
+    }  # fmt: skip
+    chosen = [name for name, there in asked.items() if there]
+    if len(chosen) > 1:
+        raise UsageError(f"{' and '.join(chosen)} do not go together", hint="one after the other")
+    fit = {True: "--refit", False: "--no-refit", None: ""}[options.refit]
+    if fit and (chosen or fit == "--no-refit") and chosen != ["edits"]:
+        raise UsageError(f"{fit} goes with edits{f', not with {chosen[0]}' if chosen else ''}", hint=f"without {fit}")
+    if options.dry_run and (options.log or options.interactive):
+        raise UsageError(f"--dry-run does not go with {chosen[0]}", hint="undo takes back what was tried")
 
 
 def edits_of(words: Sequence[str]) -> tuple[Edit, ...]:
@@ -117,8 +133,10 @@ def _edit(screen: Screen, collection: Collection, options: ShapeOptions) -> None
         raise UsageError(f"what should be done? One of {', '.join(WORDS)}", hint=f"{WORDS['rename']}, or --interactive")
     edits = edits_of(options.edits) if options.edits else ()
     before = snapshot(collection.outline, collection)
+    seen = shaping.preview(collection, edits)
+    if options.refit and edits and not seen.shape.pending:
+        raise UsageError("such edits need no fit, and --refit would do nothing", hint="the edit, then --refit alone")
     if options.dry_run:
-        seen = shaping.preview(collection, edits)
         _say_changes(screen, edits, before, snapshot(seen.shape, collection), seen.shape.pending, dry=True)
         return
     began = time.perf_counter()
@@ -210,16 +228,22 @@ def _renamed(change: Change) -> str:
     return one_line(other.name) if one.name == other.name else f"{one_line(one.name)} → {one_line(other.name)}"
 
 
-def _undo(screen: Screen, collection: Collection) -> None:
+def _undo(screen: Screen, collection: Collection, *, dry: bool) -> None:
     before = snapshot(collection.outline, collection)
-    undone = shaping.undo(collection)
-    found = changes(before, snapshot(collection.outline, collection))
+    if dry:
+        last = shaping.last_step(collection.generation)
+        undone = shaping.told(last)
+        with history.at(collection, last.before or 0) as then:
+            found = changes(before, snapshot(then.outline, then))
+    else:
+        undone = shaping.undo(collection)
+        found = changes(before, snapshot(collection.outline, collection))
     if screen.options.json:
-        screen.json({"undone": undone, "changes": [one.to_dict() for one in found]})
+        screen.json({"undone": undone, "dry_run": dry, "changes": [one.to_dict() for one in found]})
         return
-    screen.print("Undone: ", (one_line(undone), "bold"))
+    screen.print("Would be undone: " if dry else "Undone: ", (one_line(undone), "bold"))
     show_changes(screen, found)
-    screen.next("tree FOLDER", "shape FOLDER --log")
+    screen.next("shape FOLDER --undo" if dry else "tree FOLDER", "shape FOLDER --log")
 
 
 def _log(screen: Screen, collection: Collection) -> None:

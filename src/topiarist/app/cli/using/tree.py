@@ -175,7 +175,7 @@ def _notes(screen: Screen, collection: Collection) -> None:
     if outline.pins:
         screen.print(f"{counted(len(outline.pins), 'document')} pinned to topics by people.")
     if outline.pending:
-        screen.print((f"{PENDING}: topiarist shape {collection.folder.shown} --refit", "yellow"))
+        screen.print((f"{PENDING}: {screen.typed('shape FOLDER --refit')}", "yellow"))
 
 
 def _some_topic(collection: Collection) -> int:

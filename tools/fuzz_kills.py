@@ -51,7 +51,7 @@ VICTIMS = (
     Victim("grow --force", (BASE,), (*GROW, "--force"), (*GROW, "--force")),
     Victim("grow --resume", (("!kill", *GROW),), (*GROW, "--resume"), (*GROW, "--resume")),
     Victim("shape rename", (BASE,), (*RENAME, "Pets"), (*RENAME, "Animals"), "shape"),
-    Victim("shape merge", (GROW,), ("shape", FOLDER, "merge", "1", "2"), ("check", FOLDER), "shape"),
+    Victim("shape split", (BASE,), ("shape", FOLDER, "split", "1", "2"), ("check", FOLDER), "shape"),
     Victim("file --add", (BASE,), ("file", FOLDER, "new", "--add"), ("check", FOLDER), "file"),
 )  # fmt: skip
 

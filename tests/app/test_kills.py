@@ -18,6 +18,6 @@ def fuzz():
     return module
 
 
-@pytest.mark.parametrize(("only", "kills"), [("grow", 6)])
-def test_grow_survives_being_killed(fuzz, tmp_path, only, kills):
+@pytest.mark.parametrize(("only", "kills"), [("grow", 6), ("shape", 2), ("file", 1)])
+def test_a_collection_survives_being_killed(fuzz, tmp_path, only, kills):
     assert fuzz.rounds(tmp_path, kills, 7, only, n_docs=120) == []

@@ -51,7 +51,7 @@ def test_a_folder_becomes_a_collection(home):
     assert root.endswith("  60")
     assert all(line.endswith("  30") for line in branches)
     assert not any("star" in line and "cat" in line for line in branches)
-    assert "2 leaves, as asked for (held-out perplexity" in done.stdout
+    assert "2 topics, as asked for (held-out perplexity" in done.stdout
     assert "Next:  topiarist " in done.stdout
     for said in ("Reading notes …", "60 files: 60 read", "Growing the tree …", "Describing the topics …", "Indexing …"):
         assert said in done.stderr
@@ -344,7 +344,7 @@ def test_a_given_hierarchy_is_learned(home, how):
     assert "living: " in done.stdout
     assert "└─ pets" in done.stdout
     assert "lifeless: " in done.stdout
-    assert "2 leaves, as in the given tree" in done.stdout
+    assert "2 topics, as in the given tree" in done.stdout
     assert invoke("t.csv", "--hierarchy", "tree.txt", "-o", "no.topiary").exit_code == 3
     assert not (home / "no.topiary").exists()
 

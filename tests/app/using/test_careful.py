@@ -1,6 +1,7 @@
 """What a command must not do: take what is not its own, write where it should not, obey what a document says."""
 
 import contextlib
+import errno
 import json
 import os
 import pty
@@ -11,10 +12,13 @@ import time
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import topiarist
 from tests.grown import N_DOCS, new_documents
+from topiarist.app.cli.commands import app
 from topiarist.app.cli.using.streaming import gathered
+from topiarist.files.collection import Collection
 from topiarist.text.documents import Document
 
 
@@ -209,3 +213,34 @@ def test_documents_gather_by_number_or_by_time():
             time.sleep(0.4 if number == 3 else 0)
 
     assert [len(batch) for batch in gathered(slowly(), 3, 0.1)] == [3, 1, 1]
+
+
+@pytest.mark.parametrize("number", [errno.EFBIG, errno.EIO, errno.EROFS, errno.EACCES, errno.ENOSPC, errno.EDQUOT])
+def test_a_system_that_refuses_is_no_fault_of_ours(typed, monkeypatch, number):
+    def refuses(*_, **__):
+        raise OSError(number, os.strerror(number), "rows.csv")
+
+    monkeypatch.setattr("topiarist.app.cli.using.exporting.tables.write", refuses)
+    done = typed("export", "-o", "rows.csv", code=5)
+    assert "rows.csv" in done.stderr
+    assert "Try: " in done.stderr
+
+
+def test_arguments_are_utf8_whatever_the_locale(path):
+    quiet = {**environment(), "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    for words in (("shape", path.name, "rename", "1", "Größe"), ("show", path.name, "1")):
+        line = [sys.executable, "-m", "topiarist", *words]
+        done = subprocess.run(line, cwd=path.parent, env=quiet, capture_output=True, check=True)
+    assert done.stdout.isascii()
+    assert b"####" in done.stdout
+    with Collection.open(path) as collection:
+        assert collection.outline.name(1) == "Größe"
+
+
+def test_doctor_as_json():
+    found = json.loads(CliRunner().invoke(app, ["doctor", "--json"]).stdout)
+    assert found["topiarist"] == topiarist.__version__
+
+
+def test_verbose_everywhere(typed):
+    assert typed("tree", "-v").stdout == typed("tree", "-q").stdout

@@ -156,13 +156,14 @@ def doctor(
     warm: Annotated[
         bool, flag("--warm", panel=None, text="Compile the numerical kernels now instead of at the first fit.")
     ] = False,
+    json: Annotated[bool, flag("--json", panel=None, text="One JSON document on standard output.")] = False,
     debug: Annotated[bool, typer.Option("--debug", hidden=True)] = False,
 ) -> None:
     """Say what topiarist runs on, and what is missing."""
     with explained(debug=debug):
         from topiarist.app.cli import doctor as command
 
-        command.run(warm=warm)
+        command.run(warm=warm, as_json=json)
 
 
 using.register(app)

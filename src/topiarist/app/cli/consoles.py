@@ -20,13 +20,16 @@ from rich import console
 from rich.segment import Segment
 
 JOINERS = "\u200c\u200d"  # invisible, harmless, and needed to write several languages
-JSON_SPACE = "\n "
+# Where only ASCII can be shown.
+PLAIN = {ord(sign): plain for sign, plain in zip("▇▸├┤└│─●·…–→“”", '#>||`|-o,.->""', strict=True)} | {ord("…"): "..."}
 
 
-def clean(text: str) -> str:
-    """The text with a space for every sign that is not printed; line breaks stay."""
+def clean(text: str, *, ascii: bool = False) -> str:
+    """The text with a space for every sign that is not printed; line breaks stay. ``ascii``: plain bars and lines."""
     if text.isascii() and text.isprintable():
         return text
+    if ascii:
+        text = text.translate(PLAIN)
     return "".join(sign if sign.isprintable() or sign in "\n" + JOINERS else " " for sign in text)
 
 
@@ -48,8 +51,9 @@ class Console(console.Console):
 
     def render(self, renderable: Any, options: Any = None) -> Iterator[Segment]:
         """What is printed, piece by piece, and clean."""
+        ascii = not self.encoding.lower().startswith("utf")
         for piece in super().render(renderable, options):
-            yield piece if piece.control else Segment(clean(piece.text), piece.style)
+            yield piece if piece.control else Segment(clean(piece.text, ascii=ascii), piece.style)
 
     def on_broken_pipe(self) -> None:
         """Raise again; ``explained`` knows what it means."""

@@ -10,9 +10,11 @@ from ctypes.util import find_library
 from importlib.metadata import version
 
 from rich.table import Table
+from rich.text import Text
 
 from topiarist import __version__
-from topiarist.app.cli.consoles import Console
+from topiarist.app.cli.consoles import Console, json_text
+from topiarist.app.cli.printing import speaks_unicode
 from topiarist.scale.threads import available_cores
 
 PARTS = ("numpy", "scipy", "scikit-learn", "numba")
@@ -25,45 +27,54 @@ SETS = {
 }
 
 
-def run(*, warm: bool) -> None:
+def run(*, warm: bool, as_json: bool = False) -> None:
     """Print versions and findings; with ``warm`` compile the kernels."""
+    console = Console()
+    found = _found()
+    found["kernels"] = _kernels(Console(stderr=True), warm=warm)
+    if as_json:
+        print(json_text(found, ascii=not speaks_unicode()))
+        return
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+    for name, value in found.items():
+        table.add_row(Text(name), Text(value))
+    console.print(table)
+
+
+def _found() -> dict[str, str]:
+    """What is here, by name."""
+    found = {
+        "topiarist": __version__,
+        "Python": f"{platform.python_version()} on {platform.system()}, {available_cores()} cores",
+        **{name: version(name) for name in PARTS},
+    }
+    for extra, module in EXTRAS.items():
+        there = importlib.util.find_spec(module) is not None
+        found[f"[{extra}]"] = version(module) if there else f"not installed: pip install 'topiarist[{extra}]'"
+    found["GPU"] = _gpu()
+    found["full-text search"] = f"SQLite {sqlite3.sqlite_version} {'with' if _has_fts5() else 'WITHOUT'} FTS5"
+    return found
+
+
+def _kernels(console: Console, *, warm: bool) -> str:
+    """Whether the numerical kernels are compiled; with ``warm`` they are."""
     from topiarist.kernels import cache
     from topiarist.tasks.progress import prepare_kernels
 
-    console = Console()
-    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
-    table.add_row("topiarist", __version__)
-    table.add_row("Python", f"{platform.python_version()} on {platform.system()}, {available_cores()} cores")
-    for name in PARTS:
-        table.add_row(name, version(name))
-    for extra, module in EXTRAS.items():
-        found = importlib.util.find_spec(module) is not None
-        table.add_row(
-            f"[{extra}]".replace("[", "\\["),
-            version(module) if found else f"not installed: pip install 'topiarist\\[{extra}]'",
-        )
-    table.add_row("GPU", _gpu())
-    table.add_row(
-        "full-text search",
-        "SQLite " + sqlite3.sqlite_version + (" with FTS5" if _has_fts5() else " WITHOUT FTS5"),
-    )
     missing = [
         dtype
         for dtype, sets in SETS.items()
         if not all(cache.is_ready(name) for name in (dtype, *(f"{dtype}-{part}" for part in sets)))
     ]
-    if warm and missing:
-        began = time.perf_counter()
-        with console.status("Compiling the numerical kernels"):
-            for dtype in missing:
-                prepare_kernels(dtype, *SETS[dtype], notice=lambda _: None)
-        table.add_row("kernels", f"compiled just now in {time.perf_counter() - began:.1f} s")
-    else:
-        table.add_row(
-            "kernels",
-            "will be compiled at the first fit; --warm does it now" if missing else "ready",
-        )
-    console.print(table)
+    if not missing:
+        return "ready"
+    if not warm:
+        return "will be compiled at the first fit; --warm does it now"
+    began = time.perf_counter()
+    with console.status("Compiling the numerical kernels"):
+        for dtype in missing:
+            prepare_kernels(dtype, *SETS[dtype], notice=lambda _: None)
+    return f"compiled just now in {time.perf_counter() - began:.1f} s"
 
 
 def _gpu() -> str:
@@ -73,7 +84,7 @@ def _gpu() -> str:
     from numba import cuda
 
     if not cuda.is_available():  # type: ignore[no-untyped-call]
-        return "a CUDA driver, but no toolkit that numba finds: pip install 'topiarist\\[cuda12]' (or cuda13)"
+        return "a CUDA driver, but no toolkit that numba finds: pip install 'topiarist[cuda12]' (or cuda13)"
     name = cuda.gpus[0].name
     return f"{name.decode() if isinstance(name, bytes) else name}, for device='cuda'"
 

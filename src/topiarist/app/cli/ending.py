@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -162,12 +163,17 @@ def _print(grown: Grown, console: Console, printing: Printing) -> None:
     if grown.n_hard:
         verb = "document is" if grown.n_hard == 1 else "documents are"
         console.print(Text(f"({grown.n_hard:,} {verb} hard to place)", style="dim"))
-    console.print(Text(f"\n{tree.reason}"), soft_wrap=not console.is_terminal)
+    console.print(Text(f"\n{in_topics(tree.reason)}"), soft_wrap=not console.is_terminal)
     if tree.n_docs < FEWEST_TO_JUDGE:
         few = f"{counted(tree.n_docs, 'document')} are too few to judge a tree by words it has not seen."
         console.print(Text(few), soft_wrap=not console.is_terminal)
     elif len(tree.tree.leaves) == 1:
         console.print(Text("No structure found that holds up on unseen documents."))
+
+
+def in_topics(reason: str) -> str:
+    """Why there are so many leaves, in the word that people see everywhere else."""
+    return re.sub(r"\b([\d,]+) lea(f|ves)\b", lambda found: f"{found[1]} topic{'' if found[2] == 'f' else 's'}", reason)
 
 
 def _next(grown: Grown, common: Common) -> str:

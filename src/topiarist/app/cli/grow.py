@@ -200,4 +200,6 @@ def _kept(folder: str) -> str:
     """What is left of a grow that was stopped."""
     if (Path(folder) / "growing").is_dir():
         return f"What was done so far is kept in {folder}: the same command with --resume goes on."
+    if (Path(folder) / NAME).is_file():
+        return f"What was in {folder} before is still there."
     return "Nothing was kept."

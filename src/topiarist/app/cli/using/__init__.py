@@ -17,6 +17,7 @@ from typing import Any, get_type_hints
 import typer
 
 from topiarist.app.cli.failures import explained
+from topiarist.app.cli.settings import log_to_stderr
 from topiarist.app.cli.using.options import COMMANDS, Command, Output
 
 
@@ -32,6 +33,7 @@ def _called(command: Command) -> Callable[..., None]:
     def called(**given: Any) -> None:
         writes = any(not name or given[name] for name in command.writes)
         with explained(debug=given["debug"], writes=writes):
+            log_to_stderr(given["verbose"])
             options = command.options(**given)
             import_module(f"{__name__}.{command.module}").run(options)
 

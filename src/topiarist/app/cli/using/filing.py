@@ -143,7 +143,9 @@ def _table(screen: Screen, rows: Iterator[Filed]) -> None:
             facts.append("also: " + "; ".join(f"{path_of(one.path)} {one.share:.0%}" for one in row.places[1:]))
         more = "   ".join(fact for fact in facts if fact and fact != "also: ")
         if plain:  # rich would take longer than the model
-            write(clean(f"{title}  [{one_line(row.document.id)}]\n    {path}\n    {one_line(more)}\n"))
+            write(
+                clean(f"{title}  [{one_line(row.document.id)}]\n    {path}\n    {one_line(more)}\n", ascii=screen.ascii)
+            )
             continue
         screen.titled("", title, row.document.id)
         screen.print(path, indent=4)

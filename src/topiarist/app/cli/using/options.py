@@ -26,7 +26,8 @@ class Output:
 
     folder: Annotated[str, FOLDER]
     json: Annotated[bool, _output("--json", text="One JSON document on standard output.")] = False
-    quiet: Annotated[bool, _output("--quiet", text="Results only: no progress, no advice.")] = False
+    quiet: Annotated[bool, _output("--quiet", "-q", text="Results only: no progress, no advice.")] = False
+    verbose: Annotated[int, _output("--verbose", "-v", count=True, text="Say what is done; twice: more.")] = 0
     debug: Annotated[bool, _output("--debug", text="Show where an error came from.")] = False
 
 

@@ -174,7 +174,7 @@ def test_labels_that_are_paths(typed, path, arrived):
 
 def test_labels_that_fit_nothing(typed, path):
     (path.parent / "labels.csv").write_text("id,label\n14010,x\n")
-    assert "no document of the collection has an id" in typed("learn", "--labels", "labels.csv", code=3).stderr
+    assert "is in the collection, such as" in typed("learn", "--labels", "labels.csv", code=3).stderr
     (path.parent / "labels.csv").write_text("name_of,kind\na,b\n")
     assert "which column of labels.csv is the id" in typed("learn", "--labels", "labels.csv", code=2).stderr
 

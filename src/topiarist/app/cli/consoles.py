@@ -90,9 +90,9 @@ def undisturbed() -> Iterator[None]:
         sys.stdout, sys.stderr = (_deaf(stream) for stream in kept)
         yield
     finally:
-        for stream in (sys.stdout, sys.stderr):
+        ours, (sys.stdout, sys.stderr) = (sys.stdout, sys.stderr), kept
+        for stream in ours:
             stream.flush()
-        sys.stdout, sys.stderr = kept
 
 
 def _deaf(stream: Any) -> Any:

@@ -43,7 +43,7 @@ def _labels(collection: Collection, options: LearnOptions) -> tuple[dict[str, tu
     if len(strangers) == len(given):
         near = collection.documents.near_ids(strangers[0])
         raise InputError(
-            f"no document of the collection has an id that is in {options.labels}, such as {strangers[0]!r}",
+            f"no id of {options.labels} is in the collection, such as {strangers[0]!r:.40}",
             hint=" or ".join(near) or "ids as topiarist find shows them",
         )
     return {name: labels for name, labels in given.items() if name in known}, strangers

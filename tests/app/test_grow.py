@@ -272,7 +272,7 @@ def test_memory_that_is_not_there_is_refused_before_growing(home, monkeypatch):
 
 def test_a_file_that_cannot_be_written(home):
     (home / "tree.svg").mkdir()
-    done = invoke("notes", "--topics", "2", "--figure", "tree.svg")
+    done = invoke("notes", "--topics", "2", "--figure", "tree.svg", "--force")
     assert done.exit_code == 2
     assert "cannot write" in done.stderr
 

@@ -104,17 +104,22 @@ def _deaf(stream: Any) -> Any:
         stream.flush()
     except (OSError, AttributeError, io.UnsupportedOperation):  # no stream of the system, as in a test
         return stream
-    buffer = io.BufferedWriter(_Deaf(number, "wb", closefd=False))
-    return io.TextIOWrapper(buffer, stream.encoding, "replace", line_buffering=stream is sys.stderr)
+    deaf: Any = _Deaf(number, "wb", closefd=False)
+    if stream is sys.stderr:  # without a buffer: a signal's handler may write in the midst of a write
+        return io.TextIOWrapper(deaf, stream.encoding, "replace", write_through=True)
+    return io.TextIOWrapper(io.BufferedWriter(deaf), stream.encoding, "replace")
 
 
 class _Deaf(io.FileIO):
     def write(self, data: Any) -> int:
+        rest = memoryview(data).cast("B")
+        size = len(rest)
         try:
-            return super().write(data)
+            while rest:
+                rest = rest[super().write(rest) :]
         except BrokenPipeError:
             silence(self.fileno())
-            return len(data)
+        return size
 
 
 def silence(number: int) -> None:

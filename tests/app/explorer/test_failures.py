@@ -1,5 +1,6 @@
 """What is shown when something is missing, empty, too small, or broken."""
 
+import os
 import re
 
 import pytest
@@ -20,7 +21,7 @@ HERE = "http://127.0.0.1"
 
 @pytest.fixture(scope="module")
 def client(folder):
-    return TestClient(explorer(folder), base_url=HERE, raise_server_exceptions=False)
+    return TestClient(explorer(folder), base_url=HERE)
 
 
 def test_an_unknown_page_says_so_in_the_frame(client):
@@ -62,6 +63,7 @@ def test_a_fault_of_ours_has_a_number_and_no_text(client, monkeypatch):
     assert answer.status_code == 500
     number = re.search(r"<code>([0-9a-f]{8})</code>", answer.text)[1]
     path = re.findall(r"<code>([^<]+)</code>", answer.text)[1]
+    assert os.stat(path).st_mode & 0o777 == 0o600
     with open(path) as file:
         log = file.read()
     assert number in log

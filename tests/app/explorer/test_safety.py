@@ -7,6 +7,7 @@ from starlette.testclient import TestClient
 
 from tests.app.explorer.conftest import HOSTILE, hostile_documents
 from topiarist.app.explorer import addresses, safety
+from topiarist.app.explorer.pages import overview
 from topiarist.app.explorer.server import explorer
 
 HERE = "http://127.0.0.1"
@@ -20,9 +21,16 @@ def client(hostile):
 PATHS = ("/", "/topic/0", "/search?q=court", "/tree", "/model", "/index.json", "/assets/style.css", "/nothing", "/new")
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_every_answer_says_what_a_browser_may_do(client, path):
-    headers = client.get(path).headers
+@pytest.mark.parametrize("path", [*PATHS, "a fault"])
+def test_every_answer_says_what_a_browser_may_do(client, path, monkeypatch):
+    if path == "a fault":
+        monkeypatch.setattr(overview, "sentence", lambda view: 1 / 0)
+        answer = client.get("/")  # the client raises whatever would reach the server, which prints it
+        assert answer.status_code == 500
+        assert client.app.state.desk.token not in answer.text
+        headers = answer.headers
+    else:
+        headers = client.get(path).headers
     assert headers["content-security-policy"] == safety.POLICY
     assert "unsafe" not in headers["content-security-policy"]
     assert headers["x-content-type-options"] == "nosniff"
@@ -90,6 +98,12 @@ def test_read_only_lets_nobody_write_and_shows_no_forms(folder):
         text = client.get(path).text
         assert 'method="post"' not in text
         assert token not in text
+
+
+def test_a_number_may_not_be_endless(client):
+    form = {"token": client.app.state.desk.token, "topic": "9" * 5_000, "tag": "x"}
+    for path in ("/tag", "/read", "/untag"):
+        assert 400 <= client.post(path, data=form, headers={"Origin": HERE}).status_code < 500
 
 
 def test_a_request_may_not_be_huge(client):

@@ -8,6 +8,7 @@ frame.py       what all pages have around them: header, tree, footer
 drawings.py    pictures as SVG, from the values of pages
 rendering.py   values to HTML (templates/) and to JSON
 safety.py      who may ask, who may write, and what a browser may do with an answer
+failures.py    what went wrong, in words; faults.py: what should not have
 server.py      routes
 writing.py     what people change
 report.py      the same templates as one file

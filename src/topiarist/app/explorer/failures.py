@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import secrets
-import tempfile
-import traceback
 from dataclasses import dataclass
-from datetime import datetime
 from http import HTTPStatus
 from typing import Any
 
@@ -49,7 +44,6 @@ def add(app: FastAPI) -> None:
     app.add_exception_handler(TopiaristError, _known)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(Exception, _fault)
 
 
 def answer(request: Request, failure: Failure) -> Response:
@@ -59,7 +53,8 @@ def answer(request: Request, failure: Failure) -> Response:
     desk, around, token = request.app.state.desk, None, ""
     try:
         view = desk.view()
-        around, token = frame.frame(view), "" if desk.read_only else desk.token
+        around = frame.frame(view)
+        token = "" if desk.read_only or failure.status >= 500 else desk.token
     except Exception:
         around = None
     text = rendering.render(
@@ -102,22 +97,10 @@ async def _http(request: Request, error: Exception) -> Response:
     return answer(request, Failure(error.status_code, title, str(error.detail)))
 
 
-async def _fault(request: Request, error: Exception) -> Response:
-    """A fault of ours: a number here, and in a file beside it the places in our code, without any text."""
-    number = secrets.token_hex(4)
-    path = os.path.join(tempfile.gettempdir(), f"topiarist-explorer-{os.getpid()}.log")
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a") as file:
-        file.write(f"{number} {datetime.now().isoformat(timespec='seconds')} {type(error).__name__}\n")
-        for line in traceback.extract_tb(error.__traceback__):
-            file.write(f"  {os.path.basename(line.filename)}:{line.lineno} in {line.name}\n")
-    message = f"topiarist failed where it should not have ({type(error).__name__}). Nothing was changed."
-    return answer(request, Failure(500, "A fault of ours", message, "the page before", (), number, path))
-
-
 def _gone(request: Request, error: UsageError) -> Failure | None:
     """A topic that was there once: what it was called, and where its documents are now."""
     asked = request.path_params.get("topic", request.query_params.get("topic"))
-    if asked is None or not str(asked).isdecimal() or "topic" not in error.message:
+    if asked is None or not str(asked).isdecimal() or len(str(asked)) > 9 or "topic" not in error.message:
         return None
     view: View = request.app.state.desk.view()
     topic = int(asked)

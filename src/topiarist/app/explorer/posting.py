@@ -16,6 +16,7 @@ from topiarist import __version__
 from topiarist.app.explorer import frame, rendering, safety
 from topiarist.app.explorer.desk import Desk
 from topiarist.app.explorer.view import View
+from topiarist.errors import UsageError
 
 Does = Callable[[Request, Desk, FormData], Response]
 
@@ -46,6 +47,16 @@ def text(form: Mapping[str, Any], name: str, usual: str = "") -> str:
     """A value of a form."""
     found = form.get(name, usual)
     return usual if isinstance(found, UploadFile) or found is None else str(found)
+
+
+def number(form: Mapping[str, Any], name: str) -> int | None:
+    """A whole number of a form, if it is told."""
+    given = text(form, name)
+    if not given:
+        return None
+    if not given.isdecimal() or len(given) > 9:
+        raise UsageError(f"{name} is a whole number, not {given[:20]!r}")
+    return int(given)
 
 
 def back(request: Request, form: Mapping[str, Any], otherwise: str = "/") -> Response:

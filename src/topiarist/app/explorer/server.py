@@ -13,7 +13,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.staticfiles import StaticFiles
 
 from topiarist import __version__
-from topiarist.app.explorer import downloads, failures, safety, writing
+from topiarist.app.explorer import downloads, failures, faults, safety, writing
 from topiarist.app.explorer.desk import Desk
 from topiarist.app.explorer.pages import (
     categories,
@@ -95,6 +95,7 @@ def explorer(
     app.mount("/assets", StaticFiles(packages=[(PACKAGE, "assets")]))
     app.add_middleware(safety.Doorkeeper, door=door)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
+    app.add_middleware(faults.Faults)
     app.add_middleware(safety.SafeHeaders)
     return app
 

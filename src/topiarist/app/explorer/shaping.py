@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, Response
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.desk import Desk
 from topiarist.app.explorer.pages import shape
-from topiarist.app.explorer.posting import back, page_of, text
+from topiarist.app.explorer.posting import back, number, page_of, text
 from topiarist.app.explorer.view import View
 from topiarist.errors import UsageError
 from topiarist.files.shaping import told
@@ -53,20 +53,11 @@ def ask_of(form: FormData) -> shape.Ask:
     kind = text(form, "edit")
     if kind not in shape.TITLES:
         raise UsageError(f"there is no edit called {kind!r}", hint="rename")
-    numbers = {name: _number(form, name) for name in ("topic", "other", "into")}
+    numbers = {name: number(form, name) for name in ("topic", "other", "into")}
     return shape.Ask(
         cast("shape.Kind", kind), numbers["topic"], text(form, "name"), text(form, "note"), numbers["other"],
         numbers["into"] or 2, bool(text(form, "below")), text(form, "document"), ready=True,
     )  # fmt: skip
-
-
-def _number(form: FormData, name: str) -> int | None:
-    given = text(form, name)
-    if not given:
-        return None
-    if not given.isdecimal() or len(given) > 9:
-        raise UsageError(f"{name} is a whole number, not {given[:20]!r}")
-    return int(given)
 
 
 def _conflict(desk: Desk, view: View, asked: shape.Ask, form: FormData) -> Conflict:

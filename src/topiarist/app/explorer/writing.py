@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, Response
 from topiarist.app.explorer import bringing, shaping
 from topiarist.app.explorer.desk import Desk
 from topiarist.app.explorer.pages import topic
-from topiarist.app.explorer.posting import back, posted, text
+from topiarist.app.explorer.posting import back, number, posted, text
 from topiarist.errors import UsageError
 from topiarist.files.marks import Marks
 
@@ -33,8 +33,9 @@ def add(app: FastAPI) -> None:
 def _rows(desk: Desk, form: Mapping[str, Any]) -> list[int]:
     """The documents that a form speaks of: one, or those of a topic."""
     view = desk.view()
-    if text(form, "topic").isdecimal():
-        node = view.shape.node(int(text(form, "topic")))
+    wanted = number(form, "topic")
+    if wanted is not None:
+        node = view.shape.node(wanted)
         show = text(form, "show", "all")
         found: list[int] = topic.rows_of(view, node, "typical", show if show in topic.SHOWS else "all").tolist()
         return found

@@ -32,6 +32,15 @@ EDIT, REFIT, UNDO, LEARN = "edit", "refit", "undo", "learn"
 UNDOABLE = (EDIT, REFIT, LEARN)
 
 
+class ChangedError(UsageError):
+    """Somebody else has changed the tree since whoever wants to change it looked."""
+
+
+def mark(collection: Collection) -> str:
+    """What tells this state from all others: states are counted anew when a collection is grown anew."""
+    return f"{collection.generation.folder.name}:{collection.number}"
+
+
 @dataclass(frozen=True)
 class Preview:
     """What edits would make of the tree, before anything is fitted."""
@@ -48,14 +57,24 @@ def preview(collection: Collection, edits: Sequence[Edit]) -> Preview:
     return Preview(shape, {topic: float(sizes[node]) for node, topic in enumerate(shape.topics)})
 
 
-def shape(collection: Collection, edits: Sequence[Edit], *, refit: bool = True, verbose: bool = False) -> None:
+def shape(
+    collection: Collection,
+    edits: Sequence[Edit],
+    *,
+    refit: bool = True,
+    verbose: bool = False,
+    wait: float = 0.0,
+    expected: str | None = None,
+) -> None:
     """Apply edits, all or none; and fit the tree again, if that is asked for and any of them needs it.
 
     No edits at all ask for a fit and nothing else.
     Edits and fit are one step: it is written down, and taken back, as a whole.
+    ``wait``: seconds for another writer to end. ``expected``: only if this is still the state.
     """
-    with collection.folder.writing() as generation:
+    with collection.folder.writing(wait=wait) as generation:
         collection.refresh()
+        _check_expected(collection, expected)
         outline = _applied(collection, edits)
         state, parts = replace(collection.state, shape=outline), list[Part]()
         if refit and (outline.pending or not edits):
@@ -81,14 +100,20 @@ def _held(collection: Collection, generation: Generation, state: State) -> tuple
     return state.with_pieces(SHARES, [part.name]), [part.part]
 
 
-def undo(collection: Collection) -> str:
+def undo(collection: Collection, *, wait: float = 0.0, expected: str | None = None) -> str:
     """Take the last step that still holds back: the state before it is the state now, to the last bit."""
-    with collection.folder.writing() as generation:
+    with collection.folder.writing(wait=wait) as generation:
         collection.refresh()
+        _check_expected(collection, expected)
         last = last_step(generation)
         log.record(generation.database, UNDO, {"edit": last.number}, last.before)  # type: ignore[arg-type]
     collection.refresh()
     return told(last)
+
+
+def _check_expected(collection: Collection, expected: str | None) -> None:
+    if expected is not None and expected != mark(collection):
+        raise ChangedError("somebody has changed the tree since this page was made", hint="reload it, and try again")
 
 
 def last_step(generation: Generation) -> log.Edit:

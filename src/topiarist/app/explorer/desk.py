@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import secrets
+import sqlite3
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 from topiarist.app.explorer.view import View
 from topiarist.errors import TopiaristError, UsageError
 from topiarist.files import log
 from topiarist.files.collection import Collection
 from topiarist.files.manifest import read_manifest
+
+T = TypeVar("T")
+KEPT = 64 << 20  # letters of documents that wait to be filed
 
 
 @dataclass
@@ -47,8 +53,28 @@ class Desk:
         """The latest state; opened anew only where somebody has changed it."""
         with self._lock:
             if self._view is None or self._changed(self._view):
-                self._view = View.open(self.folder, self._view)
+                self._view = self._opened()
             return self._view
+
+    def _opened(self) -> View:
+        """The latest state; asked for once more where it was replaced between a look and the next."""
+        known = read_manifest(Path(self.folder), self.folder) if self._view is not None else None
+        try:
+            return View.open(self.folder, self._view)
+        except (TopiaristError, OSError, sqlite3.Error):
+            if known is None or read_manifest(Path(self.folder), self.folder) == known:
+                raise
+            return View.open(self.folder)
+
+    def looked_at(self, view: View, look: Callable[[View], T]) -> T:
+        """What is seen in a view; if it went away meanwhile, because the collection was grown anew, in the new one."""
+        try:
+            return look(view)
+        except (TopiaristError, OSError, sqlite3.Error):
+            fresh = self.view()
+            if fresh.collection.generation.folder == view.collection.generation.folder:
+                raise
+            return look(fresh)
 
     @staticmethod
     def _changed(view: View) -> bool:
@@ -88,9 +114,12 @@ class Desk:
         key = secrets.token_urlsafe(12)
         with self._lock:
             self.brought[key] = documents
-            while len(self.brought) > 8:
+            while len(self.brought) > 8 or (len(self.brought) > 1 and self._size() > KEPT):
                 self.brought.popitem(last=False)
         return key
+
+    def _size(self) -> int:
+        return sum(len(one.text) for documents in self.brought.values() for one in documents)
 
     def undoable(self, view: View) -> str:
         """What undo would take back, in words; nothing if there is nothing."""
@@ -101,12 +130,14 @@ class Desk:
         except UsageError:
             return ""
 
-    def history(self, view: View, since: int) -> list[log.Edit]:
-        """What was done after a state, newest first."""
-        found = log.history(view.collection.generation.database, limit=50)
+    def history(self, view: View, since: str) -> list[log.Edit]:
+        """What was done after a state, newest first; nothing if it was one of another generation."""
+        generation, _, number = since.rpartition(":")
+        if generation != view.mark.rpartition(":")[0]:
+            return []
         kept = []
-        for entry in found:
-            if entry.after == since and entry.kind != "undo":
+        for entry in log.history(view.collection.generation.database, limit=50):
+            if str(entry.after) == number and entry.kind != "undo":
                 break
             kept.append(entry)
         return kept

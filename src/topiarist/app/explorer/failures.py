@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -17,7 +18,10 @@ from topiarist.app.explorer.values import Choice
 from topiarist.app.explorer.view import View
 from topiarist.errors import DamagedError, InputError, ResourceError, TopiaristError, UsageError
 from topiarist.files import contents, log
+from topiarist.files.shaping import ChangedError
 from topiarist.files.state import SHARES, State
+
+_MISSING = re.compile(r"(?:there is )?no (document|topic|page|word|level)\b(?! was)")
 
 
 @dataclass(frozen=True)
@@ -68,11 +72,21 @@ async def _known(request: Request, error: Exception) -> Response:
     """An error in words: the status tells whose fault it is."""
     assert isinstance(error, TopiaristError)  # noqa: S101
     if isinstance(error, UsageError):
-        gone = _gone(request, error)
-        return answer(request, gone or Failure(404, "There is no such page", _said(error.message), error.hint))
+        return answer(request, _gone(request, error) or _refused(error))
     status = 400 if isinstance(error, InputError) else 503 if isinstance(error, ResourceError) else 500
     title = "The collection is damaged" if isinstance(error, DamagedError) else "This does not go now"
     return answer(request, Failure(status, title, _said(error.message), error.hint))
+
+
+def _refused(error: UsageError) -> Failure:
+    """Something that is not there, or that was changed meanwhile, or that makes no sense."""
+    status, title = 422, "This makes no sense here"
+    missing = _MISSING.match(error.message)
+    if isinstance(error, ChangedError):
+        status, title = 409, "Changed in another window"
+    elif missing:
+        status, title = 404, f"There is no such {missing[1]}"
+    return Failure(status, title, _said(error.message), error.hint)
 
 
 def _said(text: str) -> str:

@@ -37,7 +37,7 @@ class Frame:
     hard_to_place: int
     hard_address: str
     tags: tuple[Choice, ...]
-    state: int
+    state: str  # of the collection, for forms
     written: str  # when the tree was made
     pending: bool
     has_labels: bool
@@ -55,8 +55,8 @@ def frame(view: View, current: int | None = None, matching: Any = None) -> Frame
         shown_name(view), view.n_docs, branch(view, root, opened, node if current is not None else -1, matching),
         view.hard_sizes[root], addresses.topic(view.shape.topics[root], show="hard"),
         tuple(Choice(f"{tag} ({number:,})", addresses.search(f'tag:"{tag}"'), False) for tag, number in tags.items()),
-        view.number, _when(last[0].time) if last else "", view.shape.pending,
-        has_labels(view), view.collection.state.model == "ggm",
+        view.mark, _when(last[0].time) if last else "", view.shape.pending,
+        has_labels(view), view.has_dendrogram,
     )  # fmt: skip
 
 

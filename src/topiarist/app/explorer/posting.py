@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
@@ -18,6 +18,7 @@ from topiarist.app.explorer.desk import Desk
 from topiarist.app.explorer.view import View
 from topiarist.errors import UsageError
 
+PATIENCE = 5.0  # seconds that a change waits for another writer
 Does = Callable[[Request, Desk, FormData], Response]
 
 
@@ -59,6 +60,19 @@ def number(form: Mapping[str, Any], name: str) -> int | None:
     return int(given)
 
 
+def seen(form: Mapping[str, Any]) -> str:
+    """The state that somebody saw who filled the form in."""
+    found = text(form, "state")
+    if not found:
+        raise UsageError("the form does not say which tree it was made for", hint="reload the page, and try again")
+    return found
+
+
+def patience(desk: Desk) -> float:
+    """How long a change waits: not for a fit, which takes longer than people wait."""
+    return PATIENCE if desk.job is None or desk.job.done else 0.0
+
+
 def back(request: Request, form: Mapping[str, Any], otherwise: str = "/") -> Response:
     """To where the form came from; only ever to a page of this server."""
     wanted, root = text(form, "back") or otherwise, request.app.state.root
@@ -72,12 +86,18 @@ def back(request: Request, form: Mapping[str, Any], otherwise: str = "/") -> Res
     return RedirectResponse(wanted, 303)
 
 
+def here_of(request: Request) -> str:
+    """This address as it was asked for: an id may hold signs that mean something in a path."""
+    path = request.scope.get("raw_path", b"").decode("ascii", "ignore") or quote(request.url.path)
+    return f"{path}{'?' if request.url.query else ''}{request.url.query}"
+
+
 def page_of(
     request: Request, template: str, value: Any, view: View, current: int | None = None, matching: Any = None
 ) -> str:
     """The text of a page, in its frame."""
     desk: Desk = request.app.state.desk
-    here = f"{request.url.path}{'?' if request.url.query else ''}{request.url.query}" if request.method == "GET" else ""
+    here = here_of(request) if request.method == "GET" else ""
     return rendering.render(
         template, page=value, frame=frame.frame(view, current, matching), root=request.app.state.root,
         here=here, token="" if desk.read_only else desk.token, read_only=desk.read_only, job=desk.job,

@@ -97,7 +97,8 @@ class Doorkeeper:
         if not self.door:
             return scope
         rest = scope["path"][len(self.door) + 1 :] or "/"
-        return {**scope, "path": rest, "raw_path": rest.encode()}
+        raw = scope.get("raw_path") or scope["path"].encode()
+        return {**scope, "path": rest, "raw_path": raw[len(self.door) + 1 :] or b"/"}
 
 
 def same_origin(headers: Headers) -> bool:

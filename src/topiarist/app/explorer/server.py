@@ -111,12 +111,17 @@ Latest = Annotated[View, Depends(current_view)]
 
 def shown(request: Request, page: Page, ask: Any, view: View) -> HTMLResponse:
     """A page as HTML."""
-    value = page.load(view, ask)
-    matching = None
-    if isinstance(value, search.SearchPage) and value.total and value.by == "words":
-        rows = search.word_rows(view, parse(value.query), None)
-        matching = search.counts_under(view, rows)
-    return HTMLResponse(page_of(request, page.template, value, view, page.current(ask, value), matching))
+    desk: Desk = request.app.state.desk
+
+    def made(view: View) -> str:
+        value = page.load(view, ask)
+        matching = None
+        if isinstance(value, search.SearchPage) and value.total and value.by == "words":
+            rows = search.word_rows(view, parse(value.query), None)
+            matching = search.counts_under(view, rows)
+        return page_of(request, page.template, value, view, page.current(ask, value), matching)
+
+    return HTMLResponse(desk.looked_at(view, made))
 
 
 def _add(app: FastAPI, page: Page) -> None:
@@ -125,8 +130,8 @@ def _add(app: FastAPI, page: Page) -> None:
     def as_html(request: Request, view: Latest, ask: Any = Depends(page.ask)) -> Any:
         return shown(request, page, ask, view)
 
-    def as_data(view: Latest, ask: Any = Depends(page.ask)) -> Any:
-        return page.load(view, ask)
+    def as_data(request: Request, view: Latest, ask: Any = Depends(page.ask)) -> Any:
+        return request.app.state.desk.looked_at(view, lambda view: page.load(view, ask))
 
     name = page.value.__name__
     app.add_api_route(

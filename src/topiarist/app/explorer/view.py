@@ -17,6 +17,7 @@ import numpy as np
 from topiarist.counts.validation import token_counts
 from topiarist.files.collection import Collection
 from topiarist.files.documents import marks, pieces
+from topiarist.files.shaping import mark
 
 Array = np.ndarray[Any, Any]
 T = TypeVar("T")
@@ -37,6 +38,7 @@ class View:
     def __init__(self, collection: Collection) -> None:
         self.collection = collection
         self.number = collection.number
+        self.mark = mark(collection)  # in forms: an edit is made of the tree that somebody saw, or not at all
         self.shape = collection.outline
         self.tree = collection.outline.tree
         self._lock = threading.RLock()
@@ -212,6 +214,15 @@ class View:
             topic, parent = self.shape.node_topics[own], model.parents[own]
             found[own] = self.shape.node_of.get(topic, found[parent] if parent >= 0 else self.tree.root)
         return found
+
+    @cached_property
+    def has_dendrogram(self) -> bool:
+        """Whether the tree was made by joining groups, and was not fitted in another way since."""
+        if self.collection.state.model != "ggm":
+            return False
+        with self._lock:
+            hierarchy = getattr(self.collection.model, "hierarchy_", None)
+        return hierarchy is not None and len(hierarchy.linkage_) + 1 == len(self.shape.class_nodes)
 
     def word_shares(self, node: int) -> Array | None:
         """P(word | topic), its own words; None for a topic that the model does not know yet."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -12,11 +13,10 @@ from starlette.responses import JSONResponse, Response
 from topiarist.app.explorer import bringing, shaping
 from topiarist.app.explorer.desk import Desk
 from topiarist.app.explorer.pages import topic
-from topiarist.app.explorer.posting import back, number, posted, text
-from topiarist.errors import UsageError
+from topiarist.app.explorer.posting import back, number, patience, posted, seen, text
 from topiarist.files.marks import Marks
-
-PATIENCE = 5.0  # seconds that a mark waits for another writer
+from topiarist.files.shaping import ChangedError
+from topiarist.files.shaping import undo as take_back
 
 
 def add(app: FastAPI) -> None:
@@ -30,48 +30,50 @@ def add(app: FastAPI) -> None:
     app.add_api_route("/job.json", job, include_in_schema=False)
 
 
-def _rows(desk: Desk, form: Mapping[str, Any]) -> list[int]:
-    """The documents that a form speaks of: one, or those of a topic."""
-    view = desk.view()
-    wanted = number(form, "topic")
-    if wanted is not None:
-        node = view.shape.node(wanted)
+@contextmanager
+def _marking(desk: Desk, form: Mapping[str, Any]) -> Iterator[tuple[Marks, list[int]]]:
+    """Marks to write, and the documents that a form speaks of: one, or those of a topic.
+
+    They are looked up while nobody else can write, in the tree that somebody saw: in a collection that was grown anew
+    the same number is another topic.
+    """
+    with desk.writer() as collection, collection.folder.writing(wait=patience(desk)) as generation:
+        view, wanted = desk.view(), number(form, "topic")
+        if wanted is None:
+            yield Marks(generation.database), [view.collection.documents.row_of(text(form, "document"))]
+            return
+        if seen(form) != view.mark:
+            raise ChangedError("somebody has changed the tree since this page was made", hint="reload it")
         show = text(form, "show", "all")
-        found: list[int] = topic.rows_of(view, node, "typical", show if show in topic.SHOWS else "all").tolist()
-        return found
-    return [view.collection.documents.row_of(text(form, "document"))]
+        rows = topic.rows_of(view, view.shape.node(wanted), "typical", show if show in topic.SHOWS else "all")
+        yield Marks(generation.database), rows.tolist()
 
 
 def tag(request: Request, desk: Desk, form: FormData) -> Response:
     """Give documents a tag."""
-    rows = _rows(desk, form)
-    with desk.writer() as collection, collection.folder.writing(wait=PATIENCE) as generation:
-        Marks(generation.database).tag(rows, text(form, "tag"))
+    with _marking(desk, form) as (marks, rows):
+        marks.tag(rows, text(form, "tag"))
     return back(request, form)
 
 
 def untag(request: Request, desk: Desk, form: FormData) -> Response:
     """Take a tag away."""
-    rows = _rows(desk, form)
-    with desk.writer() as collection, collection.folder.writing(wait=PATIENCE) as generation:
-        Marks(generation.database).untag(rows, text(form, "tag"))
+    with _marking(desk, form) as (marks, rows):
+        marks.untag(rows, text(form, "tag"))
     return back(request, form)
 
 
 def read(request: Request, desk: Desk, form: FormData) -> Response:
     """Mark documents as read, or not."""
-    rows = _rows(desk, form)
-    with desk.writer() as collection, collection.folder.writing(wait=PATIENCE) as generation:
-        Marks(generation.database).mark_read(rows, read=not text(form, "unread"))
+    with _marking(desk, form) as (marks, rows):
+        marks.mark_read(rows, read=not text(form, "unread"))
     return back(request, form)
 
 
 def undo(request: Request, desk: Desk, form: FormData) -> Response:
-    """Take the last edit back."""
-    if text(form, "state") not in ("", str(desk.view().number)):
-        raise UsageError("somebody has changed the tree since this page was made", hint="reload it, then undo")
+    """Take the last edit back, if it is the one that somebody saw."""
     with desk.writer() as collection:
-        collection.undo()
+        take_back(collection, wait=patience(desk), expected=seen(form))
     return back(request, form)
 
 

@@ -91,7 +91,7 @@ def load(view: View, ask: Ask) -> OverviewPage:
         (
             Choice("as a drawing", addresses.home(), ask.view == "icicle"),
             Choice("as a list", addresses.home("list"), ask.view == "list"),
-            *([Choice("as a dendrogram", addresses.DENDROGRAM, False)] if view.collection.state.model == "ggm" else []),
+            *([Choice("as a dendrogram", addresses.DENDROGRAM, False)] if view.has_dendrogram else []),
         ) if icicle else (),
         _listed(view) if few or n_leaves == 1 else (),
     )  # fmt: skip

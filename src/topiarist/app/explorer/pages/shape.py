@@ -77,7 +77,7 @@ class ShapePage:
     ready: bool
     refits: bool  # whether the model has to be fitted again
     back: str
-    state: int
+    state: str
 
 
 def load(view: View, ask: Ask) -> ShapePage:
@@ -104,7 +104,7 @@ def load(view: View, ask: Ask) -> ShapePage:
         ask.other, ask.into, ask.below, ask.document, _options(view, ask, node), changes, problem,
         ready and not problem, refits,
         addresses.document(ask.document) if ask.edit in ("pin", "unpin") else addresses.topic(ask.topic or 0),
-        view.number,
+        view.mark,
     )  # fmt: skip
 
 

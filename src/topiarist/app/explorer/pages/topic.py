@@ -51,7 +51,7 @@ class TopicPage:
     """A topic: where it hangs, its words, what it splits into, its documents."""
 
     topic: TopicLine
-    state: int  # of the collection, for edits
+    state: str  # of the collection, for edits
     path: tuple[Step, ...]
     sentence: str
     note: str
@@ -92,7 +92,7 @@ def load(view: View, ask: Ask) -> TopicPage:
     siblings = [n for n in view.children(parent) if n != node] if parent >= 0 else []
     read = set(view.collection.marks.read())
     return TopicPage(
-        line, view.number, path_to(view, node), _sentence(view, node, own), view.shape.notes.get(ask.topic, ""),
+        line, view.mark, path_to(view, node), _sentence(view, node, own), view.shape.notes.get(ask.topic, ""),
         own, ask.words, ask.special,
         tuple(Choice(text, addresses.topic(ask.topic, **here | {"words": value, "page": None}), ask.words == kind)
               for kind, value, text in (("own", None, "own words"), ("below", "below", "all words below this topic"))),

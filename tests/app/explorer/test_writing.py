@@ -1,12 +1,19 @@
 """Changing a collection from its pages: told before, undone after, and never over somebody else's change."""
 
+import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
+from tests.app.explorer.conftest import documents
+from topiarist.app.explorer import bringing, posting
 from topiarist.app.explorer.server import explorer
 from topiarist.files.collection import Collection
+from topiarist.files.lock import locked
+from topiarist.files.recipe import Recipe
 from topiarist.tasks.shape.edits import Rename
 
 HERE = "http://127.0.0.1"
@@ -30,7 +37,7 @@ def client(copied):
 
 
 def edit(client, kind, topic, **values):
-    return client.put_form("/shape", edit=kind, topic=topic, state=client.view.number, **values)
+    return client.put_form("/shape", edit=kind, topic=topic, state=client.view.mark, **values)
 
 
 def leaf(client, place=0):
@@ -45,7 +52,7 @@ def test_a_name_is_kept_and_taken_back(client):
     assert page["topic"]["name"] == "Bail & <b>bonds</b>"
     assert page["topic"]["named"]
     assert "<b>bonds" not in client.get(f"/topic/{topic}").text
-    assert client.put_form("/undo", state=client.view.number).status_code == 200
+    assert client.put_form("/undo", state=client.view.mark).status_code == 200
     assert client.view.names == before
 
 
@@ -77,7 +84,7 @@ def test_every_edit_can_be_made_and_undone(client, kind):
     assert client.view.number != view.number
     for path in ("/", f"/topic/{topic}", "/tree", "/model"):
         assert client.get(path).status_code in (200, 404)
-    assert client.put_form("/undo", state=client.view.number).status_code == 200
+    assert client.put_form("/undo", state=client.view.mark).status_code == 200
     assert client.view.collection.state == state
 
 
@@ -97,7 +104,7 @@ def test_a_fit_runs_beside_the_pages(client):
 
 
 def test_two_windows_do_not_overwrite_each_other(client, copied):
-    topic, old = leaf(client), client.view.number
+    topic, old = leaf(client), client.view.mark
     with Collection.open(copied) as other:
         other.shape([Rename(topic, "Theirs")])
     answer = client.put_form("/shape", edit="rename", topic=topic, name="Mine", state=old)
@@ -107,7 +114,74 @@ def test_two_windows_do_not_overwrite_each_other(client, copied):
     assert client.get(f"/topic/{topic}.json").json()["topic"]["name"] == "Theirs"
     edit(client, "rename", topic, name="Mine")
     assert client.get(f"/topic/{topic}.json").json()["topic"]["name"] == "Mine"
-    assert client.put_form("/undo", state=old).status_code == 404
+    assert client.put_form("/undo", state=old).status_code == 409
+    assert client.put_form("/undo").status_code == 422
+    assert client.get(f"/topic/{topic}.json").json()["topic"]["name"] == "Mine"
+
+
+def test_of_simultaneous_edits_one_is_made(client):
+    topic, state = leaf(client), client.view.mark
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(
+            lambda number: client.put_form("/shape", edit="rename", topic=topic, name=f"N{number}", state=state),
+            range(4),
+        ))  # fmt: skip
+    assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409]
+
+
+def test_a_form_of_a_collection_that_was_grown_anew_changes_nothing(client, copied):
+    topic, state = leaf(client), client.view.mark
+    Collection.grow(documents(120), copied, Recipe(topics=4), force=True).close()
+    before = client.view.names
+    answer = client.put_form("/shape", edit="rename", topic=topic, name="Mine", state=state)
+    assert answer.status_code == 409
+    assert "grown anew" in answer.text
+    assert client.put_form("/read", topic=topic, state=state).status_code == 409
+    assert client.put_form("/undo", state=state).status_code == 409
+    assert client.view.names == before
+    assert not client.view.collection.marks.read()
+
+
+def test_what_was_typed_while_somebody_writes_is_not_lost(client, copied, monkeypatch):
+    monkeypatch.setattr(posting, "PATIENCE", 0.1)
+    topic = leaf(client)
+    answer = client.put_form("/new", text="The suspect was granted bail; surety, bond, custody, remand.")
+    key = answer.text.split('name="key" value="')[1].split('"')[0]
+    with locked(Path(copied), "copy"):
+        answer = edit(client, "rename", topic, name="A long name that somebody typed")
+        assert answer.status_code == 503
+        assert 'value="A long name that somebody typed"' in answer.text
+        assert "still here" in answer.text
+        answer = client.put_form("/keep", key=key)
+        assert answer.status_code == 503
+        assert "nothing is stored yet" in answer.text.lower()
+    assert client.put_form("/keep", key=key).status_code == 200
+    assert len(client.view.collection) == 401
+
+
+def test_brought_files_keep_their_names_and_ids(client):
+    rows = b'{"id": "report-7", "title": "Seven", "text": "oil barrel crude"}\n{"id": "x", "text": "bail bond"}\n'
+    files = [("files", ("wire report (2).txt", b"oil barrel crude refinery price", "text/plain")),
+             ("files", ("wire report (2).txt", b"tennis serve racket volley ace", "text/plain")),
+             ("files", ("rows.jsonl", rows, "application/json")),
+             ("files", ("broken.pdf", b"%PDF-1.4 nothing", "application/pdf"))]  # fmt: skip
+    answer = client.put_form("/new", files=files)
+    assert tempfile.gettempdir() not in answer.text
+    key = answer.text.split('name="key" value="')[1].split('"')[0]
+    assert client.put_form("/keep", key=key).status_code == 200
+    kept = {one.id: one for one in client.view.collection.documents.iterate() if not one.id.startswith("wire/")}
+    assert set(kept) == {"wire report (2).txt", "wire report (2).txt#2", "report-7", "x"}
+    assert kept["wire report (2).txt"].source == "wire report (2).txt"
+    assert kept["report-7"].title == "Seven"
+    assert kept["report-7"].source == "rows.jsonl"
+
+
+def test_only_so_many_documents_can_be_brought(client, monkeypatch):
+    monkeypatch.setattr(bringing, "MOST", 3)
+    rows = b"".join(b'{"id": "%d", "text": "oil barrel crude"}\n' % number for number in range(9))
+    answer = client.put_form("/new", files=[("files", ("rows.jsonl", rows, "application/json"))])
+    assert "3 documents to file" in answer.text
+    assert "first 3 documents" in answer.text
 
 
 def test_tags_and_read_marks(client):
@@ -117,8 +191,8 @@ def test_tags_and_read_marks(client):
     page = client.get(f"/doc.json?id={ID}").json()
     assert page["tags"] == ["to do"]
     assert page["read"]
-    client.put_form("/tag", topic=topic, tag="all of it")
-    client.put_form("/read", topic=topic)
+    client.put_form("/tag", topic=topic, tag="all of it", state=client.view.mark)
+    client.put_form("/read", topic=topic, state=client.view.mark)
     page = client.get(f"/topic/{topic}.json").json()
     assert page["read"] == page["paging"]["total"]
     assert client.get(f"/topic/{topic}.json?show=unread").json()["paging"]["total"] == 0
@@ -129,7 +203,7 @@ def test_tags_and_read_marks(client):
     client.put_form("/read", document=ID, unread="1")
     page = client.get(f"/doc.json?id={ID}").json()
     assert (page["tags"], page["read"]) == ([], False) or page["tags"] == ["all of it"]
-    assert client.put_form("/tag", document=ID, tag=" ").status_code == 404
+    assert client.put_form("/tag", document=ID, tag=" ").status_code == 422
 
 
 def test_new_documents_are_placed_and_stored_only_when_somebody_says_so(client):
@@ -143,5 +217,5 @@ def test_new_documents_are_placed_and_stored_only_when_somebody_says_so(client):
     assert client.put_form("/keep", key=key).status_code == 200
     assert len(client.view.collection) == 402
     assert client.get("/search.json?q=surety+granted").json()["total"] == 1
-    assert client.put_form("/keep", key=key).status_code == 404
+    assert client.put_form("/keep", key=key).status_code == 409
     assert client.put_form("/new", text=" ").status_code == 400

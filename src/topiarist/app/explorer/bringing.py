@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
+import secrets
+import shutil
 import tempfile
+import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from fastapi import Request
 from starlette.datastructures import FormData, UploadFile
@@ -15,18 +18,22 @@ from starlette.responses import HTMLResponse, Response
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.desk import Desk
 from topiarist.app.explorer.pages import new
-from topiarist.app.explorer.posting import back, page_of, text
-from topiarist.errors import InputError, TopiaristError, UsageError
+from topiarist.app.explorer.posting import back, page_of, patience, text
+from topiarist.errors import InputError, ResourceError, TopiaristError
 from topiarist.files.filing import add
+from topiarist.files.shaping import ChangedError
 from topiarist.text.documents import Document
 from topiarist.text.readers import read
 from topiarist.text.readers.making import storable
+
+MOST = 1_000  # documents that a page takes at once
+LONGEST_NAME = 200  # bytes
 
 
 def bring(request: Request, desk: Desk, form: FormData) -> Response:
     """Where documents would go."""
     view = desk.view()
-    documents, problems = _documents(view, form)
+    documents, problems = _documents(form)
     if not documents:
         raise InputError("there is no text in what you brought", hint="paste a text, or choose a file")
     try:
@@ -38,43 +45,68 @@ def bring(request: Request, desk: Desk, form: FormData) -> Response:
 
 
 def keep(request: Request, desk: Desk, form: FormData) -> Response:
-    """File documents that were brought."""
-    documents = desk.brought.pop(text(form, "key"), None)
+    """File documents that were brought. They are forgotten only when they are stored; ids are chosen then."""
+    key = text(form, "key")
+    documents = desk.brought.get(key)
     if documents is None:
-        raise UsageError("these documents were filed already, or are forgotten", hint="bring them again")
-    with desk.writer() as collection:
-        for _ in add(collection, documents):
-            pass
+        raise ChangedError("these documents were filed already, or are forgotten", hint="bring them again")
+    until = time.monotonic() + patience(desk)
+    while True:
+        try:
+            with desk.writer() as collection:
+                for _ in add(collection, documents, rename=True):
+                    pass
+            break
+        except ResourceError as error:
+            if "being written" not in error.message or time.monotonic() > until:
+                said = f"nothing is stored yet: {error.message}"
+                raise ResourceError(said, hint="go back, and press “File these” again in a moment") from error
+            time.sleep(0.1)
+    desk.brought.pop(key, None)
     return back(request, form, addresses.NEW)
 
 
-def _documents(view: Any, form: FormData) -> tuple[list[Document], tuple[str, ...]]:
-    """What was pasted, and what files hold; ids that the collection does not have yet."""
+def _documents(form: FormData) -> tuple[list[Document], tuple[str, ...]]:
+    """What was pasted, and what files hold."""
     found: list[Document] = []
     problems: list[str] = []
     pasted = storable(text(form, "text"))
     if pasted.strip():
         found.append(Document("pasted", pasted, title=" ".join(pasted.strip().split("\n", 1)[0].split())[:120]))
     files = [one for one in form.getlist("files") if isinstance(one, UploadFile) and one.filename]
-    if files:
-        with tempfile.TemporaryDirectory() as folder:
-            for number, one in enumerate(files):
-                name = re.sub(r"[^\w.-]+", "_", Path(str(one.filename)).name)[-80:].lstrip(".") or "file.txt"
-                (Path(folder) / f"{number:03d}-{name}").write_bytes(one.file.read())
-            try:
-                with read([folder]) as documents:
-                    found += [replace(one, id=one.id[4:], source=one.id[4:]) for one in documents]
-                problems += [f"{one.source[4:]}: {one.reason}" for one in documents.problems]
-            except TopiaristError as error:
-                problems.append(error.message.replace(folder, "what you chose"))
-    return [replace(one, id=_free(view, one.id)) for one in found], tuple(problems[:20])
+    with tempfile.TemporaryDirectory() as folder:
+        for one in files:
+            if len(found) >= MOST:
+                break
+            documents, trouble = _uploaded(Path(folder) / secrets.token_hex(8), one, MOST - len(found))
+            found += documents
+            problems += trouble
+    if len(found) >= MOST:
+        problems.insert(0, f"Only the first {MOST:,} documents were read; the command topiarist add takes any number.")
+    return found, tuple(problems[:20])
 
 
-def _free(view: Any, id: str) -> str:
-    """An id that no document has."""
-    name, number = id, 1
-    sql = "SELECT 1 FROM documents WHERE id = ?"
-    while view.collection.generation.database.one(sql, (name,)) is not None:
-        number += 1
-        name = f"{id} ({number})"
-    return name
+def _uploaded(folder: Path, upload: UploadFile, most: int) -> tuple[list[Document], list[str]]:
+    """The documents of a file, as if it had been read where it was: under its own name, in a folder of its own."""
+    folder.mkdir()
+    path = folder / _name(str(upload.filename))
+    with path.open("wb") as file:
+        shutil.copyfileobj(upload.file, file)
+
+    def shown(said: str) -> str:
+        return said.replace(f"{folder}{os.sep}", "").replace(f"{folder.name}/", "").replace(str(folder), path.name)
+
+    try:
+        with read([folder], limit=most) as documents:
+            found = [replace(one, id=shown(one.id), source=shown(one.source)) for one in documents]
+        return found, [f"{shown(one.source)}: {shown(one.reason)}" for one in documents.problems]
+    except TopiaristError as error:
+        return [], [f"{path.name}: {shown(error.message)}"]
+
+
+def _name(given: str) -> str:
+    """The name of a file without the folders before it, and without what no file may be called."""
+    name = "".join(sign for sign in re.split(r"[/\\]", storable(given))[-1] if sign.isprintable()).lstrip(".")
+    while len(name.encode()) > LONGEST_NAME:
+        name = name[1:]
+    return name or "file.txt"

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from tests.app.explorer.conftest import documents
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.pages import overview
-from topiarist.app.explorer.server import explorer
+from topiarist.app.explorer.server import current_view, explorer
 from topiarist.errors import UsageError
 from topiarist.files.collection import Collection
 from topiarist.files.recipe import Recipe
@@ -70,6 +70,16 @@ def test_a_fault_of_ours_has_a_number_and_no_text(client, monkeypatch):
     assert "secret" not in answer.text + log
 
 
+def test_a_request_under_way_while_the_collection_is_grown_anew_is_answered(copied):
+    app = explorer(copied)
+    client, old = TestClient(app, base_url=HERE), app.state.desk.view()
+    Collection.grow(documents(120), copied, Recipe(topics=4), force=True).close()
+    for path in ("/", "/topic/0", "/index.json", "/search?q=court&by=meaning"):
+        app.dependency_overrides[current_view] = lambda: old
+        assert client.get(path).status_code == 200, path
+    assert client.get("/index.json").json()["documents"] == 120
+
+
 def test_an_empty_list_offers_to_clear_the_filter(client):
     text = client.get("/topic/0?show=tagged").text
     assert "Nothing here" in text
@@ -114,7 +124,11 @@ def test_small_and_odd_collections_have_all_pages(tmp_path, name):
 
 def test_a_mixture_has_a_dendrogram(tmp_path):
     client = grown(tmp_path, documents(180), model="ggm", topics=6)
+    for groups in range(1, 8):
+        assert client.get(f"/dendrogram?groups={groups}").status_code == 200
     page = client.get("/dendrogram.json?groups=2").json()
+    assert sum(group["documents"] for group in page["groups"]) == pytest.approx(180, abs=2)
+    assert sum(len(group["parts"]) for group in page["groups"]) == page["most"]
     assert page["chosen"] == 2
     assert len(page["groups"]) == 2
     assert len(page["tips"]) == page["most"]

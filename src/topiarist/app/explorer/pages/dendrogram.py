@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 from fastapi import Query
 
-from topiarist.app.explorer.values import TopicLine, counted, topic_line
+from topiarist.app.explorer.values import counted, topic_line
 from topiarist.app.explorer.view import View
 
 MOST = 200  # leaves that are drawn; beyond that only the groups at the cut
@@ -43,6 +43,17 @@ class Tip:
 
 
 @dataclass(frozen=True)
+class Group:
+    """A group at the cut, with what it is made of."""
+
+    name: str
+    words: tuple[str, ...]
+    documents: int
+    address: str
+    parts: tuple[Tip, ...]
+
+
+@dataclass(frozen=True)
 class DendrogramPage:
     """The merges of a mixture, and the groups at a cut."""
 
@@ -50,27 +61,26 @@ class DendrogramPage:
     strokes: tuple[Stroke, ...]
     tips: tuple[Tip, ...]
     cut: float  # where, in shares of the width
-    groups: tuple[TopicLine, ...]
+    groups: tuple[Group, ...]
     chosen: int
     most: int
 
 
 def load(view: View, ask: Ask) -> DendrogramPage:
     """Fill the page."""
-    hierarchy = getattr(view.collection.model, "hierarchy_", None)
-    linkage = None if hierarchy is None else np.asarray(hierarchy.linkage_)
-    if linkage is None or not len(linkage):
+    linkage = np.asarray(view.collection.model.hierarchy_.linkage_) if view.has_dendrogram else ()
+    if not len(linkage):
         return DendrogramPage("The tree of this collection was not made by joining groups.", (), (), 0.0, (), 0, 0)
     n_leaves = len(linkage) + 1
     chosen = min(ask.groups or max(2, round(n_leaves**0.5)), n_leaves)
     nodes = _groups(linkage, chosen)
     places = _places(linkage, nodes if n_leaves > MOST else None)
     scale = _scale(linkage)
-    shown = list(dict.fromkeys(int(view.shown_nodes[node]) for node in nodes))
+    told = _Clusters(view, linkage)
     return DendrogramPage(
         f"{counted(n_leaves, 'group')} join step by step; here they are cut into {counted(chosen, 'group')}.",
-        _strokes(linkage, places, scale, chosen), _tips(view, linkage, places), _cut(linkage, scale, chosen),
-        tuple(topic_line(view, node) for node in shown), chosen, n_leaves,
+        _strokes(linkage, places, scale, chosen), _tips(told, linkage, places), _cut(linkage, scale, chosen),
+        tuple(told.group(node) for node in nodes), chosen, n_leaves,
     )  # fmt: skip
 
 
@@ -132,12 +142,48 @@ def _strokes(linkage: Any, rows: dict[int, float], scale: Any, chosen: int) -> t
     return tuple(found)
 
 
-def _tips(view: View, linkage: Any, rows: dict[int, float]) -> tuple[Tip, ...]:
+class _Clusters:
+    """The clusters of a linkage in words. Nodes of the tree may be fewer: merges that say little are removed from it.
+
+    A cluster is therefore known by its components, and called like the topic under which they all lie; where others
+    lie there too, like the largest of its components.
+    """
+
+    def __init__(self, view: View, linkage: Any) -> None:
+        self.view = view
+        self.members: list[list[int]] = [[leaf] for leaf in range(len(linkage) + 1)]
+        for one, other in linkage[:, :2].astype(int).tolist():
+            self.members.append(self.members[one] + self.members[other])
+        self.sizes = np.asarray(view.collection.shares.sum(axis=0, dtype=np.float64)).ravel()
+
+    def tip(self, cluster: int, row: float = 0.0) -> Tip:
+        """A cluster in a line."""
+        members, view = self.members[cluster], self.view
+        node, places = self._node(members), view.shape.class_nodes
+        name = view.names[node]
+        if int(view.mask[:, node].sum()) != len(members):
+            largest = max(members, key=lambda member: (self.sizes[member], -member))
+            rest = len(members) - 1
+            name = view.names[places[largest]] + (f" and {counted(rest, 'other')}" if rest else "")
+        documents = round(float(self.sizes[members].sum()))
+        return Tip(name, documents, topic_line(view, node).address, row)
+
+    def group(self, cluster: int) -> Group:
+        """A cluster with its components, the largest first."""
+        own = self.tip(cluster)
+        ordered = sorted(self.members[cluster], key=lambda member: (-self.sizes[member], member))
+        words = self.view.collection.tree.nodes[self._node(ordered)].words[:8]
+        return Group(own.name, words, own.documents, own.address, tuple(self.tip(member) for member in ordered[:MOST]))
+
+    def _node(self, members: list[int]) -> int:
+        """The deepest topic under which all of them lie."""
+        under = self.view.mask[members].all(axis=0)
+        return max(np.flatnonzero(under).tolist(), key=lambda node: self.view.tree.depths[node])
+
+
+def _tips(told: _Clusters, linkage: Any, rows: dict[int, float]) -> tuple[Tip, ...]:
     n_leaves = len(linkage) + 1
     parts = {int(part) for step in range(len(linkage)) if n_leaves + step in rows for part in linkage[step, :2]}
     inner = {n_leaves + step for step in range(len(linkage)) if all(int(part) in rows for part in linkage[step, :2])}
-    found = []
-    for node in sorted((parts | set(rows)) - inner, key=lambda node: rows[node]):
-        line = topic_line(view, int(view.shown_nodes[node]))
-        found.append(Tip(line.name, line.documents, line.address, rows[node]))
-    return tuple(found)
+    ends = sorted((node for node in (parts | set(rows)) - inner if node in rows), key=lambda node: rows[node])
+    return tuple(told.tip(node, rows[node]) for node in ends)

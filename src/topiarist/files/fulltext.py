@@ -76,6 +76,8 @@ class Index:
             last = len(page) < limit and (page or not offset)
             total = known if last else self._count(source, parameters, enough + 1)
             hits = [self._hit(query, row, -rank) for row, rank in page]
+        if total is None:
+            return Hits(query, tuple(hits), known, False)
         exact = total <= enough
         return Hits(query, tuple(hits), total if exact else max(enough, known), exact)
 
@@ -119,9 +121,15 @@ class Index:
         title, snippet = found[0]
         return Hit(row, score, _pieces(title, start, end), _pieces(snippet, start, end))
 
-    def _count(self, source: str, parameters: list[Any], most: int) -> int:
+    def _count(self, source: str, parameters: list[Any], most: int) -> int | None:
+        """How many there are; None where whoever asked had no more time."""
         sql = f"SELECT count(*) FROM (SELECT 1 {source} LIMIT ?)"  # noqa: S608
-        ((count,),) = self._all(sql, [*parameters, most]) or [(0,)]
+        try:
+            ((count,),) = self._all(sql, [*parameters, most]) or [(0,)]
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
+                raise
+            return None
         return int(count)
 
     def _all(self, sql: str, parameters: list[Any]) -> list[Row]:

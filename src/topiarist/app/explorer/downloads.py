@@ -13,13 +13,13 @@ import numpy as np
 from fastapi import Depends, FastAPI, Query, Request
 from starlette.responses import Response, StreamingResponse
 
+from topiarist.app.explorer.asking import understood
 from topiarist.app.explorer.pages import search, topic
 from topiarist.app.explorer.safety import DOWNLOAD_POLICY
 from topiarist.app.explorer.values import STEP
 from topiarist.app.explorer.view import View
 from topiarist.files import finding
 from topiarist.files.csv import write_csv
-from topiarist.files.queries import parse
 from topiarist.text.documents import Document
 
 BATCH = 1_000
@@ -61,7 +61,7 @@ def export(
 
 def _found(view: View, q: str, by: str, topic_id: int | None) -> Any:
     if by == "words":
-        return search.word_rows(view, parse(q), topic_id)
+        return search.word_rows(view, understood(q), topic_id)
     found = finding.search(view.collection, q, search.LOOKED_AT, by=by, topic=topic_id)
     return np.array([hit.row for hit in found.hits], np.int64)
 

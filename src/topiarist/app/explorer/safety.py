@@ -87,6 +87,8 @@ class Doorkeeper:
             return PlainTextResponse("A request has to say how long it is.", 411)
         if scope["method"] not in ("GET", "HEAD") and not same_origin(headers):
             return PlainTextResponse("Only pages of this server may change something.", 403)
+        if headers.get("sec-fetch-site") == "cross-site" and not navigates(headers):
+            return PlainTextResponse("Pages of other sites may lead here, and ask for nothing.", 403)
         return None
 
     def _has_token(self, path: str) -> bool:
@@ -99,6 +101,11 @@ class Doorkeeper:
         rest = scope["path"][len(self.door) + 1 :] or "/"
         raw = scope.get("raw_path") or scope["path"].encode()
         return {**scope, "path": rest, "raw_path": raw[len(self.door) + 1 :] or b"/"}
+
+
+def navigates(headers: Headers) -> bool:
+    """Whether somebody goes to a page, and no page asks behind a person's back."""
+    return headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest", "document") == "document"
 
 
 def same_origin(headers: Headers) -> bool:

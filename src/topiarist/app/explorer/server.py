@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any
 
@@ -14,6 +15,7 @@ from starlette.staticfiles import StaticFiles
 
 from topiarist import __version__
 from topiarist.app.explorer import downloads, failures, faults, safety, writing
+from topiarist.app.explorer.asking import StoppedError, understood
 from topiarist.app.explorer.desk import Desk
 from topiarist.app.explorer.pages import (
     categories,
@@ -31,7 +33,6 @@ from topiarist.app.explorer.pages import (
 )  # fmt: skip
 from topiarist.app.explorer.posting import page_of
 from topiarist.app.explorer.view import View
-from topiarist.files.queries import parse
 
 PACKAGE = "topiarist.app.explorer"
 
@@ -117,8 +118,9 @@ def shown(request: Request, page: Page, ask: Any, view: View) -> HTMLResponse:
         value = page.load(view, ask)
         matching = None
         if isinstance(value, search.SearchPage) and value.total and value.by == "words":
-            rows = search.word_rows(view, parse(value.query), None)
-            matching = search.counts_under(view, rows)
+            with suppress(StoppedError):
+                rows = search.word_rows(view, understood(value.query), None)
+                matching = search.counts_under(view, rows)
         return page_of(request, page.template, value, view, page.current(ask, value), matching)
 
     return HTMLResponse(desk.looked_at(view, made))

@@ -9,11 +9,13 @@ import numpy as np
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
+from topiarist.app.explorer.asking import StoppedError, in_time, understood
 from topiarist.app.explorer.pages import topic as topic_page
 from topiarist.app.explorer.pages.coloured import MOST_WORDS, Coloured, Level, Piece, coloured
 from topiarist.app.explorer.pages.search import Reason, reasons
 from topiarist.app.explorer.values import PER_PAGE, Choice, DocumentLine, Place, Step, path_to, read_among, titled
 from topiarist.app.explorer.view import LEAST, View
+from topiarist.errors import UsageError
 from topiarist.files import finding
 from topiarist.tasks.reading import ghost_words
 
@@ -145,10 +147,23 @@ def _parts(ask: Ask, painted: Coloured) -> tuple[Choice, ...]:
 
 
 def _around(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
-    """The document before and after in the list that this one was opened from, the list, and where in it we are."""
+    """The document before and after in the list that this one was opened from, the list, and where in it we are.
+
+    A list that is not there any more, or takes too long, is no reason not to show the document.
+    """
+    try:
+        return _in_list(view, ask, row)
+    except (UsageError, StoppedError):
+        return _in_list(view, Ask(ask.id), row)
+
+
+def _in_list(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
     if ask.q.strip():
         start = max(ask.at - 2, 0)
-        found = finding.search(view.collection, ask.q, 3, offset=start, by=ask.by, topic=ask.within)
+        with in_time(view):
+            found = finding.search(
+                view.collection, str(understood(ask.q)), 3, offset=start, by=ask.by, topic=ask.within
+            )
         by = None if ask.by == "words" else ask.by
         near = {start + place + 1: hit.id for place, hit in enumerate(found.hits)}
         links = [

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
+from topiarist.app.explorer.asking import StoppedError, in_time, understood
 from topiarist.app.explorer.values import (
     PER_PAGE,
     Choice,
@@ -29,7 +30,6 @@ from topiarist.errors import UsageError
 from topiarist.files import finding
 from topiarist.files.fulltext import Index
 from topiarist.files.queries import Query as Parsed
-from topiarist.files.queries import parse
 from topiarist.tasks.search import Explanation
 from topiarist.text.documents import Document
 
@@ -99,7 +99,7 @@ def load(view: View, ask: Ask) -> SearchPage:
     pages = paging(found.total, ask.page, lambda page: addresses.search(ask.q, **here, page=page))
     matching = _matching(view, ask, found)
     branches, more = _branches(view, matching, ask)
-    few = ask.by == "words" and found.total < finding.FEW and bool(parse(ask.q).terms)
+    few = ask.by == "words" and found.total < finding.FEW and bool(understood(ask.q).terms)
     node = None if ask.topic is None else view.shape.node(ask.topic)
     return SearchPage(
         ask.q, ask.by, _sentence(view, ask, found, branches), found.read_as, trouble or found.message,
@@ -120,13 +120,25 @@ def _found(view: View, ask: Ask) -> tuple[finding.Found, str]:
     """The answer, and what went wrong, in words: a query never fails."""
     if not ask.q.strip():
         return finding.Found((), 0), ""
-    start = (ask.page - 1) * PER_PAGE
+    query = understood(ask.q)
     try:
-        return finding.search(
-            view.collection, ask.q, PER_PAGE, offset=start, by=ask.by, topic=ask.topic, why=ask.by != "words"
-        ), ""
-    except UsageError as error:  # a topic that is not there, or is called like others
+        near = ask.by != "words" and bool(query.terms)
+        found = _page(view, ask, str(query), min(ask.page, LOOKED_AT // PER_PAGE) if near else ask.page)
+        if found.total and not found.hits and ask.page > 1:  # beyond the end: the last page
+            found = _page(view, ask, str(query), max(1, -(-found.total // PER_PAGE)))
+        if near:  # by meaning everything resembles everything a little
+            found = replace(found, total=min(found.total, LOOKED_AT), exact=True)
+        return replace(found, read_as=query.read_as), ""
+    except (UsageError, StoppedError) as error:  # a topic that is not there, or is called like others
         return finding.Found((), 0), f"{error.message[:1].upper()}{error.message[1:]}."
+
+
+def _page(view: View, ask: Ask, query: str, page: int) -> finding.Found:
+    with in_time(view):
+        return finding.search(
+            view.collection, query, PER_PAGE, offset=(page - 1) * PER_PAGE, by=ask.by, topic=ask.topic,
+            why=ask.by != "words",
+        )  # fmt: skip
 
 
 def _hits(view: View, ask: Ask, found: finding.Found, pages: Paging) -> tuple[HitLine, ...]:
@@ -161,10 +173,13 @@ def _matching(view: View, ask: Ask, found: finding.Found) -> Any:
     """The rows of everything that was found; by meaning, of the best."""
     if not found.total:
         return np.empty(0, np.int64)
-    query = parse(ask.q)
+    query = understood(ask.q)
     if ask.by == "words" or not query.terms:
-        return word_rows(view, query, ask.topic)
-    best = finding.search(view.collection, ask.q, LOOKED_AT, by=ask.by, topic=ask.topic)
+        try:
+            return word_rows(view, query, ask.topic)
+        except StoppedError:
+            return np.empty(0, np.int64)
+    best = finding.search(view.collection, str(query), LOOKED_AT, by=ask.by, topic=ask.topic)
     return np.array([hit.row for hit in best.hits], np.int64)
 
 
@@ -172,9 +187,15 @@ def word_rows(view: View, query: Parsed, topic: int | None) -> Any:
     """All documents that a query finds by its words."""
 
     def found() -> Any:
-        return np.array(Index(view.collection.generation.database).rows(query), np.int64)
+        try:
+            with in_time(view):
+                return np.array(Index(view.collection.generation.database).rows(query), np.int64)
+        except StoppedError as error:
+            return error  # remembered too: it would take as long again
 
     rows = view.remembered(("rows", str(query)), found)
+    if isinstance(rows, StoppedError):
+        raise rows
     conditions = [(view.shape.find(one.value), one.exclude) for one in query.topics]
     for wanted, exclude in [*conditions, *([(topic, False)] if topic is not None else [])]:
         there = view.shares_under(view.shape.node(wanted))[rows] >= CERTAIN
@@ -211,7 +232,7 @@ def _branches(view: View, rows: Any, ask: Ask) -> tuple[tuple[TopicLine, ...], i
 
 def _also(view: View, text: str) -> list[str]:
     """Own words of the topic that the query speaks of, as other words to try."""
-    query = parse(text)
+    query = understood(text)
     words = " ".join(term.words for term in query.terms if not term.exclude)
     counts = view.collection.counted([Document("query", words)]) if words else None
     if counts is None or not counts.nnz:
@@ -230,7 +251,8 @@ def _sentence(view: View, ask: Ask, found: finding.Found, branches: tuple[TopicL
     if ask.topic is not None:
         where = f" under {name_of(view, view.shape.node(ask.topic))}"
     if ask.by != "words":
-        return f"{counted(found.total, 'document')} resemble “{ask.q}” in meaning{where}, the closest first."
+        some = min(found.total, LOOKED_AT)
+        return f"The {counted(some, 'document')} most similar to “{ask.q}” in meaning{where}, the closest first."
     number = f"{'' if found.exact else 'At least '}{counted(found.total, 'document')}"
     most = max(branches, key=lambda line: (line.matching or 0, line.level), default=None)
     mostly = ""

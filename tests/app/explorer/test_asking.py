@@ -1,0 +1,72 @@
+"""Questions that would take long, lead nowhere, or are asked behind a person's back."""
+
+import socket
+import time
+
+import pytest
+from starlette.testclient import TestClient
+
+from topiarist.app.explorer import addresses, asking
+from topiarist.app.explorer.asking import understood
+from topiarist.app.explorer.server import explorer
+from topiarist.app.explorer.serving import bound
+
+HERE = "http://127.0.0.1"
+
+
+@pytest.fixture
+def client(folder):
+    return TestClient(explorer(folder), base_url=HERE)
+
+
+def test_nothing_is_looked_for_twice_and_no_single_letter():
+    assert str(understood("a* " * 40 + "court court ba* -ba*")) == "court ba* -ba*"
+    assert understood("a*").read_as
+    assert understood("court bail").read_as == ""
+
+
+def test_a_search_that_takes_long_is_stopped(client, monkeypatch):
+    monkeypatch.setattr(asking, "PATIENCE", -1.0)
+    monkeypatch.setattr(asking, "MORE", -1.0)
+    monkeypatch.setattr(asking, "OFTEN", 1)
+    began = time.monotonic()
+    page = client.get("/search?q=co*+ba*+the")
+    assert page.status_code == 200
+    assert "Stopped counting" in page.text
+    assert client.get("/export.csv?q=co*+ba*+the").status_code == 503
+    assert client.get(addresses.document("wire/law/bail/000.txt", q="co* ba*", at=3)).status_code == 200
+    assert time.monotonic() - began < 5
+    monkeypatch.undo()
+    assert client.get("/search.json?q=court").json()["total"] > 10
+
+
+@pytest.mark.parametrize(("mode", "status"), [("no-cors", 403), ("cors", 403), ("navigate", 200)])
+def test_pages_of_other_sites_may_only_lead_here(client, mode, status):
+    headers = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": mode}
+    assert client.get("/search?q=court", headers=headers).status_code == status
+    assert client.get("/", headers={**headers, "Sec-Fetch-Site": "same-origin"}).status_code == 200
+
+
+def test_small_answers_are_not_held_back():
+    with bound("127.0.0.1", 0) as found:
+        assert found.proto == socket.IPPROTO_TCP
+
+
+def test_a_page_beyond_the_last_is_the_last(client):
+    for address in ("/search.json?q=court", "/search.json?q=court&by=meaning", "/topic/0.json?"):
+        page = client.get(f"{address}&page=999").json()
+        assert page["paging"]["page"] == page["paging"]["pages"]
+        assert page.get("hits") or page.get("documents")
+
+
+def test_by_meaning_only_the_most_similar_are_told(client):
+    page = client.get("/search.json?q=court&by=meaning").json()
+    assert page["total"] == 200
+    assert "The 200 documents most similar" in page["sentence"]
+    assert len(client.get("/export.txt?q=court&by=meaning").text.splitlines()) == 200
+
+
+def test_a_list_that_is_gone_is_no_reason_not_to_show_a_document(client):
+    id = "wire/law/bail/000.txt"
+    for values in ({"topic": 4711}, {"q": "topic:nowhere court"}, {"q": "court", "within": 4711}):
+        assert client.get(addresses.document(id, **values)).status_code == 200

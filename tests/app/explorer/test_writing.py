@@ -191,14 +191,24 @@ def test_tags_and_read_marks(client):
     page = client.get(f"/doc.json?id={ID}").json()
     assert page["tags"] == ["to do"]
     assert page["read"]
-    client.put_form("/tag", topic=topic, tag="all of it", state=client.view.mark)
-    client.put_form("/read", topic=topic, state=client.view.mark)
+    whole = {"topic": topic, "state": client.view.mark}
+    asked = client.put_form("/read", **whole)
+    assert "read?</h1>" in asked.text
+    assert "Leave it" in asked.text
+    assert client.get(f"/topic/{topic}.json").json()["read"] <= 1
+    client.put_form("/tag", tag="all of it", sure="1", **whole)
+    client.put_form("/read", sure="1", **whole)
+    assert "Mark all unread" in client.get(f"/topic/{topic}").text
     page = client.get(f"/topic/{topic}.json").json()
     assert page["read"] == page["paging"]["total"]
     assert client.get(f"/topic/{topic}.json?show=unread").json()["paging"]["total"] == 0
     assert client.get(f"/topic/{topic}.json?show=tagged").json()["paging"]["total"] == page["paging"]["total"]
     assert client.get('/search.json?q=tag:"to do"').json()["total"] == 1
     assert "My tags" in client.get("/").text
+    client.put_form("/untag", tag="all of it", sure="1", **whole)
+    client.put_form("/read", unread="1", sure="1", **whole)
+    assert client.get(f"/topic/{topic}.json").json()["read"] == 0
+    assert client.get(f"/topic/{topic}.json?show=tagged").json()["paging"]["total"] <= 1
     client.put_form("/untag", document=ID, tag="to do")
     client.put_form("/read", document=ID, unread="1")
     page = client.get(f"/doc.json?id={ID}").json()

@@ -73,14 +73,18 @@ def patience(desk: Desk) -> float:
     return PATIENCE if desk.job is None or desk.job.done else 0.0
 
 
-def back(request: Request, form: Mapping[str, Any], otherwise: str = "/") -> Response:
-    """To where the form came from; only ever to a page of this server."""
+def safe_back(request: Request, form: Mapping[str, Any], otherwise: str = "/") -> str:
+    """Where the form came from, as pages of this server only; below the place where this server is."""
     wanted, root = text(form, "back") or otherwise, request.app.state.root
     parts = urlsplit(wanted)
     if parts.scheme or parts.netloc or not wanted.startswith("/") or wanted.startswith(("//", "/\\")):
         wanted = otherwise
-    if root and not wanted.startswith(f"{root}/"):
-        wanted = f"{root}{wanted}"
+    return wanted.removeprefix(root) if root and wanted.startswith(f"{root}/") else wanted
+
+
+def back(request: Request, form: Mapping[str, Any], otherwise: str = "/") -> Response:
+    """To where the form came from."""
+    wanted = f"{request.app.state.root}{safe_back(request, form, otherwise)}"
     if request.headers.get(safety.TOKEN):
         return JSONResponse({"done": True, "to": wanted})
     return RedirectResponse(wanted, 303)

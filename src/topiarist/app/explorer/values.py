@@ -8,6 +8,7 @@ from typing import Any
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.view import View
+from topiarist.files.documents import marks, pieces
 from topiarist.text.tokens import Tokenizer
 
 Pieces = tuple[tuple[str, bool], ...]  # text, and whether it is a match; never HTML
@@ -157,10 +158,11 @@ def document_lines(
 
 def read_among(view: View, rows: Sequence[int]) -> set[int]:
     """Which of some documents were read."""
-    if not len(rows):
-        return set()
-    known = {int(row) for row in rows}
-    return known & set(view.collection.marks.read())
+    found: set[int] = set()
+    for piece in pieces(sorted({int(row) for row in rows})):
+        sql = f"SELECT row FROM reads WHERE row IN ({marks(piece)})"  # noqa: S608
+        found.update(row for (row,) in view.collection.generation.database.all(sql, piece))
+    return found
 
 
 def marked(text: str, words: set[str]) -> Pieces:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi import FastAPI, Request
 from starlette.datastructures import FormData
-from starlette.responses import JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from topiarist.app.explorer import bringing, shaping
 from topiarist.app.explorer.desk import Desk
 from topiarist.app.explorer.pages import topic
-from topiarist.app.explorer.posting import back, number, patience, posted, seen, text
-from topiarist.files.marks import Marks
+from topiarist.app.explorer.posting import back, number, page_of, patience, posted, safe_back, seen, text
+from topiarist.app.explorer.values import PER_PAGE
+from topiarist.files.marks import Marks, tag_name
 from topiarist.files.shaping import ChangedError
 from topiarist.files.shaping import undo as take_back
 
@@ -49,25 +51,55 @@ def _marking(desk: Desk, form: Mapping[str, Any]) -> Iterator[tuple[Marks, list[
         yield Marks(generation.database), rows.tolist()
 
 
+@dataclass(frozen=True)
+class Sure:
+    """A question before many documents are marked at once, and how to take that back."""
+
+    question: str
+    yes: str
+    inverse: str
+    action: str
+    values: tuple[tuple[str, str], ...]
+    back: str
+
+
 def tag(request: Request, desk: Desk, form: FormData) -> Response:
     """Give documents a tag."""
-    with _marking(desk, form) as (marks, rows):
-        marks.tag(rows, text(form, "tag"))
-    return back(request, form)
+    name = tag_name(text(form, "tag"))
+    said = f"Tag {{}} “{name}”", "“Take the tag away” takes it back."
+    return _marked(request, desk, form, said, lambda marks, rows: marks.tag(rows, name))
 
 
 def untag(request: Request, desk: Desk, form: FormData) -> Response:
     """Take a tag away."""
-    with _marking(desk, form) as (marks, rows):
-        marks.untag(rows, text(form, "tag"))
-    return back(request, form)
+    name = tag_name(text(form, "tag"))
+    said = f"Take the tag “{name}” away from {{}}", "“Tag” gives it back, to all of them."
+    return _marked(request, desk, form, said, lambda marks, rows: marks.untag(rows, name))
 
 
 def read(request: Request, desk: Desk, form: FormData) -> Response:
     """Mark documents as read, or not."""
+    unread = bool(text(form, "unread"))
+    said = (
+        ("Mark {} unread", "Which of them were read is forgotten then.")
+        if unread
+        else ("Mark {} read", "“Mark all unread” takes it back.")
+    )
+    return _marked(request, desk, form, said, lambda marks, rows: marks.mark_read(rows, read=not unread))
+
+
+def _marked(
+    request: Request, desk: Desk, form: FormData, said: tuple[str, str], does: Callable[[Marks, list[int]], None]
+) -> Response:
+    """Mark documents; before more of them than a page shows, ask."""
     with _marking(desk, form) as (marks, rows):
-        marks.mark_read(rows, read=not text(form, "unread"))
-    return back(request, form)
+        if len(rows) <= PER_PAGE or text(form, "sure"):
+            does(marks, rows)
+            return back(request, form)
+    yes = said[0].format(f"all {len(rows):,}")
+    values = tuple((name, text(form, name)) for name in ("topic", "show", "tag", "unread", "state") if text(form, name))
+    question = Sure(f"{yes}?", yes, said[1], request.url.path, values, safe_back(request, form))
+    return HTMLResponse(page_of(request, "sure.html", question, desk.view(), number(form, "topic")))
 
 
 def undo(request: Request, desk: Desk, form: FormData) -> Response:

@@ -40,6 +40,7 @@ function copyLinks() {
 function watchJob() {
   const strip = document.querySelector("[data-job]");
   if (!strip) return;
+  strip.removeAttribute("role"); // seconds are to be seen, not read aloud one after the other
   const timer = setInterval(async () => {
     try {
       const job = await data(`${root}/job.json`);
@@ -53,6 +54,7 @@ function watchJob() {
       link.href = location.href;
       link.textContent = "Show it";
       if (!job.error) strip.append(link);
+      say(strip.textContent);
     } catch {
       clearInterval(timer);
       gone();
@@ -76,6 +78,11 @@ function drawer() {
     event.preventDefault();
     toggle(!tree.classList.contains("drawer"));
   });
+  button.addEventListener("keydown", (event) => {
+    if (event.key !== " ") return; // what is called a button is pressed like one
+    event.preventDefault();
+    button.click();
+  });
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && tree.classList.contains("drawer")) {
       toggle(false);
@@ -84,6 +91,15 @@ function drawer() {
   });
   document.addEventListener("click", (event) => {
     if (!tree.contains(event.target) && event.target !== button) toggle(false);
+  });
+}
+
+function menus() {
+  document.addEventListener("keydown", (event) => {
+    const menu = event.key === "Escape" && document.querySelector(".menu-details[open]");
+    if (!menu) return;
+    menu.open = false;
+    menu.querySelector("summary").focus();
   });
 }
 
@@ -102,6 +118,7 @@ function dropFiles() {
 copyLinks();
 watchJob();
 drawer();
+menus();
 dropFiles();
 startTree();
 startKeys();

@@ -1,6 +1,7 @@
 // Single keys for people who would rather not reach for the mouse. They rest while a field has the focus, and can be
 // turned off for good.
 import { data, root, say } from "./explorer.js";
+import { markItem, tagItem } from "./marking.js";
 import { openToLevel } from "./tree.js";
 
 const OFF = "topiarist-no-keys";
@@ -89,6 +90,12 @@ export async function help() {
   box.showModal();
 }
 
+function tag() {
+  if (!document.querySelector('[data-key="t"]')) return tagItem();
+  follow('[data-key="t"]');
+  return document.querySelector("details[open] input[name=tag]")?.focus();
+}
+
 const PLACES = { h: "/", m: "/model", n: "/new" };
 
 function pressed(event) {
@@ -107,8 +114,7 @@ function pressed(event) {
   }
   const does = {
     "/": () => document.getElementById("q")?.focus(), j: () => step(1), k: () => step(-1), u: up,
-    o: () => follow('[data-key="o"]'), r: () => follow('[data-key="r"], form[action$="/read"] button'),
-    t: () => { follow('[data-key="t"]'); document.querySelector("details[open] input[name=tag]")?.focus(); },
+    o: () => follow('[data-key="o"]'), r: () => (document.querySelector('[data-key="r"]') ? follow('[data-key="r"]') : markItem()), t: tag,
     c: colour, "[": () => sibling(-1), "]": () => sibling(1), "?": help, g: () => { waiting = "g"; say("g"); },
   };
   if (/^[1-9]$/.test(event.key)) openToLevel(Number(event.key));

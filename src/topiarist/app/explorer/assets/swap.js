@@ -2,25 +2,43 @@
 import { gone, say } from "./explorer.js";
 
 const PATIENCE = 300; // ms before the old content dims
+const REST = 150; // ms that a slider rests before its answer is asked for
 let latest = 0;
+let timer;
 
 export function startSwapping() {
   document.addEventListener("click", (event) => {
     const link = event.target.closest("main .choices a, main .pager a");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
     event.preventDefault();
-    swap(link.href, true);
+    const heading = link.closest("section")?.querySelector("h2[id]");
+    swap(link.href, true, { focus: heading ? heading.id : "main" });
   });
   document.addEventListener("input", (event) => {
-    if (event.target.type !== "range") return;
     const form = event.target.form;
-    const address = `${form.action}?${new URLSearchParams(new FormData(form))}`;
-    swap(address, false, event.target.id);
+    if (event.target.type !== "range" || !form?.dataset.swap) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      const address = `${form.action}?${new URLSearchParams(new FormData(form))}`;
+      swap(address, false, { only: form.dataset.swap }); // what is being dragged stays
+    }, REST);
   });
-  addEventListener("popstate", () => swap(location.href, false));
+  addEventListener("popstate", () => swap(location.href, false, {}));
 }
 
-async function swap(address, push, focus) {
+function put(old, fresh) {
+  old.replaceChildren(...[...fresh.childNodes].map((node) => document.importNode(node, true)));
+}
+
+function focused(id) {
+  const place = document.getElementById(id);
+  if (!place) return;
+  place.tabIndex = -1;
+  place.focus({ preventScroll: true });
+  if (id !== "main") place.scrollIntoView({ block: "nearest" });
+}
+
+async function swap(address, push, { focus, only }) {
   const number = (latest += 1);
   const main = document.getElementById("main");
   const dim = setTimeout(() => main.setAttribute("aria-busy", "true"), PATIENCE);
@@ -33,12 +51,15 @@ async function swap(address, push, focus) {
       location.href = address;
       return;
     }
-    main.replaceChildren(...[...fresh.childNodes].map((node) => document.importNode(node, true)));
+    if (only) {
+      const [olds, news] = [main.querySelectorAll(only), fresh.querySelectorAll(only)];
+      olds.forEach((old, place) => news[place] && put(old, news[place]));
+    } else put(main, fresh);
     document.title = page.title;
     if (push) history.pushState({}, "", address);
     else history.replaceState({}, "", address);
-    if (focus) document.getElementById(focus)?.focus();
-    say(page.title);
+    if (focus) focused(focus);
+    say((focus && main.querySelector("[data-said]")?.dataset.said) || page.title);
   } catch {
     gone();
   } finally {

@@ -160,7 +160,7 @@ function ahead(letter, all, here) {
   typed += letter.toLowerCase();
   timer = setTimeout(() => (typed = ""), FORGET);
   const order = [...all.slice(here + (typed.length === 1 ? 1 : 0)), ...all.slice(0, here)];
-  go(order.find((item) => item.querySelector(".label").textContent.trim().toLowerCase().startsWith(typed)));
+  go(order.find((item) => (item.querySelector(".label") || item).textContent.trim().toLowerCase().startsWith(typed)));
 }
 
 export async function openToLevel(level) {

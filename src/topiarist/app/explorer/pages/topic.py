@@ -90,7 +90,6 @@ def load(view: View, ask: Ask) -> TopicPage:
     )
     parent = view.tree.parents[node]
     siblings = [n for n in view.children(parent) if n != node] if parent >= 0 else []
-    read = set(view.collection.marks.read())
     return TopicPage(
         line, view.mark, path_to(view, node), _sentence(view, node, own), view.shape.notes.get(ask.topic, ""),
         own, ask.words, ask.special,
@@ -100,7 +99,7 @@ def load(view: View, ask: Ask) -> TopicPage:
         tuple(topic_line(view, sibling) for sibling in siblings[:8]),
         view.hard_sizes[node], sum(topic == ask.topic for topic in view.shape.pins.values()),
         lines, _heading(view, node, ask, len(rows)), _how_counted(view, node),
-        len(read.intersection(rows.tolist())) if read else 0, ask.sort, ask.show,
+        _read(view, rows), ask.sort, ask.show,
         tuple(Choice(text, addresses.topic(ask.topic, **here | {"sort": _unless(sort, "typical"), "page": None}),
                      sort == ask.sort, sort) for sort, text in SORTS.items()),
         tuple(Choice(text, addresses.topic(ask.topic, **here | {"show": _unless(show, "all"), "page": None}),
@@ -110,6 +109,12 @@ def load(view: View, ask: Ask) -> TopicPage:
               for kind, text in (("csv", "CSV"), ("jsonl", "JSON lines"), ("txt", "titles"))),
         view.shape.pending,
     )  # fmt: skip
+
+
+def _read(view: View, rows: Any) -> int:
+    """How many of them were read."""
+    known = view.collection.marks.read()
+    return int(np.isin(known, rows).sum()) if known else 0
 
 
 def rows_of(view: View, node: int, sort: str, show: str) -> Any:

@@ -45,6 +45,9 @@ HOSTILE = (
 )
 
 
+ODD = ("100%25", "a/../b", "what?#x", "a b+c")
+
+
 def made(number, rng):
     label = list(TOPICS)[number % len(TOPICS)]
     words = [rng.choice(TOPICS[label].split()) for _ in range(14)] + [rng.choice(GENERAL) for _ in range(12)]
@@ -76,6 +79,7 @@ def hostile_documents():
                 plain.date,
             )
         )
+    found += [Document(id, "oil barrel tanker price", "an odd id") for id in ODD]
     found.append(Document("long", "court " * 7_000 + "x" * 200_000, "A line of 200,000 letters"))
     found.append(Document("..", "oil barrel price", "dots"))
     found.append(Document("some.json", "oil barrel output price", "like data"))

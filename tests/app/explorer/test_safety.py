@@ -1,11 +1,12 @@
 """Who may ask, who may write, what a browser may do with an answer; and text that would like to be more than text."""
 
+import html
 import re
 
 import pytest
 from starlette.testclient import TestClient
 
-from tests.app.explorer.conftest import HOSTILE, hostile_documents
+from tests.app.explorer.conftest import HOSTILE, ODD, hostile_documents
 from topiarist.app.explorer import addresses, safety
 from topiarist.app.explorer.pages import overview
 from topiarist.app.explorer.server import explorer
@@ -191,6 +192,18 @@ def test_odd_ids_have_addresses(client):
     for id in ("..", "some.json", "long"):
         assert client.get(addresses.document(id)).status_code == 200
         assert client.get(addresses.as_json(addresses.document(id))).json()["id"] == id
+
+
+@pytest.mark.parametrize("id", ODD)
+def test_pages_of_odd_ids_lead_back_to_themselves(client, id):
+    text = client.get(addresses.document(id)).text
+    data, here = (html.unescape(re.search(wanted, text)[1]) for wanted in
+                  (r'href="([^"]+)">This page as JSON', r'class="copy" href="([^"]+)"'))  # fmt: skip
+    assert client.get(data).json()["id"] == id
+    assert here == addresses.document(id)
+    form = {"token": client.app.state.desk.token, "document": id, "back": here}
+    answer = client.post("/read", data=form, headers={"Origin": HERE}, follow_redirects=False)
+    assert client.get(answer.headers["location"]).status_code == 200
 
 
 def test_a_long_document_comes_in_parts(client):

@@ -15,9 +15,9 @@ from markupsafe import Markup
 from topiarist.app.explorer.pages.overview import Block
 
 ROW, GAP = 46, 2  # heights in an icicle
-SIGN = 6.7  # width of a letter, about
+SIGN = 7.6  # width of a letter: of a wide one, for a label that is cut inside a letter says less than a short one
 DESK, PHONE = 940.0, 350.0  # widths of a drawing
-SHORTEST = 6  # letters of a label, or none
+SHORTEST = 4  # letters of a label, or none
 
 
 def bar(share: float, kind: str = "bar") -> Markup:

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from topiarist.errors import UsageError
-from topiarist.files.folder import GROWING
 from topiarist.files.lock import LOCK
 from topiarist.files.manifest import GENERATION
 from topiarist.files.models import ARRAYS, DESCRIPTION
+from topiarist.files.sweeping import GROWING
 from topiarist.scale.manifest import VOCABULARY
 
 MODEL = frozenset((DESCRIPTION, ARRAYS, VOCABULARY))  # the files of a model's folder

@@ -1,5 +1,6 @@
 """Questions that would take long, lead nowhere, or are asked behind a person's back."""
 
+import html
 import socket
 import time
 
@@ -70,3 +71,24 @@ def test_a_list_that_is_gone_is_no_reason_not_to_show_a_document(client):
     id = "wire/law/bail/000.txt"
     for values in ({"topic": 4711}, {"q": "topic:nowhere court"}, {"q": "court", "within": 4711}):
         assert client.get(addresses.document(id, **values)).status_code == 200
+
+
+@pytest.mark.parametrize("tag", ['the "best" of it', "a b", "tag:x", "-no*", "it's <b>"])
+def test_any_tag_leads_to_its_documents(copied, tag):
+    client = TestClient(explorer(copied), base_url=HERE)
+    form = {"token": client.app.state.desk.token, "document": "wire/law/bail/000.txt", "tag": tag}
+    client.post("/tag", data=form, headers={"Origin": HERE})
+    assert html.escape(addresses.tagged(tag)) in client.get("/").text.replace("&#39;", "&#x27;")
+    page = client.get(addresses.as_json(addresses.tagged(tag))).json()
+    assert [hit["document"]["id"] for hit in page["hits"]] == ["wire/law/bail/000.txt"]
+    assert len(client.get(page["exports"][2]["address"]).text.splitlines()) == 1
+
+
+def test_labels_narrow_and_go_on(client):
+    page = client.get(addresses.as_json(addresses.labelled("law/bail"))).json()
+    assert page["total"] == sum(number % 6 == 0 for number in range(400))
+    assert page["paging"]["pages"] == 4
+    assert client.get(page["paging"]["next"]).status_code == 200
+    narrowed = client.get(addresses.as_json(page["branches"][0]["address"])).json()
+    assert 0 < narrowed["total"] <= page["total"]
+    assert "labelled “law/bail”" in page["sentence"]

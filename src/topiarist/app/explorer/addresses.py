@@ -46,6 +46,16 @@ def search(query: str = "", **values: Any) -> str:
     return _with("/search", q=query, **values)
 
 
+def tagged(tag: str) -> str:
+    """The documents with a tag."""
+    return _with("/search", tag=tag)
+
+
+def labelled(label: str) -> str:
+    """The documents with a label."""
+    return _with("/search", label=label)
+
+
 def word(name: str) -> str:
     """Where a word is at home."""
     return _with("/word", word=name)

@@ -6,6 +6,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
@@ -14,7 +15,7 @@ from fastapi import Depends, FastAPI, Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from topiarist.app.explorer.asking import understood
-from topiarist.app.explorer.pages import search, topic
+from topiarist.app.explorer.pages import filtered, search, topic
 from topiarist.app.explorer.safety import DOWNLOAD_POLICY
 from topiarist.app.explorer.values import STEP
 from topiarist.app.explorer.view import View
@@ -25,6 +26,14 @@ from topiarist.text.documents import Document
 BATCH = 1_000
 KINDS = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson", "txt": "text/plain; charset=utf-8"}
 HEADER = ("id", "title", "date", "topic", "share", "labels", "source")
+
+
+@dataclass(frozen=True)
+class Only:
+    """What documents have to have."""
+
+    tag: Annotated[str, Query(max_length=200)] = ""
+    label: Annotated[str, Query(max_length=10_000)] = ""
 
 
 def add(app: FastAPI) -> None:
@@ -41,6 +50,7 @@ def _view(request: Request) -> View:
 def export(
     kind: Literal["csv", "jsonl", "txt"],
     view: Annotated[View, Depends(_view)],
+    only: Annotated[Only, Depends()],
     topic_id: Annotated[int | None, Query(alias="topic")] = None,
     show: topic.Show = "all",
     sort: topic.Sort = "typical",
@@ -53,7 +63,8 @@ def export(
     else:
         node = view.tree.root if topic_id is None else view.shape.node(topic_id)
         rows = topic.rows_of(view, node, sort, show)
-    name = re.sub(r"[^\w-]+", "-", q or f"topic-{topic_id}").strip("-")[:60] or "documents"
+    rows = filtered.kept(view, rows, tag=only.tag, label=only.label)
+    name = re.sub(r"[^\w-]+", "-", q or only.tag or only.label or f"topic-{topic_id}").strip("-")[:60] or "documents"
     return StreamingResponse(
         _lines(view, rows, kind), media_type=KINDS[kind], headers=_attached(f"{name}.{kind}")
     )  # fmt: skip

@@ -54,7 +54,7 @@ def frame(view: View, current: int | None = None, matching: Any = None) -> Frame
     return Frame(
         shown_name(view), view.n_docs, branch(view, root, opened, node if current is not None else -1, matching),
         view.hard_sizes[root], addresses.topic(view.shape.topics[root], show="hard"),
-        tuple(Choice(f"{tag} ({number:,})", addresses.search(f'tag:"{tag}"'), False) for tag, number in tags.items()),
+        tuple(Choice(f"{tag} ({number:,})", addresses.tagged(tag), False) for tag, number in tags.items()),
         view.mark, _when(last[0].time) if last else "", view.shape.pending,
         has_labels(view), view.has_dendrogram,
     )  # fmt: skip

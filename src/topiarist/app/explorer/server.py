@@ -117,7 +117,7 @@ def shown(request: Request, page: Page, ask: Any, view: View) -> HTMLResponse:
     def made(view: View) -> str:
         value = page.load(view, ask)
         matching = None
-        if isinstance(value, search.SearchPage) and value.total and value.by == "words":
+        if isinstance(value, search.SearchPage) and value.total and value.query and value.by == "words":
             with suppress(StoppedError):
                 rows = search.word_rows(view, understood(value.query), None)
                 matching = search.counts_under(view, rows)

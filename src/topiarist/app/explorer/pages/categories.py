@@ -83,7 +83,7 @@ def load(view: View, ask: Ask) -> CategoriesPage:
     categories = view.collection.categories
     if categories is None or categories.several:
         rows = tuple(
-            CategoryRow(label, size, None, None, (), addresses.search(f'label:"{label}"'))
+            CategoryRow(label, size, None, None, (), addresses.labelled(label))
             for label, size in sorted(labelled.items(), key=lambda one: (-one[1], one[0]))
         )
         said = "Documents may have several of them." if categories is not None else "Nothing was learned from them yet."

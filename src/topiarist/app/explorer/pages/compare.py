@@ -111,6 +111,6 @@ def _table(view: View, pairs: list[tuple[int, str]], chosen: list[str], owner: A
 def _row(view: View, label: str, size: int, found: Any, nodes: list[int], every: Any) -> LabelRow:
     best = int(found.argmax())
     return LabelRow(
-        label, size, addresses.search(f'label:"{label}"'), topic_line(view, nodes[best]), float(found[best] / size),
+        label, size, addresses.labelled(label), topic_line(view, nodes[best]), float(found[best] / size),
         float(found[best] / max(every[best], 1)), tuple((found / size).round(4).tolist()),
     )  # fmt: skip

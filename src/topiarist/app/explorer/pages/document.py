@@ -104,7 +104,7 @@ def load(view: View, ask: Ask) -> DocumentPage:
     return DocumentPage(
         document.id, titled(document.title, document.id, " ".join(document.text[:200].split())), document.source,
         document.date, int(painted.words),
-        tuple(Choice(label, addresses.search(f'label:"{label}"'), False) for label in document.labels),
+        tuple(Choice(label, addresses.labelled(label), False) for label in document.labels),
         collection.marks.tags_of([row])[0], bool(read_among(view, [row])),
         () if pinned is None else path_to(view, view.shape.node(pinned))[1:],
         places, rest, bool(view.hard[row]), ask.colour,

@@ -10,6 +10,7 @@ from fastapi import Query
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.asking import StoppedError, in_time, understood
+from topiarist.app.explorer.pages import filtered
 from topiarist.app.explorer.values import (
     PER_PAGE,
     Choice,
@@ -45,6 +46,8 @@ class Ask:
     q: Annotated[str, Query(max_length=2_000, description="words, phrases in quotes, prefix*, -not, topic:…")] = ""
     by: Annotated[Literal["words", "meaning", "both"], Query(description="by words, by meaning, or both")] = "words"
     topic: Annotated[int | None, Query(description="only under this topic")] = None
+    tag: Annotated[str, Query(max_length=200, description="only with this tag")] = ""
+    label: Annotated[str, Query(max_length=10_000, description="only with this label")] = ""
     page: Annotated[int, Query(ge=1, le=100_000)] = 1
 
 
@@ -92,7 +95,8 @@ class SearchPage:
 
 def load(view: View, ask: Ask) -> SearchPage:
     """Fill the page."""
-    here = {"by": None if ask.by == "words" else ask.by, "topic": ask.topic}
+    only = {"tag": ask.tag or None, "label": ask.label or None}
+    here = {"by": None if ask.by == "words" else ask.by, "topic": ask.topic, **only}
     if ask.topic is not None:
         view.shape.node(ask.topic)
     found, trouble = _found(view, ask)
@@ -104,11 +108,11 @@ def load(view: View, ask: Ask) -> SearchPage:
     return SearchPage(
         ask.q, ask.by, _sentence(view, ask, found, branches), found.read_as, trouble or found.message,
         tuple(Choice(word, addresses.search(word, **here), False) for word in found.suggestions),
-        addresses.search(ask.q, by="meaning", topic=ask.topic) if few else "",
+        addresses.search(ask.q, by="meaning", topic=ask.topic, **only) if few else "",
         found.total, found.exact, _hits(view, ask, found, pages), branches, more,
-        () if node is None else path_to(view, node), addresses.search(ask.q, by=here["by"]),
+        () if node is None else path_to(view, node), addresses.search(ask.q, **here | {"topic": None}),
         tuple(Choice(word, addresses.search(word), False) for word in _also(view, ask.q)),
-        tuple(Choice(way, addresses.search(ask.q, by=None if way == "words" else way, topic=ask.topic), way == ask.by)
+        tuple(Choice(way, addresses.search(ask.q, **here | {"by": None if way == "words" else way}), way == ask.by)
               for way in ("words", "meaning", "both")),
         pages,
         tuple(Choice(text, addresses.export(kind, q=ask.q, **here), False)
@@ -118,6 +122,11 @@ def load(view: View, ask: Ask) -> SearchPage:
 
 def _found(view: View, ask: Ask) -> tuple[finding.Found, str]:
     """The answer, and what went wrong, in words: a query never fails."""
+    if ask.tag or ask.label:
+        try:
+            return filtered.found(view, _given(view, ask), ask.page), ""
+        except (UsageError, StoppedError) as error:
+            return finding.Found((), 0), f"{error.message[:1].upper()}{error.message[1:]}."
     if not ask.q.strip():
         return finding.Found((), 0), ""
     query = understood(ask.q)
@@ -131,6 +140,15 @@ def _found(view: View, ask: Ask) -> tuple[finding.Found, str]:
         return replace(found, read_as=query.read_as), ""
     except (UsageError, StoppedError) as error:  # a topic that is not there, or is called like others
         return finding.Found((), 0), f"{error.message[:1].upper()}{error.message[1:]}."
+
+
+def _given(view: View, ask: Ask) -> Any:
+    """The rows with a tag or a label, and with the words if there are any."""
+    query = understood(ask.q)
+    rows = word_rows(view, query, ask.topic) if query else np.arange(view.n_docs)
+    if not query and ask.topic is not None:
+        rows = rows[view.shares_under(view.shape.node(ask.topic)) >= CERTAIN]
+    return filtered.kept(view, rows, tag=ask.tag, label=ask.label)
 
 
 def _page(view: View, ask: Ask, query: str, page: int) -> finding.Found:
@@ -148,6 +166,8 @@ def _hits(view: View, ask: Ask, found: finding.Found, pages: Paging) -> tuple[Hi
     for place, hit in enumerate(found.hits):
         at = pages.start + place + 1
         address = addresses.document(hit.id, q=ask.q, by=None if ask.by == "words" else ask.by, within=ask.topic, at=at)
+        if ask.tag or ask.label:
+            address = addresses.document(hit.id)
         node = view.shape.node(hit.place.topic)
         lead = "".join(text for text, _ in hit.snippet)
         line = DocumentLine(
@@ -173,6 +193,8 @@ def _matching(view: View, ask: Ask, found: finding.Found) -> Any:
     """The rows of everything that was found; by meaning, of the best."""
     if not found.total:
         return np.empty(0, np.int64)
+    if ask.tag or ask.label:
+        return _given(view, ask)
     query = understood(ask.q)
     if ask.by == "words" or not query.terms:
         try:
@@ -225,7 +247,7 @@ def _branches(view: View, rows: Any, ask: Ask) -> tuple[tuple[TopicLine, ...], i
     lines = []
     for node in ordered:
         line = topic_line(view, node, int(under[node]))
-        narrowed = addresses.search(ask.q, by=by, topic=line.id)
+        narrowed = addresses.search(ask.q, by=by, topic=line.id, tag=ask.tag, label=ask.label)
         lines.append(TopicLine(**{**vars(line), "address": narrowed}))
     return tuple(lines), len(some) - len(best)
 
@@ -245,6 +267,8 @@ def _also(view: View, text: str) -> list[str]:
 
 
 def _sentence(view: View, ask: Ask, found: finding.Found, branches: tuple[TopicLine, ...]) -> str:
+    if ask.tag or ask.label:
+        return filtered.sentence(found.total, ask.q, ask.tag, ask.label)
     if not ask.q.strip():
         return "Type words, “phrases in quotes”, beginnings*, -not; or narrow with topic: tag: label: before: after:"
     where = ""

@@ -24,7 +24,7 @@ demo: $(VENV)/demo
 	@$(BIN)/topiarist find demo.topiary dark matter halo -n 3
 	@echo; echo "== Filing a new text: where does it belong?"
 	@mkdir -p .demo && echo "We measure the rotation of a spiral galaxy with a radio telescope and weigh its halo of dark matter." > .demo/new.txt
-	@$(BIN)/topiarist file demo.topiary .demo/new.txt; rm -rf .demo
+	@$(BIN)/topiarist file demo.topiary .demo/new.txt --quiet; rm -rf .demo
 	@echo; echo "Next, open it in the browser:  make explore"
 	@echo "    or, with your own folder:  $(BIN)/topiarist grow ./my-folder"
 

@@ -17,7 +17,7 @@ class Stub:
     """As much of a collection as finding by meaning asks for."""
 
     def __init__(self, index, corpus):
-        self.index, self.known = index, corpus
+        self.index, self.known, self.counts = index, corpus, corpus.counts
         self.documents = SimpleNamespace(many=self.many, row_of=index.number)
 
     def __len__(self):
@@ -63,7 +63,13 @@ def test_documents_are_scored_once(collection, monkeypatch):
     assert finding.search(collection, "bank loan", by="meaning", why=True).hits[0].why is not None
     assert (len(scored), len(looked)) == (1, 0)
     found = finding.similar(collection, "d3", 5, why=True)
-    assert (len(scored), len(looked)) == (2, 1)
+    assert (len(scored), len(looked)) == (2, 0)  # its words come from its row, not from a look at all postings
+    assert [hit.row for hit in found] == [
+        hit.number
+        for hit in collection.index.page(like(collection.index, 3), 6, by=finding.LIKE).hits
+        if hit.number != 3
+    ][:5]
+    assert finding.likeness_to_itself(collection, 3) == pytest.approx(found.hits[0].score)  # a copy of it
     assert len(found) == 5
     assert "d3" not in {hit.id for hit in found}
     assert found.hits[0].why.words

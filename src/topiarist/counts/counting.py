@@ -83,8 +83,12 @@ def hear(
     counts.sum_duplicates()
     stop_words, general = resolve_stop_words(settings.stop_words), _forms_of(aside, chunks, settings)
     frequency = vocabulary.document_frequency
-    usual = {word for word, column in columns.items() if frequency[column] >= least} | general
-    known = [_tokens_of(chunk, usual.__contains__) for chunk in chunks]
+
+    def usual(word: str) -> bool:
+        column = columns.get(word)
+        return word in general if column is None else bool(frequency[column] >= least) or word in general
+
+    known = [_tokens_of(chunk, usual) for chunk in chunks]
     tokens = [_tokens_of(chunk, lambda word: word not in stop_words) for chunk in chunks]
     return Heard(counts, np.concatenate([np.empty(0), *known]), np.concatenate([np.empty(0), *tokens]))
 

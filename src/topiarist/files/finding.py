@@ -98,8 +98,12 @@ def similar(
     allowed = _allowed(collection, [Filter("topic", str(topic))] if topic is not None else [])
     others = np.ones(len(collection), bool) if allowed is None else allowed.copy()
     others[row] = False
-    index = collection.index
-    return _shown(collection, index.page(index.query_like(row), n, by=LIKE, allowed=others, why=why))
+    return _shown(collection, collection.index.page(collection.counts[[row]], n, by=LIKE, allowed=others, why=why))
+
+
+def likeness_to_itself(collection: Collection, row: int) -> float:
+    """What ``similar`` would say of a document and the document itself: the most that another can have."""
+    return collection.index.explain(collection.counts[[row]], row, by=LIKE).score
 
 
 def like_text(
@@ -177,7 +181,9 @@ def _meant(collection: Collection, query: Query, allowed: Array | None) -> tuple
     return words, allowed
 
 
-def matching(collection: Collection, text: str, *, by: str = "words", topic: str | int | None = None) -> list[int]:
+def matching(
+    collection: Collection, text: str, *, by: str = "words", topic: str | int | None = None, near: int = NEAR
+) -> list[int]:
     """The rows of all documents that match a query; by meaning, of which every document has some, the best ones."""
     query = parse(text)
     under = [Filter("topic", str(topic))] if topic is not None else []
@@ -186,7 +192,7 @@ def matching(collection: Collection, text: str, *, by: str = "words", topic: str
         within = None if allowed is None else allowed.__getitem__
         return Index(collection.generation.database).rows(query, within=within)
     words, allowed = _meant(collection, query, allowed)
-    return [hit.number for hit in collection.index.page(words, NEAR, by=by, allowed=allowed).hits]
+    return [hit.number for hit in collection.index.page(words, near, by=by, allowed=allowed).hits]
 
 
 def _shown(collection: Collection, answer: Answer) -> Found:

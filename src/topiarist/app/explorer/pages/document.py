@@ -214,8 +214,7 @@ def _ghosts(view: View, row: int, painted: Coloured) -> tuple[Ghosts, ...]:
 def _similar(view: View, id: str, row: int) -> tuple[Similar, ...]:
     """Documents like this one; how much, as a share of what it has in common with itself."""
     found = finding.similar(view.collection, id, SIMILAR, why=True)
-    index = view.collection.index
-    whole = max(index.explain(index.query_like(row), row).score, 1e-12)
+    whole = max(finding.likeness_to_itself(view.collection, row), 1e-12)
     return tuple(
         Similar(
             DocumentLine(

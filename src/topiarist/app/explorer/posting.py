@@ -7,13 +7,13 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from fastapi import Request
-from fastapi.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from topiarist import __version__
 from topiarist.app.explorer import frame, rendering, safety
+from topiarist.app.explorer.crowds import beside
 from topiarist.app.explorer.desk import Desk
 from topiarist.app.explorer.view import View
 from topiarist.errors import UsageError
@@ -28,7 +28,7 @@ def posted(does: Does) -> Any:
     async def route(request: Request) -> Response:
         form = await request.form(max_files=200, max_part_size=safety.LARGEST)
         desk = allowed(request, form)
-        return await run_in_threadpool(does, request, desk, form)
+        return await beside(request.app.state.writers, does, request, desk, form)
 
     return route
 

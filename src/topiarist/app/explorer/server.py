@@ -16,6 +16,7 @@ from starlette.staticfiles import StaticFiles
 from topiarist import __version__
 from topiarist.app.explorer import downloads, failures, faults, safety, writing
 from topiarist.app.explorer.asking import StoppedError, understood
+from topiarist.app.explorer.crowds import few_at_once, writers
 from topiarist.app.explorer.desk import Desk
 from topiarist.app.explorer.pages import (
     categories,
@@ -83,8 +84,10 @@ def explorer(
     app = FastAPI(
         title="topiarist explorer", version=__version__, docs_url=None, redoc_url=None, openapi_url="/openapi.json",
         description="The pages of a collection as data: what each page shows, at its address with .json behind it.",
+        lifespan=few_at_once,
     )  # fmt: skip
     app.state.desk = Desk(folder, read_only=read_only)
+    app.state.writers = writers()
     app.state.root = f"/{door}" if door else ""
     app.state.desk.view()
     failures.add(app)

@@ -51,6 +51,7 @@ def bound(host: str, port: int) -> socket.socket:
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((host, port))
+        found.listen(128)  # whoever is told the address may ask at once
     except OSError as error:
         found.close()
         raise UsageError(f"cannot listen on {host}, port {port}: {error.strerror}", hint="--port 0") from error

@@ -10,19 +10,21 @@ import os
 import sqlite3
 import threading
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from topiarist import __version__
 from topiarist.errors import DamagedError, InputError, ResourceError, TopiaristError
 from topiarist.files.schema import TABLES, VERSION
 
 Row = tuple[Any, ...]
+T = TypeVar("T")
 
 PATIENCE = 5.0  # seconds that a statement waits for another one's commit
-_CACHE = -16_000  # KiB, as SQLite counts them
+_CACHE, _OF_READER = -16_000, -4_000  # KiB, as SQLite counts them; every thread of a server reads for itself
+_KEPT = 64  # answers that a thread keeps until the next change
 _CHECK = "topiarist check"
 
 
@@ -58,6 +60,9 @@ class Database:
     @property
     def connection(self) -> sqlite3.Connection:
         """This thread's connection."""
+        return self._of_thread()
+
+    def _of_thread(self) -> _Connection:
         known: _Connection | None = getattr(self._own, "connection", None)
         if known is not None and known.frozen is not None and not known.in_transaction:
             with suppress(OSError):  # gone: whoever asks is told
@@ -124,6 +129,20 @@ class Database:
         finally:
             _roll_back(connection)
 
+    def kept(self, name: str, make: Callable[[], T]) -> T:
+        """What this thread has made of the file before, or makes now if somebody has written since."""
+        if self.write:
+            return make()
+        connection = self._of_thread()
+        with self._told():
+            (version,) = connection.execute("PRAGMA data_version").fetchone()
+        if connection.kept_at != version or len(connection.kept) >= _KEPT:
+            connection.kept, connection.kept_at = {}, version
+        if name not in connection.kept:
+            connection.kept[name] = make()
+        found: T = connection.kept[name]
+        return found
+
     def to_wal(self) -> None:
         """From now on writers do not stop readers."""
         with self._told():
@@ -159,7 +178,7 @@ class Database:
         try:
             for setting in ("foreign_keys = ON", "synchronous = FULL", "trusted_schema = OFF", "cell_size_check = ON"):
                 connection.execute(f"PRAGMA {setting}")
-            connection.execute(f"PRAGMA cache_size = {_CACHE}")
+            connection.execute(f"PRAGMA cache_size = {_OF_READER if mode == 'ro' else _CACHE}")
         except sqlite3.Error:
             connection.close()
             raise
@@ -192,6 +211,11 @@ class _Connection(sqlite3.Connection):
     """A connection that may be referred to weakly, and closes with the thread that used it."""
 
     frozen: tuple[int, int, int, bool] | None = None  # what the file was, for a connection that believes it stays so
+    kept_at: int | None = None  # the version of the file of which something is kept
+
+    def __init__(self, *given: Any, **settings: Any) -> None:
+        super().__init__(*given, **settings)
+        self.kept: dict[str, Any] = {}
 
     def __del__(self) -> None:
         with suppress(sqlite3.Error):

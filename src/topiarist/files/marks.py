@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
 
 from topiarist.errors import UsageError
 from topiarist.files.database import Database
 from topiarist.files.documents import Documents, marks, pieces
 from topiarist.text.readers.making import storable
 
+Array = np.ndarray[Any, Any]
 LONGEST_TAG = 100  # characters
 
 
@@ -36,7 +40,8 @@ class Marks:
 
     def tags(self) -> dict[str, int]:
         """How many documents have each tag, by name."""
-        return dict(self.database.all("SELECT tag, count(*) FROM tags GROUP BY tag ORDER BY tag"))
+        sql = "SELECT tag, count(*) FROM tags GROUP BY tag ORDER BY tag"
+        return self.database.kept("tags", lambda: dict(self.database.all(sql)))
 
     def tags_of(self, rows: Iterable[int]) -> list[tuple[str, ...]]:
         """The tags of documents, in the order of the rows."""
@@ -61,7 +66,19 @@ class Marks:
 
     def read(self) -> list[int]:
         """The rows of the documents that were read."""
-        return [row for (row,) in self.database.all("SELECT row FROM reads ORDER BY row")]
+        found: list[int] = self.read_rows().tolist()
+        return found
+
+    def read_rows(self) -> Array:
+        """The same as an array, for many."""
+        return self._rows("SELECT row FROM reads ORDER BY row")
+
+    def tagged_rows(self) -> Array:
+        """The rows of the documents with any tag, in their order."""
+        return self._rows("SELECT DISTINCT row FROM tags ORDER BY row")
+
+    def _rows(self, sql: str) -> Array:
+        return self.database.kept(sql, lambda: np.array([row for (row,) in self.database.all(sql)], np.int64))
 
     def _known(self, rows: Iterable[int]) -> list[int]:
         """Rows of documents that are there."""

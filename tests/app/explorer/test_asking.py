@@ -1,8 +1,10 @@
 """Questions that would take long, lead nowhere, or are asked behind a person's back."""
 
 import html
+import itertools
 import socket
 import time
+from types import SimpleNamespace
 
 import pytest
 from starlette.testclient import TestClient
@@ -39,6 +41,32 @@ def test_a_search_that_takes_long_is_stopped(client, monkeypatch):
     assert time.monotonic() - began < 5
     monkeypatch.undo()
     assert client.get("/search.json?q=court").json()["total"] > 10
+
+
+def test_all_questions_of_a_page_have_one_deadline(client, monkeypatch):
+    view, looks = client.app.state.desk.view(), itertools.count()
+    endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n"
+    monkeypatch.setattr(asking, "time", SimpleNamespace(monotonic=lambda: 0.05 * next(looks)))  # a clock that we turn
+    taken = []
+    with asking.deadline(0.5):
+        for _ in range(3):
+            before = next(looks)
+            with pytest.raises(asking.StoppedError, match=r"longer than 0\.5 seconds"), asking.in_time(view):
+                view.collection.generation.database.all(endless)
+            taken.append(next(looks) - before)
+    assert taken[0] > 8  # the first has all of the time
+    assert max(taken[1:]) <= 4  # and the others are stopped at the first look at the clock
+    assert asking.patience() == asking.PATIENCE
+
+
+def test_what_was_tagged_since_is_found(copied):
+    client = TestClient(explorer(copied), base_url=HERE)
+    for number in range(3):
+        assert client.get("/search.json?q=tag:mine").json()["total"] == number
+        form = {"token": client.app.state.desk.token, "document": f"wire/law/bail/{6 * number:03}.txt", "tag": "mine"}
+        assert client.post("/tag", data=form, headers={"Origin": HERE}, follow_redirects=False).status_code == 303
+    found = client.get("/search.json?q=tag:mine").json()
+    assert sum(branch["matching"] for branch in found["branches"] if branch["level"] == 1) == 3
 
 
 @pytest.mark.parametrize(("mode", "status"), [("no-cors", 403), ("cors", 403), ("navigate", 200)])

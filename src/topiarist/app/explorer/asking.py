@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +12,8 @@ from topiarist.app.explorer.view import View
 from topiarist.errors import ResourceError
 from topiarist.files.queries import Query, Term, parse
 
-PATIENCE = 2.0  # seconds that a question to the index may take
+PATIENCE = 2.0  # seconds that all questions of a page to the index may take together
+COUNTING = 30.0  # the same where somebody asked to count all
 MORE = 1.0  # seconds for what is asked after one was stopped
 SHORTEST = 2  # letters before a star: half of all words begin with some letter
 OFTEN = 10_000  # steps of SQLite between two looks at the clock
@@ -35,10 +37,41 @@ def understood(text: str) -> Query:
     return Query(kept, " ".join(map(str, kept)) or "nothing: a beginning has two letters or more")
 
 
+class _Page(threading.local):
+    """How long the page may ask that this thread makes, and until when that is."""
+
+    given: float | None = None
+    until = 0.0
+
+
+_page = _Page()
+
+
+def patience() -> float:
+    """The seconds that this page has for its questions."""
+    return PATIENCE if _page.given is None else _page.given
+
+
+@contextmanager
+def deadline(seconds: float | None = None) -> Iterator[None]:
+    """A page that is made within: what it asks of the index takes no longer than this, all together."""
+    before = _page.given, _page.until
+    given = PATIENCE if seconds is None else seconds
+    _page.given, _page.until = given, time.monotonic() + given
+    try:
+        yield
+    finally:
+        _page.given, _page.until = before
+
+
 @contextmanager
 def in_time(view: View) -> Iterator[None]:
-    """Stop whatever is asked of the database here when it takes too long."""
-    connection, until = view.collection.generation.database.connection, time.monotonic() + PATIENCE
+    """Stop whatever is asked of the database here when the page takes too long.
+
+    Search by meaning needs no such clock: it looks at every document once, whatever is asked.
+    """
+    connection = view.collection.generation.database.connection
+    until = time.monotonic() + PATIENCE if _page.given is None else _page.until
 
     def late() -> bool:
         nonlocal until
@@ -54,7 +87,7 @@ def in_time(view: View) -> Iterator[None]:
         if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
             raise
         raise StoppedError(
-            f"stopped counting: this search takes longer than {PATIENCE:g} seconds", hint="fewer beginnings*"
+            f"stopped counting: this search takes longer than {patience():g} seconds", hint="fewer beginnings*"
         ) from error
     finally:
         connection.set_progress_handler(None, 0)

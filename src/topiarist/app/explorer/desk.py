@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from topiarist.app.explorer.asking import deadline
 from topiarist.app.explorer.view import View
 from topiarist.errors import TopiaristError, UsageError
 from topiarist.files import log
@@ -69,12 +70,14 @@ class Desk:
     def looked_at(self, view: View, look: Callable[[View], T]) -> T:
         """What is seen in a view; if it went away meanwhile, because the collection was grown anew, in the new one."""
         try:
-            return look(view)
+            with deadline():
+                return look(view)
         except (TopiaristError, OSError, sqlite3.Error):
             fresh = self.view()
             if fresh.collection.generation.folder == view.collection.generation.folder:
                 raise
-            return look(fresh)
+            with deadline():
+                return look(fresh)
 
     @staticmethod
     def _changed(view: View) -> bool:

@@ -7,28 +7,29 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
+from topiarist.app.explorer.memory import Memory
 from topiarist.counts.validation import token_counts
 from topiarist.files.collection import Collection
 from topiarist.files.documents import marks, pieces
 from topiarist.files.shaping import mark
 
 Array = np.ndarray[Any, Any]
-T = TypeVar("T")
 
 CERTAIN = 0.5  # of a document under a topic, for it to be its place
 LEAST = 0.01  # of a document under a topic, for it to be listed there
 BLOCK = 4_096  # documents whose shares are dense at once
-KEPT = 64  # lists of documents that are remembered
 LEAD = 220  # characters of a text in a list
 _NUMBER = re.compile(r"#?[\d.]+")
 _RANKS = {"newest": "date DESC, row", "name": "title COLLATE NOCASE, id, row"}
+_OF_FORM = (
+    "sizes", "mask", "lengths", "_places", "hard", "hard_sizes", "columns", "general", "node_weight", "shown_nodes"
+)  # fmt: skip
 _OF_PARTS = ("counting", "counts", "shares", "model", "crown", "description", "index", "categories")
 
 
@@ -42,29 +43,25 @@ class View:
         self.shape = collection.outline
         self.tree = collection.outline.tree
         self._lock = threading.RLock()
-        self._known: OrderedDict[Any, Any] = OrderedDict()
+        self.remembered = Memory()
 
     @classmethod
     def open(cls, folder: str, earlier: View | None = None) -> View:
         """The latest state; what an earlier one has read and that is still the same is not read again."""
-        collection = Collection.open(folder)
-        if earlier is not None and earlier.collection.generation.folder == collection.generation.folder:
-            old = earlier.collection
-            same = {role for role, name in collection.state.parts.items() if old.state.parts.get(role) == name}
-            if same == set(collection.state.parts) == set(old.state.parts):
-                vars(collection).update({name: vars(old)[name] for name in _OF_PARTS if name in vars(old)})
-        return cls(collection)
+        found = cls(Collection.open(folder))
+        if earlier is not None:
+            found._take_over(earlier)
+        return found
 
-    def remembered(self, key: Any, make: Callable[[], T]) -> T:
-        """What was made for a key, or is made now; of many the latest are remembered."""
-        with self._lock:
-            if key not in self._known:
-                self._known[key] = make()
-            self._known.move_to_end(key)
-            while len(self._known) > KEPT:
-                self._known.popitem(last=False)
-            found: T = self._known[key]
-            return found
+    def _take_over(self, earlier: View) -> None:
+        """What was read from the same parts; and where the tree has the same form, as after a new name, the rest."""
+        own, old = self.collection, earlier.collection
+        if own.generation.folder != old.generation.folder or own.state.parts != old.state.parts:
+            return
+        vars(own).update({name: vars(old)[name] for name in _OF_PARTS if name in vars(old)})
+        if _form(self) == _form(earlier):
+            self.remembered = earlier.remembered
+            vars(self).update({name: vars(earlier)[name] for name in _OF_FORM if name in vars(earlier)})
 
     @property
     def n_docs(self) -> int:
@@ -242,3 +239,9 @@ class View:
                 words = " ".join(text.split())
                 found[row] = words if len(words) <= LEAD else words[:LEAD].rsplit(" ", 1)[0] + " …"
         return found
+
+
+def _form(view: View) -> tuple[Any, ...]:
+    """All of a tree but what people have written into it."""
+    shape = view.shape
+    return view.n_docs, view.tree.parents, shape.topics, shape.class_nodes, shape.node_topics, dict(shape.pins)

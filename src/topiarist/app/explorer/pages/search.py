@@ -9,7 +9,7 @@ import numpy as np
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.asking import StoppedError, in_time, understood
+from topiarist.app.explorer.asking import StoppedError, in_time, patience, understood
 from topiarist.app.explorer.pages import filtered
 from topiarist.app.explorer.values import (
     PER_PAGE,
@@ -201,8 +201,12 @@ def _matching(view: View, ask: Ask, found: finding.Found) -> Any:
             return word_rows(view, query, ask.topic)
         except StoppedError:
             return np.empty(0, np.int64)
-    best = finding.search(view.collection, str(query), LOOKED_AT, by=ask.by, topic=ask.topic)
-    return np.array([hit.row for hit in best.hits], np.int64)
+    return _near(view, str(query), ask.by, ask.topic)
+
+
+def _near(view: View, query: str, by: str, topic: int | None) -> Any:
+    """The documents nearest in meaning."""
+    return np.array(finding.matching(view.collection, query, by=by, topic=topic, near=LOOKED_AT), np.int64)
 
 
 def word_rows(view: View, query: Parsed, topic: int | None) -> Any:
@@ -215,7 +219,9 @@ def word_rows(view: View, query: Parsed, topic: int | None) -> Any:
         except StoppedError as error:
             return error  # remembered too: it would take as long again
 
-    rows = view.remembered(("rows", str(query)), found)
+    marked = any(one.kind in ("tag", "label") for one in query.filters)  # these change while the tree stays
+    database = view.collection.generation.database
+    rows = database.kept(f"rows {query}", found) if marked else view.remembered(("rows", str(query), patience()), found)
     if isinstance(rows, StoppedError):
         raise rows
     conditions = [(view.shape.find(one.value), one.exclude) for one in query.topics]

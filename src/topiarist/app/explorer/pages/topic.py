@@ -113,8 +113,12 @@ def load(view: View, ask: Ask) -> TopicPage:
 
 def _read(view: View, rows: Any) -> int:
     """How many of them were read."""
-    known = view.collection.marks.read()
-    return int(np.isin(known, rows).sum()) if known else 0
+    known = view.collection.marks.read_rows()
+    if not len(known):
+        return 0
+    here = np.zeros(view.n_docs, bool)
+    here[rows] = True
+    return int(here[known[known < view.n_docs]].sum())
 
 
 def rows_of(view: View, node: int, sort: str, show: str) -> Any:
@@ -122,13 +126,10 @@ def rows_of(view: View, node: int, sort: str, show: str) -> Any:
     if show not in ("unread", "tagged"):
         return view.listed(node, sort, show)
     rows = view.listed(node, sort, "all")
-    known = np.zeros(view.n_docs, bool)
-    if show == "unread":
-        known[view.collection.marks.read()] = True
-        return rows[~known[rows]]
-    found = view.collection.generation.database.all("SELECT DISTINCT row FROM tags")
-    known[[row for (row,) in found]] = True
-    return rows[known[rows]]
+    marks, known = view.collection.marks, np.zeros(view.n_docs, bool)
+    found = marks.read_rows() if show == "unread" else marks.tagged_rows()
+    known[found[found < view.n_docs]] = True
+    return rows[~known[rows] if show == "unread" else known[rows]]
 
 
 def _values(ask: Ask) -> dict[str, Any]:

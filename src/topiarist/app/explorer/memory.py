@@ -1,0 +1,65 @@
+"""What was worked out for one page and serves the next: the latest, as far as there is room."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar, cast
+
+T = TypeVar("T")
+
+KEPT = 256  # things
+LARGEST = 96 << 20  # bytes of them
+
+
+class Memory:
+    """Values by key. Two who want the same wait for each other; those who want something else do not."""
+
+    def __init__(self, kept: int = KEPT, largest: int = LARGEST) -> None:
+        self.kept, self.largest = kept, largest
+        self._lock = threading.Lock()
+        self._known: OrderedDict[Hashable, Any] = OrderedDict()
+        self._making: dict[Hashable, threading.Lock] = {}
+        self._bytes = 0
+
+    def __call__(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What was made for a key, or is made now."""
+        with self._lock:
+            if key in self._known:
+                return cast("T", self._latest(key))
+            making = self._making.setdefault(key, threading.Lock())
+        with making:
+            with self._lock:
+                if key in self._known:
+                    return cast("T", self._latest(key))
+            try:
+                found = make()
+                self._keep(key, found)
+            finally:
+                with self._lock:
+                    self._making.pop(key, None)
+        return found
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def _latest(self, key: Hashable) -> Any:
+        self._known.move_to_end(key)
+        return self._known[key]
+
+    def _keep(self, key: Hashable, value: Any) -> None:
+        """Remember it, and forget what nobody has asked for in the longest time while all of it is too much."""
+        with self._lock:
+            self._known[key] = value
+            self._bytes += _bytes(value)
+            while len(self._known) > 1 and (len(self._known) > self.kept or self._bytes > self.largest):
+                _, gone = self._known.popitem(last=False)
+                self._bytes -= _bytes(gone)
+
+
+def _bytes(value: Any) -> int:
+    """About how much room something takes."""
+    if isinstance(value, tuple | list):
+        return sum(map(_bytes, value[:8])) * max(1, len(value)) // max(1, min(len(value), 8))
+    return int(getattr(value, "nbytes", 64))

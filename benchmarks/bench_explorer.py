@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -20,14 +21,13 @@ import numpy as np
 
 from benchmarks import data
 from benchmarks.bars import EXPLORER_GROWTH, EXPLORER_PAGE, EXPLORER_SEARCH
-from benchmarks.bench_collection import NAME, QUICK, _child
+from benchmarks.bench_collection import NAME, QUICK
 from benchmarks.findings import Findings
 from benchmarks.paths import CACHE, REPOSITORY
 from benchmarks.settings import Settings
 
 READERS, SECONDS, MOST = 50, 60.0, 100_000
 ONE_BY_ONE = 40  # requests of each kind
-QUERIES = ("dark matter", "graph colouring", "spin liquid", "galaxy cluster", "neural network", "prime numbers")
 
 
 def main(settings: Settings) -> dict:
@@ -69,12 +69,18 @@ def _p95(taken: list[float]) -> float:
 
 def _collection(settings: Settings) -> Path:
     """Grown once and kept: it is the same for every run."""
-    folder = CACHE / f"explorer-{'quick' if settings.quick else 'full'}.topiary"
+    folder = CACHE / f"explorer-{'quick' if settings.quick else 'full'}-labelled.topiary"
     if not (folder / "manifest.json").is_file():
         shutil.rmtree(folder, ignore_errors=True)
+        limit = ["--limit", str(QUICK)] if settings.quick else []
         sources = [str(path) for path in data.sources(NAME)]
-        _child("grow", folder, *sources, limit=QUICK if settings.quick else None)
+        _topiarist("grow", *sources, "-o", str(folder), "--label-column", "label", *limit)
+        _topiarist("learn", str(folder))
     return folder
+
+
+def _topiarist(*words: str) -> None:
+    subprocess.run([sys.executable, "-m", "topiarist", *words, "--quiet"], cwd=REPOSITORY, check=True)
 
 
 class Served:
@@ -121,16 +127,30 @@ def _addresses(server: Served) -> dict:
     with Collection.open(server.folder) as collection:
         topics = collection.outline.topics
         rows = [rng.randrange(len(collection)) for _ in range(500)]
-        ids = [document.id for document in collection.documents.many(rows, texts=False)]
+        documents = collection.documents.many(rows, texts=False)
+    ids, queries = [document.id for document in documents], [_words(document.title, rng) for document in documents]
     return {
         "overview": lambda: "/",
         "topic": lambda: f"/topic/{rng.choice(topics)}",
         "topic, newest": lambda: f"/topic/{rng.choice(topics)}?sort=newest",
         "document": lambda: f"/doc/{quote(rng.choice(ids), safe='')}",
-        "search by words": lambda: f"/search?q={quote(rng.choice(QUERIES))}",
-        "search by meaning": lambda: f"/search?q={quote(rng.choice(QUERIES))}&by=meaning",
+        "word": lambda: f"/word?word={quote(rng.choice(queries).split()[0])}",
+        "the whole tree": lambda: "/tree",
+        "labels and tree": lambda: "/compare",
+        "categories": lambda: "/categories",
         "model": lambda: "/model",
+        "search by words": lambda: f"/search?q={quote(rng.choice(queries))}",
+        "search by one word": lambda: f"/search?q={quote(rng.choice(queries).split()[0])}",
+        "search under a topic": lambda: f"/search?q={quote(rng.choice(queries))}&topic={rng.choice(topics)}",
+        "search by meaning": lambda: f"/search?q={quote(rng.choice(queries))}&by=meaning",
+        "search by both": lambda: f"/search?q={quote(rng.choice(queries))}&by=both",
     }
+
+
+def _words(title: str, rng: random.Random) -> str:
+    """Two words of a title: queries that nobody has asked before."""
+    words = re.findall(r"[a-z]{4,}", title.lower()) or ["matter"]
+    return " ".join(rng.sample(words, min(2, len(words))))
 
 
 async def _crowd(address: str, pages: dict, seconds: float) -> dict:

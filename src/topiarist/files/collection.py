@@ -21,14 +21,12 @@ from topiarist.files.described import described, placed
 from topiarist.files.documents import Documents
 from topiarist.files.folder import Folder
 from topiarist.files.generation import Generation
-from topiarist.files.indexing import open_index
 from topiarist.files.marks import Marks
 from topiarist.files.parts import open_part
 from topiarist.files.recipe import Recipe
 from topiarist.files.state import CATEGORIES, COUNTS, SEARCH, SHARES, TREE, State
 from topiarist.tasks.crowns import crown_of
 from topiarist.tasks.placed import Placed
-from topiarist.tasks.placement import Placer
 from topiarist.tasks.shape.shape import Shape
 from topiarist.tasks.topic_tree import TopicTree
 from topiarist.text.documents import Document
@@ -38,6 +36,7 @@ if TYPE_CHECKING:
     from topiarist.files.finding import Found
     from topiarist.files.learning import Quality
     from topiarist.hierarchy.branches import Crown
+    from topiarist.tasks.placement import Placer
     from topiarist.tasks.search import SearchIndex
     from topiarist.tasks.shape.edits import Edit
 
@@ -172,11 +171,15 @@ class Collection:
     @cached_property
     def index(self) -> SearchIndex:
         """The index by meaning."""
+        from topiarist.files.indexing import open_index
+
         return open_index(self.generation, self.state.parts[SEARCH])
 
     @cached_property
     def placer(self) -> Placer:
         """The model as it files documents into the tree that people see."""
+        from topiarist.tasks.placement import Placer
+
         return Placer(self.model, self.outline.tree, self.outline.class_nodes)
 
     @cached_property

@@ -14,9 +14,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
-
 from topiarist import __version__
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import DamagedError, InputError, UsageError
@@ -38,6 +35,9 @@ def save_model(model: Any, folder: str | Path, *, vocabulary: Vocabulary | None 
     The same model gives the same bytes. ``executor`` is left out; an estimator that holds something else that cannot be
     kept, such as a function, is refused.
     """
+    from sklearn.exceptions import NotFittedError  # a second to load, which those who only read do not need
+    from sklearn.utils.validation import check_is_fitted
+
     writer = Writer()
     try:
         body = writer.estimator(model)

@@ -9,7 +9,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.kernels import load
@@ -109,6 +108,8 @@ def check_executor(executor: Any) -> None:
 
 def generator(random_state: Any) -> np.random.Generator:
     """The generator that scikit-learn's ``random_state`` stands for."""
+    from sklearn.utils import check_random_state  # a second to load, which nobody needs who only looks at a tree
+
     return np.random.default_rng(check_random_state(random_state).randint(2**31))
 
 

@@ -8,14 +8,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import normalized_mutual_info_score
 
 from topiarist.counts.corpus import Corpus
 from topiarist.counts.validation import Csr
 from topiarist.errors import InputError
 from topiarist.hierarchy.tree import Tree
 from topiarist.tasks import outline
-from topiarist.tasks.cam import CAM
 from topiarist.tasks.crowns import crown_of, shares_of
 from topiarist.tasks.describing import ROOT, NodeSummary, describe_nodes, named
 from topiarist.tasks.topics import set_general_words_aside
@@ -129,6 +127,8 @@ def grow_tree(
             f"{n_leaves} leaves need at least as many documents with words; {filled} came",
             hint=f"--leaves {max(1, filled // 10)}, or more documents",
         )
+    from topiarist.tasks.cam import CAM  # estimators take a second to load
+
     model = CAM(n_leaves, growth=growth, random_state=seed, n_threads=n_threads, verbose=int(verbose))
     found = describe_tree(model.fit(special.counts), special, general, n_words=n_words)
     return replace(found, n_tokens=corpus.n_tokens, n_words=corpus.n_words)
@@ -204,4 +204,6 @@ def _agreement(corpus: Corpus, shares: Csr) -> float | None:
     first = [corpus.labels[row][0] for row in rows]
     if len(set(first)) < 2:
         return None
+    from sklearn.metrics import normalized_mutual_info_score
+
     return float(normalized_mutual_info_score(first, shares.argmax(axis=1)[rows]))

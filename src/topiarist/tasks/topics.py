@@ -12,7 +12,6 @@ from topiarist.counts.pruning import general_words, select_words
 from topiarist.errors import InputError
 from topiarist.metrics import npmi_coherence
 from topiarist.models.engine import Floats
-from topiarist.tasks.plsa import PLSA
 
 # Pseudo-counts that predict the unseen half of a document well; the benchmarks use the same.
 WORD_SMOOTHING, COMPONENT_SMOOTHING = 0.01, 0.05
@@ -73,6 +72,8 @@ def find_topics(
             f"{n_topics} topics need at least as many documents with words; {filled} came",
             hint=f"--topics {max(1, filled // 10)}, or more documents",
         )
+    from topiarist.tasks.plsa import PLSA  # estimators take a second to load
+
     model = PLSA(
         n_topics,
         word_smoothing=WORD_SMOOTHING,

@@ -193,5 +193,18 @@ def test_help_loads_nothing_numerical():
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.parametrize("words", [["tree"], ["find", "magnetic"]])
+def test_looking_loads_no_estimators(path, words):
+    command, *rest = words
+    script = (
+        "import sys\nfrom topiarist.app.cli import main\n"
+        f"sys.argv = ['topiarist', {command!r}, {str(path)!r}, *{rest!r}]\n"
+        "try:\n    main()\nfinally:\n    print('loaded', sorted({'numba', 'sklearn', 'pandas'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "loaded []"
+
+
 def test_json_is_one_document(typed):
     assert json.dumps(typed("evaluate", "--json"))

@@ -39,6 +39,22 @@ def test_a_word_that_is_not_above_does_not_win_by_that_alone():
     assert np.isfinite(node_scores(tree, probabilities, 1)).all()
 
 
+def test_words_that_say_nothing_are_the_last_to_describe_a_node_below_the_root():
+    tree = Tree.star(2)
+    probabilities = np.array(
+        [[0.60, 0.10, 0.02, 0.02, 0.13, 0.13], [0.05, 0.5, 0.2, 0.1, 0.1, 0.05], [0.1, 0.8, 0.03, 0.03, 0.02, 0.02]]
+    )
+    empty = np.array([True, True, False, False, False, False])
+    usual, chosen = node_words(tree, probabilities, 2), node_words(tree, probabilities, 2, empty=empty)
+    assert chosen[0].tolist() == usual[0].tolist()  # the root may have them: they are its language
+    assert 0 in chosen[0]
+    assert 1 in usual[1]
+    assert 1 not in chosen[1]
+    assert 2 in chosen[1]
+    every = node_words(tree, probabilities, 3, empty=np.ones(6, bool))
+    assert len(every[1]) == 3  # where there are no others they are better than none
+
+
 def test_equal_words_come_in_their_order():
     chosen = node_words(Tree.star(1), np.full((2, 100), 0.01), 4)
     assert [words.tolist() for words in chosen] == [

@@ -7,7 +7,14 @@ import pytest
 from topiarist.errors import UsageError
 from topiarist.text.language import Language, detect_language, language_code
 from topiarist.text.stems import has_stemmer, stem_languages, stems
-from topiarist.text.stop_words import as_tokens, has_stop_words, resolve_stop_words, stop_words, stop_words_from_file
+from topiarist.text.stop_words import (
+    as_tokens,
+    function_words,
+    has_stop_words,
+    resolve_stop_words,
+    stop_words,
+    stop_words_from_file,
+)
 
 GERMAN = "Die Regierung hat gestern beschlossen, dass die neuen Gesetze im nächsten Jahr in Kraft treten sollen."
 FRENCH = "Le gouvernement a décidé hier que les nouvelles lois entreront en vigueur au cours de l'année prochaine."
@@ -25,6 +32,14 @@ def test_other_languages_have_their_lists() -> None:
     assert {"der", "und", "nicht"} <= stop_words("de")
     assert stop_words("German") == stop_words("de")
     assert all(word == word.lower() for word in stop_words("fr"))
+
+
+def test_function_words_name_nothing_and_stop_words_may() -> None:
+    words = function_words("english")
+    assert {"from", "between", "which", "as"} <= words
+    assert not {"system", "interest", "fire", "mill", "bill", "two"} & words
+    assert {"der", "und", "zwischen"} <= function_words("de")
+    assert function_words("") == function_words("xx") == frozenset()
 
 
 def test_entries_that_the_tokeniser_splits_count_by_their_parts() -> None:

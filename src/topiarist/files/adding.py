@@ -112,7 +112,9 @@ class Addition:
         counting, known = self.collection.counting, self.collection.description.facts
         corpus = corpus_of(self.generation, whole, counting)
         holds = {name: known[name] for name in HOLDS if name in known}
-        description = description_of(model, corpus, shares, counting.general, holds)
+        description = description_of(
+            model, corpus, shares, counting.general, holds, language=self.collection.settings.get("language", "")
+        )
         with new_part(self.generation, TREE) as tree:
             contents.write_tree(tree.folder, model, description)
         self.parts.append(tree.part)

@@ -224,8 +224,9 @@ def kept_tree(
 ) -> tuple[State, list[Part]]:
     """A fitted model as parts of a collection: itself, its nodes in words, the shares of the documents."""
     crown, shares = crown_of(model), shares_of(model, corpus.counts)
+    language = facts.settings(generation.database).get("language", "")
     known = {"familiar": familiar(generation, Counting(corpus.vocabulary, corpus.settings, general))}
-    description = description_of(model, corpus, shares, general, known, n_threads)
+    description = description_of(model, corpus, shares, general, known, n_threads, language)
     with new_part(generation, TREE) as tree:
         contents.write_tree(tree.folder, model, description)
     with new_part(generation, SHARES) as rows:

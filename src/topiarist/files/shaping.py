@@ -191,7 +191,9 @@ def fitted(
     corpus = corpus_of(generation, counts, collection.counting)
     known = collection.description.facts
     holds = {name: known[name] for name in ("curve", "familiar") if name in known}
-    description = description_of(model, corpus, shares, collection.counting.general, holds)
+    description = description_of(
+        model, corpus, shares, collection.counting.general, holds, language=collection.settings.get("language", "")
+    )
     with new_part(generation, TREE) as tree:
         contents.write_tree(tree.folder, model, description)
     with new_part(generation, SHARES) as rows:

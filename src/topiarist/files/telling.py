@@ -35,10 +35,10 @@ def corpus_of(generation: Generation, counts: Csr, counting: Counting) -> Corpus
 
 def description_of(
     model: Any, corpus: Corpus, shares: Csr, general: tuple[str, ...], known: Mapping[str, Any] | None = None,
-    n_threads: int | None = None,
+    n_threads: int | None = None, language: str = "",
 ) -> Description:  # fmt: skip
     """The nodes of a model in words, and what is usual for it. ``known``: what was told before, and still holds."""
-    nodes = describe_nodes(crown_of(model), shares, corpus, general, N_WORDS, N_TYPICAL)
+    nodes = describe_nodes(crown_of(model), shares, corpus, general, N_WORDS, N_TYPICAL, language)
     usual = usual_of(model, corpus.counts, n_threads)
     return Description(nodes, {**facts_of(model, corpus, shares), **(known or {}), "usual": list(usual.limits)})
 

@@ -35,6 +35,7 @@ def node_words(
     node_weight: Floats | None = None,
     count: Floats | None = None,
     words: Sequence[str] | None = None,
+    empty: Any = None,
 ) -> list[Ints]:
     """Return for every node the columns of up to ``n_words`` words that describe it, the most telling first.
 
@@ -44,7 +45,8 @@ def node_words(
     ``node_weight`` (how much of the collection each node explains, on any scale) and ``count`` (how often each word
     occurs in the collection) together tell how often a word is expected at a node: less than twice is no evidence, and
     it is not used. ``words`` are the words themselves: variants of a better word, or of
-    one that an ancestor was given, are skipped.
+    one that an ancestor was given, are skipped. ``empty`` marks words that say nothing by themselves
+    (*from*, *between*): below the root they are left out as long as there are others.
     """
     probabilities = _checked(tree, word_given_node)
     if n_words < 1:
@@ -65,6 +67,8 @@ def node_words(
         for child in tree.children(node):
             scores[probabilities[child] > CHILDS * probability] = 0.0
         scores[above] = rest[above] = 0.0
+        if empty is not None and parent >= 0:
+            scores[empty] = 0.0
         said = [words[column].split() for column in above.tolist()] if words is not None else []
         picked = _pick([], scores, n_words, words, said)
         if len(picked) < FEWEST:

@@ -18,6 +18,7 @@ from topiarist.hierarchy.words import node_words
 from topiarist.tasks import reading
 from topiarist.tasks.outline import DOT
 from topiarist.tasks.topics import coherences, names_of
+from topiarist.text.stop_words import function_words
 
 ROOT = "Everything"
 STEADINESS = 20.0  # tokens of doubt, so that the purest document is not the shortest
@@ -40,19 +41,23 @@ class NodeSummary:
 
 
 def describe_nodes(
-    crown: Crown, shares: Csr, corpus: Corpus, general: Sequence[str] = (), n_words: int = 8, n_documents: int = 3
-) -> tuple[NodeSummary, ...]:
+    crown: Crown, shares: Csr, corpus: Corpus, general: Sequence[str] = (), n_words: int = 8, n_documents: int = 3,
+    language: str = "",
+) -> tuple[NodeSummary, ...]:  # fmt: skip
     """The nodes of a tree; ``shares`` are those of the documents in its classes.
 
-    ``general`` are words that were set aside before; they stand before the root's own.
+    ``general`` are words that were set aside before; they stand before the root's own. Below the root the function
+    words of the ``language`` describe nothing, however frequent they are.
     """
     tree = crown.tree
     mask = tree.path_mask(crown.class_nodes)
     explained, typical = _heard(crown, shares, corpus, n_documents)
     count = np.asarray(corpus.counts.sum(axis=0, dtype=np.float64)).ravel()
+    known, empty = corpus.vocabulary.words, function_words(language)
     columns = node_words(
-        tree, crown.word_given_node, n_words, node_weight=explained, count=count, words=corpus.vocabulary.words
-    )
+        tree, crown.word_given_node, n_words, node_weight=explained, count=count, words=known,
+        empty=np.array([word in empty for word in known], bool) if empty else None,
+    )  # fmt: skip
     columns = _in_use(tree, columns, corpus.counts, shares, mask)
     words = [tuple(corpus.vocabulary.words[column] for column in chosen) for chosen in columns]
     words[tree.root] = (*general[:n_words], *words[tree.root])

@@ -135,15 +135,16 @@ def grow_tree(
 
 
 def describe_tree(
-    model: Any, corpus: Corpus, general: Sequence[str] = (), *, n_words: int = 8, n_documents: int = 3
-) -> TopicTree:
+    model: Any, corpus: Corpus, general: Sequence[str] = (), *, n_words: int = 8, n_documents: int = 3,
+    language: str = "",
+) -> TopicTree:  # fmt: skip
     """Describe the tree of a model (of any kind) that was fitted to the counts of a corpus.
 
     ``general`` are words that were set aside before; they stand before the root's own.
     """
     crown = crown_of(model)
     shares = shares_of(model, corpus.counts)
-    nodes = describe_nodes(crown, shares, corpus, general, n_words, n_documents)
+    nodes = describe_nodes(crown, shares, corpus, general, n_words, n_documents, language)
     return TopicTree(
         tree=named(crown.tree, [node.words for node in nodes]),
         nodes=nodes,

@@ -15,6 +15,21 @@ from topiarist.text.language import NAMES, known_code, language_code
 from topiarist.text.tokens import Tokenizer, is_unspaced
 
 _TOKENS = Tokenizer(numbers=True)
+_ENGLISH = """
+a about above across after again against all almost along already also although always am among amongst an and another
+any are aren around as at be became because become becomes been before being below beside besides between beyond both
+but by can cannot could couldn did didn do does doesn doing don done down during each either else especially etc even
+ever every few for from further furthermore had has hasn have having he hence her here hers herself him himself his
+how however i if in indeed instead into is isn it its itself just latter least less lot made make makes making many
+may maybe me mere might mine more moreover most mostly much must my myself namely near neither never nevertheless no
+none nor not nothing now of off often on once one ones only onto or other others otherwise ought our ours ourselves
+out over own per perhaps quite rather re really regarding said same say says seem seemed seems several shall she
+should shouldn since so some somehow something sometimes still such than that the their theirs them themselves then
+there thereby therefore therein these they this those though through throughout thus to together too toward towards
+under unless unlike until up upon us use used uses using usually various very via was wasn we well were weren what
+whatever when whenever where whereas whereby wherein whether which while who whole whom whose why will with within
+without won would wouldn yet you your yours yourself
+"""
 
 
 def has_stop_words(language: str) -> bool:
@@ -41,6 +56,19 @@ def stop_words(language: str) -> frozenset[str]:
             hint="leave stop words out (general words are set aside without a list), or give a file",
         )
     return as_tokens(stopwordsiso.stopwords(code))
+
+
+@cache
+def function_words(language: str) -> frozenset[str]:
+    """Return the words of a language that name nothing by themselves; none for a language that is not known.
+
+    They are counted as all others are, and left out of the names of topics only. English has a list of its own: its
+    stop words hold *system*, *interest* and *fire*, after which topics may well be called.
+    """
+    code = known_code(language)
+    if code == "en":
+        return frozenset(_ENGLISH.split())
+    return stop_words(code) if code and has_stop_words(code) else frozenset()
 
 
 def stop_words_from_file(path: str | Path) -> frozenset[str]:

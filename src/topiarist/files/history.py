@@ -23,6 +23,16 @@ def before_last(collection: Collection) -> tuple[Collection, log.Edit]:
     )
 
 
+def earlier(collection: Collection) -> list[log.Edit]:
+    """For each state that can still be looked at, except the one that holds, the last step that led away from it."""
+    kept, seen, found = log.remembered(collection.generation.database), {collection.number, None}, []
+    for entry in log.history(collection.generation.database):
+        if entry.before not in seen:
+            seen.add(entry.before)
+            found += [entry] if entry.before in kept else []
+    return found
+
+
 def at(collection: Collection, number: int) -> Collection:
     """The collection in one of its states."""
     found = type(collection)(Folder.open(collection.folder.path))

@@ -119,6 +119,12 @@ def forget(database: Database, kept: Iterable[int]) -> None:
         drop(database, parts(database))
 
 
+def remembered(database: Database) -> set[int]:
+    """The states that were not forgotten."""
+    text = _json({FORGOTTEN: True, "parts": {}})
+    return {number for (number,) in database.all("SELECT number FROM states WHERE body <> ?", (text,))}
+
+
 def used(database: Database) -> set[str]:
     """The parts that any state names."""
     bodies = (json.loads(body) for (body,) in database.all("SELECT body FROM states"))

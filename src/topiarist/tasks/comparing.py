@@ -74,7 +74,7 @@ class Comparison:
         return lines(self, n)
 
 
-class _Table(NamedTuple):
+class Homes(NamedTuple):
     """How many documents have these homes in the two trees."""
 
     rows: Ints
@@ -82,7 +82,7 @@ class _Table(NamedTuple):
     n: Ints
 
     @classmethod
-    def of(cls, a: Placed, b: Placed) -> _Table:
+    def of(cls, a: Placed, b: Placed) -> Homes:
         pair, n = np.unique(a.homes * len(b.tree) + b.homes, return_counts=True)
         return cls(*np.divmod(pair, len(b.tree)), n)
 
@@ -93,9 +93,9 @@ def compare(a: Placed, b: Placed, *, least: float = LEAST, soft: bool = False, n
     overlap = overlap_of(one, other)
     used = overlap_of(one, other, soft=True) if soft else overlap
     matches = matched(used, least)
-    split, merged = _taken_apart(overlap), _taken_apart(overlap.swapped)
-    related = _related(matches, least, split, merged)
-    table = _Table.of(one, other)
+    split, merged = taken_apart(overlap), taken_apart(overlap.swapped)
+    related = related_of(matches, least, split, merged)
+    table = Homes.of(one, other)
     moved, flows = _flows(a.tree, b.tree, table, related, n_flows)
     return Comparison(
         tree_a=a.tree,
@@ -120,7 +120,7 @@ def compare(a: Placed, b: Placed, *, least: float = LEAST, soft: bool = False, n
     )
 
 
-def _agreement(table: _Table) -> Agreement:
+def _agreement(table: Homes) -> Agreement:
     """scikit-learn's two figures, from the table of homes: it is far shorter than the list of documents."""
     sums = [np.bincount(column, table.n) for column in (table.rows, table.columns)]
     entropies = [float(-(p[p > 0] * np.log(p[p > 0])).sum()) for p in (side / side.sum() for side in sums)]
@@ -134,16 +134,16 @@ def _agreement(table: _Table) -> Agreement:
     return Agreement(min(1.0, shared / mean) if mean else 1.0, (pairs - chance) / room if room else 1.0)
 
 
-def _levels(a: Placed, b: Placed, table: _Table) -> tuple[Agreement, ...]:
+def _levels(a: Placed, b: Placed, table: Homes) -> tuple[Agreement, ...]:
     """The agreement of the nodes above the documents at level 1, 2, …; a document may end above a level."""
     depth = min(LEVELS, max(a.tree.depth, b.tree.depth))
     return tuple(
-        _agreement(_Table(_at(a.tree, level)[table.rows], _at(b.tree, level)[table.columns], table.n))
+        _agreement(Homes(at_level(a.tree, level)[table.rows], at_level(b.tree, level)[table.columns], table.n))
         for level in range(1, depth + 1)
     )
 
 
-def _at(tree: Tree, level: int) -> Ints:
+def at_level(tree: Tree, level: int) -> Ints:
     """Each node, or the one above it at this level."""
     above = np.arange(len(tree))
     for node in tree.depth_first():
@@ -152,7 +152,7 @@ def _at(tree: Tree, level: int) -> Ints:
     return above
 
 
-def _taken_apart(overlap: Overlap) -> tuple[Regrouped, ...]:
+def taken_apart(overlap: Overlap) -> tuple[Regrouped, ...]:
     """Nodes of the first tree whose documents make up several nodes of the second.
 
     A part is a node with mostly documents of the whole and a noticeable share of them; if a node above it is a part,
@@ -174,7 +174,7 @@ def _taken_apart(overlap: Overlap) -> tuple[Regrouped, ...]:
     return tuple(sorted(regrouped, key=lambda one: (-sum(one.documents), overlap.a.path_names(one.whole))))
 
 
-def _related(
+def related_of(
     matches: dict[int, Match], least: float, split: Iterable[Regrouped], merged: Iterable[Regrouped]
 ) -> set[tuple[int, int]]:
     """Pairs of nodes that are each other's counterpart, or whole and part."""
@@ -183,9 +183,7 @@ def _related(
     return pairs | {(part, one.whole) for one in merged for part in one.parts}
 
 
-def _flows(
-    a: Tree, b: Tree, table: _Table, related: set[tuple[int, int]], n_flows: int
-) -> tuple[int, tuple[Flow, ...]]:
+def _flows(a: Tree, b: Tree, table: Homes, related: set[tuple[int, int]], n_flows: int) -> tuple[int, tuple[Flow, ...]]:
     """How many documents moved; and by where from and where to, the largest groups first."""
     rows, columns, n = table
     stays = _stay(rows, columns, related, b) | _stay(columns, rows, {(y, x) for x, y in related}, a)

@@ -7,6 +7,7 @@ from urllib.parse import quote, urlencode
 
 HOME = "/"
 NEW, MODEL, CATEGORIES, DENDROGRAM, COMPARE, TREE = "/new", "/model", "/categories", "/dendrogram", "/compare", "/tree"
+TREES = "/trees"
 
 
 def _with(path: str, **values: Any) -> str:
@@ -51,9 +52,9 @@ def tagged(tag: str) -> str:
     return _with("/search", tag=tag)
 
 
-def labelled(label: str) -> str:
-    """The documents with a label."""
-    return _with("/search", label=label)
+def labelled(label: str, topic: int | None = None) -> str:
+    """The documents with a label; those of them that lie under a topic."""
+    return _with("/search", label=label, topic=topic)
 
 
 def word(name: str) -> str:
@@ -74,6 +75,11 @@ def category(name: str, **values: Any) -> str:
 def compare(level: int | None = None) -> str:
     """Labels against topics of a level."""
     return _with(COMPARE, level=level)
+
+
+def trees(beside: str | None = None, **values: Any) -> str:
+    """This tree beside another: ``level``, ``show``, ``page``; ``left`` and ``right``, documents of two topics."""
+    return _with(TREES, **{"with": beside}, **values)
 
 
 def shape(edit: str, id: int | None = None, **values: Any) -> str:

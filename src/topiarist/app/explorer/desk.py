@@ -44,6 +44,7 @@ class Desk:
 
     folder: str
     read_only: bool = False
+    beside: tuple[Desk, ...] = ()  # other collections that were named at the start, to compare with
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     job: Job | None = None
     brought: OrderedDict[str, Any] = field(default_factory=OrderedDict)  # documents to file, until somebody says so
@@ -55,6 +56,9 @@ class Desk:
         with self._lock:
             if self._view is None or self._changed(self._view):
                 self._view = self._opened()
+                self._view.beside = tuple(
+                    (Path(desk.folder).name.removesuffix(".topiary"), desk.view) for desk in self.beside
+                )
             return self._view
 
     def _opened(self) -> View:

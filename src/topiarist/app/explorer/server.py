@@ -30,6 +30,7 @@ from topiarist.app.explorer.pages import (
     search,
     shape,
     topic,
+    trees,
     word,
 )  # fmt: skip
 from topiarist.app.explorer.posting import page_of
@@ -70,6 +71,7 @@ PAGES = (
     Page("/tree", outline.OutlinePage, outline.Ask, outline.load, "outline.html", _at_topic),
     Page("/categories", categories.CategoriesPage, categories.Ask, categories.load, "categories.html"),
     Page("/compare", compare.ComparePage, compare.Ask, compare.load, "compare.html"),
+    Page("/trees", trees.TreesPage, trees.Ask, trees.load, "trees.html"),
     Page("/dendrogram", dendrogram.DendrogramPage, dendrogram.Ask, dendrogram.load, "dendrogram.html"),
     Page("/model", model.ModelPage, model.Ask, model.load, "model.html"),
     Page("/new", new.NewPage, new.Ask, new.load, "new.html"),
@@ -78,18 +80,24 @@ PAGES = (
 
 
 def explorer(
-    folder: str, *, read_only: bool = False, hosts: tuple[str, ...] = safety.LOOPBACK, door: str = ""
-) -> FastAPI:
-    """The application for a collection. ``door``: the token with which every address has to begin."""
+    folder: str, *, read_only: bool = False, hosts: tuple[str, ...] = safety.LOOPBACK, door: str = "",
+    beside: tuple[str, ...] = (),
+) -> FastAPI:  # fmt: skip
+    """The application for a collection. ``door``: the token with which every address has to begin.
+
+    ``beside``: other collections to compare it with, which are only ever read.
+    """
     app = FastAPI(
         title="topiarist explorer", version=__version__, docs_url=None, redoc_url=None, openapi_url="/openapi.json",
         description="The pages of a collection as data: what each page shows, at its address with .json behind it.",
         lifespan=few_at_once,
     )  # fmt: skip
-    app.state.desk = Desk(folder, read_only=read_only)
+    others = tuple(Desk(other, read_only=True) for other in beside)
+    app.state.desk = Desk(folder, read_only=read_only, beside=others)
     app.state.writers = writers()
     app.state.root = f"/{door}" if door else ""
-    app.state.desk.view()
+    for desk in (app.state.desk, *others):
+        desk.view()  # what cannot be opened is told before anybody waits for a page
     failures.add(app)
     for page in PAGES:
         _add(app, page)

@@ -18,15 +18,25 @@ LOCAL = "127.0.0.1"
 
 
 def serve(
-    folder: str, *, port: int = 0, browser: bool = True, read_only: bool = False, remote: str | None = None
+    folder: str,
+    *,
+    port: int = 0,
+    browser: bool = True,
+    read_only: bool = False,
+    remote: str | None = None,
+    beside: tuple[str, ...] = (),
 ) -> None:
-    """Serve until somebody stops it. Nobody but this machine can ask, unless ``remote`` names another address."""
+    """Serve until somebody stops it. Nobody but this machine can ask, unless ``remote`` names another address.
+
+    ``beside``: other collections to compare it with.
+    """
     host = remote or LOCAL
     door = "" if host in LOOPBACK else secrets.token_urlsafe(24)
     listening = bound(host, port)
     name = f"[{host}]" if ":" in host else host
     hosts = (*LOOPBACK, name) if door else LOOPBACK
-    app = explorer(folder, read_only=read_only, hosts=("*",) if host in ("0.0.0.0", "::") else hosts, door=door)  # noqa: S104
+    hosts = ("*",) if host in ("0.0.0.0", "::") else hosts  # noqa: S104
+    app = explorer(folder, read_only=read_only, hosts=hosts, door=door, beside=beside)
     address = f"http://{name}:{listening.getsockname()[1]}/{door}{'/' if door else ''}"
     if door:
         print(

@@ -42,6 +42,7 @@ class View:
         self.mark = mark(collection)  # in forms: an edit is made of the tree that somebody saw, or not at all
         self.shape = collection.outline
         self.tree = collection.outline.tree
+        self.beside: tuple[tuple[str, Callable[[], View]], ...] = ()  # other collections to compare with, by name
         self._lock = threading.RLock()
         self.remembered = Memory()
 

@@ -117,7 +117,7 @@ class Beside:
         """The levels at which there is more than the level above has."""
         deepest = min(max(self.both.a.tree.depth, self.both.b.tree.depth), 6)
         return tuple(
-            Choice(f"level {level}" if level else "last topics", self.address(level=level), level == self.ask.level)
+            Choice(f"level {level}" if level else "last level", self.address(level=level), level == self.ask.level)
             for level in (None, *range(1, deepest))
         )
 

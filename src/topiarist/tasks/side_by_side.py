@@ -74,9 +74,10 @@ def _overlap(a: Tree, b: Tree, homes: Homes, level: int) -> Overlap:
     """What topics of the level have in common, and no others."""
     above_a, above_b = at_level(a, level)[homes.rows], at_level(b, level)[homes.columns]
     place, back = np.unique(above_a * len(b) + above_b, return_inverse=True)
-    both = np.bincount(back.ravel(), homes.n)
+    n = homes.n.astype(np.float64)
+    both = np.bincount(back.ravel(), n)
     rows, columns = np.divmod(place, len(b))
-    sizes = (np.bincount(above_a, homes.n, len(a)), np.bincount(above_b, homes.n, len(b)))
+    sizes = (np.bincount(above_a, n, len(a)), np.bincount(above_b, n, len(b)))
     return Overlap(a, b, rows, columns, both, *sizes)
 
 

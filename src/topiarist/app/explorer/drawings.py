@@ -111,33 +111,6 @@ def line(points: Sequence[tuple[float, float]], chosen: int, label: str) -> Mark
     return Markup('<svg class="curve" role="img" aria-label="{}">{}</svg>').format(label, Markup("").join(drawn))
 
 
-def squares(values: Sequence[Sequence[float]], rows: Sequence[str], columns: Sequence[str], label: str) -> Markup:
-    """A table of shares as squares, the darker the larger; the table below it has the numbers."""
-    size, left, top, drawn = 22, 130, 150, []
-    for y, row in enumerate(values):
-        name = Markup('<text x="{}" y="{}" text-anchor="end">{}</text>')
-        drawn.append(name.format(left - 8, top + y * size + 15, _short(rows[y], 18)))
-        for x, value in enumerate(row):
-            if value < 0.005:
-                continue
-            square = Markup('<rect x="{}" y="{}" width="{}" height="{}" fill-opacity="{}"><title>{}</title></rect>')
-            title, depth = f"{rows[y]}, {columns[x]}: {value:.0%}", f"{0.08 + 0.92 * value:.2f}"
-            drawn.append(square.format(left + x * size, top + y * size, size - 2, size - 2, depth, title))
-    for x, column in enumerate(columns):
-        at = left + x * size + 14
-        turned = Markup('<text transform="translate({} {}) rotate(-90)">{}</text>')
-        drawn.append(turned.format(at, top - 6, _short(column, 22)))
-    width, height = left + len(columns) * size, top + len(rows) * size
-    frame = Markup(
-        '<svg class="squares" role="img" aria-label="{}" width="{}" height="{}" viewBox="0 0 {} {}">{}</svg>'
-    )
-    return frame.format(label, width, height, width, height, Markup("").join(drawn))
-
-
-def _short(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1].rstrip(' ·')}…"
-
-
 def dendrogram(page: Any, to: Callable[[str], str] = str) -> Markup:
     """Merges, leaves at the left, the root at the right; the list of groups below it says the same."""
     row, tips = 24, 34.0  # height of a row, and the share of the width that names take

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from topiarist.app.explorer import addresses, drawings
 from topiarist.app.explorer.ribbons import ribbons
+from topiarist.app.explorer.squares import squares
 
 INVISIBLE = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C])
 
@@ -25,7 +26,7 @@ def environment() -> Environment:
     made.filters.update(to=_to, number=_number, percent=_percent, plain=plain, as_json=addresses.as_json, share=_share,
                         legend_part=_legend_part, point=_point, index_of=_index_of)  # fmt: skip
     made.globals.update(at=addresses, bar=drawings.bar, stacked=drawings.stacked, curve=drawings.line,
-                        squares=drawings.squares, icicle=_icicle, dendrogram=_dendrogram, ribbons=_ribbons)  # fmt: skip
+                        squares=_squares, icicle=_icicle, dendrogram=_dendrogram, ribbons=_ribbons)  # fmt: skip
     return made
 
 
@@ -57,8 +58,13 @@ def _dendrogram(context: Context, page: Any) -> Any:
 
 
 @pass_context
+def _squares(context: Context, page: Any) -> Any:
+    return squares(page, plain, lambda address: _to(context, address))
+
+
+@pass_context
 def _ribbons(context: Context, picture: Any, left: str, right: str) -> Any:
-    return ribbons(picture, (left, right), lambda address: _to(context, address))
+    return ribbons(picture, (left, right), lambda address: _to(context, address), plain)
 
 
 def _point(point: Any) -> tuple[float, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from markupsafe import Markup
@@ -22,8 +23,11 @@ LABEL = (
 )
 
 
-def ribbons(picture: Picture, titles: tuple[str, str], to: Callable[[str], str] = str) -> Markup:
-    """The picture; the list below it says the same."""
+def ribbons(
+    picture: Picture, titles: tuple[str, str], to: Callable[[str], str] = str, plain: Callable[[str], str] = str
+) -> Markup:
+    """The picture; the list below it says the same. ``plain`` takes signs out of names that no line can show."""
+    picture = replace(picture, left=_named(picture.left, plain), right=_named(picture.right, plain))
     sides = (picture.left, picture.right)
     most, total = max(map(len, sides)), max(sum(block.documents for block in side) for side in sides)
     unit = (min(max(most * ROW, LOW), HIGH) - (most - 1) * GAP) / max(total, 1)
@@ -38,6 +42,10 @@ def ribbons(picture: Picture, titles: tuple[str, str], to: Callable[[str], str] 
     return Markup(
         '<svg class="ribbons" role="group" aria-label="{}" viewBox="0 -24 {} {}"><g aria-hidden="true">{}</g></svg>'
     ).format(LABEL, WIDTH, f"{height + 26:.0f}", Markup("").join(drawn))
+
+
+def _named(side: Sequence[Block], plain: Callable[[str], str]) -> tuple[Block, ...]:
+    return tuple(replace(block, name=plain(block.name), heading=plain(block.heading)) for block in side)
 
 
 def _high(block: Block, unit: float) -> float:

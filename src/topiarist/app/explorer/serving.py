@@ -34,8 +34,9 @@ def serve(
     door = "" if host in LOOPBACK else secrets.token_urlsafe(24)
     listening = bound(host, port)
     name = f"[{host}]" if ":" in host else host
-    hosts = (*LOOPBACK, name) if door else LOOPBACK
-    hosts = ("*",) if host in ("0.0.0.0", "::") else hosts  # noqa: S104
+    hosts: tuple[str, ...] = (*LOOPBACK, name) if door else LOOPBACK
+    if host in ("0.0.0.0", "::"):  # noqa: S104
+        hosts = ("*",)
     app = explorer(folder, read_only=read_only, hosts=hosts, door=door, beside=beside)
     address = f"http://{name}:{listening.getsockname()[1]}/{door}{'/' if door else ''}"
     if door:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -10,8 +9,10 @@ import numpy as np
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.values import Choice, TopicLine, topic_line
+from topiarist.app.explorer.values import Choice, TopicLine, counted, topic_line
 from topiarist.app.explorer.view import View
+
+Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 LABELS, TOPICS = 40, 30
 
@@ -27,7 +28,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class LabelRow:
-    """A label: its documents, the topic that has most of them, and its share in every topic."""
+    """A label: its documents, the topic that has most of them, and its documents in every topic."""
 
     label: str
     documents: int
@@ -35,6 +36,8 @@ class LabelRow:
     topic: TopicLine
     share: float  # of the label's documents that lie mostly under that topic
     purity: float  # of that topic's labelled documents that have the label
+    both: str  # address of the documents of the label under that topic
+    counts: tuple[int, ...]
     shares: tuple[float, ...]
 
 
@@ -43,11 +46,28 @@ class ComparePage:
     """Labels against topics."""
 
     sentence: str
+    several: str  # what becomes of documents with several labels
     rows: tuple[LabelRow, ...]
     topics: tuple[TopicLine, ...]
     levels: tuple[Choice, ...]
     agreement: float | None
     left_out: int
+    topics_left_out: int
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """All labels of all documents: the row and the label of each, every label of a document once."""
+
+    rows: Ints
+    codes: Ints
+    names: tuple[str, ...]
+    sizes: Ints
+
+    @property
+    def largest(self) -> list[int]:
+        """The labels with most documents."""
+        return sorted(range(len(self.names)), key=lambda code: (-self.sizes[code], self.names[code]))[:LABELS]
 
 
 def labels_by_row(view: View) -> list[tuple[int, str]]:
@@ -58,33 +78,60 @@ def labels_by_row(view: View) -> list[tuple[int, str]]:
     )
 
 
+def labelled(view: View) -> Labelled:
+    """All labels, read once."""
+
+    def read() -> Labelled:
+        found = view.collection.generation.database.all("SELECT DISTINCT row, label FROM labels")
+        names = tuple(sorted({label for _, label in found}))
+        code = {label: number for number, label in enumerate(names)}
+        rows = np.fromiter((row for row, _ in found), np.int64, len(found))
+        codes = np.fromiter((code[label] for _, label in found), np.int64, len(found))
+        known = rows < view.n_docs  # a document may be added while this is read
+        return Labelled(rows[known], codes[known], names, np.bincount(codes[known], minlength=len(names)))
+
+    return view.remembered("all labels", read)
+
+
 def load(view: View, ask: Ask) -> ComparePage:
     """Fill the page."""
-    pairs, nodes = labels_by_row(view), _columns(view, ask.level)
-    if not pairs:
-        return ComparePage("No document of this collection has a label.", (), (), (), None, 0)
-    place = {node: column for column, node in enumerate(nodes)}
+    known = labelled(view)
+    if not len(known.rows):
+        return ComparePage("No document of this collection has a label.", "", (), (), (), None, 0, 0)
+    nodes, hidden = _columns(view, ask.level)
     owner = np.full(len(view.tree), -1, np.int64)
-    for node in nodes:
-        owner[[node, *view.tree.descendants(node)]] = place[node]
-    sizes = Counter(label for _, label in pairs)
-    chosen = [label for label, _ in sorted(sizes.items(), key=lambda one: (-one[1], one[0]))[:LABELS]]
-    table = _table(view, pairs, chosen, owner, len(nodes))
-    every = np.bincount(owner[view.homes[[row for row, _ in pairs]]] + 1, minlength=len(nodes) + 1)[1:]
-    rows = tuple(_row(view, label, sizes[label], table[number], nodes, every) for number, label in enumerate(chosen))
-    known = view.collection.description.facts.get("agreement")
-    said = "" if known is None else f" Their agreement is {known:.2f} of 1 (normalised mutual information)."
+    for column, node in enumerate(nodes):
+        owner[[node, *view.tree.descendants(node)]] = column
+    documents = np.unique(known.rows)
+    every = np.bincount(owner[view.homes[documents]] + 1, minlength=len(nodes) + 1)[1:]
+    chosen = known.largest
+    table = _table(view, known, chosen, owner, len(nodes))
+    rows = tuple(_row(view, known, code, table[place], nodes, every) for place, code in enumerate(chosen))
+    agreement = view.collection.description.facts.get("agreement")
+    said = "" if agreement is None else (
+        f" Their agreement is {agreement:.2f} of 1 (normalised mutual information of first labels and last topics)."
+    )  # fmt: skip
     return ComparePage(
-        f"{len(sizes):,} labels of {len(pairs):,} documents against {len(nodes):,} topics.{said}",
-        rows, tuple(topic_line(view, node) for node in nodes),
+        f"{counted(len(known.names), 'label')} of {counted(len(documents), 'document')} against "
+        f"{counted(len(nodes) + hidden, 'topic')}.{said}",
+        _several(known, len(documents)), rows, tuple(topic_line(view, node) for node in nodes),
         tuple(Choice(f"level {level}" if level else "last topics", addresses.compare(level),
                      level == ask.level) for level in (None, *range(1, min(view.tree.depth, 5) + 1))),
-        known, max(0, len(sizes) - LABELS),
+        agreement, max(0, len(known.names) - LABELS), hidden,
     )  # fmt: skip
 
 
-def _columns(view: View, level: int | None) -> list[int]:
-    """The topics to compare with, in the order of the tree."""
+def _several(known: Labelled, documents: int) -> str:
+    """What is counted where a document has several labels."""
+    several = int((np.bincount(known.rows) > 1).sum())
+    if not several:
+        return ""
+    have = "has several labels and counts under each" if several == 1 else "have several labels and count under each"
+    return f"{several:,} of {counted(documents, 'labelled document')} {have} of them."
+
+
+def _columns(view: View, level: int | None) -> tuple[list[int], int]:
+    """The topics to compare with, in the order of the tree; and how many are too small to be among them."""
     ordered, waiting = [], [view.tree.root]
     while waiting:
         node = waiting.pop()
@@ -93,24 +140,24 @@ def _columns(view: View, level: int | None) -> list[int]:
             ordered.append(node)
         else:
             waiting += reversed(view.children(node))
-    best = sorted(ordered, key=lambda node: -view.sizes[node])[:TOPICS]
-    return [node for node in ordered if node in set(best)]
+    best = set(sorted(ordered, key=lambda node: -view.sizes[node])[:TOPICS])
+    return [node for node in ordered if node in best], len(ordered) - len(best)
 
 
-def _table(view: View, pairs: list[tuple[int, str]], chosen: list[str], owner: Any, n: int) -> Any:
+def _table(view: View, known: Labelled, chosen: list[int], owner: Ints, n: int) -> Any:
     """Documents by label and topic."""
-    number = {label: place for place, label in enumerate(chosen)}
-    table = np.zeros((len(chosen), n), np.int64)
-    for row, label in pairs:
-        column = owner[view.homes[row]]
-        if label in number and column >= 0:
-            table[number[label], column] += 1
-    return table
+    place = np.full(len(known.names), -1, np.int64)
+    place[chosen] = np.arange(len(chosen))
+    rows, columns = place[known.codes], owner[view.homes[known.rows]]
+    kept = (rows >= 0) & (columns >= 0)
+    return np.bincount(rows[kept] * n + columns[kept], minlength=len(chosen) * n).reshape(len(chosen), n)
 
 
-def _row(view: View, label: str, size: int, found: Any, nodes: list[int], every: Any) -> LabelRow:
-    best = int(found.argmax())
+def _row(view: View, known: Labelled, code: int, found: Any, nodes: list[int], every: Any) -> LabelRow:
+    best, label, size = int(found.argmax()), known.names[code], int(known.sizes[code])
+    topic = topic_line(view, nodes[best])
     return LabelRow(
-        label, size, addresses.labelled(label), topic_line(view, nodes[best]), float(found[best] / size),
-        float(found[best] / max(every[best], 1)), tuple((found / size).round(4).tolist()),
+        label, size, addresses.labelled(label), topic, float(found[best] / size),
+        float(found[best] / max(every[best], 1)), addresses.labelled(label, topic.id), tuple(found.tolist()),
+        tuple((found / size).round(4).tolist()),
     )  # fmt: skip

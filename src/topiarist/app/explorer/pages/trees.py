@@ -13,6 +13,8 @@ from topiarist.app.explorer.view import View
 from topiarist.errors import InputError
 from topiarist.tasks.side_by_side import ALONE, CHANGED, JOINED, SAME, SPLIT, SideBySide
 
+__all__ = ["Ask", "TreesPage", "load"]
+
 ROWS = 30  # topics on a page of the list
 
 

@@ -1,0 +1,73 @@
+"""Labels against the tree: every label counts, and every square leads to its documents."""
+
+import html
+import re
+from collections import Counter
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.app.explorer.conftest import documents
+from topiarist.app.explorer.server import explorer
+from topiarist.files.collection import Collection
+from topiarist.files.recipe import Recipe
+from topiarist.text.documents import Document
+
+
+def several(document, number):
+    """Every third document has its heading as a second label, every ninth has it twice; every tenth has none."""
+    heading = document.labels[0].split("/")[0]
+    labels = document.labels + (heading,) * (number % 3 == 0) + (heading,) * (number % 9 == 0)
+    return Document(document.id, document.text, document.title, () if number % 10 == 0 else labels)
+
+
+@pytest.fixture(scope="module")
+def given():
+    return [several(document, number) for number, document in enumerate(documents(240))]
+
+
+@pytest.fixture(scope="module")
+def client(given, tmp_path_factory):
+    path = str(tmp_path_factory.mktemp("several") / "several.topiary")
+    Collection.grow(given, path, Recipe(topics=6)).close()
+    return TestClient(explorer(path), base_url="http://127.0.0.1")
+
+
+@pytest.mark.parametrize("query", ["", "?level=1"])
+def test_all_labels_of_a_document_count(client, given, query):
+    page = client.get(f"/compare.json{query}").json()
+    view = client.app.state.desk.view()
+    sizes = Counter(label for document in given for label in set(document.labels))
+    assert {row["label"]: row["documents"] for row in page["rows"]} == sizes
+    several = sum(len(set(document.labels)) > 1 for document in given)
+    labelled = sum(bool(document.labels) for document in given)
+    assert page["several"].startswith(f"{several} of {labelled} labelled documents have several labels")
+    expected, under = Counter(), Counter()
+    for row, document in enumerate(given):
+        path = {view.shape.topics[node] for node in view.tree.path(int(view.homes[row]))}
+        for topic in path if document.labels else ():
+            under[topic] += 1
+            expected.update((label, topic) for label in set(document.labels))
+    for row in page["rows"]:
+        counts = dict(zip((topic["id"] for topic in page["topics"]), row["counts"], strict=True))
+        assert counts == {topic: expected[row["label"], topic] for topic in counts}
+        assert row["topic"]["id"] == max(counts, key=counts.get)
+        best = expected[row["label"], row["topic"]["id"]]
+        assert row["share"] == pytest.approx(best / sizes[row["label"]])
+        assert row["purity"] == pytest.approx(best / under[row["topic"]["id"]])
+
+
+def test_a_square_leads_to_the_documents_that_it_counts(client):
+    text = client.get("/compare").text
+    drawn = text[text.index('class="squares"') : text.index("</svg>", text.index('class="squares"'))]
+    squares = re.findall(r'<a href="(/search[^"]*topic=[^"]*)"[^>]*><rect [^>]*><title>([^<]*)</title>', drawn)
+    assert len(squares) > 6
+    for link, title in squares:
+        total = client.get(html.unescape(link).replace("/search?", "/search.json?")).json()["total"]
+        assert f": {total:,} documents" in title
+
+
+def test_the_page_says_that_a_document_may_count_twice(client, folder):
+    assert "count under each of them" in client.get("/compare").text
+    single = TestClient(explorer(folder), base_url="http://127.0.0.1")
+    assert single.get("/compare.json").json()["several"] == ""

@@ -74,10 +74,9 @@ def _overlap(a: Tree, b: Tree, homes: Homes, level: int) -> Overlap:
     """What topics of the level have in common, and no others."""
     above_a, above_b = at_level(a, level)[homes.rows], at_level(b, level)[homes.columns]
     place, back = np.unique(above_a * len(b) + above_b, return_inverse=True)
-    n = homes.n.astype(np.float64)
-    both = np.bincount(back.ravel(), n)
+    both = np.bincount(back.ravel(), homes.n).astype(np.float64)
     rows, columns = np.divmod(place, len(b))
-    sizes = (np.bincount(above_a, n, len(a)), np.bincount(above_b, n, len(b)))
+    sizes = [np.bincount(above, homes.n, len(tree)).astype(np.float64) for above, tree in ((above_a, a), (above_b, b))]
     return Overlap(a, b, rows, columns, both, *sizes)
 
 

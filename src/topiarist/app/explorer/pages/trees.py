@@ -102,7 +102,7 @@ def _sentence(both: Both, side: SideBySide) -> str:
     said += [f"{new:,} {_are(new)} new"] * bool(new)
     went = "No document moved."
     if moved:
-        went = f"{moved:,} of {shared:,} documents ({moved / shared:.1%}) moved: their two topics do not correspond."
+        went = f"{moved:,} of {shared:,} documents ({moved / shared:.1%}) moved: their last topics do not correspond."
     return f"{', '.join(said)}. {went}"
 
 

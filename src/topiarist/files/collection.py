@@ -27,6 +27,7 @@ from topiarist.files.recipe import Recipe
 from topiarist.files.state import CATEGORIES, COUNTS, SEARCH, SHARES, TREE, State
 from topiarist.tasks.crowns import crown_of
 from topiarist.tasks.placed import Placed
+from topiarist.tasks.placement import Placer
 from topiarist.tasks.shape.shape import Shape
 from topiarist.tasks.topic_tree import TopicTree
 from topiarist.text.documents import Document
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from topiarist.files.finding import Found
     from topiarist.files.learning import Quality
     from topiarist.hierarchy.branches import Crown
-    from topiarist.tasks.placement import Placer
     from topiarist.tasks.search import SearchIndex
     from topiarist.tasks.shape.edits import Edit
 
@@ -178,8 +178,6 @@ class Collection:
     @cached_property
     def placer(self) -> Placer:
         """The model as it files documents into the tree that people see."""
-        from topiarist.tasks.placement import Placer
-
         return Placer(self.model, self.outline.tree, self.outline.class_nodes)
 
     @cached_property

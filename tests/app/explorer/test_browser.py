@@ -16,7 +16,7 @@ ID = "wire/law/bail/000.txt"
 EVERY = (
     "/", "/?view=list", "/topic/0", "/topic/1", "/search", "/search?q=court", "/search?q=footbal",
     "/search?q=court&by=meaning", addresses.document(ID), addresses.document(ID, colour="topic"), "/word?word=court",
-    "/tree", "/model", "/new", "/categories", "/categories?label=law/bail", "/compare", "/dendrogram",
+    "/tree", "/model", "/new", "/categories", "/categories?label=law/bail", "/compare", "/dendrogram", "/trees",
     "/shape?edit=rename&topic=1", "/shape?edit=split&topic=1&ready=1", "/topic/4711",
 )  # fmt: skip
 

@@ -30,6 +30,10 @@ under unless unlike until up upon us use used uses using usually various very vi
 whatever when whenever where whereas whereby wherein whether which while who whole whom whose why will with within
 without won would wouldn yet you your yours yourself
 """
+_MARKUP = frozenset(
+    "mathbb mathcal mathrm mathfrak mathbf mathsf mathscr mathit frac sqrt ldots cdot cdots leq geq infty textit textbf "
+    "emph http https www html href nbsp amp quot".split()
+)  # of TeX and of the web; it is in texts of every language
 
 
 def has_stop_words(language: str) -> bool:
@@ -60,15 +64,15 @@ def stop_words(language: str) -> frozenset[str]:
 
 @cache
 def function_words(language: str) -> frozenset[str]:
-    """Return the words of a language that name nothing by themselves; none for a language that is not known.
+    """Return the words of a language that name nothing by themselves, and those of markup, which are no words at all.
 
     They are counted as all others are, and left out of the names of topics only. English has a list of its own: its
     stop words hold *system*, *interest* and *fire*, after which topics may well be called.
     """
     code = known_code(language)
     if code == "en":
-        return frozenset(_ENGLISH.split())
-    return stop_words(code) if code and has_stop_words(code) else frozenset()
+        return frozenset(_ENGLISH.split()) | _MARKUP
+    return stop_words(code) | _MARKUP if code and has_stop_words(code) else _MARKUP
 
 
 def stop_words_from_file(path: str | Path) -> frozenset[str]:

@@ -31,8 +31,7 @@ whatever when whenever where whereas whereby wherein whether which while who who
 without won would wouldn yet you your yours yourself
 """
 _MARKUP = frozenset(
-    "mathbb mathcal mathrm mathfrak mathbf mathsf mathscr mathit frac sqrt ldots cdot cdots leq geq infty textit textbf "
-    "emph http https www html href nbsp amp quot".split()
+    ["mathbb", "mathcal", "mathrm", "mathfrak", "mathbf", "mathsf", "mathscr", "mathit", "frac", "sqrt", "ldots", "cdot", "cdots", "leq", "geq", "infty", "textit", "textbf", "emph", "http", "https", "www", "html", "href", "nbsp", "amp", "quot"]
 )  # of TeX and of the web; it is in texts of every language
 
 

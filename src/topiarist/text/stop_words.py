@@ -30,9 +30,10 @@ under unless unlike until up upon us use used uses using usually various very vi
 whatever when whenever where whereas whereby wherein whether which while who whole whom whose why will with within
 without won would wouldn yet you your yours yourself
 """
-_MARKUP = frozenset(
-    ["mathbb", "mathcal", "mathrm", "mathfrak", "mathbf", "mathsf", "mathscr", "mathit", "frac", "sqrt", "ldots", "cdot", "cdots", "leq", "geq", "infty", "textit", "textbf", "emph", "http", "https", "www", "html", "href", "nbsp", "amp", "quot"]
-)  # of TeX and of the web; it is in texts of every language
+_MARKUP = """
+mathbb mathcal mathrm mathfrak mathbf mathsf mathscr mathit frac sqrt ldots cdot cdots leq geq infty textit textbf emph
+http https www html href nbsp amp quot
+"""  # of TeX and of the web; it is in texts of every language
 
 
 def has_stop_words(language: str) -> bool:
@@ -70,8 +71,8 @@ def function_words(language: str) -> frozenset[str]:
     """
     code = known_code(language)
     if code == "en":
-        return frozenset(_ENGLISH.split()) | _MARKUP
-    return stop_words(code) | _MARKUP if code and has_stop_words(code) else _MARKUP
+        return frozenset((_ENGLISH + _MARKUP).split())
+    return frozenset(_MARKUP.split()) | (stop_words(code) if code and has_stop_words(code) else frozenset())
 
 
 def stop_words_from_file(path: str | Path) -> frozenset[str]:

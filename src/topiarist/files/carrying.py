@@ -16,6 +16,7 @@ from topiarist.files.contents import read_matrix
 from topiarist.files.described import placed
 from topiarist.files.documents import Documents
 from topiarist.files.generation import Generation
+from topiarist.files.judgements import carry_over
 from topiarist.files.state import CATEGORIES, SHARES, State
 from topiarist.hierarchy.edits import rename
 from topiarist.tasks.comparing import match_nodes
@@ -102,7 +103,7 @@ def _pinned(was: Shape, shape: Shape, known: dict[int, int], ids: set[str]) -> t
 
 
 def _marks(old: Collection, generation: Generation) -> Iterator[str]:
-    """Tags and read marks, by the ids of documents."""
+    """Tags, read marks and judged labels, by the ids of documents."""
     before, database = old.generation.database, generation.database
     rows = {id: row for row, id in enumerate(Documents(database).ids())}
     for what, table, columns in (("tags", "tags", ("tag",)), ("read marks", "reads", ())):
@@ -115,6 +116,10 @@ def _marks(old: Collection, generation: Generation) -> Iterator[str]:
         if found:
             lost = f"; {len(found) - len(kept):,} of documents that are gone" if len(kept) < len(found) else ""
             yield f"{len(kept):,} {what} carried over{lost}"
+    kept_judgements, judged = carry_over(before, database)
+    if judged:
+        lost = f"; {judged - kept_judgements:,} of documents that are gone" if kept_judgements < judged else ""
+        yield f"{kept_judgements:,} judged labels carried over{lost}"
 
 
 def before(folder: str) -> Collection | None:

@@ -2,14 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from topiarist.counts.validation import Csr
+from topiarist.files.headings import Headings, headings
+from topiarist.files.heldout import HeldOut
+from topiarist.models import label_shares
+from topiarist.tasks import options
 
-LEAST = 0.05  # probability of a label that is told where one document has one label
+Array = np.ndarray[Any, Any]
+BLOCK = 4_096  # documents that are dense at once
+
+
+@dataclass(frozen=True)
+class Told:
+    """The labels of some documents: the place of each document in the list, the label, and its share of it.
+
+    Where documents have one label there is one for each, and the likeliest heading of every level.
+    """
+
+    place: Array
+    label: Array
+    share: Array
+    score: Array  # how clearly the label was given: its share, by the share that it needs where these differ
+    best: tuple[Array, Array] | None
+
+    @property
+    def plain(self) -> tuple[Array, Array, Array, Array]:
+        """Places, labels, shares and scores."""
+        return self.place, self.label, self.share, self.score
 
 
 @dataclass(frozen=True)
@@ -18,16 +44,62 @@ class Categories:
 
     model: Any
     several: bool
+    held: HeldOut | None = None  # None: learned before it was kept what held-out documents got
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The labels, in the order of the model's classes."""
+        return tuple(str(label) for label in self.model.classes_)
+
+    @cached_property
+    def headings(self) -> Headings:
+        """What lies above the labels."""
+        return headings(self.names)
 
     def told(self, counts: Csr) -> list[tuple[tuple[str, ...], tuple[float, ...]]]:
         """The labels of each document, and how sure they are: all that hold, or the likeliest one."""
-        names = [str(label) for label in self.model.classes_]
         if self.several:
             chosen = np.asarray(_dense(self.model.predict(counts))) > 0
-            return [(tuple(names[column] for column in np.flatnonzero(row)), ()) for row in chosen]
+            return [(tuple(self.names[column] for column in np.flatnonzero(row)), ()) for row in chosen]
         rows = self.model.predict_proba(counts)
         best = rows.argmax(axis=1)
-        return [((names[column],), (round(float(rows[row, column]), 4),)) for row, column in enumerate(best)]
+        return [((self.names[column],), (round(float(rows[row, column]), 4),)) for row, column in enumerate(best)]
+
+    def shares(self, counts: Csr) -> Array:
+        """P(label | document), or the share of each label in a document that may have several."""
+        if not self.several:
+            found: Array = self.model.predict_proba(counts)
+            return found
+        with options.running(self.model) as engine:
+            return label_shares.shares(engine, self.model.word_given_label_.T, counts)
+
+    def read(self, counts: Csr, names: Sequence[str] | None = None) -> Told:
+        """What the model tells of documents, a block of them after the other; labels are numbers of its own ``names``.
+
+        ``names``: those of a model that knows more labels, in whose numbers and headings to tell it.
+        """
+        known = tuple(names or self.names)
+        place = {name: number for number, name in enumerate(known)}
+        columns = np.array([place[name] for name in self.names], np.int64)
+        above = self.headings if known == self.names else headings(known)
+        starts = range(0, max(counts.shape[0], 1), BLOCK)
+        parts = [self._block(counts[start : start + BLOCK], start, columns, above) for start in starts]
+        numbers = [np.concatenate([part[at] for part in parts]) for at in range(len(parts[0]))]
+        best = None if self.several else (numbers[4], numbers[5])
+        return Told(numbers[0], numbers[1], numbers[2], numbers[3], best)
+
+    def _block(self, counts: Csr, start: int, columns: Array, above: Headings) -> tuple[Array, ...]:
+        n = counts.shape[0]
+        shares = self.shares(counts) if n else np.empty((0, len(columns)))
+        if self.several:
+            chosen = np.asarray(_dense(self.model.predict(counts))) > 0 if n else shares > 0
+            place, label = np.nonzero(chosen)
+            found, threshold = shares[place, label], self.model.label_threshold_
+            return place + start, columns[label], found, found if threshold is None else found / threshold[label]
+        wide = np.zeros((n, above.groups.shape[1]))
+        wide[:, columns] = shares
+        groups, certainty = above.best(wide)
+        return np.arange(n) + start, groups[:, -1], certainty[:, -1], certainty[:, -1], groups, certainty
 
 
 def _dense(matrix: Any) -> Any:

@@ -16,6 +16,7 @@ from topiarist.counts.validation import Csr
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import DamagedError
 from topiarist.files.categories import Categories
+from topiarist.files.heldout import read_held_out, write_held_out
 from topiarist.files.models import load_model, save_model
 from topiarist.files.tensors import map_tensors, write_tensors
 from topiarist.scale.files import new_file
@@ -135,11 +136,14 @@ def write_categories(folder: Path, categories: Categories) -> None:
     """A model of given labels."""
     save_model(categories.model, folder / MODEL)
     _write_json(folder / CATEGORIES, {"several": categories.several})
+    if categories.held is not None:
+        write_held_out(folder, categories.held)
 
 
 def read_categories(folder: Path) -> Categories:
     """What ``write_categories`` has written."""
-    return Categories(load_model(folder / MODEL), bool(_read_json(folder / CATEGORIES)["several"]))
+    several = bool(_read_json(folder / CATEGORIES)["several"])
+    return Categories(load_model(folder / MODEL), several, read_held_out(folder))
 
 
 def _tuple(value: Any) -> Any:

@@ -151,6 +151,13 @@ class Documents:
         found = self.database.all("SELECT DISTINCT row FROM labels WHERE label = ? ORDER BY row", (storable(label),))
         return [row for (row,) in found]
 
+    def change_labels(self, row: int, labels: Sequence[str]) -> None:
+        """Give a document other labels than it came with; ``judgements`` keeps those that it had."""
+        with self.database.transaction():
+            self.database.run("DELETE FROM labels WHERE row = ?", (row,))
+            new = ((row, place, storable(label)) for place, label in enumerate(labels))
+            self.database.run_many("INSERT INTO labels VALUES (?, ?, ?)", new)
+
     def _labels(self, where: str, parameters: Sequence[int]) -> dict[int, tuple[str, ...]]:
         found = self.database.all(f"SELECT row, label FROM labels WHERE {where} ORDER BY row, place", parameters)  # noqa: S608
         known: dict[int, list[str]] = {}

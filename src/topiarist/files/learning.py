@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,9 @@ from sklearn.preprocessing import MultiLabelBinarizer
 
 from topiarist.errors import InputError, ResourceError
 from topiarist.files import contents, log
-from topiarist.files.categories import Categories
+from topiarist.files.categories import Categories, Told
+from topiarist.files.heldout import held_out
+from topiarist.files.judgements import LEAVE, Judgements
 from topiarist.files.parts import new_part
 from topiarist.files.shaping import LEARN
 from topiarist.files.state import CATEGORIES
@@ -80,14 +83,19 @@ def learn(
     order = rng.permutation(len(rows))
     n_out = int(holdout * len(rows))
     out, known = order[:n_out], order[n_out:]
-    counts = collection.counts
+    counts, trial = collection.counts, None
     quality = Quality(len(rows), n_out, len({name for one in given for name in one}), several, None, None, left_out)
     if n_out and len({name for place in known for name in given[place]}) > 1:
         model = _fitted(counts, rows[known], [given[place] for place in known], several, unlabelled_weight)
-        told = Categories(model, several).told(counts[rows[out]])
-        right = [given[place] for place in out]
-        quality = _judged(quality, right, [names for names, _ in told])
-    model = _fitted(counts, rows, given, several, unlabelled_weight)
+        trial = Categories(model, several)
+    final = Categories(_fitted(counts, rows, given, several, unlabelled_weight), several)
+    judging = out if trial is not None else out[:0]
+    right, told = [given[place] for place in judging], (trial or final).read(counts[rows[judging]], final.names)
+    if trial is not None:
+        quality = _judged(quality, right, _names(final, told, len(judging)))
+    sizes = Counter(name for names in given for name in set(names))
+    held = held_out(final.names, rows[judging], right, told.plain, told.best, sizes, by_table=labels is not None)
+    final = replace(final, held=held)
     with collection.folder.writing() as generation:
         collection.refresh()
         if (collection.generation.folder, len(collection)) != seen:
@@ -95,7 +103,7 @@ def learn(
                 f"{collection.folder.shown} was changed meanwhile: it has other documents now", hint="run it again"
             )
         with new_part(generation, CATEGORIES) as part:
-            contents.write_categories(part.folder, Categories(model, several))
+            contents.write_categories(part.folder, final)
         state = collection.state.with_part(CATEGORIES, part.name)
         log.record(
             generation.database, LEARN, asdict(replace(quality, categories=())), state.to_dict(), parts=[part.part]
@@ -107,12 +115,18 @@ def learn(
 def _labelled(
     collection: Collection, labels: Mapping[str, Sequence[str]] | None
 ) -> tuple[Any, list[tuple[str, ...]], tuple[str, ...]]:
-    """The rows of labelled documents with their labels, without labels of too few documents, and these."""
+    """The rows of labelled documents with their labels, without labels of too few documents, and these.
+
+    What people have judged since in the explorer holds against a table, which does not know of it.
+    """
     if labels is None:
         every = collection.documents.labels_of(range(len(collection)))
         found = [(row, names) for row, names in enumerate(every) if names]
     else:
-        found = [(collection.documents.row_of(name), tuple(names)) for name, names in labels.items() if names]
+        known = {collection.documents.row_of(name): tuple(names) for name, names in labels.items() if names}
+        judged = Judgements(collection.generation.database).holding()
+        known.update({one.row: one.after for one in judged if one.kind != LEAVE})
+        found = [(row, names) for row, names in known.items() if names]
     sizes: dict[str, int] = {}
     for _, names in found:
         for name in set(names):
@@ -144,6 +158,14 @@ def _fitted(counts: Any, rows: Any, given: Sequence[Sequence[str]], several: boo
         HPLC(Tree.from_paths(sorted(set(names))), unlabelled_weight=weight) if paths else PLC(unlabelled_weight=weight)
     )
     return made.fit(counts, np.array(y, object))
+
+
+def _names(model: Categories, told: Told, n: int) -> list[list[str]]:
+    """The labels of each document."""
+    found: list[list[str]] = [[] for _ in range(n)]
+    for place, label in zip(told.place.tolist(), told.label.tolist(), strict=True):
+        found[place].append(model.names[label])
+    return found
 
 
 def _judged(quality: Quality, right: Sequence[Sequence[str]], told: Sequence[Sequence[str]]) -> Quality:

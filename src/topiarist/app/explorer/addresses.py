@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 HOME = "/"
 NEW, MODEL, CATEGORIES, DENDROGRAM, COMPARE, TREE = "/new", "/model", "/categories", "/dendrogram", "/compare", "/tree"
@@ -70,6 +70,23 @@ def tree(id: int | None = None) -> str:
 def category(name: str, **values: Any) -> str:
     """The documents of a category."""
     return _with(CATEGORIES, label=name, **values)
+
+
+def categories(rho: float | None = None) -> str:
+    """All categories, at a certainty."""
+    return _with(CATEGORIES, rho=rho)
+
+
+def unfiled(rho: float | None = None, **values: Any) -> str:
+    """The documents that are certain enough for no category."""
+    return _with(CATEGORIES, left=1, rho=rho or None, **values)
+
+
+def judged(address: str, number: int) -> str:
+    """The same address, where it is told what was judged just now."""
+    path, _, query = address.partition("?")
+    kept = [(name, value) for name, value in parse_qsl(query, keep_blank_values=True) if name != "done"]
+    return f"{path}?{urlencode([*kept, ('done', number)])}"
 
 
 def compare(level: int | None = None) -> str:

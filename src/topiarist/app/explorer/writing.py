@@ -11,7 +11,7 @@ from fastapi import FastAPI, Request
 from starlette.datastructures import FormData
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from topiarist.app.explorer import bringing, shaping
+from topiarist.app.explorer import bringing, judging, shaping
 from topiarist.app.explorer.desk import Desk
 from topiarist.app.explorer.pages import topic
 from topiarist.app.explorer.posting import back, number, page_of, patience, posted, safe_back, seen, text
@@ -25,7 +25,7 @@ def add(app: FastAPI) -> None:
     """The routes."""
     routes = {
         "/tag": tag, "/untag": untag, "/read": read, "/undo": undo, "/refit": refit, "/shape": shaping.edit,
-        "/new": bringing.bring, "/keep": bringing.keep,
+        "/new": bringing.bring, "/keep": bringing.keep, "/judge": judging.judge,
     }  # fmt: skip
     for path, does in routes.items():
         app.add_api_route(path, posted(does), methods=["POST"], include_in_schema=False)

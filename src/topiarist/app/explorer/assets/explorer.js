@@ -2,6 +2,7 @@
 import { startCards } from "./cards.js";
 import { startKeys } from "./keys.js";
 import { startSwapping } from "./swap.js";
+import { startThresholds } from "./thresholds.js";
 import { startTree } from "./tree.js";
 
 export const root = document.querySelector('meta[name="topiarist-root"]').content;
@@ -124,3 +125,4 @@ startTree();
 startKeys();
 startCards();
 startSwapping();
+startThresholds();

@@ -4,51 +4,79 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
 import numpy as np
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.pages.compare import labels_by_row
-from topiarist.app.explorer.values import Choice, DocumentLine, Paging, counted, document_lines, paging
+from topiarist.app.explorer.pages.category_documents import Done, FiledList, done_of, filed_list
+from topiarist.app.explorer.pages.category_filing import STEPS, Filing, filing, headings_at
+from topiarist.app.explorer.values import Choice, counted
 from topiarist.app.explorer.view import View
-from topiarist.files import log
-from topiarist.files.shaping import LEARN
+from topiarist.files.categories import Categories
+from topiarist.files.judgements import Judgements
 
-BLOCK = 4_096
-JUDGED = 20_000  # documents that are looked at; of more, some that are spread evenly
-RHOS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 CONFUSED = 3
+MANY = 300  # categories; more are typed, not chosen from a list
 
 
 @dataclass(frozen=True)
 class Ask:
     """What may be asked of the page."""
 
-    label: Annotated[str, Query(max_length=1_000, description="the documents filed under this category")] = ""
+    label: Annotated[str, Query(max_length=1_000, description="the documents filed under this category or heading")] = (
+        ""
+    )
+    labelled: Annotated[
+        str, Query(max_length=1_000, description="of these, held-out documents that have this label instead")
+    ] = ""
+    left: Annotated[bool, Query(description="the documents that are certain enough nowhere")] = False
+    rho: Annotated[float, Query(ge=0, le=0.99, description="how certain a document has to be at a category")] = 0.0
+    show: Annotated[Literal["open", "all"], Query(description="also those that somebody has judged")] = "open"
     page: Annotated[int, Query(ge=1, le=1_000_000)] = 1
+    done: Annotated[int | None, Query(ge=0, le=2**53, description="the judgement that was made last")] = None
 
 
 @dataclass(frozen=True)
 class CategoryRow:
-    """A category: how many documents have it, how many are filed under it, and how far both agree."""
+    """A category: how many documents have it and are filed under it, and how far both agree.
+
+    ``agreement``: of the documents that have it, the share that got it. ``precision``: of those that got it, the share
+    that has it. Both of held-out documents, ``held_out`` of which have it.
+    """
 
     label: str
     labelled: int
     filed: int | None
+    held_out: int
     agreement: float | None
+    precision: float | None
     confused: tuple[Choice, ...]
     address: str
 
 
 @dataclass(frozen=True)
 class Threshold:
-    """What asking for some certainty costs and gains."""
+    """What asking for some certainty costs and gains: shares of the documents by which the model is judged."""
 
     certainty: float
-    filed: float  # share of documents
-    correct: float | None  # expected share of those that are right
+    filed: float  # at a category
+    correct: float | None  # of those
+    above: tuple[float, ...]  # filed at headings, from the level next to the categories up
+    left: float  # filed nowhere
+
+
+@dataclass(frozen=True)
+class PlaceRow:
+    """Where documents are filed at the chosen certainty: at a category, at headings of a level, or nowhere."""
+
+    name: str
+    share: float
+    correct: float | None
+    documents: int  # of the collection
+    headings: tuple[Choice, ...]
+    address: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,107 +85,154 @@ class CategoriesPage:
 
     sentence: str
     learned: bool
+    several: bool
+    seen: bool  # judged by documents whose labels the model has seen
+    notes: tuple[str, ...]
     rows: tuple[CategoryRow, ...]
     thresholds: tuple[Threshold, ...]
+    chosen: Threshold | None
+    places: tuple[PlaceRow, ...]
     label: str
-    documents: tuple[DocumentLine, ...]
-    certainty: tuple[float, ...]
-    paging: Paging | None
+    filed: FiledList | None
+    options: tuple[str, ...]
+    typed: bool  # options are too many for a list to choose from
+    done: Done | None
     command: str
-
-
-@dataclass(frozen=True)
-class _Told:
-    """What the model of the labels says of documents."""
-
-    rows: Any
-    labels: Any  # numbers of names
-    certainty: Any
-    names: list[str]
 
 
 def load(view: View, ask: Ask) -> CategoriesPage:
     """Fill the page."""
-    folder = view.collection.folder.shown
-    labelled = view.remembered("label counts", view.collection.documents.label_counts)
-    categories = view.collection.categories
-    if categories is None or categories.several:
-        rows = tuple(
-            CategoryRow(label, size, None, None, (), addresses.labelled(label))
-            for label, size in sorted(labelled.items(), key=lambda one: (-one[1], one[0]))
-        )
-        said = "Documents may have several of them." if categories is not None else "Nothing was learned from them yet."
-        sentence = f"{counted(len(rows), 'label')} came with the documents. {said}" if rows else "There are no labels."
-        command = "" if categories is not None else f"topiarist learn {folder}"
-        return CategoriesPage(sentence, categories is not None, rows, (), "", (), (), None, command)
-    told = view.remembered("categories", lambda: _told(view, categories))
-    documents, certainty, pages = _documents(view, told, ask)
+    categories, first, now = view.collection.categories, *label_counts(view)
+    if categories is None:
+        return _not_learned(view, first, now)
+    made, rho = filing(view, categories), round(ask.rho, 2)
+    listed = filed_list(view, made, ask, rho)
+    every = () if listed else tuple(_threshold(made, step) for step in range(STEPS))
+    found = None if listed else every[round(rho * STEPS)]
+    names = tuple(sorted(set(categories.names) | set(now)))
     return CategoriesPage(
-        _sentence(view, told), True, _rows(view, told, labelled),
-        tuple(_threshold(told, rho) for rho in RHOS), ask.label, documents, certainty, pages, "",
+        listed.sentence if listed else _sentence(categories, made), True, categories.several, made.seen,
+        _notes(view, made),
+        () if listed else _rows(made, _labelled(categories, made, first, now), first, rho), every, found,
+        () if found is None else _places(made, rho), ask.label, listed, names if listed else (), len(names) > MANY,
+        done_of(view, ask.done), "",
     )  # fmt: skip
 
 
-def _told(view: View, categories: Any) -> _Told:
-    names = [str(name) for name in categories.model.classes_]
-    step = max(1, -(-view.n_docs // JUDGED))
-    rows = np.arange(0, view.n_docs, step)
-    labels, certainty = np.empty(len(rows), np.int64), np.empty(len(rows))
-    for start in range(0, len(rows), BLOCK):
-        found = categories.model.predict_proba(view.collection.counts[rows[start : start + BLOCK]])
-        labels[start : start + BLOCK], certainty[start : start + BLOCK] = found.argmax(axis=1), found.max(axis=1)
-    return _Told(rows, labels, certainty, names)
-
-
-def _sentence(view: View, told: _Told) -> str:
-    entry = next((one for one in log.history(view.collection.generation.database) if one.kind == LEARN), None)
-    quality = ""
-    if entry is not None and entry.body.get("accuracy") is not None:
-        quality = (
-            f" Of {entry.body['n_held_out']:,} documents that it had not seen, {entry.body['accuracy']:.0%} got "
-            "their label."
-        )
-    some = "" if len(told.rows) == view.n_docs else f" Judged by {len(told.rows):,} of {view.n_docs:,} documents."
-    return f"{counted(len(told.names), 'category', 'categories')} were learned from labels.{quality}{some}"
-
-
-def _rows(view: View, told: _Told, labelled: dict[str, int]) -> tuple[CategoryRow, ...]:
-    number = {name: place for place, name in enumerate(told.names)}
-    place = {int(row): at for at, row in enumerate(told.rows)}
-    pairs = Counter(
-        (number[label], int(told.labels[place[row]]))
-        for row, label in labels_by_row(view) if row in place and label in number
+def _not_learned(view: View, first: Counter[str], now: Counter[str]) -> CategoriesPage:
+    rows = tuple(
+        CategoryRow(label, now[label], None, 0, None, None, (), addresses.labelled(label))
+        for label in sorted(now, key=lambda name: (-first[name], name)) if now[label]
     )  # fmt: skip
-    given: Counter[int] = Counter()
-    for (label, _), times in pairs.items():
-        given[label] += times
-    filed = np.bincount(told.labels, minlength=len(told.names))
+    told = f"{counted(len(rows), 'label')} came with the documents. Nothing was learned from them yet."
+    return CategoriesPage(
+        told if rows else "There are no labels.", False, False, False, (), rows, (), None, (), "", None, (), False,
+        None, f"topiarist learn {view.collection.folder.shown}",
+    )  # fmt: skip
+
+
+def label_counts(view: View) -> tuple[Counter[str], Counter[str]]:
+    """Documents of each label: when this state was first looked at, and now; people may have judged some since."""
+    database = view.collection.generation.database
+    judgements = Judgements(database)
+
+    def counts() -> tuple[int, Counter[str]]:
+        with database.snapshot():
+            return judgements.last_number(), Counter(view.collection.documents.label_counts())
+
+    number, first = view.remembered("label counts", counts)
+    now = first.copy()
+    for one in judgements.since(number):
+        now.subtract(set(one.before))
+        now.update(set(one.after))
+    return first, now
+
+
+def _labelled(categories: Categories, made: Filing, first: Counter[str], now: Counter[str]) -> dict[str, int]:
+    """Documents of each category; those of a table that was learned from are not kept with the documents."""
+    if not made.basis.by_table[0]:
+        return {name: now[name] for name in categories.names}
+    known = dict(zip(categories.names, made.basis.labelled.tolist(), strict=True))
+    return {name: known[name] + now[name] - first[name] for name in categories.names}
+
+
+def _sentence(categories: Categories, made: Filing) -> str:
+    n, basis = counted(len(categories.names), "category", "categories"), made.basis
+    if not len(basis.rows):
+        return f"{n} were learned from labels. No document has one of them now: how good they are cannot be said."
+    whose = "that it has seen" if made.seen else "whose labels it had not seen"
+    documents = f"{counted(len(basis.rows), 'document')} {whose}"
+    if not categories.several:
+        return f"{n} were learned from labels. Of {documents}, {_percent(basis.exact())} got their label."
+    right, found = _percent(float(basis.told_right.mean())), _percent(float(basis.right_told.mean()))
+    return (
+        f"{n} were learned from labels; a document may have several. Of the labels that {documents} got, {right} are "
+        f"right; of those that they have, {found} were found."
+    )
+
+
+def _notes(view: View, made: Filing) -> tuple[str, ...]:
     found = []
-    for name, label in sorted(number.items(), key=lambda one: (-labelled.get(one[0], 0), one[0])):
-        wrong = Counter({other: times for (own, other), times in pairs.items() if own == label and other != label})
-        confused = tuple(
-            Choice(f"{told.names[other]} ({times:,})", addresses.category(told.names[other]), False)
-            for other, times in wrong.most_common(CONFUSED)
-        )
-        agreement = pairs[label, label] / given[label] if given[label] else None
+    if made.seen:
         found.append(
-            CategoryRow(name, labelled.get(name, 0), int(filed[label]), agreement, confused, addresses.category(name))
+            "Agreement is that on documents that it has seen, so that it looks better than it is. Learn the categories "
+            "again to have documents held out."
+        )
+    if len(made.rows) < view.n_docs:
+        found.append(f"Filed documents are counted among {len(made.rows):,} of all {view.n_docs:,}, spread evenly.")
+    if made.categories.several:
+        found.append(
+            "The percentage of a label says how many labels were right that the model gave as clearly to "
+            f"{'documents it has seen' if made.seen else 'held-out documents'}."
         )
     return tuple(found)
 
 
-def _threshold(told: _Told, rho: float) -> Threshold:
-    sure = told.certainty >= rho
-    return Threshold(rho, float(sure.mean()), float(told.certainty[sure].mean()) if sure.any() else None)
+def _rows(made: Filing, labelled: dict[str, int], first: Counter[str], rho: float) -> tuple[CategoryRow, ...]:
+    names, basis = made.categories.names, made.basis
+    filed = np.bincount(made.told.label[made.filed(rho)].astype(np.int64), minlength=len(names))
+    (got, got_right), (have, have_told) = basis.precision(), basis.recall()
+    wrong: dict[int, Counter[int]] = {}
+    for (own, other), number in made.confused.items():
+        wrong.setdefault(own, Counter())[other] = number
+    found = []
+    for label in sorted(range(len(names)), key=lambda one: (-max(first[names[one]], labelled[names[one]]), names[one])):
+        name = names[label]
+        confused = tuple(
+            Choice(f"{names[other]} ({number:,})", addresses.category(names[other], labelled=name), False)
+            for other, number in wrong.get(label, Counter()).most_common(CONFUSED)
+        )
+        found.append(CategoryRow(
+            name, labelled[name], int(filed[label]), int(have[label]),
+            float(have_told[label] / have[label]) if have[label] else None,
+            float(got_right[label] / got[label]) if got[label] else None,
+            confused, addresses.category(name, rho=rho or None),
+        ))  # fmt: skip
+    return tuple(found)
 
 
-def _documents(view: View, told: _Told, ask: Ask) -> tuple[tuple[DocumentLine, ...], tuple[float, ...], Paging | None]:
-    """The documents filed under a category, the least certain first."""
-    if ask.label not in told.names:
-        return (), (), None
-    places = np.flatnonzero(told.labels == told.names.index(ask.label))
-    places = places[np.argsort(told.certainty[places], kind="stable")]
-    pages = paging(len(places), ask.page, lambda page: addresses.category(ask.label, page=page if page > 1 else None))
-    chosen = places[pages.start : pages.last]
-    lines = document_lines(view, told.rows[chosen].tolist(), lambda id, _: addresses.document(id))
-    return lines, tuple(float(told.certainty[at]) for at in chosen), pages
+def _threshold(made: Filing, step: int) -> Threshold:
+    at, *above, left = made.curve[step]
+    return Threshold(step / STEPS, at.share, at.correct, tuple(level.share for level in above), left.share)
+
+
+def _places(made: Filing, rho: float) -> tuple[PlaceRow, ...]:
+    levels, at = made.curve[round(rho * STEPS)], made.levels_at(rho)
+    here = made.categories.headings.levels - 1 if made.told.best is not None else 0
+    found = [PlaceRow("at a category", levels[0].share, levels[0].correct, int((at == here).sum()), ())]
+    above = list(headings_at(made, rho))
+    for place, (level, headings) in enumerate(above, 1):
+        name = "under a heading" if len(above) == 1 else f"under a heading of level {level + 1}"
+        choices = tuple(
+            Choice(f"{heading[:-1]} ({number:,})", addresses.category(heading, rho=rho or None), False)
+            for heading, number in headings
+        )
+        share, correct = levels[place].share, levels[place].correct
+        found.append(PlaceRow(name, share, correct, sum(number for _, number in headings), choices))
+    left = int((at < 0).sum())
+    found.append(PlaceRow("left for a person", levels[-1].share, None, left, (), addresses.unfiled(rho)))
+    return tuple(found)
+
+
+def _percent(value: float) -> str:
+    return f"{value:.0%}"

@@ -1,0 +1,111 @@
+"""Judging from a page where documents are filed: accept, move, leave, or take that back; unless somebody was faster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastapi import Request
+from starlette.datastructures import FormData
+from starlette.responses import HTMLResponse, Response
+
+from topiarist.app.explorer import addresses
+from topiarist.app.explorer.desk import Desk
+from topiarist.app.explorer.pages.category_documents import SAID
+from topiarist.app.explorer.posting import back, number, page_of, patience, safe_back, seen, text
+from topiarist.app.explorer.values import titled
+from topiarist.errors import UsageError
+from topiarist.files.collection import Collection
+from topiarist.files.documents import Documents
+from topiarist.files.generation import Generation
+from topiarist.files.judgements import ACCEPT, BACK, LEAVE, MOVE, JudgedError, Judgement, Judgements
+from topiarist.files.shaping import ChangedError
+from topiarist.files.spelling import nearest
+
+DOES = (ACCEPT, MOVE, LEAVE, BACK)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A document that somebody else has judged since the page was made: both versions, to choose from."""
+
+    title: str
+    document: str
+    theirs: str
+    yours: str
+    values: tuple[tuple[str, str], ...]
+    number: int
+    back: str
+
+
+def judge(request: Request, desk: Desk, form: FormData) -> Response:
+    """Write down what somebody says of a document.
+
+    A document is known by its id in the collection that they saw, and by the judgement of it that they saw last: what
+    others said meanwhile is shown before anything is changed. Labels are told in full, so that it does not matter
+    whether the tree was shaped, or categories were learned again.
+    """
+    does = text(form, "does")
+    if does not in DOES:
+        raise UsageError(f"a document is accepted, moved, left or taken back, not {does[:20]!r}", hint=ACCEPT)
+    expected = number(form, "number") or 0
+    with desk.writer() as collection, collection.folder.writing(wait=patience(desk)) as generation:
+        collection.refresh()
+        if seen(form).rpartition(":")[0] != generation.folder.name:
+            raise ChangedError("the collection was grown anew since this page was made", hint="open it again")
+        row = Documents(generation.database).row_of(text(form, "document"))
+        labels = () if does in (LEAVE, BACK) else _labels(collection, row, does, form)
+        try:
+            one = _written(generation, row, does, labels, expected)
+        except JudgedError:
+            one = None
+    if one is None:
+        view = desk.view()
+        return HTMLResponse(page_of(request, "judged.html", _both(request, desk, form, row, labels), view), 409)
+    return back(request, {"back": addresses.judged(safe_back(request, form, addresses.CATEGORIES), one.number)})
+
+
+def _written(generation: Generation, row: int, does: str, labels: tuple[str, ...], expected: int) -> Judgement:
+    judgements = Judgements(generation.database)
+    if does == BACK:
+        return judgements.take_back(row, expected=expected)
+    return judgements.judge(row, does, labels, expected=expected)
+
+
+def _labels(collection: Collection, row: int, does: str, form: FormData) -> tuple[str, ...]:
+    """The labels that the document shall have."""
+    told = [str(label) for label in form.getlist("label")]
+    other, several = text(form, "to").strip(), collection.categories is not None and collection.categories.several
+    if does == MOVE and not several:
+        told = []
+    wanted = [*told, *([other] if other and (does == MOVE or several) else [])]
+    if not wanted:
+        raise UsageError("choose the category that the document belongs to", hint="one of the list, then Move")
+    now = collection.documents.labels_of([row])[0]
+    known = {*(collection.categories.names if collection.categories is not None else ()), *now}
+    strange = [label for label in wanted if label not in known]
+    if strange:
+        known |= set(collection.documents.label_counts())
+        strange = [label for label in strange if label not in known]
+    if strange:
+        near = nearest(strange[0], [(label, 1) for label in sorted(known)], 3)
+        raise UsageError(f"there is no category {strange[0][:60]!r}", hint=" or ".join(near) or "one of the list")
+    # where one label was learned it is the first of a document; others that it has are not what is judged
+    return tuple(wanted) if several else (wanted[0], *(label for label in now[1:] if label != wanted[0]))
+
+
+def _both(request: Request, desk: Desk, form: FormData, row: int, labels: tuple[str, ...]) -> Judged:
+    view = desk.view()
+    document = view.collection.documents.many([row], texts=False)[0]
+    last = Judgements(view.collection.generation.database).of([row]).get(row)
+    theirs = ", ".join(document.labels) or "no label"
+    theirs = theirs if last is None else f"{SAID[last.kind]}: {theirs}"
+    does = text(form, "does")
+    values = [("does", does), ("document", document.id), ("state", view.mark)]
+    values += [("label", str(label)) for label in form.getlist("label")]
+    values += [("to", text(form, "to"))] if text(form, "to") else []
+    yours = ", ".join(labels) if labels else "as it is now" if does == LEAVE else "as it was before the last judgement"
+    title = titled(document.title, document.id, view.leads([row]).get(row, ""))
+    return Judged(
+        title, addresses.document(document.id), theirs, yours, tuple(values), 0 if last is None else last.number,
+        safe_back(request, form, addresses.CATEGORIES),
+    )  # fmt: skip

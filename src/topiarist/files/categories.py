@@ -12,30 +12,12 @@ import numpy as np
 from topiarist.counts.validation import Csr
 from topiarist.files.headings import Headings, headings
 from topiarist.files.heldout import HeldOut
+from topiarist.files.told import Told
 from topiarist.models import label_shares
 from topiarist.tasks import options
 
 Array = np.ndarray[Any, Any]
 BLOCK = 4_096  # documents that are dense at once
-
-
-@dataclass(frozen=True)
-class Told:
-    """The labels of some documents: the place of each document in the list, the label, and its share of it.
-
-    Where documents have one label there is one for each, and the likeliest heading of every level.
-    """
-
-    place: Array
-    label: Array
-    share: Array
-    score: Array  # how clearly the label was given: its share, by the share that it needs where these differ
-    best: tuple[Array, Array] | None
-
-    @property
-    def plain(self) -> tuple[Array, Array, Array, Array]:
-        """Places, labels, shares and scores."""
-        return self.place, self.label, self.share, self.score
 
 
 @dataclass(frozen=True)
@@ -45,6 +27,7 @@ class Categories:
     model: Any
     several: bool
     held: HeldOut | None = None  # None: learned before it was kept what held-out documents got
+    known: tuple[Array, Told] | None = None  # rows of the collection as it was then, and what is told of them
 
     @cached_property
     def names(self) -> tuple[str, ...]:

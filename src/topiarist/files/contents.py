@@ -19,6 +19,7 @@ from topiarist.files.categories import Categories
 from topiarist.files.heldout import read_held_out, write_held_out
 from topiarist.files.models import load_model, save_model
 from topiarist.files.tensors import map_tensors, write_tensors
+from topiarist.files.told import read_told, write_told
 from topiarist.scale.files import new_file
 from topiarist.scale.manifest import read_vocabulary
 from topiarist.scale.writing import write_vocabulary
@@ -138,12 +139,14 @@ def write_categories(folder: Path, categories: Categories) -> None:
     _write_json(folder / CATEGORIES, {"several": categories.several})
     if categories.held is not None:
         write_held_out(folder, categories.held)
+    if categories.known is not None:
+        write_told(folder, *categories.known)
 
 
 def read_categories(folder: Path) -> Categories:
     """What ``write_categories`` has written."""
     several = bool(_read_json(folder / CATEGORIES)["several"])
-    return Categories(load_model(folder / MODEL), several, read_held_out(folder))
+    return Categories(load_model(folder / MODEL), several, read_held_out(folder), read_told(folder))
 
 
 def _tuple(value: Any) -> Any:

@@ -13,12 +13,13 @@ from sklearn.preprocessing import MultiLabelBinarizer
 
 from topiarist.errors import InputError, ResourceError
 from topiarist.files import contents, log
-from topiarist.files.categories import Categories, Told
+from topiarist.files.categories import Categories
 from topiarist.files.heldout import held_out
 from topiarist.files.judgements import LEAVE, Judgements
 from topiarist.files.parts import new_part
 from topiarist.files.shaping import LEARN
 from topiarist.files.state import CATEGORIES
+from topiarist.files.told import Told, spread
 from topiarist.hierarchy.tree import Tree
 from topiarist.metrics import example_f1
 from topiarist.tasks.categorisers import HPLC, PLC
@@ -95,7 +96,8 @@ def learn(
         quality = _judged(quality, right, _names(final, told, len(judging)))
     sizes = Counter(name for names in given for name in set(names))
     held = held_out(final.names, rows[judging], right, told.plain, told.best, sizes, by_table=labels is not None)
-    final = replace(final, held=held)
+    every = spread(len(collection))
+    final = replace(final, held=held, known=(every, final.read(counts[every])))
     with collection.folder.writing() as generation:
         collection.refresh()
         if (collection.generation.folder, len(collection)) != seen:

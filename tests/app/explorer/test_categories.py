@@ -4,6 +4,7 @@ import random
 import re
 import shutil
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from topiarist.app.explorer.pages import category_filing
 from topiarist.app.explorer.server import explorer
 from topiarist.files import contents
 from topiarist.files.categories import Categories
+from topiarist.files.check import check
 from topiarist.files.collection import Collection
 from topiarist.files.headings import headings
 from topiarist.files.judgements import Judgements
@@ -305,6 +307,18 @@ def test_of_two_people_none_overwrites_the_other(client):
     assert [one.kind for one in Judgements(database).since(0)] == ["move", "accept"]
 
 
+def test_of_many_people_at_once_nobody_is_lost(client, folder_of):
+    items = client.list("law/bail")["documents"][:6]
+    state = client.app.state.desk.view().mark
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(lambda item: client.judge("move", item, to="energy/oil", state=state), items))
+        again = list(pool.map(lambda to: client.judge("move", items[0], to=to, state=state), LABELS))
+    assert {answer.status_code for answer in answers} == {200}
+    assert {answer.status_code for answer in again} == {409}
+    assert {client.labels(item["line"]["id"]) for item in items} == {("energy/oil",)}
+    assert check(folder_of(client)) == []
+
+
 def test_shaping_the_tree_does_not_stand_in_the_way(client, folder_of):
     item, old = client.list("law/bail")["documents"][0], client.app.state.desk.view().mark
     with Collection.open(folder_of(client)) as other:
@@ -387,6 +401,19 @@ def test_categories_learned_before_say_that_they_have_seen_the_documents(single,
     assert "looks better than it is" in page["notes"][0]
 
 
+def test_learned_one_by_one_the_first_of_several_labels_counts(many, folder_of):
+    with Collection.open(folder_of(many)) as collection:
+        learn(collection, several=False)
+    page = many.get("/categories.json").json()
+    assert not page["several"]
+    assert "Where a document has several labels, its first one was learned, and is judged." in page["notes"]
+    item = next(one for one in many.list("law/bail")["documents"] if len(one["line"]["labels"]) == 2)
+    first, second = item["line"]["labels"]
+    other = next(label for label in LABELS if label not in (first, second))
+    many.judge("move", item, to=other)
+    assert many.labels(item["line"]["id"]) == (other, second)
+
+
 def test_of_many_documents_some_are_filed_and_that_is_said(single, monkeypatch):
     monkeypatch.setattr(category_filing, "JUDGED", 100)
     page = TestClient(explorer(single[0]), base_url=HERE).get("/categories.json").json()
@@ -394,18 +421,27 @@ def test_of_many_documents_some_are_filed_and_that_is_said(single, monkeypatch):
     assert "among 90 of all 360" in page["notes"][0]
 
 
-def test_documents_are_read_once_whatever_the_tree_becomes(client, folder_of, monkeypatch):
+def test_documents_are_read_when_they_are_learned_and_once_after_others_came(client, folder_of, monkeypatch):
     sizes, real = [], Categories.read
-    monkeypatch.setattr(
-        Categories, "read", lambda self, counts, *rest: (sizes.append(counts.shape[0]), real(self, counts, *rest))[1]
-    )
-    client.get("/categories")
+
+    def counted(self, counts, *rest):
+        sizes.append(counts.shape[0])
+        return real(self, counts, *rest)
+
+    monkeypatch.setattr(Categories, "read", counted)
+    before = client.get("/categories.json").json()
     with Collection.open(folder_of(client)) as other:
         other.shape([Rename(other.outline.topics[1], "Theirs")])
     client.get("/categories?rho=0.5")
     client.judge("accept", client.list("law/bail")["documents"][0])
-    client.get("/categories")
-    assert sizes == [360]
+    assert sizes == []
+    with Collection.open(folder_of(client)) as other:
+        other.add([Document("new", "bail surety custody bond remand court judge")], learn=False)
+    after = client.get("/categories.json").json()
+    client.get("/categories?rho=0.5")
+    assert sizes == [361]
+    sizes = [{row["label"]: row["filed"] for row in page["rows"]} for page in (before, after)]
+    assert sizes[1] == sizes[0] | {"law/bail": sizes[0]["law/bail"] + 1}
 
 
 def test_hostile_labels_stay_text(tmp_path):

@@ -180,12 +180,20 @@ def _notes(view: View, made: Filing) -> tuple[str, ...]:
         )
     if len(made.rows) < view.n_docs:
         found.append(f"Filed documents are counted among {len(made.rows):,} of all {view.n_docs:,}, spread evenly.")
+    if not made.categories.several and not made.basis.by_table[0] and _has_several(view):
+        found.append("Where a document has several labels, its first one was learned, and is judged.")
     if made.categories.several:
         found.append(
             "The percentage of a label says how many labels were right that the model gave as clearly to "
             f"{'documents it has seen' if made.seen else 'held-out documents'}."
         )
     return tuple(found)
+
+
+def _has_several(view: View) -> bool:
+    """Whether any document came with more than one label."""
+    sql = "SELECT 1 FROM labels WHERE place = 1 LIMIT 1"
+    return view.remembered("several labels", lambda: view.collection.generation.database.one(sql) is not None)
 
 
 def _rows(made: Filing, labelled: dict[str, int], first: Counter[str], rho: float) -> tuple[CategoryRow, ...]:

@@ -87,6 +87,7 @@ class _Chosen:
     level: int = LEFT
     group: int = -1
     note: str = ""
+    asked: str = "at least"
 
 
 def filed_list(view: View, made: Filing, ask: Any, rho: float) -> FiledList | None:
@@ -114,16 +115,17 @@ def filed_list(view: View, made: Filing, ask: Any, rho: float) -> FiledList | No
         Choice(name, at(show=show), ask.show == show) for name, show in (("not judged yet", "open"), ("all", "all"))
     )
     return FiledList(
-        chosen.title, _sentence(chosen, len(rows), hidden if ask.show == "open" else 0),
+        chosen.title, _sentence(chosen, rho, len(rows), hidden if ask.show == "open" else 0),
         _documents(view, made, chosen, rows[here].tolist(), certainty[here]), pages, shows, hidden,
         addresses.categories(rho or None),
     )  # fmt: skip
 
 
-def _sentence(chosen: _Chosen, number: int, hidden: int) -> str:
+def _sentence(chosen: _Chosen, rho: float, number: int, hidden: int) -> str:
+    asked = "" if not rho or chosen.note else f" that {'is' if number == 1 else 'are'} {chosen.asked} {rho:.0%} certain"
     judged = f" {hidden:,} more {'was' if hidden == 1 else 'were'} judged." if hidden else ""
     note = f" {chosen.note}" if chosen.note and number else ""
-    return f"{counted(number, 'document')}, the least certain first.{judged}{note}"
+    return f"{counted(number, 'document')}{asked}, the least certain first.{judged}{note}"
 
 
 def judged_rows(view: View) -> Array:
@@ -164,7 +166,8 @@ def _chosen(made: Filing, ask: Any, rho: float) -> _Chosen | None:
         found = made.basis.pair(known[ask.labelled], known[ask.label])
         rows, score = np.array([row for row, _ in found], np.int64), np.array([score for _, score in found], np.float32)
         certainty = certainty_of(made.categories, made.basis, score, score)
-        note = "" if made.seen else "So it was while their labels were held out; the model has learned from them since."
+        note = "So it was while their labels were held out; the model has learned from them since."
+        note = "The model has learned from them." if made.seen else note
         title = f"Labelled {ask.labelled}, but told {ask.label}"
         return _Chosen(title, rows, certainty, known[ask.label], note=note)
     if ask.label in known:
@@ -191,7 +194,7 @@ def _left(made: Filing, rho: float) -> _Chosen:
         largest = np.zeros(len(made.rows), np.float32)
         np.maximum.at(largest, made.told.place, made.certainty)
         certainty = largest[here]
-    return _Chosen("Left for a person", made.rows[here], certainty)
+    return _Chosen("Left for a person", made.rows[here], certainty, asked="nowhere")
 
 
 def _documents(

@@ -13,11 +13,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from topiarist.app.explorer.view import View
-from topiarist.files.categories import Categories, Told
+from topiarist.files.categories import Categories
 from topiarist.files.heldout import HeldOut, held_out
+from topiarist.files.told import MOST, Told, spread
 
 Array = np.ndarray[Any, Any]
-JUDGED = 20_000  # documents that are looked at; of more, some that are spread evenly
+JUDGED = MOST  # documents that are looked at; of more, some that are spread evenly
 STEPS = 100  # of the certainty that may be asked for, from 0 to 99 %
 LEFT = -1  # level of a document that is certain enough nowhere
 
@@ -117,9 +118,9 @@ def filing(view: View, categories: Categories) -> Filing:
 
 
 def _made(view: View, categories: Categories) -> Filing:
-    step = max(1, -(-view.n_docs // JUDGED))
-    rows = np.arange(0, view.n_docs, step)
-    told = categories.read(view.collection.counts[rows])
+    rows, known = spread(view.n_docs, JUDGED), categories.known
+    fits = known is not None and np.array_equal(known[0], rows)  # no document was added since
+    told = known[1] if known is not None and fits else categories.read(view.collection.counts[rows])
     basis = categories.held
     seen = basis is None or not len(basis.rows)
     if seen:

@@ -244,6 +244,17 @@ def test_what_is_accepted_moved_or_left_is_kept_and_does_not_come_again(client):
     )
 
 
+def test_documents_without_a_label_can_be_shown_alone(client):
+    found = client.list("law/bail", show="all")
+    bare = client.list("law/bail", show="bare")
+    assert found["all"] == bare["all"] > bare["paging"]["total"] > 2
+    assert all(item["line"]["labels"] == [] for item in bare["documents"])
+    client.judge("accept", bare["documents"][0])
+    now = client.list("law/bail", show="bare")
+    assert now["paging"]["total"] == bare["paging"]["total"] - 1
+    assert now["documents"][0] == bare["documents"][1]
+
+
 def test_a_judgement_is_taken_back(client):
     item = next(one for one in client.list("law/bail")["documents"] if one["line"]["labels"] not in ([], ["law/bail"]))
     before, rows = client.labels(item["line"]["id"]), client.get("/categories.json").json()["rows"]

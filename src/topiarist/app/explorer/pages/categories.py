@@ -33,7 +33,9 @@ class Ask:
     ] = ""
     left: Annotated[bool, Query(description="the documents that are certain enough nowhere")] = False
     rho: Annotated[float, Query(ge=0, le=0.99, description="how certain a document has to be at a category")] = 0.0
-    show: Annotated[Literal["open", "all"], Query(description="also those that somebody has judged")] = "open"
+    show: Annotated[
+        Literal["open", "bare", "all"], Query(description="what nobody has judged, of these what has no label, or all")
+    ] = "open"
     page: Annotated[int, Query(ge=1, le=1_000_000)] = 1
     done: Annotated[int | None, Query(ge=0, le=2**53, description="the judgement that was made last")] = None
 

@@ -16,6 +16,7 @@ from topiarist.files.judgements import ACCEPT, BACK, LEAVE, MOVE, Judgement, Jud
 
 Array = np.ndarray[Any, Any]
 LIKELY = 5
+SHOWS = {"open": "not judged yet", "bare": "without a label", "all": "all"}
 SAID = {ACCEPT: "accepted", MOVE: "moved", LEAVE: "left as it is", BACK: "taken back"}
 
 
@@ -61,7 +62,8 @@ class FiledList:
     documents: tuple[FiledDocument, ...]
     paging: Paging
     shows: tuple[Choice, ...]
-    hidden: int
+    hidden: int  # that somebody has judged
+    all: int
     back: str
 
 
@@ -98,9 +100,10 @@ def filed_list(view: View, made: Filing, ask: Any, rho: float) -> FiledList | No
     order = np.lexsort((chosen.rows, chosen.certainty.round(4)))
     rows, certainty = chosen.rows[order], chosen.certainty[order]
     judged = np.isin(rows, judged_rows(view))
-    hidden = int(judged.sum())
-    if ask.show == "open":
-        rows, certainty = rows[~judged], certainty[~judged]
+    hidden, every = int(judged.sum()), len(rows)
+    if ask.show != "all":
+        wanted = ~judged if ask.show == "open" else ~judged & ~np.isin(rows, labelled_rows(view))
+        rows, certainty = rows[wanted], certainty[wanted]
 
     def at(page: int = 1, show: str = ask.show) -> str:
         values: dict[str, Any] = {"rho": rho or None, "show": show if show != "open" else None}
@@ -111,12 +114,10 @@ def filed_list(view: View, made: Filing, ask: Any, rho: float) -> FiledList | No
 
     pages = paging(len(rows), ask.page, at)
     here = slice(pages.start, pages.last)
-    shows = tuple(
-        Choice(name, at(show=show), ask.show == show) for name, show in (("not judged yet", "open"), ("all", "all"))
-    )
+    shows = tuple(Choice(name, at(show=show), ask.show == show) for show, name in SHOWS.items())
     return FiledList(
-        chosen.title, _sentence(chosen, rho, len(rows), hidden if ask.show == "open" else 0),
-        _documents(view, made, chosen, rows[here].tolist(), certainty[here]), pages, shows, hidden,
+        chosen.title, _sentence(chosen, rho, len(rows), 0 if ask.show == "all" else hidden),
+        _documents(view, made, chosen, rows[here].tolist(), certainty[here]), pages, shows, hidden, every,
         addresses.categories(rho or None),
     )  # fmt: skip
 
@@ -139,6 +140,13 @@ def judged_rows(view: View) -> Array:
         known.clear()
         known[number] = found
     return found
+
+
+def labelled_rows(view: View) -> Array:
+    """The documents that came with a label; what people have judged since is known to ``judged_rows``."""
+    sql = "SELECT DISTINCT row FROM labels"
+    database = view.collection.generation.database
+    return view.remembered("labelled rows", lambda: np.array([row for (row,) in database.all(sql)], np.int64))
 
 
 def done_of(view: View, number: int | None) -> Done | None:

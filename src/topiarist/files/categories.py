@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -75,7 +76,9 @@ class Categories:
         n = counts.shape[0]
         shares = self.shares(counts) if n else np.empty((0, len(columns)))
         if self.several:
-            chosen = np.asarray(_dense(self.model.predict(counts))) > 0 if n else shares > 0
+            with warnings.catch_warnings():  # documents without a known word are filed as all others are
+                warnings.simplefilter("ignore", UserWarning)
+                chosen = np.asarray(_dense(self.model.predict(counts))) > 0 if n else shares > 0
             place, label = np.nonzero(chosen)
             found, threshold = shares[place, label], self.model.label_threshold_
             return place + start, columns[label], found, found if threshold is None else found / threshold[label]

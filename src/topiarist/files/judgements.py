@@ -24,7 +24,6 @@ TABLE = (
     "row INTEGER NOT NULL REFERENCES documents, kind TEXT NOT NULL, before TEXT NOT NULL, after TEXT NOT NULL)",
     "CREATE INDEX IF NOT EXISTS judgements_by_row ON judgements (row, number)",
 )
-LONGEST = 1_000  # characters of a label
 _ENTRY = "SELECT number, time, row, kind, before, after FROM judgements"
 
 
@@ -144,7 +143,4 @@ def carry_over(old: Database, new: Database) -> tuple[int, int]:
 
 def _clean(labels: Sequence[str]) -> tuple[str, ...]:
     """Labels as they are kept: each once, none empty."""
-    found = tuple(dict.fromkeys(plain for label in labels if (plain := storable(label).strip())))
-    if any(len(label) > LONGEST for label in found):
-        raise UsageError(f"a label has at most {LONGEST:,} characters")
-    return found
+    return tuple(dict.fromkeys(plain for label in labels if (plain := storable(label)).strip()))

@@ -1,5 +1,6 @@
 """Judging where documents are filed: held-out numbers, lists, thresholds, and labels that people give."""
 
+import html
 import random
 import re
 import shutil
@@ -31,6 +32,7 @@ from topiarist.text.documents import Document
 HERE = "http://127.0.0.1"
 LABELS = list(TOPICS)
 EVIL = "<script>window.hacked = 1</script>"
+ODD = " odd  \u202elabel\t"
 
 
 def text_of(labels, rng, own, strange):
@@ -425,6 +427,26 @@ def test_learned_one_by_one_the_first_of_several_labels_counts(many, folder_of):
     assert many.labels(item["line"]["id"]) == (other, second)
 
 
+def test_without_held_out_documents_that_is_said(client, folder_of):
+    with Collection.open(folder_of(client)) as collection:
+        learn(collection, holdout=0)
+    page = client.get("/categories.json").json()
+    assert page["seen"]
+    assert "documents that it has seen" in page["sentence"]
+    assert sum(row["held_out"] for row in page["rows"]) == sum(row["labelled"] for row in page["rows"]) == 288
+
+
+def test_a_model_that_knows_fewer_labels_tells_in_the_numbers_of_another(single):
+    with Collection.open(single[0]) as collection:
+        known, counts = collection.categories, collection.counts[:40]
+        own, names = known.read(counts), ("a/first", *known.names[:2], "law/middle", *known.names[2:], "z/last")
+        other = known.read(counts, names)
+    assert [names[label] for label in other.label] == [known.names[label] for label in own.label]
+    assert other.share.tolist() == pytest.approx(own.share.tolist())
+    tops = headings(names).names[0]
+    assert [tops[group] for group in other.best[0][:, 0]] == [known.headings.names[0][one] for one in own.best[0][:, 0]]
+
+
 def test_of_many_documents_some_are_filed_and_that_is_said(single, monkeypatch):
     monkeypatch.setattr(category_filing, "JUDGED", 100)
     page = TestClient(explorer(single[0]), base_url=HERE).get("/categories.json").json()
@@ -456,7 +478,7 @@ def test_documents_are_read_when_they_are_learned_and_once_after_others_came(cli
 
 
 def test_hostile_labels_stay_text(tmp_path):
-    documents = [Document(one.id, one.text, one.title, (EVIL if one.labels == ("law/bail",) else "sport/a",))
+    documents = [Document(one.id, one.text, one.title, (EVIL if one.labels == ("law/bail",) else ODD,))
                  for one in muddled(120)]  # fmt: skip
     with Collection.grow(documents, tmp_path / "evil.topiary", Recipe(topics=3)) as collection:
         learn(collection)
@@ -468,6 +490,10 @@ def test_hostile_labels_stay_text(tmp_path):
     for page in pages:
         assert "<script>window" not in page.text
         assert "&lt;script&gt;window" in page.text
+    other = client.list(EVIL)["documents"][0]
+    values = map(html.unescape, re.findall(r'<option value="([^"]*)"', client.get(addresses.category(EVIL)).text))
+    client.judge("move", other, to=next(value for value in values if "odd" in value))
+    assert client.labels(other["line"]["id"]) == (ODD,)
 
 
 @pytest.fixture

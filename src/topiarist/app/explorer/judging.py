@@ -73,19 +73,17 @@ def _written(generation: Generation, row: int, does: str, labels: tuple[str, ...
 
 def _labels(collection: Collection, row: int, does: str, form: FormData) -> tuple[str, ...]:
     """The labels that the document shall have."""
-    told = [str(label) for label in form.getlist("label")]
-    other, several = text(form, "to").strip(), collection.categories is not None and collection.categories.several
-    if does == MOVE and not several:
-        told = []
-    wanted = [*told, *([other] if other and (does == MOVE or several) else [])]
-    if not wanted:
+    several = collection.categories is not None and collection.categories.several
+    told = [] if does == MOVE and not several else [str(label) for label in form.getlist("label")]
+    other = [text(form, "to")] if text(form, "to") and (does == MOVE or several) else []
+    if not told and not other:
         raise UsageError("choose the category that the document belongs to", hint="one of the list, then Move")
     now = collection.documents.labels_of([row])[0]
     known = {*(collection.categories.names if collection.categories is not None else ()), *now}
-    strange = [label for label in wanted if label not in known]
-    if strange:
+    if not known.issuperset([*told, *other]):
         known |= set(collection.documents.label_counts())
-        strange = [label for label in strange if label not in known]
+    wanted = [label if label in known else label.strip() for label in [*told, *other]]
+    strange = [label for label in wanted if label not in known]
     if strange:
         near = nearest(strange[0], [(label, 1) for label in sorted(known)], 3)
         raise UsageError(f"there is no category {strange[0][:60]!r}", hint=" or ".join(near) or "one of the list")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from topiarist.files.told import MOST, Told, spread
 Array = np.ndarray[Any, Any]
 JUDGED = MOST  # documents that are looked at; of more, some that are spread evenly
 STEPS = 100  # of the certainty that may be asked for, from 0 to 99 %
+KEPT = 4  # models whose answers are remembered
 LEFT = -1  # level of a document that is certain enough nowhere
 
 
@@ -104,17 +104,20 @@ def certainty_of(categories: Categories, basis: HeldOut, share: Array, score: Ar
     return share.astype(np.float32)
 
 
-_known: WeakKeyDictionary[Any, tuple[int, Filing]] = WeakKeyDictionary()
+_known: OrderedDict[tuple[int, int], Filing] = OrderedDict()
 _lock = threading.Lock()
 
 
 def filing(view: View, categories: Categories) -> Filing:
     """The documents of a collection with their categories; worked out once for a model, whatever the tree becomes."""
+    key = id(categories.model), view.n_docs  # what is remembered holds the model, so that no other has its number
     with _lock:
-        known = _known.get(categories.model)
-        if known is None or known[0] != view.n_docs:
-            known = _known[categories.model] = view.n_docs, _made(view, categories)
-        return known[1]
+        if key not in _known:
+            _known[key] = _made(view, categories)
+        _known.move_to_end(key)
+        while len(_known) > KEPT:
+            _known.popitem(last=False)
+        return _known[key]
 
 
 def _made(view: View, categories: Categories) -> Filing:

@@ -44,7 +44,8 @@ class View:
         self.tree = collection.outline.tree
         self.beside: tuple[tuple[str, Callable[[], View]], ...] = ()  # other collections to compare with, by name
         self._lock = threading.RLock()
-        self.remembered = Memory()
+        self.remembered = Memory()  # while this state lasts
+        self.numbers = Memory()  # what names do not touch: taken over by the next state if the tree keeps its form
 
     @classmethod
     def open(cls, folder: str, earlier: View | None = None) -> View:
@@ -61,7 +62,7 @@ class View:
             return
         vars(own).update({name: vars(old)[name] for name in _OF_PARTS if name in vars(old)})
         if _form(self) == _form(earlier):
-            self.remembered = earlier.remembered
+            self.numbers = earlier.numbers
             vars(self).update({name: vars(earlier)[name] for name in _OF_FORM if name in vars(earlier)})
 
     @property
@@ -135,7 +136,7 @@ class View:
             found: Array = self.collection.shares @ self.mask[:, node].astype(np.float32)
             return found
 
-        return self.remembered(("shares", node), made)
+        return self.numbers(("shares", node), made)
 
     def warm(self) -> None:
         """Work out what most pages need, so that the first of them is as quick as the others."""
@@ -163,7 +164,7 @@ class View:
             ranks[order] = np.arange(self.n_docs)
             return ranks
 
-        return self.remembered(("rank", sort), made)
+        return self.numbers(("rank", sort), made)
 
     def listed(self, node: int, sort: str, show: str) -> Array:
         """The rows of the documents of a node. ``show``: all, here (mostly in this topic), or hard (to place)."""
@@ -180,7 +181,7 @@ class View:
                 return rows[np.lexsort((rows, -self.lengths[rows], -shares[rows].round(4)))]
             return rows[np.argsort(self.rank(sort)[rows], kind="stable")]
 
-        return self.remembered(("listed", node, sort, show), made)
+        return self.numbers(("listed", node, sort, show), made)
 
     @cached_property
     def columns(self) -> dict[str, int]:

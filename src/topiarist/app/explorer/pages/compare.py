@@ -11,6 +11,7 @@ from fastapi import Query
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.values import Choice, TopicLine, counted, topic_line
 from topiarist.app.explorer.view import View
+from topiarist.files.judgements import Judgements
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -70,19 +71,12 @@ class Labelled:
         return sorted(range(len(self.names)), key=lambda code: (-self.sizes[code], self.names[code]))[:LABELS]
 
 
-def labels_by_row(view: View) -> list[tuple[int, str]]:
-    """The first label of each document that has one."""
-    sql = "SELECT row, label FROM labels WHERE place = 0 ORDER BY row"
-    return view.remembered(
-        "labels", lambda: [(row, label) for row, label in view.collection.generation.database.all(sql)]
-    )
-
-
 def labelled(view: View) -> Labelled:
-    """All labels, read once."""
+    """All labels, read once, and again when people have judged some."""
+    database = view.collection.generation.database
 
     def read() -> Labelled:
-        found = view.collection.generation.database.all("SELECT DISTINCT row, label FROM labels")
+        found = database.all("SELECT DISTINCT row, label FROM labels")
         names = tuple(sorted({label for _, label in found}))
         code = {label: number for number, label in enumerate(names)}
         rows = np.fromiter((row for row, _ in found), np.int64, len(found))
@@ -90,7 +84,7 @@ def labelled(view: View) -> Labelled:
         known = rows < view.n_docs  # a document may be added while this is read
         return Labelled(rows[known], codes[known], names, np.bincount(codes[known], minlength=len(names)))
 
-    return view.remembered("all labels", read)
+    return view.remembered(("all labels", Judgements(database).last_number()), read)
 
 
 def load(view: View, ask: Ask) -> ComparePage:

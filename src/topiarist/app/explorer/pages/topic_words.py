@@ -114,7 +114,7 @@ def _document_counts(view: View, node: int) -> dict[str, int]:
         rows = np.flatnonzero(view.shares_under(node) >= CERTAIN)
         return _Counts(view, np.bincount(counts[rows].indices, minlength=counts.shape[1]))
 
-    return view.remembered(("documents", node), made)
+    return view.numbers(("documents", node), made)
 
 
 def homes_of(view: View, word: str, n: int = HOMES) -> tuple[Home, ...]:

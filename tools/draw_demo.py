@@ -34,7 +34,7 @@ def main(folder: Path) -> None:
 def draw_tree(path: Path) -> None:
     """Grow the tree and draw it."""
     corpus = Corpus.from_documents(demo_documents(), CountSettings(phrases=PhraseSettings()), keep_texts=False)
-    figures.save(grow_tree(corpus).draw, str(path))
+    figures.save(grow_tree(corpus, language="en").draw, str(path))
 
 
 def draw_topics(path: Path) -> None:

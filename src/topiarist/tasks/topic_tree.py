@@ -109,11 +109,13 @@ def grow_tree(
     seed: int = 0,
     n_threads: int | None = None,
     verbose: bool = False,
+    language: str = "",
 ) -> TopicTree:
     """Grow a tree of topics and describe its nodes. Without ``n_leaves`` held-out tokens choose their number.
 
     Words of more than half of the documents are set aside first: they are the general language of the collection, in
-    whatever language it is written, and belong to the root.
+    whatever language it is written, and belong to the root. Where the ``language`` is told (``"en"``), its function
+    words name no topic.
     """
     special, general = set_general_words_aside(corpus)
     filled = special.n_docs - special.n_empty
@@ -130,7 +132,7 @@ def grow_tree(
     from topiarist.tasks.cam import CAM  # estimators take a second to load
 
     model = CAM(n_leaves, growth=growth, random_state=seed, n_threads=n_threads, verbose=int(verbose))
-    found = describe_tree(model.fit(special.counts), special, general, n_words=n_words)
+    found = describe_tree(model.fit(special.counts), special, general, n_words=n_words, language=language)
     return replace(found, n_tokens=corpus.n_tokens, n_words=corpus.n_words)
 
 

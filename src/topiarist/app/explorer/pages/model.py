@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.values import counted, name_of
+from topiarist.app.explorer.values import Choice, counted, name_of
 from topiarist.app.explorer.view import View
 from topiarist.files import facts, log
 from topiarist.files.shaping import told
+from topiarist.files.state import TREE
 
 KINDS = {
     "cam": "a cluster-abstraction model", "hplsa": "a hierarchical probabilistic semantic model",
     "ggm": "a mixture of Gaussians with its hierarchy", "labels": "a categoriser of given labels",
 }  # fmt: skip
-SHARED, OF = 12, 20  # words that two topics have in common, of as many, to be told
+SHARED, OF, FEWEST = 0.6, 20, 5  # of their first words, of how many, and of how few, to say that two topics are alike
 PROBLEMS, EDITS = 20, 20
+WARNINGS, STEPS = 20, 100  # to be read, and to be drawn
+USUAL = {
+    "stop_words": "none", "stem": None, "phrases": False, "numbers": False, "min_documents": 3, "model": "cam",
+    "topics": None, "hierarchy": None, "online": False,
+}  # fmt: skip
 KEYS = (
     ("/", "search field"), ("j k", "next, previous item or document"), ("Enter", "open"),
     ("u", "up: document, list, topic, parent"), ("[ ]", "previous, next neighbour of a topic"),
@@ -57,7 +64,9 @@ class Warned:
     """Something that may be wrong, and what to do about it."""
 
     text: str
+    topics: tuple[Choice, ...]
     address: str
+    action: str
 
 
 @dataclass(frozen=True)
@@ -84,6 +93,8 @@ class ModelPage:
     reason: str
     figures: tuple[Figure, ...]
     curve: tuple[Point, ...]
+    curve_said: str  # which tree the curve belongs to
+    objective: tuple[tuple[int, float], ...]  # after rounds of the last fit
     warnings: tuple[Warned, ...]
     problems: tuple[Left, ...]
     n_problems: int
@@ -96,21 +107,57 @@ def load(view: View, ask: Ask) -> ModelPage:
     """Fill the page."""
     collection = view.collection
     known, database = collection.description.facts, collection.generation.database
-    entries = log.history(database, limit=EDITS)
-    recipe = collection.settings.get("recipe", {})
+    entries = log.history(database)
     kind = KINDS.get(collection.state.model, collection.state.model)
-    grown = next((entry.time[:16].replace("T", " ") for entry in reversed(log.history(database))), "")
+    grown, same = entries[-1].time[:16].replace("T", " ") if entries else "", _as_grown(view, entries)
+    seed = collection.settings.get("recipe", {}).get("seed", 0)
+    again = "" if same else " It was shaped and fitted again since then."
     return ModelPage(
         f"{kind[:1].upper()}{kind[1:]} with {counted(len(view.tree), 'topic')}, of which "
-        f"{counted(len(view.tree.leaves), 'is', 'are')} last, grown {grown} UTC with seed {recipe.get('seed', 0)}.",
-        f"{known.get('reason', '')}.", _figures(view, known), _curve(known), _warnings(view),
+        f"{counted(len(view.tree.leaves), 'is', 'are')} last, grown {grown} UTC with seed {seed}.{again}",
+        f"Why this size: {known['reason']}." if same and known.get("reason") else "",
+        _figures(view, known, same), _curve(known), _curve_said(known, same), _objective(view),
+        view.remembered("warnings", lambda: _warnings(view)),
         tuple(Left(one.source, one.reason) for one in facts.problems(database, limit=PROBLEMS)),
-        facts.n_problems(database), tuple(Done(one.time[:16].replace("T", " "), told(one)) for one in entries),
-        command(recipe, collection.settings), KEYS,
+        facts.n_problems(database),
+        tuple(Done(one.time[:16].replace("T", " "), told(one)) for one in entries[:EDITS]),
+        command(collection.settings), KEYS,
     )  # fmt: skip
 
 
-def _figures(view: View, known: Any) -> tuple[Figure, ...]:
+def _as_grown(view: View, entries: list[log.Edit]) -> bool:
+    """Whether the tree is the one that was grown: no fit has come between."""
+    if not entries:
+        return True
+    first = log.state(view.collection.generation.database, entries[-1].after).get("parts", {})
+    return bool(first.get(TREE, "") == view.collection.state.parts.get(TREE))
+
+
+def _curve_said(known: Any, same: bool) -> str:
+    if not known.get("curve"):
+        return ""
+    leaves = known["curve"]["n_leaves"][known["curve"]["place"]]
+    if same:
+        return f"How well trees of so many last topics foretell unseen words. The one with {leaves:,} was chosen."
+    return (
+        f"These are the trees that were tried when the collection was grown; the one with {leaves:,} last topics was "
+        "chosen. The tree of today was shaped and fitted again, and is not among them."
+    )
+
+
+def _objective(view: View) -> tuple[tuple[int, float], ...]:
+    """What a fit makes larger, round by round, where the model has kept it; of many rounds some."""
+
+    def made() -> tuple[tuple[int, float], ...]:
+        known = [float(one) for one in getattr(view.collection.model, "history_", ())]
+        step = max(1, -(-len(known) // STEPS))
+        places = sorted({*range(0, len(known), step), len(known) - 1}) if known else []
+        return tuple((place + 1, known[place]) for place in places if math.isfinite(known[place]))
+
+    return view.remembered("objective", made)
+
+
+def _figures(view: View, known: Any, same: bool) -> tuple[Figure, ...]:
     tree, vocabulary = view.collection.tree, view.collection.counting.vocabulary
     nodes = [node for place, node in enumerate(tree.nodes) if place != view.tree.root and node.words]
     words = [word for node in nodes for word in node.words[:10]]
@@ -124,9 +171,10 @@ def _figures(view: View, known: Any) -> tuple[Figure, ...]:
                f"{counted(hard, 'document')} of which no last topic has more than half"),
         Figure("coherence", f"{coherence:.2f}", "of the words of topics (NPMI): 0 is chance, above 0.1 reads well"),
         Figure("word diversity", f"{len(set(words)) / max(len(words), 1):.0%}",
-               "of the first ten words of topics are in no other topic; above 70 % is usual"),
+               f"of the {len(words):,} first words of topics, ten of each, are different words: at 100 % no two topics "
+               "share one, above 70 % is usual, below 50 % topics repeat each other"),
     ]  # fmt: skip
-    if known.get("curve"):
+    if known.get("curve") and same:
         curve = known["curve"]
         perplexity = curve["perplexity"][curve["place"]]
         found.append(
@@ -151,33 +199,43 @@ def _warnings(view: View) -> tuple[Warned, ...]:
     """What looks wrong: topics of the same words, empty topics, too many documents that are hard to place."""
     nodes, found = view.collection.tree.nodes, []
     sets = {leaf: set(nodes[leaf].words[:OF]) for leaf in view.tree.leaves}
-    for one, two in combinations(view.tree.leaves, 2):
-        common = len(sets[one] & sets[two])
-        if common >= SHARED:
-            text = f"{name_of(view, one)} and {name_of(view, two)} share {common} of {OF} words: consider merging them."
-            address = addresses.shape("merge", view.shape.topics[one], other=view.shape.topics[two], ready=1)
-            found.append(Warned(text, address))
+    alike = [(len(sets[one] & sets[two]), one, two) for one, two in combinations(view.tree.leaves, 2)]
+    for common, one, two in sorted(
+        (pair for pair in alike if pair[0] >= SHARED), key=lambda pair: (-pair[0], pair[1:])
+    ):
+        text = f"Two topics share {common} of {OF} words: consider merging them."
+        address = addresses.shape("merge", view.shape.topics[one], other=view.shape.topics[two], ready=1)
+        found.append(Warned(text, _links(view, one, two), address, "Merge them…"))
     for leaf in view.tree.leaves:
         if view.sizes[leaf] == 0 and len(view.tree) > 1:
-            topic = view.shape.topics[leaf]
-            found.append(Warned(f"{name_of(view, leaf)} has no documents: consider deleting it.",
-                                addresses.shape("delete", topic, ready=1)))  # fmt: skip
+            address = addresses.shape("delete", view.shape.topics[leaf], ready=1)
+            found.append(Warned("A topic has no documents: consider deleting it.", _links(view, leaf), address,
+                                "Delete it…"))  # fmt: skip
     if view.hard_sizes[view.tree.root] > 0.2 * view.n_docs:
         text = "More than a fifth of the documents are hard to place: there may be too many topics, or too few words."
-        found.append(Warned(text, addresses.topic(view.shape.topics[view.tree.root], show="hard")))
-    return tuple(found[:20])
+        address = addresses.topic(view.shape.topics[view.tree.root], show="hard")
+        found.append(Warned(text, (), address, "Look at them"))
+    return tuple(found[:WARNINGS])
 
 
-def command(recipe: dict[str, Any], settings: dict[str, Any]) -> str:
-    """The command that grows the same tree again, as far as the settings tell."""
-    source = settings.get("source", "SOURCE")
-    parts = ["topiarist", "grow", *([str(one) for one in source] if isinstance(source, list) else [str(source)])]
-    usual = {
-        "stop_words": "none", "stem": None, "phrases": False, "numbers": False, "min_documents": 3, "model": "cam",
-        "topics": None, "hierarchy": None, "online": False,
-    }  # fmt: skip
-    for name, value in recipe.items():
-        if name in usual and value != usual[name]:
-            option = f"--{name.replace('_', '-')}"
-            parts += [option] if value is True else [option, str(value)]
-    return shlex.join([*parts, "--seed", str(recipe.get("seed", 0))])
+def _links(view: View, *nodes: int) -> tuple[Choice, ...]:
+    return tuple(Choice(name_of(view, node), addresses.topic(view.shape.topics[node]), False) for node in nodes)
+
+
+def command(settings: dict[str, Any], *, paths: bool = True) -> str:
+    """What grows the same tree again: the command as it was typed, or the call. ``paths``: files may be named."""
+    recipe, typed = settings.get("recipe", {}), settings.get("command")
+    told = {name: value for name, value in recipe.items() if name in USUAL and value != USUAL[name]}
+    seed = recipe.get("seed", 0)
+    if typed and paths:
+        seeded = any(part == "--seed" or part.startswith("--seed=") for part in typed)
+        return shlex.join([*map(str, typed), *([] if seeded else ["--seed", str(seed)])])
+    if not typed and paths:
+        given = ", ".join(f"{name}={value!r}" for name, value in {**told, "seed": seed}.items() if name != "hierarchy")
+        return f"Collection.grow(documents, folder, Recipe({given}))"
+    parts = ["topiarist", "grow", "SOURCE"]
+    for name, value in told.items():
+        option = f"--{name.replace('_', '-')}"
+        said = "FILE" if name == "hierarchy" or (name == "stop_words" and not str(value).isalpha()) else str(value)
+        parts += [option] if value is True else [option, said]
+    return shlex.join([*parts, "--seed", str(seed)])

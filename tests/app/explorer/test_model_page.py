@@ -1,0 +1,77 @@
+"""The model page: which tree its numbers belong to, what it warns of, how to make it again."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.app.explorer.conftest import documents
+from topiarist.app.explorer.pages import model
+from topiarist.app.explorer.server import explorer
+from topiarist.app.explorer.view import View
+from topiarist.files import facts
+from topiarist.files.collection import Collection
+from topiarist.tasks.shape.edits import Merge
+from topiarist.text.documents import Problem
+
+
+@pytest.fixture
+def view(copied):
+    with Collection.open(copied) as collection:
+        yield View(collection)
+
+
+def test_the_line_of_the_last_fit_is_that_of_the_model(view):
+    page = model.load(view, model.Ask())
+    known = view.collection.model.history_
+    assert len(known) > 1
+    assert page.objective == tuple((place + 1, float(value)) for place, value in enumerate(known))
+
+
+def test_of_many_rounds_some_are_drawn_and_the_last_is_among_them(view):
+    vars(view.collection)["model"] = SimpleNamespace(history_=[float(one) for one in range(1_234)])
+    drawn = model.load(view, model.Ask()).objective
+    assert len(drawn) <= model.STEPS + 1
+    assert drawn[0] == (1, 0.0)
+    assert drawn[-1] == (1_234, 1_233.0)
+
+
+def test_after_a_fit_the_curve_is_said_to_be_of_the_tree_before(tmp_path):
+    with Collection.grow(documents(300), tmp_path / "grown.topiary") as collection:
+        before = model.load(View(collection), model.Ask())
+        leaves = collection.outline.tree.leaves
+        topics = [collection.outline.topics[leaf] for leaf in leaves[:2]]
+        collection.shape([Merge(tuple(topics))])
+        after = model.load(View(collection), model.Ask())
+    assert before.curve == after.curve != ()
+    assert "was chosen" in before.curve_said
+    assert "is not among them" in after.curve_said
+    named = [{one.name for one in page.figures} for page in (before, after)]
+    assert named[0] - named[1] == {"held-out perplexity"}
+    assert "fitted again" in after.sentence
+    assert "fitted again" not in before.sentence
+    assert after.reason == ""
+
+
+def test_topics_of_the_same_words_are_named_with_a_way_to_merge_them(view):
+    one, two = view.tree.leaves[:2]
+    nodes = list(view.collection.tree.nodes)
+    nodes[two] = replace(nodes[two], words=nodes[one].words)
+    vars(view.collection)["tree"] = replace(view.collection.tree, nodes=tuple(nodes))
+    warned = model.load(view, model.Ask()).warnings[0]
+    n = len(nodes[one].words)
+    assert warned.text == f"Two topics share {n} of {n} words: consider merging them."
+    assert [choice.name for choice in warned.topics] == [view.names[one], view.names[two]]
+    assert "edit=merge" in warned.address
+
+
+def test_what_was_not_read_is_told_with_its_reason(copied):
+    with Collection.open(copied) as collection, collection.folder.writing() as generation:
+        many = [Problem(f"{number}.pdf", "it is encrypted") for number in range(25)]
+        facts.add_problems(generation.database, many)
+    with TestClient(explorer(copied), base_url="http://127.0.0.1") as client:
+        text, data = client.get("/model").text, client.get("/model.json").json()
+    assert data["n_problems"] == 25
+    assert "25 files or rows were left out; the first 20:" in text
+    assert '<th scope="row">0.pdf</th><td>it is encrypted</td>' in text

@@ -113,7 +113,7 @@ MODULES: tuple[tuple[str, str, tuple[str, ...] | None], ...] = (
         ("TopiaristError", "UsageError", "InputError", "DamagedError", "ResourceError"),
     ),
 )
-WHOLE_DOCSTRING = {"PLSA", "grow_tree", "read", "Columns", "Limits", "CountSettings", "TextCounter"}
+WHOLE_DOCSTRING = {"PLSA", "grow_tree", "read", "Columns", "Limits", "CountSettings", "TextCounter", "report"}
 MADE_ELSEWHERE = {"Reading", "Collection"}  # not by calling the class
 COLOURS = ("FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS")
 

@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from topiarist import metrics as metrics
+    from topiarist.app.explorer.report import report as report
     from topiarist.counts.corpus import Corpus as Corpus
     from topiarist.files.collection import Collection as Collection
     from topiarist.hierarchy.tree import Tree as Tree
@@ -42,6 +43,7 @@ _HOMES = {
     "PLSA": "topiarist.tasks.plsa",
     "PMM": "topiarist.tasks.pmm",
     "Tree": "topiarist.hierarchy.tree",
+    "report": "topiarist.app.explorer.report",
 }
 
 __all__ = [
@@ -61,6 +63,7 @@ __all__ = [
     "Tree",
     "__version__",
     "metrics",
+    "report",
 ]
 
 

@@ -277,9 +277,17 @@ def test_a_report_opens_from_the_disk_and_asks_for_nothing(browser, folder, tmp_
     assert "400 documents" in heading(page)
     page.fill("#filter", "racket")
     assert 0 < page.locator(".topic-card:visible").count() < page.locator(".topic-card").count()
-    page.fill("#filter", "")
-    page.locator(".topic-card .item a").first.click()
-    page.wait_for_selector("details.document[open] .text")
+    page.press("#filter", "Enter")
+    assert "racket" in page.evaluate("document.activeElement.dataset.words")
+    page.keyboard.press("/")
+    page.keyboard.press("Escape")
+    assert page.locator(".topic-card:visible").count() == page.locator(".topic-card").count()
+    page.locator(".topic-card .item a").nth(7).click()
+    page.wait_for_selector("#reading-text span")
+    found = Axe().run(page, options=RULES).response["violations"]
+    assert [(one["id"], one["nodes"][0]["html"][:100]) for one in found] == []
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#reading", state="hidden")
     assert asked == [path.as_uri()]
     assert problems == []
     found = Axe().run(page, options=RULES).response["violations"]

@@ -1,16 +1,47 @@
 """The report: one file, the same bytes for the same model, nothing in it that was not asked for."""
 
+import base64
 import html
+import json
+import random
 import re
+import zlib
 
 import pytest
 from typer.testing import CliRunner
 
-from tests.app.explorer.conftest import HOSTILE
+import topiarist
+from tests.app.explorer.conftest import HOSTILE, made
+from topiarist.app.cli import bar
 from topiarist.app.cli.commands import app
+from topiarist.app.explorer import embedding
+from topiarist.app.explorer import report as writing
+from topiarist.app.explorer.pages.coloured import coloured
 from topiarist.app.explorer.report import SAID, write_report
+from topiarist.app.explorer.view import View
 from topiarist.errors import UsageError
+from topiarist.files import facts
 from topiarist.files.collection import Collection
+from topiarist.files.learning import learn
+from topiarist.files.marks import Marks
+from topiarist.files.recipe import Recipe
+from topiarist.tasks.shape.edits import Describe, Rename
+from topiarist.text.documents import Document, Problem
+
+
+def unpacked(text):
+    """The blocks of texts in a report: the row of the first document, looks, documents."""
+    found = re.findall(r'<script type="text/plain" class="texts" data-first="(\d+)">([^<]*)</script>', text)
+    return [(int(first), json.loads(zlib.decompress(base64.b64decode(packed)))) for first, packed in found]
+
+
+def units(text):
+    """A text as a browser counts its signs."""
+    return text.encode("utf-16-le")
+
+
+def between(text, start, length):
+    return units(text)[2 * start : 2 * (start + length)].decode("utf-16-le")
 
 
 @pytest.mark.parametrize("documents", ["typical", "all", "none"])
@@ -37,8 +68,9 @@ def test_it_holds_what_it_says_and_no_more(folder, tmp_path):
     assert not any(title in none for title in titles)
     assert all(word in none for word in words)
     assert 3 < sum(title in typical for title in titles) < len(titles)
-    plain = re.sub(r"<[^>]+>", "", everything)
-    assert all(text in plain for text in every)
+    assert [one[3] for _, block in unpacked(everything) for one in block["documents"]] == every
+    listed = html.unescape(everything)
+    assert all(title in listed for title in titles)
 
 
 def test_it_needs_nothing_else(folder, tmp_path):
@@ -57,7 +89,117 @@ def test_hostile_text_stays_text_in_a_report(hostile, tmp_path):
         write_report(collection, tmp_path / "report.html", "all")
     text = (tmp_path / "report.html").read_text("utf-8")
     assert not any(trick in text for trick in HOSTILE[:3])
-    assert text.count("<script") == 1
+    assert text.count("<script") == 1 + len(unpacked(text))
+    assert text.count('<script type="module">') == 1
+
+
+SECRETS = ("Verdant", "Kestrel", "Ptarmigan", "Osprey", "Gannet", "Fulmar", "Curlew", "Merlin")
+
+
+@pytest.fixture
+def confidential(tmp_path):
+    """A collection in which everything that is not a word of many texts has a word of its own."""
+    rng = random.Random(0)
+    title, id, label, source, note, name, tag, problem = SECRETS
+    found = []
+    for number in range(150):
+        plain = made(number, rng)
+        found.append(
+            Document(f"/home/{id}/{number}", plain.text, f"{title}{number}", (f"{label}{number % 3}",), f"{source}.txt")
+        )
+    path = tmp_path / "Plover.topiary"
+    with Collection.grow(found, path, Recipe(topics=4)) as collection:
+        with collection.folder.writing() as generation:
+            facts.add_problems(generation.database, [Problem(problem, f"{problem} is damaged")])
+            Marks(generation.database).tag([0], tag)
+        learn(collection)
+        topic = collection.outline.topics[collection.outline.tree.leaves[0]]
+        collection.shape([Rename(topic, name), Describe(topic, note)], refit=False)
+    return path
+
+
+def test_without_documents_nothing_that_is_theirs_or_that_people_wrote_is_in_it(confidential, tmp_path):
+    with Collection.open(confidential) as collection:
+        for documents in ("none", "all"):
+            write_report(collection, tmp_path / f"{documents}.html", documents)
+    none = (tmp_path / "none.html").read_text("utf-8").casefold()
+    everything = (tmp_path / "all.html").read_text("utf-8").casefold()
+    hidden = [*SECRETS, "Plover", str(tmp_path), "/home/"]
+    assert [word for word in hidden if word.casefold() in none] == []
+    shown = [word for word in SECRETS if word.casefold() in everything]  # the test would see them
+    assert {"Verdant", "Ptarmigan", "Gannet", "Fulmar", "Merlin"} <= set(shown)
+    assert "1 file or row was left out." in none
+    assert "categories were learned" in none
+
+
+def test_a_command_with_paths_is_shown_only_where_documents_are(confidential, tmp_path):
+    command = ["topiarist", "grow", "/home/Kestrel/mail", "--stop-words", "/home/Kestrel/stop.txt"]
+    settings = {"command": command, "recipe": {"stop_words": "/home/Kestrel/stop.txt", "topics": 4, "seed": 3}}
+    assert writing.model.command(settings) == " ".join([*command, "--seed", "3"])
+    assert writing.model.command(settings, paths=False) == "topiarist grow SOURCE --stop-words FILE --topics 4 --seed 3"
+    called = {"recipe": {"topics": 4, "seed": 3}}
+    assert writing.model.command(called) == "Collection.grow(documents, folder, Recipe(topics=4, seed=3))"
+
+
+@pytest.mark.parametrize("which", ["folder", "hostile"])
+def test_packed_words_look_as_on_the_page_of_the_document(which, request, tmp_path):
+    with Collection.open(request.getfixturevalue(which)) as collection:
+        write_report(collection, tmp_path / "all.html", "all")
+        view = View(collection)
+        blocks = unpacked((tmp_path / "all.html").read_text("utf-8"))
+        for row in range(0, view.n_docs, 7):
+            first, block = next(one for one in reversed(blocks) if one[0] <= row)
+            text, runs = block["documents"][row - first][3:]
+            here, told = 0, []
+            for skip, length, look in zip(runs[::3], runs[1::3], runs[2::3], strict=True):
+                level, topic, unsure = block["looks"][look]
+                told.append((between(text, here + skip, length), f"l{level}{' unsure' * unsure}", topic))
+                here += skip + length
+            page = coloured(view, row, text, by="level", only=None, part=1).pieces
+            assert told == [(piece.text, piece.kind, piece.topic) for piece in page if piece.kind]
+
+
+def test_signs_beyond_two_bytes_are_counted_as_browsers_count_them(tmp_path):
+    words = "oil barrel crude tanker pipeline refinery"
+    found = [Document(str(number), f"😀 {words if number % 3 else 'goal'} 𝔘𝔫 {words} {number}") for number in range(12)]
+    with Collection.grow(found, tmp_path / "wide.topiary", Recipe(topics=1)) as collection:
+        ((_, block),) = unpacked("".join(writing.pieces(View(collection), "all")))
+    _, _, _, text, runs = block["documents"][1]
+    here, told = 0, []
+    for skip, length in zip(runs[::3], runs[1::3], strict=True):
+        told.append(between(text, here + skip, length))
+        here += skip + length
+    assert told == [*words.split(), "𝔘𝔫", *words.split()]
+
+
+def test_blocks_are_small_and_in_order(folder, monkeypatch):
+    monkeypatch.setattr(embedding, "BLOCK", 2_000)
+    heard = []
+    with Collection.open(folder) as collection:
+        blocks = list(embedding.packed(View(collection), lambda done, total: heard.append((done, total))))
+    assert len(blocks) > 20
+    assert [block.first for block in blocks[1:]] == [done for done, _ in heard[:-1]][: len(blocks) - 1]
+    assert heard[-1] == (400, 400)
+
+
+def test_outline_has_words_and_the_end_says_how_it_was_made(folder, tmp_path):
+    with Collection.open(folder) as collection:
+        topiarist.report(collection, tmp_path / "one.html")
+        leaf = collection.outline.tree.leaves[0]
+        words = collection.tree.nodes[leaf].words
+    size = topiarist.report(folder, tmp_path / "two.html", documents="typical")
+    text = (tmp_path / "one.html").read_text("utf-8")
+    assert text == (tmp_path / "two.html").read_text("utf-8")
+    assert size == len(text.encode())
+    outline = html.unescape(re.search(r'<div class="outline">.*?<h2 id="topics">', text, re.DOTALL)[0])
+    assert all(word in outline for word in words[:5])
+    end = html.unescape(text[text.index('id="made"') :])
+    assert "Recipe(topics=6, seed=0)" in end
+    assert f"topiarist {topiarist.__version__}" in end
+    assert "Everything was read." in end
+    categories = text[text.index('id="categories"') : text.index('id="labels"')]
+    assert "got their label" in categories
+    assert "law/bail" in categories
 
 
 def test_the_command_writes_it(folder, tmp_path):
@@ -68,3 +210,21 @@ def test_the_command_writes_it(folder, tmp_path):
     assert wrong.exit_code == 2
     with Collection.open(folder) as collection, pytest.raises(UsageError, match="not 'some'"):
         write_report(collection, tmp_path / "r.html", "some")
+
+
+def test_the_command_warns_of_a_large_file(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(writing, "LARGE", 1_000)
+    done = CliRunner().invoke(app, ["report", folder, "-o", str(tmp_path / "r.html")])
+    assert done.exit_code == 0
+    assert "Warning: a file this large is hard to send and to open." in done.output
+
+
+def test_a_bar_comes_after_a_while_and_only_on_a_terminal(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(bar.time, "monotonic", lambda: now[0])
+    with bar.Bar("Writing") as one:
+        for seconds, terminal, shown in ((1.0, True, 0), (3.0, False, 0), (3.0, True, 1)):
+            now[0] = seconds
+            monkeypatch.setattr(one.bar.console, "_force_terminal", terminal)
+            one(1, 2)
+            assert len(one.bar.tasks) == shown

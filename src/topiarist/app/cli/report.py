@@ -39,11 +39,12 @@ def register(app: typer.Typer) -> None:
     ) -> None:
         """Write a collection into one HTML file that opens anywhere and loads nothing."""
         with explained(debug=debug):
+            from topiarist.app.cli.bar import Bar
             from topiarist.app.explorer.report import LARGE, SAID, write_report
             from topiarist.files.collection import Collection
 
-            with Collection.open(folder) as collection:
-                size = write_report(collection, output, documents.value)
+            with Collection.open(folder) as collection, Bar("Writing texts") as bar:
+                size = write_report(collection, output, documents.value, bar)
             print(f"{output}: {size / 1e6:.1f} MB. {SAID[documents.value]}", file=sys.stderr)
             if size > LARGE:
                 print(

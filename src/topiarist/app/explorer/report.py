@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
+
+import numpy as np
 
 from topiarist import __version__
-from topiarist.app.explorer import frame
-from topiarist.app.explorer.pages import compare, model, overview, topic_words
-from topiarist.app.explorer.pages.coloured import coloured
+from topiarist.app.explorer import embedding, frame
+from topiarist.app.explorer.nameless import Nameless
+from topiarist.app.explorer.pages import categories, compare, model, overview, topic_words
 from topiarist.app.explorer.rendering import environment, own
 from topiarist.app.explorer.values import Step, TopicLine, path_to, titled, topic_line
 from topiarist.app.explorer.view import View
@@ -28,11 +30,12 @@ DOCUMENTS = ("typical", "all", "none")
 SAID = {
     "typical": "This report holds titles and a line of text of a few documents of each topic.",
     "all": "This report holds the full text of all documents.",
-    "none": "This report holds words and numbers only: no titles, no text of documents.",
+    "none": "This report holds words and numbers only: no titles, texts, labels, files or notes, no names of topics.",
 }
 TYPICAL, WORDS = 5, 15
+BATCH = 1_000  # titles at a time
 LARGE = 25 << 20  # bytes: more is hard to send and to open
-STYLE, SCRIPT = "style.css", "report.js"
+STYLES, SCRIPT = ("style.css", "report.css"), "report.js"
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class Card:
     note: str
     words: tuple[topic_words.OwnWord, ...]
     typical: tuple[Quoted, ...]
+    here: int  # documents that lie mostly here and in nothing below
 
 
 @dataclass(frozen=True)
@@ -64,37 +68,56 @@ class Report:
     name: str
     said: str
     documents: str
-    overview: overview.OverviewPage
+    sentence: str
+    blocks: tuple[overview.Block, ...]
     tree: frame.Row
     cards: tuple[Card, ...]
     labels: compare.ComparePage | None
+    categories: categories.CategoriesPage | None
     model: model.ModelPage
+    command: str
     version: str
 
 
-def write_report(collection: Collection, path: str | os.PathLike[str], documents: str = "typical") -> int:
-    """Write the report of a collection; how many bytes it has."""
+def report(
+    collection: Collection | str | os.PathLike[str], path: str | os.PathLike[str], documents: str = "typical"
+) -> int:
+    """Write a collection, or the one in a folder, into one HTML file that opens anywhere and loads nothing.
+
+    ``documents``: "typical" has titles and a line of text of a few, "all" every text with its words coloured by level,
+    "none" words and numbers only. Returns how many bytes the file has.
+    """
+    if isinstance(collection, Collection):
+        return write_report(collection, path, documents)
+    with Collection.open(collection) as opened:
+        return write_report(opened, path, documents)
+
+
+def write_report(
+    collection: Collection, path: str | os.PathLike[str], documents: str = "typical", tell: embedding.Tell | None = None
+) -> int:
+    """Write the report of a collection; how many bytes it has. ``tell`` hears how many texts are written."""
     if documents not in DOCUMENTS:
         raise UsageError(f"a report has {', '.join(DOCUMENTS)} documents, not {documents!r}", hint="typical")
     target = Path(path)
     if not target.absolute().parent.is_dir():
         raise UsageError(f"there is no folder {target.parent} to write the report into", hint=target.name)
-    view = View(collection)
+    view = Nameless(collection) if documents == "none" else View(collection)
     size = 0
     with new_file(target) as file:
-        for part in pieces(view, documents):
+        for part in pieces(view, documents, tell):
             size += file.write(part.encode("utf-8", "replace"))
     return size
 
 
-def pieces(view: View, documents: str) -> Iterator[str]:
+def pieces(view: View, documents: str, tell: embedding.Tell | None = None) -> Iterator[str]:
     """The text of the report, piece by piece: texts of documents are never all in memory."""
-    style, script = asset(STYLE), asset(SCRIPT)
+    style, script = "".join(map(asset, STYLES)), asset(SCRIPT)
     values: dict[str, Any] = {
         "page": _report(view, documents), "style": own(style), "script": own(script),
-        "link": _linker(view, documents),
+        "link": _link, "listed": lambda topic: _listed(view, topic),
         "policy": f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'",
-        "texts": _texts(view) if documents == "all" else (), "root": "", "token": "", "frame": None,
+        "texts": embedding.packed(view, tell) if documents == "all" else (), "root": "", "token": "", "frame": None,
     }  # fmt: skip
     yield from environment().get_template("report.html").generate(**values)
 
@@ -109,14 +132,18 @@ def _hash(text: str) -> str:
 
 
 def _report(view: View, documents: str) -> Report:
-    first = overview.load(view, overview.Ask())
-    nodes = _in_order(view)
-    labels = compare.load(view, compare.Ask()) if frame.has_labels(view) else None
+    first, told = overview.load(view, overview.Ask()), model.load(view, model.Ask())
+    labels = learned = None
+    if frame.has_labels(view):
+        labels, learned = compare.load(view, compare.Ask()), categories.load(view, categories.Ask())
+    secret = documents == "none"
+    settings = view.collection.settings
     return Report(
-        frame.shown_name(view), SAID[documents], documents, first,
+        "" if secret else frame.shown_name(view), SAID[documents], documents, first.sentence, first.blocks,
         frame.branch(view, view.tree.root, set(range(len(view.tree)))),
-        tuple(_card(view, node, documents) for node in nodes), labels if labels and labels.rows else None,
-        model.load(view, model.Ask()), __version__,
+        tuple(_card(view, node, documents) for node in _in_order(view)),
+        labels if labels and labels.rows and not secret else None, learned if learned and learned.learned else None,
+        told, model.command(settings, paths=not secret), __version__,
     )  # fmt: skip
 
 
@@ -134,6 +161,7 @@ def _card(view: View, node: int, documents: str) -> Card:
     return Card(
         topic_line(view, node), path_to(view, node), view.shape.notes.get(view.shape.topics[node], ""),
         topic_words.words_of(view, node, WORDS), tuple(_quoted(view, node, row) for row in rows),
+        int((view.homes == node).sum()),
     )  # fmt: skip
 
 
@@ -143,31 +171,21 @@ def _quoted(view: View, node: int, row: int) -> Quoted:
     return Quoted(row, titled(document.title, document.id, lead), document.date[:10], share, lead)
 
 
-def _texts(view: View) -> Iterator[dict[str, Any]]:
-    """Every document with its words coloured."""
-    for row, document in enumerate(view.collection.documents.iterate()):
-        painted = coloured(view, row, document.text, by="level", only=None, part=1)
-        rest = document.text[sum(len(piece.text) for piece in painted.pieces) :]
-        yield {
-            "row": row, "id": document.id, "title": titled(document.title, document.id, document.text[:90]),
-            "date": document.date[:10], "pieces": painted.pieces, "rest": rest,
-            "path": path_to(view, int(view.homes[row]))[1:],
-        }  # fmt: skip
+def _listed(view: View, topic: int) -> Iterator[Quoted]:
+    """Every document that lies mostly at a topic, the most typical first."""
+    node = view.shape.node(topic)
+    rows = np.flatnonzero(view.homes == node)
+    shares = view.shares_under(node)[rows]
+    order = np.lexsort((rows, -view.lengths[rows], -shares.round(4)))
+    for start in range(0, len(rows), BATCH):
+        some = order[start : start + BATCH]
+        known = view.collection.documents.many(rows[some], texts=False)
+        leads = view.leads([row for row, one in zip(rows[some].tolist(), known, strict=True) if not one.title.strip()])
+        for row, share, one in zip(rows[some].tolist(), shares[some].tolist(), known, strict=True):
+            yield Quoted(row, titled(one.title, one.id, leads.get(row, "")), one.date[:10], share, "")
 
 
-def _linker(view: View, documents: str) -> Any:
-    """Addresses of the explorer as places in the file; what is not in the file is nowhere."""
-    rows: dict[str, int] = {}
-    if documents == "all":
-        rows = {id: row for row, id in enumerate(view.collection.documents.ids())}
-
-    def link(address: str) -> str:
-        path = urlsplit(address).path
-        found = re.fullmatch(r"/topic/(\d+)", path)
-        if found:
-            return f"#topic-{found[1]}"
-        if path.startswith("/doc/") and unquote(path[5:]) in rows:
-            return f"#doc-{rows[unquote(path[5:])]}"
-        return "#top"
-
-    return link
+def _link(address: str) -> str:
+    """An address of the explorer as a place in the file; what is not in the file is its beginning."""
+    found = re.fullmatch(r"/topic/(\d+)", urlsplit(address).path)
+    return f"#topic-{found[1]}" if found else "#top"

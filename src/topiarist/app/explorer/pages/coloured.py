@@ -88,7 +88,7 @@ def spoken(view: View, row: int) -> _Spoken:
 
 def coloured(view: View, row: int, text: str, *, by: str, only: int | None, part: int) -> Coloured:
     """The text as it stands, in pieces."""
-    told, tokens = spoken(view, row), list(_tokens(view, text))
+    told, tokens = spoken(view, row), list(tokens_of(view, text))
     home = _home(view, row)
     parts = max(1, -(-len(tokens) // MOST_WORDS))
     part = min(part, parts)
@@ -117,7 +117,7 @@ def _home(view: View, row: int) -> int:
     return view.shape.class_nodes[int(shares.argmax())] if shares.any() else view.tree.root
 
 
-def _tokens(view: View, text: str) -> Iterator[tuple[str, int, int, int | None]]:
+def tokens_of(view: View, text: str) -> Iterator[tuple[str, int, int, int | None]]:
     """Words with their places and columns (−1: a general one, None: not counted); phrases in one piece."""
     counting = view.collection.counting
     phrases, words = set(counting.vocabulary.phrases), list(counting.settings.tokenizer.offsets(text))

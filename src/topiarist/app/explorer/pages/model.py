@@ -199,11 +199,12 @@ def _warnings(view: View) -> tuple[Warned, ...]:
     """What looks wrong: topics of the same words, empty topics, too many documents that are hard to place."""
     nodes, found = view.collection.tree.nodes, []
     sets = {leaf: set(nodes[leaf].words[:OF]) for leaf in view.tree.leaves}
-    alike = [(len(sets[one] & sets[two]), one, two) for one, two in combinations(view.tree.leaves, 2)]
-    for common, one, two in sorted(
-        (pair for pair in alike if pair[0] >= SHARED), key=lambda pair: (-pair[0], pair[1:])
-    ):
-        text = f"Two topics share {common} of {OF} words: consider merging them."
+    pairs = [(len(sets[one] & sets[two]), one, two) for one, two in combinations(view.tree.leaves, 2)]
+    for common, one, two in sorted(pairs, key=lambda pair: (-pair[0], pair[1:])):
+        of = min(len(sets[one]), len(sets[two]))
+        if of < FEWEST or common < SHARED * of:
+            continue
+        text = f"Two topics share {common} of {of} words: consider merging them."
         address = addresses.shape("merge", view.shape.topics[one], other=view.shape.topics[two], ready=1)
         found.append(Warned(text, _links(view, one, two), address, "Merge them…"))
     for leaf in view.tree.leaves:

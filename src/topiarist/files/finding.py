@@ -12,6 +12,7 @@ from topiarist.errors import UsageError
 from topiarist.files.fulltext import Index, Pieces
 from topiarist.files.queries import Filter, Query, parse
 from topiarist.hierarchy.levels import deepest_certain, node_posterior
+from topiarist.tasks.placed import CERTAIN
 from topiarist.tasks.search import Answer, Explanation
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ LIKE = "both"  # documents are alike in words and in meaning: more often of one 
 FEW = 5  # hits by words: below, meaning is offered
 NEAR = 100  # documents that are looked at to see where a meaning is at home
 LEAD = 160  # characters of a text that was found by meaning
-CERTAIN = 0.5  # share of a document under the topic that is shown as its place
-UNDER = 0.5  # share of a document under a topic for it to be there
 
 
 @dataclass(frozen=True)
@@ -220,7 +219,7 @@ def _allowed(collection: Collection, topics: Sequence[Filter]) -> Array | None:
         return None
     allowed = np.ones(len(collection), bool)
     for condition in topics:
-        there = collection.shares_under(collection.topic(condition.value)) >= UNDER
+        there = collection.shares_under(collection.topic(condition.value)) >= CERTAIN
         allowed &= ~there if condition.exclude else there
     return allowed
 

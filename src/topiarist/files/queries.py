@@ -50,6 +50,11 @@ class Term:
         return f'"{self.words}"{"*" * self.prefix}'
 
 
+def phrase(words: str) -> str:
+    """A word, or several in a row, as they are typed."""
+    return str(Term(words, phrase=" " in words))
+
+
 @dataclass(frozen=True)
 class Filter:
     """A condition on something other than the words."""
@@ -59,8 +64,7 @@ class Filter:
     exclude: bool = False
 
     def __str__(self) -> str:
-        value = f'"{self.value}"' if " " in self.value else self.value
-        return f"{'-' * self.exclude}{self.kind}:{value}"
+        return f"{'-' * self.exclude}{self.kind}:{phrase(self.value)}"
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from topiarist.tasks.placed import CERTAIN
+
 if TYPE_CHECKING:
     from topiarist.files.collection import Collection
 
-UNDER = 0.5  # share of a document under a topic for it to be there
 NOTABLE = 0.25  # of the hits in a topic, for it to be shown below its parent
 
 
@@ -36,7 +37,7 @@ def spread(collection: Collection, rows: Sequence[int]) -> tuple[Held, ...]:
     mask = tree.path_mask(outline.class_nodes).astype(np.float64)
     count = np.zeros(len(tree), np.int64)
     for start in range(0, len(rows), 1 << 14):
-        count += ((collection.shares[list(rows[start : start + (1 << 14)])] @ mask) >= UNDER).sum(axis=0)
+        count += ((collection.shares[list(rows[start : start + (1 << 14)])] @ mask) >= CERTAIN).sum(axis=0)
     found: list[Held] = []
     waiting = sorted(tree.children(tree.root), key=lambda node: count[node])
     while waiting:

@@ -18,10 +18,10 @@ from topiarist.counts.validation import token_counts
 from topiarist.files.collection import Collection
 from topiarist.files.documents import marks, pieces
 from topiarist.files.shaping import mark
+from topiarist.tasks.placed import CERTAIN as CERTAIN
 
 Array = np.ndarray[Any, Any]
 
-CERTAIN = 0.5  # of a document under a topic, for it to be its place
 LEAST = 0.01  # of a document under a topic, for it to be listed there
 BLOCK = 4_096  # documents whose shares are dense at once
 LEAD = 220  # characters of a text in a list

@@ -15,6 +15,7 @@ from topiarist.errors import UsageError
 from topiarist.files import finding
 from topiarist.files.collection import Collection
 from topiarist.files.finding import FEW, Found, FoundDocument
+from topiarist.files.queries import phrase
 from topiarist.files.spreading import Held, spread
 from topiarist.hierarchy.finding import nearest
 from topiarist.tasks.search import Explanation
@@ -62,7 +63,7 @@ def _find(collection: Collection, options: FindOptions) -> tuple[str, Found]:
             f"a search goes by {', '.join(finding.WAYS)}; got {options.by!r}",
             hint=f"--by {nearest(options.by, finding.WAYS).split(',')[0]}".replace("'", ""),
         )
-    query = " ".join(word if " " not in word or len(options.query) == 1 else f'"{word}"' for word in options.query)
+    query = " ".join(word if len(options.query) == 1 else phrase(word) for word in options.query)
     found = finding.search(collection, query, options.number, by=options.by, topic=options.topic, why=options.why)
     return query, found
 

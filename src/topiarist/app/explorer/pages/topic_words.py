@@ -9,6 +9,7 @@ import numpy as np
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.view import CERTAIN, View
+from topiarist.files.queries import phrase
 
 Array = np.ndarray[Any, Any]
 FLOOR = 0.01  # of a uniform share: less than that is "not there"
@@ -81,38 +82,24 @@ def _told(view: View, node: int, pairs: list[tuple[str, float | None]]) -> tuple
     root = node == view.tree.root
     return tuple(
         OwnWord(
-            word, share or 0.0, (share or 0.0) / largest, documents.get(word, 0),
-            addresses.search(_quoted(word), topic=None if root else topic), addresses.word(word),
+            word, share or 0.0, (share or 0.0) / largest,
+            int(documents[view.columns[word]]) if word in view.columns else 0,
+            addresses.search(phrase(word), topic=None if root else topic), addresses.word(word),
         )
         for word, share in pairs
     )  # fmt: skip
 
 
-def _quoted(word: str) -> str:
-    return f'"{word}"' if " " in word else word
+def _document_counts(view: View, node: int) -> Array:
+    """In how many documents that lie mostly under a topic each word of the vocabulary occurs."""
 
-
-class _Counts(dict[str, int]):
-    """Documents by word, looked up in arrays."""
-
-    def __init__(self, view: View, counts: Array) -> None:
-        super().__init__()
-        self.view, self.counts = view, counts
-
-    def get(self, word: str, default: Any = 0) -> Any:
-        column = self.view.columns.get(word)
-        return default if column is None else int(self.counts[column])
-
-
-def _document_counts(view: View, node: int) -> dict[str, int]:
-    """In how many documents that lie mostly under a topic each word occurs."""
-
-    def made() -> dict[str, int]:
+    def made() -> Array:
         counts = view.collection.counts
         if node == view.tree.root:
-            return _Counts(view, view.collection.counting.vocabulary.document_frequency)
+            return np.asarray(view.collection.counting.vocabulary.document_frequency)
         rows = np.flatnonzero(view.shares_under(node) >= CERTAIN)
-        return _Counts(view, np.bincount(counts[rows].indices, minlength=counts.shape[1]))
+        found: Array = np.bincount(counts[rows].indices, minlength=counts.shape[1])
+        return found
 
     return view.numbers(("documents", node), made)
 

@@ -117,7 +117,7 @@ def load(view: View, ask: Ask) -> ModelPage:
         f"{counted(len(view.tree.leaves), 'is', 'are')} last, grown {grown} UTC with seed {seed}.{again}",
         f"Why this size: {known['reason']}." if same and known.get("reason") else "",
         _figures(view, known, same), _curve(known), _curve_said(known, same), _objective(view),
-        view.remembered("warnings", lambda: _warnings(view)),
+        _warnings(view),
         tuple(Left(one.source, one.reason) for one in facts.problems(database, limit=PROBLEMS)),
         facts.n_problems(database),
         tuple(Done(one.time[:16].replace("T", " "), told(one)) for one in entries[:EDITS]),
@@ -138,7 +138,10 @@ def _curve_said(known: Any, same: bool) -> str:
         return ""
     leaves = known["curve"]["n_leaves"][known["curve"]["place"]]
     if same:
-        return f"How well trees of so many last topics foretell unseen words. The one with {leaves:,} was chosen."
+        return (
+            "How hard trees with few last topics (left) and many (right) find words that they have not seen: lower is "
+            f"better. The one with {leaves:,} was chosen."
+        )
     return (
         f"These are the trees that were tried when the collection was grown; the one with {leaves:,} last topics was "
         "chosen. The tree of today was shaped and fitted again, and is not among them."
@@ -199,11 +202,7 @@ def _warnings(view: View) -> tuple[Warned, ...]:
     """What looks wrong: topics of the same words, empty topics, too many documents that are hard to place."""
     nodes, found = view.collection.tree.nodes, []
     sets = {leaf: set(nodes[leaf].words[:OF]) for leaf in view.tree.leaves}
-    pairs = [(len(sets[one] & sets[two]), one, two) for one, two in combinations(view.tree.leaves, 2)]
-    for common, one, two in sorted(pairs, key=lambda pair: (-pair[0], pair[1:])):
-        of = min(len(sets[one]), len(sets[two]))
-        if of < FEWEST or common < SHARED * of:
-            continue
+    for common, of, one, two in view.remembered("alike", lambda: _alike(sets)):
         text = f"Two topics share {common} of {of} words: consider merging them."
         address = addresses.shape("merge", view.shape.topics[one], other=view.shape.topics[two], ready=1)
         found.append(Warned(text, _links(view, one, two), address, "Merge them…"))
@@ -217,6 +216,16 @@ def _warnings(view: View) -> tuple[Warned, ...]:
         address = addresses.topic(view.shape.topics[view.tree.root], show="hard")
         found.append(Warned(text, (), address, "Look at them"))
     return tuple(found[:WARNINGS])
+
+
+def _alike(sets: dict[int, set[str]]) -> list[tuple[int, int, int, int]]:
+    """Pairs of topics whose words are much the same: how many they share, of how many; those that share most first."""
+    found = []
+    for one, two in combinations(sets, 2):
+        common, of = len(sets[one] & sets[two]), min(len(sets[one]), len(sets[two]))
+        if of >= FEWEST and common >= SHARED * of:
+            found.append((common, of, one, two))
+    return sorted(found, key=lambda pair: (-pair[0], pair[2:]))[:WARNINGS]
 
 
 def _links(view: View, *nodes: int) -> tuple[Choice, ...]:

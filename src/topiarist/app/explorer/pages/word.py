@@ -12,6 +12,7 @@ from topiarist.app.explorer.pages.topic_words import Home, homes_of
 from topiarist.app.explorer.values import counted
 from topiarist.app.explorer.view import View
 from topiarist.files.fulltext import folded
+from topiarist.files.queries import phrase
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def load(view: View, ask: Ask) -> WordPage:
     column = view.columns.get(word)
     if column is not None:
         documents = int(view.collection.counting.vocabulary.document_frequency[column])
-        sentence = f"{counted(documents, 'document')} contain “{word}”; these topics explain why."
+        sentence = f"{counted(documents, 'document')} contain “{word}”. At these topics it is at home:"
     elif word in view.general:
         known = view.collection.generation.database.one("SELECT doc FROM vocabulary WHERE term = ?", (folded(word),))
         documents = int(known[0]) if known else 0
@@ -48,5 +49,4 @@ def load(view: View, ask: Ask) -> WordPage:
         )
     else:
         documents, sentence = 0, f"“{word}” is not counted here: too few documents have it, or none."
-    quoted = f'"{word}"' if " " in word else word
-    return WordPage(word, sentence, documents, homes, addresses.search(quoted))
+    return WordPage(word, sentence, documents, homes, addresses.search(phrase(word)))

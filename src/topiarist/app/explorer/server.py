@@ -33,6 +33,7 @@ from topiarist.app.explorer.pages import (
     trees,
     word,
 )  # fmt: skip
+from topiarist.app.explorer.pages.narrowing import counts_under
 from topiarist.app.explorer.posting import page_of
 from topiarist.app.explorer.view import View
 
@@ -129,9 +130,9 @@ def shown(request: Request, page: Page, ask: Any, view: View) -> HTMLResponse:
         value = page.load(view, ask)
         matching = None
         if isinstance(value, search.SearchPage) and value.total and value.query and value.by == "words":
-            with suppress(StoppedError):
+            with suppress(StoppedError), search.time_for(ask):
                 rows = search.word_rows(view, understood(value.query), None)
-                matching = search.counts_under(view, rows)
+                matching = counts_under(view, rows)
         return page_of(request, page.template, value, view, page.current(ask, value), matching)
 
     return HTMLResponse(desk.looked_at(view, made))

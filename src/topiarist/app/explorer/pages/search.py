@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
@@ -9,8 +10,9 @@ import numpy as np
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.asking import StoppedError, in_time, patience, understood
-from topiarist.app.explorer.pages import filtered
+from topiarist.app.explorer.asking import COUNTING, StoppedError, deadline, in_time, patience, understood
+from topiarist.app.explorer.pages import answers, filtered, narrowing
+from topiarist.app.explorer.pages.narrowing import Narrowing, Search
 from topiarist.app.explorer.values import (
     PER_PAGE,
     Choice,
@@ -18,13 +20,10 @@ from topiarist.app.explorer.values import (
     Paging,
     Step,
     TopicLine,
-    counted,
-    name_of,
     paging,
     path_to,
     read_among,
     titled,
-    topic_line,
 )  # fmt: skip
 from topiarist.app.explorer.view import CERTAIN, View
 from topiarist.errors import UsageError
@@ -32,11 +31,8 @@ from topiarist.files import finding
 from topiarist.files.fulltext import Index
 from topiarist.files.queries import Query as Parsed
 from topiarist.tasks.search import Explanation
-from topiarist.text.documents import Document
 
 LOOKED_AT = 200  # hits by meaning that tell where in the tree the answer is
-BRANCHES = 8  # topics of the answer
-ALSO = 6  # words the model ties to the query's
 
 
 @dataclass(frozen=True)
@@ -49,6 +45,7 @@ class Ask:
     tag: Annotated[str, Query(max_length=200, description="only with this tag")] = ""
     label: Annotated[str, Query(max_length=10_000, description="only with this label")] = ""
     page: Annotated[int, Query(ge=1, le=100_000)] = 1
+    all: Annotated[bool, Query(description="count all, however long it takes (within half a minute)")] = False
 
 
 @dataclass(frozen=True)
@@ -82,11 +79,15 @@ class SearchPage:
     meaning: str  # address of the same by meaning, where words find little
     total: int
     exact: bool
+    stopped: str  # that not all was counted, if so
+    count_all: str  # the address that counts all
     hits: tuple[HitLine, ...]
     branches: tuple[TopicLine, ...]
     more_branches: int
     within: tuple[Step, ...]
-    clear: str  # the address without the filter
+    clear: str  # the address without the topic
+    chips: tuple[Choice, ...]  # conditions that hold now, each an address without it
+    narrow: tuple[Narrowing, ...]
     also: tuple[Choice, ...]
     ways: tuple[Choice, ...]
     paging: Paging
@@ -95,51 +96,79 @@ class SearchPage:
 
 def load(view: View, ask: Ask) -> SearchPage:
     """Fill the page."""
-    only = {"tag": ask.tag or None, "label": ask.label or None}
-    here = {"by": None if ask.by == "words" else ask.by, "topic": ask.topic, **only}
+    with time_for(ask):
+        return _filled(view, ask)
+
+
+def time_for(ask: Ask) -> AbstractContextManager[None]:
+    """The time that a search has: more where somebody asked to count all."""
+    return deadline(COUNTING) if ask.all else nullcontext()
+
+
+def _filled(view: View, ask: Ask) -> SearchPage:
+    search = Search(ask.q, None if ask.by == "words" else ask.by, ask.topic, ask.tag or None, ask.label or None)
     if ask.topic is not None:
         view.shape.node(ask.topic)
-    found, trouble = _found(view, ask)
-    pages = paging(found.total, ask.page, lambda page: addresses.search(ask.q, **here, page=page))
+    found, trouble, late = _found(view, ask)
     matching = _matching(view, ask, found)
-    branches, more = _branches(view, matching, ask)
+    if not found.exact and len(matching):  # counted after all: the topics of the answer are those of all rows
+        found = replace(found, total=len(matching), exact=True)
+    late = late or not found.exact
+    pages = paging(found.total, ask.page, lambda page: search.address(page=page, all=1 if ask.all else None))
+    branches, more = narrowing.branches(view, matching, search)
     few = ask.by == "words" and found.total < finding.FEW and bool(understood(ask.q).terms)
-    node = None if ask.topic is None else view.shape.node(ask.topic)
     return SearchPage(
         ask.q, ask.by, _sentence(view, ask, found, branches), found.read_as, trouble or found.message,
-        tuple(Choice(word, addresses.search(word, **here), False) for word in found.suggestions),
-        addresses.search(ask.q, by="meaning", topic=ask.topic, **only) if few else "",
-        found.total, found.exact, _hits(view, ask, found, pages), branches, more,
-        () if node is None else path_to(view, node), addresses.search(ask.q, **here | {"topic": None}),
-        tuple(Choice(word, addresses.search(word), False) for word in _also(view, ask.q)),
-        tuple(Choice(way, addresses.search(ask.q, **here | {"by": None if way == "words" else way}), way == ask.by)
+        tuple(Choice(word, search.address(query=word), False) for word in found.suggestions),
+        search.address(by="meaning") if few else "",
+        found.total, found.exact, answers.stopped(found.total) if late else "",
+        search.address(all=1) if late and not ask.all else "",
+        _hits(view, ask, found, pages), branches, more,
+        () if ask.topic is None else path_to(view, view.shape.node(ask.topic)), search.address(topic=None),
+        narrowing.chips(understood(ask.q), search), narrowing.narrowings(view, matching, search),
+        tuple(Choice(word, addresses.search(word), False) for word in answers.also(view, ask.q)),
+        tuple(Choice(way, search.address(by=None if way == "words" else way), way == ask.by)
               for way in ("words", "meaning", "both")),
         pages,
-        tuple(Choice(text, addresses.export(kind, q=ask.q, **here), False)
+        tuple(Choice(text, addresses.export(kind, **{"q" if name == "query" else name: value
+                                                      for name, value in vars(search).items()}), False)
               for kind, text in (("csv", "CSV"), ("jsonl", "JSON lines"), ("txt", "titles"))) if found.total else (),
     )  # fmt: skip
 
 
-def _found(view: View, ask: Ask) -> tuple[finding.Found, str]:
-    """The answer, and what went wrong, in words: a query never fails."""
-    if ask.tag or ask.label:
-        try:
-            return filtered.found(view, _given(view, ask), ask.page), ""
-        except (UsageError, StoppedError) as error:
-            return finding.Found((), 0), f"{error.message[:1].upper()}{error.message[1:]}."
-    if not ask.q.strip():
-        return finding.Found((), 0), ""
-    query = understood(ask.q)
+def _found(view: View, ask: Ask) -> tuple[finding.Found, str, bool]:
+    """The answer; what went wrong, in words, since a query never fails; and whether there was no time for it."""
     try:
-        near = ask.by != "words" and bool(query.terms)
-        found = _page(view, ask, str(query), min(ask.page, LOOKED_AT // PER_PAGE) if near else ask.page)
-        if found.total and not found.hits and ask.page > 1:  # beyond the end: the last page
-            found = _page(view, ask, str(query), max(1, -(-found.total // PER_PAGE)))
-        if near:  # by meaning everything resembles everything a little
-            found = replace(found, total=min(found.total, LOOKED_AT), exact=True)
-        return replace(found, read_as=query.read_as), ""
-    except (UsageError, StoppedError) as error:  # a topic that is not there, or is called like others
-        return finding.Found((), 0), f"{error.message[:1].upper()}{error.message[1:]}."
+        return _asked(view, ask), "", False
+    except StoppedError:
+        return finding.Found((), 0, exact=False), "", True
+    except UsageError as error:  # a topic that is not there, or is called like others
+        return finding.Found((), 0), f"{error.message[:1].upper()}{error.message[1:]}.", False
+
+
+def _asked(view: View, ask: Ask) -> finding.Found:
+    if ask.tag or ask.label:
+        return filtered.found(view, _given(view, ask), ask.page)
+    if not ask.q.strip():
+        return finding.Found((), 0)
+    query = understood(ask.q)
+    near = ask.by != "words" and bool(query.terms)
+    found = _page(view, ask, str(query), min(ask.page, LOOKED_AT // PER_PAGE) if near else ask.page)
+    if found.total and not found.hits and ask.page > 1:  # beyond the end: the last page
+        found = _page(view, ask, str(query), max(1, -(-found.total // PER_PAGE)))
+    if near:  # by meaning everything resembles everything a little
+        found = replace(found, total=min(found.total, LOOKED_AT), exact=True)
+    return replace(found, read_as=query.read_as)
+
+
+def _sentence(view: View, ask: Ask, found: finding.Found, branches: tuple[TopicLine, ...]) -> str:
+    if ask.tag or ask.label:
+        return filtered.sentence(found.total, ask.q, ask.tag, ask.label)
+    if not ask.q.strip():
+        return answers.NOTHING
+    if ask.by != "words":
+        return answers.near(view, ask.q, ask.topic, min(found.total, LOOKED_AT))
+    return answers.sentence(view, ask.q, ask.topic, found, branches)
 
 
 def _given(view: View, ask: Ask) -> Any:
@@ -229,64 +258,3 @@ def word_rows(view: View, query: Parsed, topic: int | None) -> Any:
         there = view.shares_under(view.shape.node(wanted))[rows] >= CERTAIN
         rows = rows[~there if exclude else there]
     return rows
-
-
-def counts_under(view: View, rows: Any) -> Any:
-    """How many of some documents lie mostly under each node."""
-    at = np.bincount(view.homes[rows], minlength=len(view.tree))
-    return at @ view.tree.path_mask(range(len(view.tree)))
-
-
-def _branches(view: View, rows: Any, ask: Ask) -> tuple[tuple[TopicLine, ...], int]:
-    """The topics with most of the answer, in the order of the tree; each a way to narrow it."""
-    if not len(rows):
-        return (), 0
-    under = counts_under(view, rows)
-    some = [node for node in range(len(view.tree)) if under[node] and node != view.tree.root]
-    best = set(sorted(some, key=lambda node: (-under[node], node))[:BRANCHES])
-    ordered, waiting = [], [view.tree.root]
-    while waiting:
-        node = waiting.pop()
-        ordered += [node] if node in best else []
-        waiting += sorted(view.tree.children(node), key=lambda child: (under[child], -child))
-    by = None if ask.by == "words" else ask.by
-    lines = []
-    for node in ordered:
-        line = topic_line(view, node, int(under[node]))
-        narrowed = addresses.search(ask.q, by=by, topic=line.id, tag=ask.tag, label=ask.label)
-        lines.append(TopicLine(**{**vars(line), "address": narrowed}))
-    return tuple(lines), len(some) - len(best)
-
-
-def _also(view: View, text: str) -> list[str]:
-    """Own words of the topic that the query speaks of, as other words to try."""
-    query = understood(text)
-    words = " ".join(term.words for term in query.terms if not term.exclude)
-    counts = view.collection.counted([Document("query", words)]) if words else None
-    if counts is None or not counts.nnz:
-        return []
-    chosen = int(view.collection.placer.place(counts, CERTAIN).nodes[0])
-    if chosen == view.tree.root:
-        return []
-    said = set(words.casefold().split())
-    return [word for word in view.collection.tree.nodes[chosen].words if word not in said][:ALSO]
-
-
-def _sentence(view: View, ask: Ask, found: finding.Found, branches: tuple[TopicLine, ...]) -> str:
-    if ask.tag or ask.label:
-        return filtered.sentence(found.total, ask.q, ask.tag, ask.label)
-    if not ask.q.strip():
-        return "Type words, “phrases in quotes”, beginnings*, -not; or narrow with topic: tag: label: before: after:"
-    where = ""
-    if ask.topic is not None:
-        where = f" under {name_of(view, view.shape.node(ask.topic))}"
-    if ask.by != "words":
-        some = min(found.total, LOOKED_AT)
-        return f"The {counted(some, 'document')} most similar to “{ask.q}” in meaning{where}, the closest first."
-    number = f"{'' if found.exact else 'At least '}{counted(found.total, 'document')}"
-    most = max(branches, key=lambda line: (line.matching or 0, line.level), default=None)
-    mostly = ""
-    if most is not None and found.total > 1 and (most.matching or 0) > found.total / 2:
-        names = [step.name for step in path_to(view, view.shape.node(most.id))[1:]]
-        mostly = f", most of them under {' ▸ '.join(names)}"
-    return f"{number} match{'es' if found.total == 1 else ''} “{ask.q}”{where}{mostly}."

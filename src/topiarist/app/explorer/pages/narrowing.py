@@ -1,0 +1,182 @@
+"""Ways to narrow a search: by topic, date, kind of file, tag and label, each with how many documents it would leave."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from topiarist.app.explorer import addresses
+from topiarist.app.explorer.values import Choice, TopicLine, topic_line
+from topiarist.app.explorer.view import View
+from topiarist.files.queries import LONGEST, Filter, Query, Term, parse
+
+BRANCHES = 8  # topics of the answer
+SHOWN, DATES = 8, 12  # of each other kind, and of dates
+COUNTED = 5_000  # documents that are looked at; of more, as many that are spread evenly
+_OF = {
+    "date": "SELECT substr(date, 1, 7), count(*) FROM documents WHERE date <> '' AND {} GROUP BY 1",
+    "source": "SELECT source, count(*) FROM documents WHERE source <> '' AND {} GROUP BY 1",
+    "tag": "SELECT min(tag), count(DISTINCT row) FROM tags WHERE {} GROUP BY tag COLLATE NOCASE",
+    "label": "SELECT min(label), count(DISTINCT row) FROM labels WHERE {} GROUP BY label COLLATE NOCASE",
+}
+_AMONG = "row IN (SELECT value FROM json_each(?))"
+
+
+@dataclass(frozen=True)
+class Search:
+    """A search as its address has it."""
+
+    query: str
+    by: str | None = None
+    topic: int | None = None
+    tag: str | None = None
+    label: str | None = None
+
+    def address(self, **changed: Any) -> str:
+        """The same search, or one that differs."""
+        values = {**vars(self), **changed}
+        return addresses.search(values.pop("query"), **values)
+
+    def with_condition(self, *conditions: Filter) -> str:
+        """Narrowed: in the query where it can be typed there, else beside it; nothing where it cannot be said."""
+        known = parse(self.query)
+        typed = " ".join([known.read_as or self.query, *map(str, conditions)]).strip()
+        if len(typed) <= LONGEST and parse(typed).items == (*known.items, *conditions):
+            return self.address(query=typed)
+        (first, *_) = conditions
+        beside = first.kind in ("tag", "label") and self.by is None  # what stands beside a query is looked up by words
+        return self.address(**{first.kind: first.value}) if beside else ""
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to narrow a search."""
+
+    name: str
+    documents: int  # that it would leave; about, where only some were looked at
+    address: str
+
+
+@dataclass(frozen=True)
+class Narrowing:
+    """Ways of one kind."""
+
+    kind: str
+    ways: tuple[Way, ...]
+    more: int  # that are not shown
+    some: bool  # numbers are estimates by some of the documents
+
+
+def counts_under(view: View, rows: Any) -> Any:
+    """How many of some documents lie mostly under each node."""
+    at = np.bincount(view.homes[rows], minlength=len(view.tree))
+    return at @ view.tree.path_mask(range(len(view.tree)))
+
+
+def branches(view: View, rows: Any, search: Search) -> tuple[tuple[TopicLine, ...], int]:
+    """The topics with most of the answer, in the order of the tree; each a way to narrow it."""
+    if not len(rows):
+        return (), 0
+    under = counts_under(view, rows)
+    some = [node for node in range(len(view.tree)) if under[node] and node != view.tree.root]
+    best = set(sorted(some, key=lambda node: (-under[node], node))[:BRANCHES])
+    ordered, waiting = [], [view.tree.root]
+    while waiting:
+        node = waiting.pop()
+        ordered += [node] if node in best else []
+        waiting += sorted(view.tree.children(node), key=lambda child: (under[child], -child))
+    lines = []
+    for node in ordered:
+        line = topic_line(view, node, int(under[node]))
+        lines.append(TopicLine(**{**vars(line), "address": search.address(topic=line.id)}))
+    return tuple(lines), len(some) - len(best)
+
+
+def narrowings(view: View, rows: Any, search: Search) -> tuple[Narrowing, ...]:
+    """By date, kind of file, tag and label: what some of the documents have and others have not."""
+    if len(rows) < 2:
+        return ()
+    looked = rows[:: -(-len(rows) // COUNTED)]
+    among = json.dumps(looked.tolist())
+
+    def counted() -> dict[str, dict[str, int]]:
+        database = view.collection.generation.database
+        return {kind: dict(database.all(sql.format(_AMONG), (among,))) for kind, sql in _OF.items()}
+
+    known = view.collection.generation.database.kept(f"narrow {view.mark} {search}", counted)
+    dates, times = _dates(known["date"])
+    kinds = {dates: times, "type": _types(known["source"]), "tag": known["tag"], "label": known["label"]}
+    scale = len(rows) / len(looked)
+    found = (_narrowing(kind, {one: n for one, n in known.items() if n < len(looked)}, scale, search)
+             for kind, known in kinds.items())  # fmt: skip
+    return tuple(one for one in found if one.ways)
+
+
+def _narrowing(kind: str, known: dict[str, int], scale: float, search: Search) -> Narrowing:
+    """The ways with most documents: dates in their order, others the most frequent first."""
+    when = kind in ("year", "month")
+    best = sorted(known, key=lambda name: (-known[name], name))[: DATES if when else SHOWN]
+    ways = []
+    for name in sorted(best) if when else best:
+        spans = (Filter("after", name), Filter("before", following(name)))
+        address = search.with_condition(*(spans if when else (Filter(kind, name),)))
+        if address:
+            ways.append(Way(name, round(known[name] * scale), address))
+    return Narrowing(kind, tuple(ways), len(known) - len(ways), scale > 1)
+
+
+def _dates(months: dict[str, int]) -> tuple[str, dict[str, int]]:
+    """By year; by month where all are of one."""
+    years: Counter[str] = Counter()
+    for month, times in months.items():
+        years[month[:4]] += times
+    return ("year", years) if len(years) != 1 else ("month", months)
+
+
+def following(date: str) -> str:
+    """The year after a year, the month after a month; nothing for what is neither."""
+    year, _, month = date.partition("-")
+    if not (len(year) == 4 and year.isdecimal() and year.isascii()) or year == "9999":
+        return ""
+    if not month:
+        return f"{int(year) + 1:04}"
+    if not (month.isdecimal() and month.isascii() and 1 <= int(month) <= 12):
+        return ""
+    return f"{int(year) + 1:04}-01" if int(month) == 12 else f"{year}-{int(month) + 1:02}"
+
+
+def _types(sources: dict[str, int]) -> dict[str, int]:
+    """Kinds of files, where there are several."""
+    known: Counter[str] = Counter()
+    for source, times in sources.items():
+        _, dot, suffix = source.lower().removesuffix(".gz").rpartition("/")[2].rpartition(".")
+        if dot and suffix.isalnum() and suffix.isascii():
+            known[suffix] += times
+    return known if len(known) > 1 else {}
+
+
+def chips(query: Query, search: Search) -> tuple[Choice, ...]:
+    """The conditions that hold now; each an address without it."""
+    found = []
+    left = list(query.items)
+    while left:
+        item = left.pop(0)
+        if isinstance(item, Term):
+            continue
+        gone: tuple[Filter, ...] = (item,)
+        name = f"{'not ' * item.exclude}{item.kind} {item.value}"
+        until = Filter("before", following(item.value))
+        if item.kind == "after" and not item.exclude and until in left:
+            left.remove(until)
+            gone, name = (item, until), f"{'month' if '-' in item.value else 'year'} {item.value}"
+        rest = " ".join(str(one) for one in query.items if one not in gone)
+        found.append(Choice(name, search.address(query=rest), True))
+    for kind in ("tag", "label"):
+        value = getattr(search, kind)
+        if value:
+            found.append(Choice(f"{kind} {value}", search.address(**{kind: None}), True))
+    return tuple(found)

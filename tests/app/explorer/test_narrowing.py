@@ -1,0 +1,200 @@
+"""Ways to narrow a search: each number is what the search behind it finds, and each condition can be taken away."""
+
+import html
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from starlette.testclient import TestClient
+
+from tests.app.explorer.conftest import documents
+from topiarist.app.explorer import addresses, asking
+from topiarist.app.explorer.pages import narrowing, search
+from topiarist.app.explorer.pages.narrowing import Search
+from topiarist.app.explorer.server import explorer
+from topiarist.app.explorer.view import View
+from topiarist.files.collection import Collection
+from topiarist.files.fulltext import Index
+from topiarist.files.marks import Marks
+from topiarist.files.queries import Filter, parse, phrase
+from topiarist.files.recipe import Recipe
+from topiarist.text.documents import Document
+
+ODD = 'say "no", or\u2028not'
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    """A collection of several kinds of files, with tags, and a label that no query can say."""
+    path = tmp_path_factory.mktemp("narrowed") / "mixed.topiary"
+    kinds = ("a.pdf", "b.html", "c.html.gz", "folder.d/none")
+    found = [
+        Document(one.id, one.text, one.title, (ODD,) if number % 50 == 0 else one.labels, kinds[number % 4], one.date)
+        for number, one in enumerate(documents(240))
+    ]
+    with Collection.grow(found, path, Recipe(topics=4)) as collection, collection.folder.writing() as generation:
+        marks = Marks(generation.database)
+        marks.tag(range(0, 240, 3), "to do")
+        marks.tag(range(10), "seen")
+    return TestClient(explorer(str(path)), base_url="http://127.0.0.1")
+
+
+def asked(client, address):
+    path, _, query = address.partition("?")
+    return client.get(f"{path}.json?{query}").json()
+
+
+@pytest.mark.parametrize("by", ["words", "meaning"])
+@pytest.mark.parametrize("query", ["court", "court -goal", "type:html"])
+def test_every_way_leaves_as_many_documents_as_it_says(client, query, by):
+    page = asked(client, addresses.search(query, by=by))
+    kinds = {one["kind"] for one in page["narrow"]}
+    assert {"year", "tag", "label"} <= kinds
+    assert ("type" in kinds) == (query != "type:html")
+    for kind in page["narrow"]:
+        for way in kind["ways"]:
+            narrowed = asked(client, way["address"])
+            if by == "words" or not parse(query).terms:
+                assert narrowed["total"] == way["documents"], way
+            else:
+                assert narrowed["total"] >= way["documents"]  # others are near enough when those are gone
+            chips = narrowed["chips"]
+            assert asked(client, chips[-1]["address"])["total"] == page["total"]
+
+
+def test_one_year_is_divided_into_months_and_one_month_into_nothing(client):
+    page = asked(client, addresses.search("after:2003 before:2004"))
+    assert [chip["name"] for chip in page["chips"]] == ["year 2003"]
+    (months,) = (one for one in page["narrow"] if one["kind"] == "month")
+    assert sum(way["documents"] for way in months["ways"]) <= page["total"]
+    assert all(way["name"].startswith("2003-") for way in months["ways"])
+    narrowed = asked(client, months["ways"][-1]["address"])
+    assert not {one["kind"] for one in narrowed["narrow"]} & {"year", "month"}
+    assert any(chip["name"] == f"month {months['ways'][-1]['name']}" for chip in narrowed["chips"])
+
+
+def test_what_no_query_can_say_is_said_in_the_address(client):
+    page = asked(client, addresses.search("-nothing"))
+    (way,) = (way for one in page["narrow"] if one["kind"] == "label" for way in one["ways"] if way["name"] == ODD)
+    assert "label=" in way["address"]
+    narrowed = asked(client, way["address"])
+    assert narrowed["total"] == way["documents"] == 5
+    assert narrowed["chips"][-1]["name"] == f"label {ODD}"
+    assert "label=" not in narrowed["chips"][-1]["address"]
+
+
+def test_an_open_quote_does_not_swallow_a_condition():
+    address = Search('court "open').with_condition(Filter("type", "pdf"))
+    assert address == addresses.search('court "open" type:pdf')
+
+
+def test_a_query_is_never_longer_than_one_may_be():
+    long = "court " * 332
+    assert Search(long).with_condition(Filter("type", "pdf")) == ""
+    assert "tag=seen" in Search(long).with_condition(Filter("tag", "seen"))
+
+
+def test_conditions_are_links_that_take_them_away(client):
+    text = client.get(addresses.search('court tag:"to do" type:pdf', topic=1)).text
+    chips = re.findall(r'<a class="chip tag" href="([^"]*)"[^>]*>(.*?)<span aria-hidden="true">✕', text)
+    assert [name.strip() for _, name in chips][1:] == ["tag to do", "type pdf"]
+    assert [html.unescape(address) for address, _ in chips] == [
+        addresses.search('court tag:"to do" type:pdf'), addresses.search("court type:pdf", topic=1),
+        addresses.search('court tag:"to do"', topic=1),
+    ]  # fmt: skip
+
+
+def test_of_very_many_some_are_counted_and_that_is_said(client, monkeypatch):
+    monkeypatch.setattr(narrowing, "COUNTED", 50)
+    page = asked(client, addresses.search("said"))
+    assert page["total"] > 50
+    assert all(kind["some"] for kind in page["narrow"])
+    years = [way["documents"] for way in page["narrow"][0]["ways"]]
+    assert page["narrow"][0]["kind"] == "year"
+    assert abs(sum(years) - page["total"]) <= len(years)  # all have a year
+
+
+@given(some.integers(1, 9998), some.integers(1, 12))
+def test_the_date_that_follows_is_later_and_nothing_is_between(year, month):
+    name = f"{year:04}"
+    assert narrowing.following(name) == f"{year + 1:04}"
+    later = narrowing.following(f"{name}-{month:02}")
+    assert f"{name}-{month:02}" < later
+    assert later == f"{year + month // 12:04}-{month % 12 + 1:02}"
+
+
+@pytest.mark.parametrize("date", ["", "9999", "20x4", "2004-13", "2004-00", "٢٠٠٤", "2004-xx"])
+def test_what_is_no_date_has_none_that_follows(date):
+    assert narrowing.following(date) == ""
+
+
+@pytest.mark.parametrize("words", ["bail", "bail hearing"])
+def test_a_phrase_is_read_as_it_was_meant(words):
+    (term,) = parse(phrase(words)).items
+    assert (term.words, term.phrase) == (words, " " in words)
+    (condition,) = parse(str(Filter("label", words))).items
+    assert condition == Filter("label", words)
+
+
+def stopping(monkeypatch):
+    """Lists of all rows take too long, unless somebody asks to count all."""
+    known = Index.rows
+
+    def slow(self, *given, **options):
+        if asking.patience() < asking.COUNTING:
+            raise asking.StoppedError("stopped")
+        return known(self, *given, **options)
+
+    monkeypatch.setattr(Index, "rows", slow)
+
+
+def test_a_search_that_was_stopped_says_so_and_can_count_all(folder, monkeypatch):
+    stopping(monkeypatch)
+    monkeypatch.setattr("topiarist.files.fulltext.Index.search.__kwdefaults__", {
+        "limit": 10, "offset": 0, "within": None, "enough": 50})  # fmt: skip
+    client = TestClient(explorer(folder), base_url="http://127.0.0.1")
+    page = asked(client, addresses.search("said"))
+    assert (page["total"], page["exact"]) == (50, False)
+    assert page["stopped"] == "Stopped counting after 2 s: at least 50."
+    text = client.get(addresses.search("said")).text
+    assert f'<a class="button" href="{html.escape(page["count_all"])}">Count all</a>' in text
+    counted = asked(client, page["count_all"])
+    assert counted["exact"]
+    assert counted["total"] > 50
+    assert counted["stopped"] == counted["count_all"] == ""
+    assert counted["branches"]
+    assert "all=1" in counted["paging"]["next"]
+    shown = client.get(page["count_all"]).text
+    assert re.search(r'<span class="count">\s*\d+ / \d+', shown)  # the tree has its numbers as well
+
+
+def test_more_than_is_worth_counting_by_the_index_is_counted_with_the_rows(folder, monkeypatch):
+    monkeypatch.setattr("topiarist.files.fulltext.Index.search.__kwdefaults__", {
+        "limit": 10, "offset": 0, "within": None, "enough": 50})  # fmt: skip
+    with Collection.open(folder) as collection:
+        page = search.load(View(collection), search.Ask("said"))
+        rows = Index(collection.generation.database).rows(parse("said"))
+    assert page.exact
+    assert page.total == len(rows) > 50
+    assert page.stopped == ""
+
+
+def test_a_search_without_any_time_says_that_it_was_stopped(folder, monkeypatch):
+    def late(*given, **options):
+        raise asking.StoppedError("stopped")
+
+    monkeypatch.setattr(search, "_page", late)
+    with Collection.open(folder) as collection:
+        page = search.load(View(collection), search.Ask("said"))
+        counting = search.load(View(collection), search.Ask("said", all=True))
+    assert page.sentence == "Nothing was found in time for “said”."
+    assert page.stopped == "Stopped counting after 2 s."
+    assert page.count_all == addresses.search("said", all=1)
+    assert (counting.stopped, counting.count_all) == ("Stopped counting after 30 s.", "")
+
+
+def test_a_single_document_needs_no_narrowing(folder):
+    with Collection.open(folder) as collection:
+        assert narrowing.narrowings(View(collection), np.array([3]), Search("x")) == ()

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    import os
+
     from topiarist import metrics as metrics
-    from topiarist.app.explorer.report import report as report
     from topiarist.counts.corpus import Corpus as Corpus
     from topiarist.files.collection import Collection as Collection
     from topiarist.hierarchy.tree import Tree as Tree
@@ -27,6 +28,12 @@ if TYPE_CHECKING:
     from topiarist.tasks.mixture_hierarchy import MixtureHierarchy as MixtureHierarchy
     from topiarist.tasks.plsa import PLSA as PLSA
     from topiarist.tasks.pmm import PMM as PMM
+
+    def report(  # said, not imported: what is below the app may name this package and never leads to the app
+        collection: Collection | str | os.PathLike[str], path: str | os.PathLike[str], documents: str = "typical"
+    ) -> int:
+        """See ``topiarist.app.explorer.report``."""
+
 
 _HOMES = {
     "CAM": "topiarist.tasks.cam",

@@ -1,11 +1,14 @@
 """The report: one file, the same bytes for the same model, nothing in it that was not asked for."""
 
+import ast
 import base64
 import html
+import inspect
 import json
 import random
 import re
 import zlib
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -228,3 +231,11 @@ def test_a_bar_comes_after_a_while_and_only_on_a_terminal(monkeypatch):
             monkeypatch.setattr(one.bar.console, "_force_terminal", terminal)
             one(1, 2)
             assert len(one.bar.tasks) == shown
+
+
+def test_the_package_says_the_function_as_it_is():
+    said = ast.parse(Path(topiarist.__file__).read_text("utf-8"))
+    (declared,) = (node for node in ast.walk(said) if isinstance(node, ast.FunctionDef) and node.name == "report")
+    known = inspect.signature(topiarist.report)
+    assert [argument.arg for argument in declared.args.args] == list(known.parameters)
+    assert [ast.literal_eval(one) for one in declared.args.defaults] == [known.parameters["documents"].default]

@@ -66,13 +66,13 @@ def test_every_way_leaves_as_many_documents_as_it_says(client, query, by):
 
 def test_one_year_is_divided_into_months_and_one_month_into_nothing(client):
     page = asked(client, addresses.search("after:2003 before:2004"))
-    assert [chip["name"] for chip in page["chips"]] == ["year 2003"]
+    assert [chip["name"] for chip in page["chips"]] == ["of 2003"]
     (months,) = (one for one in page["narrow"] if one["kind"] == "month")
     assert sum(way["documents"] for way in months["ways"]) <= page["total"]
     assert all(way["name"].startswith("2003-") for way in months["ways"])
     narrowed = asked(client, months["ways"][-1]["address"])
     assert not {one["kind"] for one in narrowed["narrow"]} & {"year", "month"}
-    assert any(chip["name"] == f"month {months['ways'][-1]['name']}" for chip in narrowed["chips"])
+    assert any(chip["name"] == f"of {months['ways'][-1]['name']}" for chip in narrowed["chips"])
 
 
 def test_what_no_query_can_say_is_said_in_the_address(client):
@@ -81,7 +81,7 @@ def test_what_no_query_can_say_is_said_in_the_address(client):
     assert "label=" in way["address"]
     narrowed = asked(client, way["address"])
     assert narrowed["total"] == way["documents"] == 5
-    assert narrowed["chips"][-1]["name"] == f"label {ODD}"
+    assert narrowed["chips"][-1]["name"] == f"labelled {ODD}"
     assert "label=" not in narrowed["chips"][-1]["address"]
 
 
@@ -99,7 +99,7 @@ def test_a_query_is_never_longer_than_one_may_be():
 def test_conditions_are_links_that_take_them_away(client):
     text = client.get(addresses.search('court tag:"to do" type:pdf', topic=1)).text
     chips = re.findall(r'<a class="chip tag" href="([^"]*)"[^>]*>(.*?)<span aria-hidden="true">✕', text)
-    assert [name.strip() for _, name in chips][1:] == ["tag to do", "type pdf"]
+    assert [name.strip() for _, name in chips][1:] == ["tagged to do", "of type pdf"]
     assert [html.unescape(address) for address, _ in chips] == [
         addresses.search('court tag:"to do" type:pdf'), addresses.search("court type:pdf", topic=1),
         addresses.search('court tag:"to do"', topic=1),
@@ -198,3 +198,37 @@ def test_a_search_without_any_time_says_that_it_was_stopped(folder, monkeypatch)
 def test_a_single_document_needs_no_narrowing(folder):
     with Collection.open(folder) as collection:
         assert narrowing.narrowings(View(collection), np.array([3]), Search("x")) == ()
+
+
+@pytest.mark.parametrize(
+    ("query", "topic", "said"),
+    [
+        ("court", None, " documents match “court”"),
+        ("court topic:{id}", None, " match “court” under {name}"),
+        ("topic:{id}", None, " documents under {name}"),
+        ("-topic:{id} tag:seen", None, " not under {name}, tagged seen"),
+        ("court after:2003 before:2004 type:pdf", "id", "“court” under {name}, of 2003, of type pdf"),
+        ("court after:2003", None, " match “court” since 2003"),
+        ("xyzzy label:law/bail", None, "No document matches “xyzzy” labelled law/bail."),
+        ("-", None, "There is nothing to look for in “-”."),
+    ],
+)
+def test_a_query_is_said_in_words_and_topics_by_their_names(client, query, topic, said):
+    view = client.app.state.desk.view()
+    node = max(view.tree.leaves, key=lambda leaf: view.sizes[leaf])
+    known = {"id": view.shape.topics[node], "name": view.names[node]}
+    page = asked(client, addresses.search(query.format(**known), topic=known["id"] if topic else None))
+    assert said.format(**known) in page["sentence"]
+    assert page["sentence"].count(known["name"]) <= 1
+    for chip in page["chips"]:
+        assert not re.search(r"under \d", chip["name"])
+
+
+def test_reasons_are_shares_of_the_similarity(client):
+    page = asked(client, addresses.search("court judge", by="meaning"))
+    reasons = page["hits"][0]["why"]
+    assert reasons
+    assert sum(one["share"] for one in reasons) <= 1.0001
+    assert all(one["share"] >= search.LITTLE for one in reasons)
+    text = client.get(addresses.search("court judge", by="meaning")).text
+    assert re.search(r'<td class="count" title="of the similarity">[\d.]+%</td>', text)

@@ -239,3 +239,36 @@ def test_the_package_says_the_function_as_it_is():
     known = inspect.signature(topiarist.report)
     assert [argument.arg for argument in declared.args.args] == list(known.parameters)
     assert [ast.literal_eval(one) for one in declared.args.defaults] == [known.parameters["documents"].default]
+
+
+def test_without_scripts_a_report_says_that_texts_are_missing_and_has_the_rest(browser, folder, tmp_path):
+    with Collection.open(folder) as collection:
+        write_report(collection, tmp_path / "all.html", "all")
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((tmp_path / "all.html").as_uri())
+    assert "their texts cannot" in page.locator(".notice").nth(1).inner_text()
+    assert page.locator("#filter").is_hidden()
+    page.locator(".every summary").first.click()
+    assert page.locator(".every li:visible").count() > 0
+    context.close()
+
+
+def test_hostile_documents_of_a_report_open_as_text(browser, hostile, tmp_path):
+    with Collection.open(hostile) as collection:
+        write_report(collection, tmp_path / "all.html", "all")
+        texts = [document.text for document in collection.documents.iterate(0, 8)]
+    context = browser.new_context(offline=True)
+    page, problems = context.new_page(), []
+    page.on("dialog", lambda dialog: (problems.append("a dialog"), dialog.dismiss()))
+    page.on("console", lambda said: problems.append(said.text))
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.goto((tmp_path / "all.html").as_uri())
+    for row, text in enumerate(texts):
+        page.evaluate(f"location.hash = '#doc-{row}'")
+        page.wait_for_function(
+            "wanted => document.getElementById('reading-text').textContent === wanted", arg=text, timeout=8_000
+        )
+    assert page.evaluate("window.hacked") is None
+    assert problems == []
+    context.close()

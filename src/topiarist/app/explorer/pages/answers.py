@@ -3,40 +3,48 @@
 from __future__ import annotations
 
 from topiarist.app.explorer.asking import patience, understood
+from topiarist.app.explorer.pages.narrowing import conditions
 from topiarist.app.explorer.values import TopicLine, counted, name_of, path_to
 from topiarist.app.explorer.view import CERTAIN, View
 from topiarist.files import finding
+from topiarist.files.queries import Query
 from topiarist.text.documents import Document
 
 ALSO = 6  # words the model ties to the query's
 NOTHING = "Type words, “phrases in quotes”, beginnings*, -not; or narrow with topic: tag: label: type: before: after:"
 
 
-def sentence(view: View, query: str, topic: int | None, found: finding.Found, branches: tuple[TopicLine, ...]) -> str:
+def sentence(view: View, query: Query, topic: int | None, found: finding.Found, branches: tuple[TopicLine, ...]) -> str:
     """What was found by words, and where most of it is."""
-    where = under(view, topic)
     if not found.total and not found.exact:
-        return f"Nothing was found in time for “{query}”{where}."
+        return f"Nothing was found in time for{asked_for(view, query, topic, ' “{}”')}."
+    what = asked_for(view, query, topic, " match “{}”" if found.total > 1 else " matches “{}”")
+    if not found.total:
+        return f"No document{what}."
     number = f"{'' if found.exact else 'At least '}{counted(found.total, 'document')}"
     most = max(branches, key=lambda line: (line.matching or 0, line.level), default=None)
     mostly = ""
-    known = () if topic is None else view.tree.path(view.shape.node(topic))
+    named = {*([] if topic is None else [topic]), *(view.shape.find(one.value) for one in query.topics)}
+    known = {node for one in named for node in view.tree.path(view.shape.node(one))}
     if most is not None and found.total > 1 and (most.matching or 0) > found.total / 2:
         node = view.shape.node(most.id)
         names = [step.name for step in path_to(view, node)[1:]]
         mostly = "" if node in known else f", most of them under {' ▸ '.join(names)}"
-    return f"{number} match{'es' if found.total == 1 else ''} “{query}”{where}{mostly}."
+    return f"{number}{what}{mostly}."
 
 
-def near(view: View, query: str, topic: int | None, some: int) -> str:
+def near(view: View, query: Query, topic: int | None, some: int) -> str:
     """What was found by meaning."""
-    where = under(view, topic)
-    return f"The {counted(some, 'document')} most similar to “{query}” in meaning{where}, the closest first."
+    what = asked_for(view, query, topic, " most similar in meaning to “{}”")
+    return f"The {counted(some, 'document')}{what}, the closest first."
 
 
-def under(view: View, topic: int | None) -> str:
-    """Which topic a search is narrowed to."""
-    return "" if topic is None else f" under {name_of(view, view.shape.node(topic))}"
+def asked_for(view: View, query: Query, topic: int | None, words: str) -> str:
+    """A query in words: what it looks for, then its conditions."""
+    typed = " ".join(map(str, query.terms))
+    where = [] if topic is None else [f"under {name_of(view, view.shape.node(topic))}"]
+    said = ", ".join([*where, *(name for name, _ in conditions(view, query))])
+    return f"{words.format(typed) if typed else ''}{' ' if said else ''}{said}"
 
 
 def stopped(total: int) -> str:

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.values import Choice, TopicLine, topic_line
+from topiarist.app.explorer.values import Choice, TopicLine, name_of, topic_line
 from topiarist.app.explorer.view import View
-from topiarist.files.queries import LONGEST, Filter, Query, Term, parse
+from topiarist.errors import UsageError
+from topiarist.files.queries import LONGEST, Filter, Query, parse
 
 BRANCHES = 8  # topics of the answer
 SHOWN, DATES = 8, 12  # of each other kind, and of dates
@@ -23,6 +24,10 @@ _OF = {
     "tag": "SELECT min(tag), count(DISTINCT row) FROM tags WHERE {} GROUP BY tag COLLATE NOCASE",
     "label": "SELECT min(label), count(DISTINCT row) FROM labels WHERE {} GROUP BY label COLLATE NOCASE",
 }
+SAID = {
+    "topic": "under {}", "tag": "tagged {}", "label": "labelled {}", "type": "of type {}", "before": "before {}",
+    "after": "since {}",
+}  # fmt: skip
 _AMONG = "row IN (SELECT value FROM json_each(?))"
 
 
@@ -159,24 +164,38 @@ def _types(sources: dict[str, int]) -> dict[str, int]:
     return known if len(known) > 1 else {}
 
 
-def chips(query: Query, search: Search) -> tuple[Choice, ...]:
-    """The conditions that hold now; each an address without it."""
-    found = []
-    left = list(query.items)
+def conditions(view: View, query: Query) -> list[tuple[str, tuple[Filter, ...]]]:
+    """What a query asks for beside words, in words; what follows on one date until the next is one condition."""
+    found: list[tuple[str, tuple[Filter, ...]]] = []
+    left = list(query.filters)
     while left:
         item = left.pop(0)
-        if isinstance(item, Term):
-            continue
-        gone: tuple[Filter, ...] = (item,)
-        name = f"{'not ' * item.exclude}{item.kind} {item.value}"
+        value = _topic_name(view, item.value) if item.kind == "topic" else item.value
         until = Filter("before", following(item.value))
         if item.kind == "after" and not item.exclude and until in left:
             left.remove(until)
-            gone, name = (item, until), f"{'month' if '-' in item.value else 'year'} {item.value}"
+            found.append((f"of {value}", (item, until)))
+        else:
+            found.append((f"{'not ' * item.exclude}{SAID[item.kind].format(value)}", (item,)))
+    return found
+
+
+def _topic_name(view: View, typed: str) -> str:
+    """A topic by its name, whatever was typed for it; never by a number alone."""
+    try:
+        return name_of(view, view.shape.node(view.shape.find(typed)))
+    except UsageError:
+        return typed
+
+
+def chips(view: View, query: Query, search: Search) -> tuple[Choice, ...]:
+    """The conditions that hold now; each an address without it."""
+    found = []
+    for name, gone in conditions(view, query):
         rest = " ".join(str(one) for one in query.items if one not in gone)
         found.append(Choice(name, search.address(query=rest), True))
     for kind in ("tag", "label"):
         value = getattr(search, kind)
         if value:
-            found.append(Choice(f"{kind} {value}", search.address(**{kind: None}), True))
+            found.append(Choice(SAID[kind].format(value), search.address(**{kind: None}), True))
     return tuple(found)

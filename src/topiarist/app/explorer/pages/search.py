@@ -32,6 +32,7 @@ from topiarist.files.fulltext import Index
 from topiarist.files.queries import Query as Parsed
 from topiarist.tasks.search import Explanation
 
+LITTLE = 0.005  # of a similarity: less is no reason
 LOOKED_AT = 200  # hits by meaning that tell where in the tree the answer is
 
 
@@ -55,6 +56,7 @@ class Reason:
     text: str
     amount: float
     bar: float
+    share: float  # of the similarity
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ def _filled(view: View, ask: Ask) -> SearchPage:
         search.address(all=1) if late and not ask.all else "",
         _hits(view, ask, found, pages), branches, more,
         () if ask.topic is None else path_to(view, view.shape.node(ask.topic)), search.address(topic=None),
-        narrowing.chips(understood(ask.q), search), narrowing.narrowings(view, matching, search),
+        narrowing.chips(view, understood(ask.q), search), narrowing.narrowings(view, matching, search),
         tuple(Choice(word, addresses.search(word), False) for word in answers.also(view, ask.q)),
         tuple(Choice(way, search.address(by=None if way == "words" else way), way == ask.by)
               for way in ("words", "meaning", "both")),
@@ -166,9 +168,12 @@ def _sentence(view: View, ask: Ask, found: finding.Found, branches: tuple[TopicL
         return filtered.sentence(found.total, ask.q, ask.tag, ask.label)
     if not ask.q.strip():
         return answers.NOTHING
+    query = understood(ask.q)
+    if not query:
+        return f"There is nothing to look for in “{ask.q}”."
     if ask.by != "words":
-        return answers.near(view, ask.q, ask.topic, min(found.total, LOOKED_AT))
-    return answers.sentence(view, ask.q, ask.topic, found, branches)
+        return answers.near(view, query, ask.topic, min(found.total, LOOKED_AT))
+    return answers.sentence(view, query, ask.topic, found, branches)
 
 
 def _given(view: View, ask: Ask) -> Any:
@@ -213,9 +218,12 @@ def reasons(why: Explanation | None, n: int = 6) -> tuple[Reason, ...]:
         return ()
     parts = [(f"the word “{reason.word}”", reason.amount) for reason in why.words]
     parts += [(f"the topic {' · '.join(reason.words[:4])}", reason.amount) for reason in why.topics if reason.words]
-    parts = sorted((part for part in parts if part[1] > 0), key=lambda part: -part[1])[:n]
+    whole = max(why.score, 1e-300)
+    parts = sorted((part for part in parts if part[1] >= LITTLE * whole), key=lambda part: -part[1])[:n]
     largest = max((amount for _, amount in parts), default=1.0)
-    return tuple(Reason(text, float(amount), float(amount / largest)) for text, amount in parts)
+    return tuple(
+        Reason(text, float(amount), float(amount / largest), float(min(amount / whole, 1.0))) for text, amount in parts
+    )
 
 
 def _matching(view: View, ask: Ask, found: finding.Found) -> Any:

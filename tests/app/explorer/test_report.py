@@ -28,7 +28,7 @@ from topiarist.files.collection import Collection
 from topiarist.files.learning import learn
 from topiarist.files.marks import Marks
 from topiarist.files.recipe import Recipe
-from topiarist.tasks.shape.edits import Describe, Rename
+from topiarist.tasks.shape.edits import Branch, Describe, Rename
 from topiarist.text.documents import Document, Problem
 
 
@@ -116,8 +116,9 @@ def confidential(tmp_path):
             facts.add_problems(generation.database, [Problem(problem, f"{problem} is damaged")])
             Marks(generation.database).tag([0], tag)
         learn(collection)
-        topic = collection.outline.topics[collection.outline.tree.leaves[0]]
-        collection.shape([Rename(topic, name), Describe(topic, note)], refit=False)
+        leaves = [collection.outline.topics[leaf] for leaf in collection.outline.tree.leaves]
+        branch = Branch(collection.outline.root, f"{name} too", tuple(one.id for one in found[:5]))
+        collection.shape([Rename(leaves[0], name), Describe(leaves[0], note), branch], refit=False)
     return path
 
 
@@ -132,6 +133,7 @@ def test_without_documents_nothing_that_is_theirs_or_that_people_wrote_is_in_it(
     shown = [word for word in SECRETS if word.casefold() in everything]  # the test would see them
     assert {"Verdant", "Ptarmigan", "Gannet", "Fulmar", "Merlin"} <= set(shown)
     assert "1 file or row was left out." in none
+    assert "no words of its own" in none  # a topic that is not fitted yet
     assert "categories were learned" in none
 
 

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from topiarist.app.explorer.view import View
 from topiarist.files.collection import Collection
+from topiarist.files.telling import labelled
 
 
 class Nameless(View):
@@ -14,12 +15,14 @@ class Nameless(View):
 
     def __init__(self, collection: Collection) -> None:
         super().__init__(collection)
-        self.shape = replace(self.shape, titles={}, notes={}, pins={})
+        self.shape = labelled(replace(self.shape, titles={}, notes={}, pins={}), collection.description)
+        self.tree = self.shape.tree
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The words of topics, whatever these are called."""
+        """The words of topics; one that has none yet is called nothing, whatever people call it."""
+        nodes = self.collection.tree.nodes
         return tuple(
-            "Everything" if place == self.tree.root else " · ".join(node.words[:3]) or "no words of its own"
-            for place, node in enumerate(self.collection.tree.nodes)
+            "Everything" if node == self.tree.root else name if nodes[node].words else "no words of its own"
+            for node, name in enumerate(self.tree.names)
         )

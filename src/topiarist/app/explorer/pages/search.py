@@ -258,7 +258,11 @@ def word_rows(view: View, query: Parsed, topic: int | None) -> Any:
 
     marked = any(one.kind in ("tag", "label") for one in query.filters)  # these change while the tree stays
     database = view.collection.generation.database
-    rows = database.kept(f"rows {query}", found) if marked else view.numbers(("rows", str(query), patience()), found)
+    rows = (
+        database.kept(f"rows {query} in {patience()} s", found)
+        if marked
+        else view.numbers(("rows", str(query), patience()), found)
+    )
     if isinstance(rows, StoppedError):
         raise rows
     conditions = [(view.shape.find(one.value), one.exclude) for one in query.topics]

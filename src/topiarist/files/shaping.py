@@ -19,6 +19,7 @@ from topiarist.files.state import FLAT, SEARCH, SHARES, TREE, State
 from topiarist.files.telling import corpus_of, description_of, labelled
 from topiarist.tasks.categorisers import HPLC, HierarchicalMixture
 from topiarist.tasks.crowns import shares_of
+from topiarist.tasks.progress import Watching
 from topiarist.tasks.refitting import refit
 from topiarist.tasks.shape.edits import Branch, Edit, Pin, apply
 from topiarist.tasks.shape.shape import Shape
@@ -65,12 +66,14 @@ def shape(
     verbose: bool = False,
     wait: float = 0.0,
     expected: str | None = None,
+    watching: Watching | None = None,
 ) -> None:
     """Apply edits, all or none; and fit the tree again, if that is asked for and any of them needs it.
 
     No edits at all ask for a fit and nothing else.
     Edits and fit are one step: it is written down, and taken back, as a whole.
-    ``wait``: seconds for another writer to end. ``expected``: only if this is still the state.
+    ``wait``: seconds for another writer to end. ``expected``: only if this is still the state. ``watching``: whoever
+    is told how the fit goes, and may end it.
     """
     with collection.folder.writing(wait=wait) as generation:
         collection.refresh()
@@ -78,7 +81,7 @@ def shape(
         outline = _applied(collection, edits)
         state, parts = replace(collection.state, shape=outline), list[Part]()
         if refit and (outline.pending or not edits):
-            state, parts = fitted(collection, generation, outline, verbose=verbose)
+            state, parts = fitted(collection, generation, outline, verbose=verbose, watching=watching)
         else:
             if outline.titles != collection.outline.titles:
                 state = replace(state, shape=labelled(outline, collection.description))
@@ -136,8 +139,8 @@ def last_step(generation: Generation) -> log.Edit:
     raise UsageError("there is nothing to undo", hint=f"topiarist shape {generation.shown} --log shows what was done")
 
 
-def told(entry: log.Edit) -> str:
-    """An entry of the log in a few words."""
+def told(entry: log.Edit, *, numbers: bool = True) -> str:
+    """An entry of the log in a few words; topics that were told by their ``numbers`` as such, or by their names."""
     if entry.kind == UNDO:
         return f"undo of {entry.body['edit']}"
     if entry.kind != EDIT:
@@ -146,7 +149,8 @@ def told(entry: log.Edit) -> str:
         return known.get(entry.kind, entry.kind)
     meant = entry.body.get("topics") or [{}] * len(entry.body["edits"])
     return "; ".join(
-        to_words(named_as(edit_from(one), _names(known))) for one, known in zip(entry.body["edits"], meant, strict=True)
+        to_words(named_as(edit_from(one), _names(known), numbers=numbers))
+        for one, known in zip(entry.body["edits"], meant, strict=True)
     )
 
 
@@ -179,14 +183,21 @@ def _applied(collection: Collection, edits: Sequence[Edit]) -> Shape:
 
 
 def fitted(
-    collection: Collection, generation: Generation, shape: Shape, *, verbose: bool = False
+    collection: Collection,
+    generation: Generation,
+    shape: Shape,
+    *,
+    verbose: bool = False,
+    watching: Watching | None = None,
 ) -> tuple[State, list[Part]]:
     """The state after a fit of the shaped tree, and the parts that are new in it."""
     crown, counts = collection.crown, collection.counts
     ids = collection.documents.ids()
     begun = start(shape, crown.class_nodes, collection.shares, counts, {name: row for row, name in enumerate(ids)})
     kind = HPLC if collection.state.model in ("hplsa", "labels") else HierarchicalMixture
-    model = refit(kind(shape.tree, verbose=int(verbose)), counts, begun.class_nodes, begun.shares, begun.pins)
+    model = refit(kind(shape.tree, verbose=int(verbose)), counts, begun.class_nodes, begun.shares, begun.pins, watching)
+    if watching is not None:
+        watching.finishing()
     shares = _with_pins(shares_of(model, counts), begun)
     corpus = corpus_of(generation, counts, collection.counting)
     known = collection.description.facts

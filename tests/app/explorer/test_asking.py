@@ -76,7 +76,8 @@ def test_a_list_that_is_gone_is_no_reason_not_to_show_a_document(client):
 @pytest.mark.parametrize("tag", ['the "best" of it', "a b", "tag:x", "-no*", "it's <b>"])
 def test_any_tag_leads_to_its_documents(copied, tag):
     client = TestClient(explorer(copied), base_url=HERE)
-    form = {"token": client.app.state.desk.token, "document": "wire/law/bail/000.txt", "tag": tag}
+    desk = client.app.state.desk
+    form = {"token": desk.token, "state": desk.view().mark, "document": "wire/law/bail/000.txt", "tag": tag}
     client.post("/tag", data=form, headers={"Origin": HERE})
     assert html.escape(addresses.tagged(tag)) in client.get("/").text.replace("&#39;", "&#x27;")
     page = client.get(addresses.as_json(addresses.tagged(tag))).json()

@@ -81,7 +81,8 @@ def test_nobody_else_may_write(client, path):
 
 def test_a_form_with_the_token_may_write_and_goes_back_to_our_own_pages_only(copied):
     client = TestClient(explorer(copied), base_url=HERE, follow_redirects=False)
-    form = {"token": client.app.state.desk.token, "document": "wire/law/bail/000.txt"}
+    desk = client.app.state.desk
+    form = {"token": desk.token, "state": desk.view().mark, "document": "wire/law/bail/000.txt"}
     for headers in ({"Origin": HERE}, {"Sec-Fetch-Site": "same-origin"}):
         for back in ("http://evil.example/", "//evil.example/", "/\\evil.example", "javascript:alert(1)", "/model"):
             answer = client.post("/read", data={**form, "back": back}, headers=headers)
@@ -127,7 +128,7 @@ def test_open_to_others_every_address_needs_the_token(folder):
         assert all(link.startswith(("/secret-door/", "?")) for link in found), [x for x in found if x[0] == "/"][:3]
     answer = client.post(
         "/secret-door/read", follow_redirects=False, headers={"Origin": "http://10.0.0.7"},
-        data={"token": client.app.state.desk.token, "document": "x", "back": "/model"},
+        data={"token": client.app.state.desk.token, "state": client.app.state.desk.view().mark, "document": "x"},
     )  # fmt: skip
     assert answer.status_code == 404
 
@@ -203,7 +204,8 @@ def test_pages_of_odd_ids_lead_back_to_themselves(hostile_served, id):
                       (r'href="([^"]+)">This page as JSON', r'class="copy" href="([^"]+)"'))  # fmt: skip
         assert client.get(data).json()["id"] == id
         assert here == addresses.document(id)
-        form = {"token": hostile_served.app.state.desk.token, "document": id, "back": here}
+        desk = hostile_served.app.state.desk
+        form = {"token": desk.token, "state": desk.view().mark, "document": id, "back": here}
         answer = client.post("/read", data=form, headers={"Origin": hostile_served.address})
         assert client.get(answer.headers["location"]).status_code == 200
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote, urlencode
 
-HOME = "/"
+HOME, SHAPE = "/", "/shape"
 NEW, MODEL, CATEGORIES, DENDROGRAM, COMPARE, TREE = "/new", "/model", "/categories", "/dendrogram", "/compare", "/tree"
 
 
@@ -78,7 +78,7 @@ def compare(level: int | None = None) -> str:
 
 def shape(edit: str, id: int | None = None, **values: Any) -> str:
     """An edit before it is made: what it would change."""
-    return _with("/shape", edit=edit, topic=id, **values)
+    return _with(SHAPE, edit=edit, topic=id, **values)
 
 
 def export(kind: str, **values: Any) -> str:

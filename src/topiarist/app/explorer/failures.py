@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from topiarist.app.explorer import addresses, frame, rendering
+from topiarist.app.explorer.posting import wants_data
 from topiarist.app.explorer.values import Choice
 from topiarist.app.explorer.view import View
 from topiarist.errors import DamagedError, InputError, ResourceError, TopiaristError, UsageError
@@ -37,10 +38,18 @@ class Failure:
     log: str = ""
 
 
-DOCUMENTED: dict[int | str, dict[str, Any]] = {
-    status: {"description": text, "model": Failure}
-    for status, text in ((404, "There is no such thing here"), (422, "A value that makes no sense"))
-}
+SAID = {
+    400: "There is nothing to read in it", 403: "Not from there, or not with this token",
+    404: "There is no such thing here", 409: "Somebody has changed it since", 422: "A value that makes no sense",
+    500: "A fault of ours", 503: "Not now: somebody else writes, or it would take too long",
+}  # fmt: skip
+
+
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The failures that a route may answer with, for its description."""
+    return {
+        status: {"description": SAID[status], "model": Failure, "content": {"text/html": {}}} for status in statuses
+    }
 
 
 def add(app: FastAPI) -> None:
@@ -52,7 +61,7 @@ def add(app: FastAPI) -> None:
 
 def answer(request: Request, failure: Failure) -> Response:
     """A failure as a page or as data."""
-    if request.url.path.endswith(".json") or "application/json" in request.headers.get("accept", ""):
+    if wants_data(request):
         return JSONResponse({**vars(failure), "links": [vars(link) for link in failure.links]}, failure.status)
     desk, around, token = request.app.state.desk, None, ""
     try:
@@ -63,7 +72,7 @@ def answer(request: Request, failure: Failure) -> Response:
         around = None
     text = rendering.render(
         "failure.html", page=failure, frame=around, root=request.app.state.root, here="", token=token, query="",
-        read_only=desk.read_only, job=desk.job, undoable="", version="",
+        read_only=desk.read_only, job=desk.told(strip=True), undoable="", version="",
     )  # fmt: skip
     return HTMLResponse(text, failure.status)
 

@@ -105,7 +105,8 @@ def load(view: View, ask: Ask) -> ModelPage:
         f"{counted(len(view.tree.leaves), 'is', 'are')} last, grown {grown} UTC with seed {recipe.get('seed', 0)}.",
         f"{known.get('reason', '')}.", _figures(view, known), _curve(known), _warnings(view),
         tuple(Left(one.source, one.reason) for one in facts.problems(database, limit=PROBLEMS)),
-        facts.n_problems(database), tuple(Done(one.time[:16].replace("T", " "), told(one)) for one in entries),
+        facts.n_problems(database),
+        tuple(Done(one.time[:16].replace("T", " "), told(one, numbers=False)) for one in entries),
         command(recipe, collection.settings), KEYS,
     )  # fmt: skip
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from topiarist.files.collection import Collection
 
 EDIT, REFIT, UNDO, LEARN = "edit", "refit", "undo", "learn"
+FITTED = "fitted"  # an edit has it that was fitted at once
 UNDOABLE = (EDIT, REFIT, LEARN)
 
 
@@ -80,14 +81,17 @@ def shape(
         _check_expected(collection, expected)
         outline = _applied(collection, edits)
         state, parts = replace(collection.state, shape=outline), list[Part]()
-        if refit and (outline.pending or not edits):
+        fits = refit and (outline.pending or not edits)
+        if fits:
             state, parts = fitted(collection, generation, outline, verbose=verbose, watching=watching)
         else:
             if outline.titles != collection.outline.titles:
                 state = replace(state, shape=labelled(outline, collection.description))
             if outline.pins != collection.outline.pins:
                 state, parts = _held(collection, generation, state)
-        body = {"edits": [to_entry(one) for one in edits], "topics": _meant(collection.outline, edits)}
+        body: dict[str, Any] = {"edits": [to_entry(one) for one in edits], "topics": _meant(collection.outline, edits)}
+        if fits:
+            body[FITTED] = True
         log.record(generation.database, EDIT if edits else REFIT, body, state.to_dict(), parts=parts)
     collection.refresh()
 
@@ -122,7 +126,7 @@ def _check_expected(collection: Collection, expected: str | None) -> None:
 def last_step(generation: Generation) -> log.Edit:
     """The newest step that was not taken back. Documents that were added stay, and with them what was before them."""
     undone = set()
-    for entry in log.history(generation.database):
+    for entry in log.walk(generation.database):
         if entry.kind == UNDO:
             undone.add(entry.body["edit"])
         elif entry.kind not in UNDOABLE:

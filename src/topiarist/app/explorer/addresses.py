@@ -36,9 +36,9 @@ def document(id: str, **values: Any) -> str:
     return _with(f"/doc/{quote(id, safe='')}", **values)
 
 
-def original(id: str) -> str:
-    """The text, or the file it came from, to keep."""
-    return _with("/original", id=id)
+def original(id: str, **values: Any) -> str:
+    """The file that a document came from, to keep; or its ``text``."""
+    return _with("/original", id=id, **values)
 
 
 def search(query: str = "", **values: Any) -> str:

@@ -110,7 +110,7 @@ def _told(view: View, categories: Any) -> _Told:
 
 
 def _sentence(view: View, told: _Told) -> str:
-    entry = next((one for one in log.history(view.collection.generation.database) if one.kind == LEARN), None)
+    entry = next(iter(log.history(view.collection.generation.database, kind=LEARN, limit=1)), None)
     quality = ""
     if entry is not None and entry.body.get("accuracy") is not None:
         quality = (

@@ -99,7 +99,7 @@ def load(view: View, ask: Ask) -> ModelPage:
     entries = log.history(database, limit=EDITS)
     recipe = collection.settings.get("recipe", {})
     kind = KINDS.get(collection.state.model, collection.state.model)
-    grown = next((entry.time[:16].replace("T", " ") for entry in reversed(log.history(database))), "")
+    grown = next((entry.time[:16].replace("T", " ") for entry in log.history(database, kind="grow", limit=1)), "")
     return ModelPage(
         f"{kind[:1].upper()}{kind[1:]} with {counted(len(view.tree), 'topic')}, of which "
         f"{counted(len(view.tree.leaves), 'is', 'are')} last, grown {grown} UTC with seed {recipe.get('seed', 0)}.",
@@ -170,9 +170,14 @@ def _warnings(view: View) -> tuple[Warned, ...]:
 
 
 def command(recipe: dict[str, Any], settings: dict[str, Any]) -> str:
-    """The command that grows the same tree again, as far as the settings tell."""
-    source = settings.get("source", "SOURCE")
-    parts = ["topiarist", "grow", *([str(one) for one in source] if isinstance(source, list) else [str(source)])]
+    """The command that grows the same tree again; nothing where the documents came from a program."""
+    if not settings.get("sources"):
+        return ""
+    parts = ["topiarist", "grow", *map(str, settings["sources"])]
+    for name in ("text_column", "title_column", "id_column", "include", "exclude", "limit"):
+        told = settings.get("options", {}).get(name)
+        for value in told if isinstance(told, list) else [told]:
+            parts += [] if value is None else [f"--{name.replace('_', '-')}", str(value)]
     usual = {
         "stop_words": "none", "stem": None, "phrases": False, "numbers": False, "min_documents": 3, "model": "cam",
         "topics": None, "hierarchy": None, "online": False,

@@ -73,7 +73,7 @@ def test_a_list_that_is_gone_is_no_reason_not_to_show_a_document(client):
         assert client.get(addresses.document(id, **values)).status_code == 200
 
 
-@pytest.mark.parametrize("tag", ['the "best" of it', "a b", "tag:x", "-no*", "it's <b>"])
+@pytest.mark.parametrize("tag", ['the "best" of it', "a b", "tag:x", "-no*", "it's <b>", "{x} {"])
 def test_any_tag_leads_to_its_documents(copied, tag):
     client = TestClient(explorer(copied), base_url=HERE)
     desk = client.app.state.desk

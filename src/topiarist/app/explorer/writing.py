@@ -84,6 +84,19 @@ def _marking(desk: Desk, body: Any) -> Iterator[tuple[Marks, list[int]]]:
 
 
 @dataclass(frozen=True)
+class Said:
+    """What is to be done with documents, in words around them, and how it is taken back."""
+
+    before: str
+    after: str
+    inverse: str
+
+    def of(self, what: str) -> str:
+        """Done with these."""
+        return f"{self.before} {what}{self.after}"
+
+
+@dataclass(frozen=True)
 class Sure:
     """A question before many documents are marked at once, and how to take that back."""
 
@@ -99,30 +112,26 @@ class Sure:
 def tag(request: Request, desk: Desk, body: bodies.Tagged) -> Response:
     """Give documents a tag."""
     name = tag_name(body.tag)
-    said = f"Tag {{}} “{name}”", "“Take the tag away” takes it back."
+    said = Said("Tag", f" “{name}”", "“Take the tag away” takes it back.")
     return _marked(request, desk, body, said, lambda marks, rows: marks.tag(rows, name))
 
 
 def untag(request: Request, desk: Desk, body: bodies.Tagged) -> Response:
     """Take a tag away."""
     name = tag_name(body.tag)
-    said = f"Take the tag “{name}” away from {{}}", "“Tag” gives it back, to all of them."
+    said = Said(f"Take the tag “{name}” away from", "", "“Tag” gives it back, to all of them.")
     return _marked(request, desk, body, said, lambda marks, rows: marks.untag(rows, name))
 
 
 def read(request: Request, desk: Desk, body: bodies.ReadMarks) -> Response:
     """Mark documents as read, or not."""
-    said = (
-        ("Mark {} unread", "Which of them were read is forgotten then.")
-        if body.unread
-        else ("Mark {} read", "“Mark all unread” takes it back.")
-    )
+    said = Said("Mark", " read", "“Mark all unread” takes it back.")
+    if body.unread:
+        said = Said("Mark", " unread", "Which of them were read is forgotten then.")
     return _marked(request, desk, body, said, lambda marks, rows: marks.mark_read(rows, read=not body.unread))
 
 
-def _marked(
-    request: Request, desk: Desk, body: Any, said: tuple[str, str], does: Callable[[Marks, list[int]], None]
-) -> Response:
+def _marked(request: Request, desk: Desk, body: Any, said: Said, does: Callable[[Marks, list[int]], None]) -> Response:
     """Mark documents; before more of them than a page shows, ask."""
     names = tuple(name for name in NAMES if hasattr(body, name))
     try:
@@ -131,12 +140,12 @@ def _marked(
                 does(marks, rows)
                 return back(request, body.back)
     except ChangedError:
-        return _other(request, desk, body, said[0], repeated(body, *names))
-    yes, to = said[0].format(f"all {len(rows):,}"), safe_back(request, body.back)
+        return _other(request, desk, body, said.of("it"), repeated(body, *names))
+    yes, to = said.of(f"all {len(rows):,}"), safe_back(request, body.back)
     if wants_data(request):
         return JSONResponse(asdict(Done(False, f"{request.app.state.root}{to}", f"{yes}?")))
     values = repeated(body, *(name for name in names if name != "sure"))
-    question = Sure(f"{yes}?", yes, said[1], request.scope["route"].path, values, to, body.state)
+    question = Sure(f"{yes}?", yes, said.inverse, request.scope["route"].path, values, to, body.state)
     return HTMLResponse(page_of(request, "sure.html", question, desk.view(), body.topic))
 
 
@@ -145,8 +154,8 @@ def _other(request: Request, desk: Desk, body: Any, said: str, values: tuple[tup
     view = desk.fresh()
     what, there = _meant(view, body)
     conflict = conflicts.Conflict(
-        conflicts.title_of(view, body.state), conflicts.since(desk, view, body.state), what, said.format("it"),
-        request.scope["route"].path, f"{said.format('it')} as it is now" if there else "", values,
+        conflicts.title_of(view, body.state), conflicts.since(desk, view, body.state), what, said,
+        request.scope["route"].path, f"{said} as it is now" if there else "", values,
         safe_back(request, body.back) if there else addresses.HOME, view.mark,
     )  # fmt: skip
     return conflicts.answer(request, view, conflict)

@@ -1,5 +1,6 @@
 // What scripts add to pages that are complete without them: keys, the tree as a widget, cards, quicker panels.
 import { startCards } from "./cards.js";
+import { startCopying } from "./copying.js";
 import { startJob } from "./job.js";
 import { startKeys } from "./keys.js";
 import { startSwapping } from "./swap.js";
@@ -92,6 +93,7 @@ function dropFiles() {
 }
 
 copyLinks();
+startCopying();
 startJob();
 drawer();
 menus();

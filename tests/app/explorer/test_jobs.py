@@ -162,6 +162,29 @@ def test_while_somebody_opens_a_state_others_see_the_one_before(client, monkeypa
     assert desk.view().number != before.number
 
 
+def test_a_name_changes_no_number_and_nothing_is_worked_out_again(client):
+    old = client.view
+    old.warm()
+    old.listed(old.tree.root, "typical", "all")
+    edit(client, "rename", leaf(client), name="Mine")
+    new = client.view
+    assert new is not old
+    assert "Mine" in new.names
+    for name in ("sizes", "homes", "hard", "hard_sizes", "lengths", "columns", "node_weight", "mask"):
+        assert getattr(new, name) is getattr(old, name), name
+    assert new.rank("newest") is old.rank("newest")
+    assert new.listed(new.tree.root, "typical", "all") is old.listed(old.tree.root, "typical", "all")
+    edit(client, "merge", leaf(client), other=leaf(client, 1))
+    merged = client.view
+    assert merged.lengths is old.lengths
+    assert merged.rank("newest") is old.rank("newest")
+    assert len(merged.sizes) == len(old.sizes) - 1
+    assert merged.shares_under(merged.tree.root) is not old.shares_under(old.tree.root)
+    client.put_form("/undo")
+    assert client.view.sizes == old.sizes
+    assert (client.view.homes == old.homes).all()
+
+
 def test_durations_as_people_say_them():
     assert [duration(seconds) for seconds in (0.2, 42.4, 61, 600)] == ["1 s", "42 s", "2 min", "10 min"]
 

@@ -61,7 +61,8 @@ class Desk:
         """The latest state; asked for once more where it was replaced between a look and the next."""
         known = read_manifest(Path(self.folder), self.folder) if self._view is not None else None
         try:
-            return View.open(self.folder, self._view)
+            found = View.open(self.folder, self._view)
+            return found if self._view is None else found.carry(self._view)
         except (TopiaristError, OSError, sqlite3.Error):
             if known is None or read_manifest(Path(self.folder), self.folder) == known:
                 raise

@@ -29,6 +29,8 @@ KEPT = 64  # lists of documents that are remembered
 LEAD = 220  # characters of a text in a list
 _NUMBER = re.compile(r"#?[\d.]+")
 _RANKS = {"newest": "date DESC, row", "name": "title COLLATE NOCASE, id, row"}
+_OF_DOCUMENTS = ("lengths", "columns", "general", "node_weight")  # what holds as long as the parts are the same
+_OF_SHAPE = ("sizes", "mask", "_places", "hard", "hard_sizes", "shown_nodes", "has_dendrogram")  # and the tree
 _OF_PARTS = ("counting", "counts", "shares", "model", "crown", "description", "index", "categories")
 
 
@@ -54,6 +56,25 @@ class View:
             if same == set(collection.state.parts) == set(old.state.parts):
                 vars(collection).update({name: vars(old)[name] for name in _OF_PARTS if name in vars(old)})
         return cls(collection)
+
+    def carry(self, earlier: View) -> View:
+        """This view, with what an earlier one has worked out and that is the same here: a name changes no number."""
+        old, new = earlier.collection, self.collection
+        if old.generation.folder != new.generation.folder or old.state.parts != new.state.parts:
+            return self
+        same = all(
+            getattr(earlier.shape, name) == getattr(self.shape, name)
+            for name in ("topics", "class_topics", "node_topics")
+        ) and (earlier.tree.parents == self.tree.parents)
+        kept, lists = (*_OF_DOCUMENTS, *(_OF_SHAPE if same else ())), {"rank", *(("shares", "listed") if same else ())}
+        vars(self).update({name: vars(earlier)[name] for name in kept if name in vars(earlier)})
+        if earlier._lock.acquire(blocking=False):  # else somebody is at work there: what it makes is made here again
+            try:
+                known = earlier._known.items()
+                self._known.update({key: found for key, found in known if isinstance(key, tuple) and key[0] in lists})
+            finally:
+                earlier._lock.release()
+        return self
 
     def remembered(self, key: Any, make: Callable[[], T]) -> T:
         """What was made for a key, or is made now; of many the latest are remembered."""

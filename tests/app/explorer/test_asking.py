@@ -2,7 +2,6 @@
 
 import html
 import socket
-import time
 
 import pytest
 from starlette.testclient import TestClient
@@ -11,6 +10,7 @@ from topiarist.app.explorer import addresses, asking
 from topiarist.app.explorer.asking import understood
 from topiarist.app.explorer.server import explorer
 from topiarist.app.explorer.serving import bound
+from topiarist.app.explorer.values import PER_PAGE
 
 HERE = "http://127.0.0.1"
 
@@ -30,13 +30,11 @@ def test_a_search_that_takes_long_is_stopped(client, monkeypatch):
     monkeypatch.setattr(asking, "PATIENCE", -1.0)
     monkeypatch.setattr(asking, "MORE", -1.0)
     monkeypatch.setattr(asking, "OFTEN", 1)
-    began = time.monotonic()
     page = client.get("/search?q=co*+ba*+the")
     assert page.status_code == 200
     assert "Stopped counting" in page.text
     assert client.get("/export.csv?q=co*+ba*+the").status_code == 503
     assert client.get(addresses.document("wire/law/bail/000.txt", q="co* ba*", at=3)).status_code == 200
-    assert time.monotonic() - began < 5
     monkeypatch.undo()
     assert client.get("/search.json?q=court").json()["total"] > 10
 
@@ -54,10 +52,13 @@ def test_small_answers_are_not_held_back():
 
 
 def test_a_page_beyond_the_last_is_the_last(client):
-    for address in ("/search.json?q=court", "/search.json?q=court&by=meaning", "/topic/0.json?"):
+    for address, items in (
+        ("/search.json?q=court", "hits"), ("/search.json?q=court&by=meaning", "hits"), ("/topic/0.json?", "documents")
+    ):  # fmt: skip
         page = client.get(f"{address}&page=999").json()
-        assert page["paging"]["page"] == page["paging"]["pages"]
-        assert page.get("hits") or page.get("documents")
+        paging = page["paging"]
+        assert paging["page"] == paging["pages"] == -(-paging["total"] // PER_PAGE)
+        assert len(page[items]) == paging["total"] - PER_PAGE * (paging["pages"] - 1)
 
 
 def test_by_meaning_only_the_most_similar_are_told(client):

@@ -1,5 +1,6 @@
 """Changing a collection from its pages: told before, undone after, and never over somebody else's change."""
 
+import html
 import re
 import tempfile
 import time
@@ -238,6 +239,17 @@ def test_only_so_many_documents_can_be_brought(client, monkeypatch):
     answer = client.put_form("/new", files=[("files", ("rows.jsonl", rows, "application/json"))])
     assert "3 documents to file" in answer.text
     assert "first 3 documents" in answer.text
+
+
+def test_the_question_before_many_marks_asks_for_the_same(client):
+    answer = client.put_form("/tag", topic=0, tag="{all} of it", show="here", back="/tree")
+    form = answer.text.split("<main")[1].split('<form class="one"')[1].split("</form>")[0]
+    values = {name: html.unescape(value) for name, value in re.findall(r'name="([^"]+)" value="([^"]*)"', form)}
+    assert {name: values[name] for name in ("topic", "tag", "show", "back", "sure", "state")} == {
+        "topic": "0", "tag": "{all} of it", "show": "here", "back": "/tree", "sure": "1", "state": client.view.mark,
+    }  # fmt: skip
+    assert client.put_form("/tag", **values).url.path == "/tree"
+    assert client.view.collection.marks.tags() == {"{all} of it": 400}
 
 
 def test_tags_and_read_marks(client):

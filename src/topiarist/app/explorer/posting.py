@@ -79,8 +79,8 @@ def wants_data(request: Request) -> bool:
 def repeated(body: Any, *names: str) -> tuple[tuple[str, str], ...]:
     """The values that a form has to tell again to ask for the same."""
     told = asdict(body)
-    kept = {name: told[name] for name in names if told[name] not in (None, "", False)}
-    return tuple((name, "1" if value is True else str(value)) for name, value in kept.items())
+    kept = {name: told[name] for name in names if told[name] is not None and told[name] is not False}
+    return tuple((name, "1" if value is True else str(value)) for name, value in kept.items() if value != "")
 
 
 def patience(desk: Desk) -> float:

@@ -106,6 +106,17 @@ def test_a_fault_of_ours_has_a_number_and_no_text(client, monkeypatch):
     assert "Copy details" in answer.text
 
 
+def test_details_are_copied_by_one_button(page, served, monkeypatch):
+    monkeypatch.setattr(overview, "sentence", lambda view: 1 / 0)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(served.address)
+    page.click("text=Copy details")
+    page.wait_for_selector("text=Copied")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == page.locator("#details").text_content()
+    assert "ZeroDivisionError (topiarist" in copied
+
+
 def test_a_request_under_way_while_the_collection_is_grown_anew_is_answered(copied):
     app = explorer(copied)
     client, old = TestClient(app, base_url=HERE), app.state.desk.view()

@@ -100,6 +100,27 @@ def test_a_fit_that_is_stopped_keeps_the_best_so_far(client, held, copied):
     assert client.get(f"/topic/{topic}.json").json()["pending"]
 
 
+def test_after_the_last_step_there_is_nothing_to_stop(client, held, monkeypatch):
+    reached, go, finishing = threading.Event(), threading.Event(), Job.finishing
+
+    def last(job):
+        finishing(job)
+        reached.set()
+        assert go.wait(PATIENCE)
+
+    monkeypatch.setattr(Job, "finishing", last)
+    edit(client, "split", leaf(client), into="2", refit="1")
+    for _ in range(1_000):
+        held.go.release()
+    assert reached.wait(PATIENCE)
+    assert "last step" in strip(client)
+    assert "Stop and keep" not in strip(client)
+    assert client.put_form("/stop").status_code == 200
+    go.set()
+    held.over()
+    assert client.get("/job.json").json()["phase"] == "done"
+
+
 def test_that_a_fit_has_ended_is_said_once(client, held):
     edit(client, "split", leaf(client), into="2", refit="1")
     held.over()
@@ -126,6 +147,29 @@ def test_a_fit_that_failed_says_why_and_offers_another(client, held, monkeypatch
     client.put_form("/refit")
     held.over()
     assert client.get("/job.json").json()["phase"] == "done"
+
+
+def test_the_strip_keeps_itself_up_to_date(page, changing, held):
+    client = Writer(changing.app, base_url=HERE)
+    edit(client, "split", leaf(client), into="2", refit="1")
+    held.steps(2)
+    page.goto(f"{changing.address}/tree")
+    page.wait_for_selector("text=Refitting, iteration 2")
+    assert "Refitting, iteration 2" in page.locator("#said").inner_text()
+    assert page.locator("[data-job]").get_attribute("role") is None
+    held.go.release()
+    held.steps(1)
+    page.wait_for_selector(".job >> text=Refitting, iteration 3")
+    assert "iteration 2" in page.locator("#said").inner_text()  # every second would be too much to hear
+    page.click("text=Stop and keep the best so far")
+    page.wait_for_selector("text=Stopping after this iteration")
+    assert page.url == f"{changing.address}/tree"
+    held.over()
+    page.wait_for_selector(".job >> text=Stopped after 3 iterations; the best tree so far is ready.")
+    assert "is ready" in page.locator("#said").inner_text()
+    page.click(".strip >> text=Reload")
+    page.wait_for_selector(".strip", state="detached")
+    assert not page.problems
 
 
 def test_a_fit_is_only_begun_for_the_tree_that_was_seen(client, held):

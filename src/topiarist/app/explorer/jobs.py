@@ -22,7 +22,7 @@ class JobPage:
     phase: Phase
     sentence: str
     running: bool = False
-    stopping: bool = False
+    stoppable: bool = False  # steps are to come, and nobody has stopped it yet
     iteration: int = 0
     about: int | None = None  # iterations in all, once that can be told
     left: float | None = None  # seconds, likewise
@@ -39,7 +39,7 @@ class Job(Watching):
         self.iteration = 0
         self.about: int | None = None
         self.error = ""
-        self.shown = self.done = self.holds = self.ending = False
+        self.shown = self.stopped = self.done = self.holds = self.ending = False
         self._seconds = 0.0
         self._remaining = Remaining()
         self._stop = threading.Event()
@@ -55,8 +55,9 @@ class Job(Watching):
         return self._stop.is_set()
 
     def stop(self) -> None:
-        """End after this step; the best so far is kept."""
-        self._stop.set()
+        """End after this step; the best so far is kept. After the last step there is nothing to stop."""
+        if not self.ending:
+            self._stop.set()
 
     def step(self, done: int, about: int | None) -> None:
         """See ``Watching``."""
@@ -67,6 +68,7 @@ class Job(Watching):
         if about:
             self._remaining.update(self.elapsed, done / about)
         if self.stopping:
+            self.stopped = True
             raise KeyboardInterrupt
 
     def finishing(self) -> None:
@@ -81,14 +83,14 @@ class Job(Watching):
     def page(self) -> JobPage:
         """What there is to tell now."""
         if self.done:
-            phase: Phase = "failed" if self.error else "stopped" if self.stopping else "done"
+            phase: Phase = "failed" if self.error else "stopped" if self.stopped else "done"
             return JobPage(
-                phase, self._ended(phase), False, self.stopping, self.iteration, self.iteration, None,
+                phase, self._ended(phase), False, False, self.iteration, self.iteration, None,
                 round(self.elapsed, 1), self.error,
             )  # fmt: skip
         left = None if self.ending or self.stopping else self._remaining.left(self.elapsed)
         return JobPage(
-            "running", self._going(left), True, self.stopping, self.iteration, self.about, left,
+            "running", self._going(left), True, not (self.ending or self.stopping), self.iteration, self.about, left,
             round(self.elapsed, 1),
         )  # fmt: skip
 

@@ -18,7 +18,7 @@ export function startJob() {
     }
     if (!job.running) return ended(strip, text, job);
     text.textContent = `${job.sentence} These pages show the tree as it was.`;
-    if (job.stopping) strip.querySelector("form")?.remove();
+    if (!job.stoppable) strip.querySelector("form")?.remove();
     return setTimeout(look, OFTEN);
   };
   setTimeout(look, OFTEN);

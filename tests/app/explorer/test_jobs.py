@@ -143,6 +143,9 @@ def test_a_fit_that_failed_says_why_and_offers_another(client, held, monkeypatch
         assert "The fit did not work: there is no room on the disk." in strip(client)
         assert "Apply and refit" in strip(client)
     assert client.get("/job.json").json()["phase"] == "failed"
+    client.put_form("/undo")
+    assert strip(client) == ""  # there is nothing to be fitted any more
+    edit(client, "split", leaf(client), into="2")
     held.ended.clear()
     client.put_form("/refit")
     held.over()

@@ -120,14 +120,21 @@ class Desk:
             if not self._changed(ready):
                 self._view = ready
 
-    def told(self, *, strip: bool = False) -> JobPage:
-        """How the fit goes. In the strip of a page, that it has ended well is told once."""
+    def told(self) -> JobPage:
+        """How the fit goes; whoever asks by a script shows how it has ended."""
         job = self.job
-        if job is None or (strip and job.shown):
-            return NO_JOB
-        page = job.page()
-        job.shown = page.phase in ("done", "stopped")
+        page = NO_JOB if job is None else job.page()
+        if job is not None and page.phase in ("done", "stopped"):
+            job.shown = True
         return page
+
+    def strip(self, view: View) -> JobPage:
+        """The same for the strip of a page: how it has ended is told once, and why not as long as it is to be done."""
+        job = self.job
+        if job is None or (job.shown and not (job.error and view.shape.pending)):
+            return NO_JOB
+        job.shown = job.done
+        return job.page()
 
     def keep_for_later(self, documents: Any) -> str:
         """Remember documents that somebody brought but has not filed; the last few only."""

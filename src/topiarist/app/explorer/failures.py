@@ -14,6 +14,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from topiarist.app.explorer import addresses, frame, rendering
 from topiarist.app.explorer.gone import gone, missing, spoken
+from topiarist.app.explorer.jobs import NO_JOB
 from topiarist.app.explorer.posting import wants_data
 from topiarist.app.explorer.values import Choice
 from topiarist.app.explorer.view import View
@@ -62,7 +63,7 @@ def answer(request: Request, failure: Failure) -> Response:
     """A failure as a page or as data."""
     if wants_data(request):
         return JSONResponse({**vars(failure), "links": [vars(link) for link in failure.links]}, failure.status)
-    desk, around, token = request.app.state.desk, None, ""
+    desk, view, around, token = request.app.state.desk, None, None, ""
     try:
         view = desk.view()
         around = frame.frame(view)
@@ -71,7 +72,7 @@ def answer(request: Request, failure: Failure) -> Response:
         around = None
     text = rendering.render(
         "failure.html", page=failure, frame=around, root=request.app.state.root, here="", token=token, query="",
-        read_only=desk.read_only, job=desk.told(strip=True), undoable="", version="",
+        read_only=desk.read_only, job=NO_JOB if view is None else desk.strip(view), undoable="", version="",
     )  # fmt: skip
     return HTMLResponse(text, failure.status)
 

@@ -44,6 +44,7 @@ from topiarist.text.readers import Reading, read
 
 MADE_FROM = "made_from"  # a digest of sources and settings: the same one, the same collection
 KERNELS = ("paths", "classes", "search")  # that growing and indexing need
+PLACES = "places"  # where the sources were, in full: there originals can be found again
 READ = "read"  # the settings have it when all documents and counts are there
 
 
@@ -107,7 +108,7 @@ class Grower:
         told: dict[str, Any] | None = None,
     ) -> Collection:
         """From documents to a collection in a folder. ``told`` are settings to keep with it."""
-        settings = {"recipe": self.recipe.to_dict(), **(told or {})}
+        settings = {"recipe": self.recipe.to_dict(), **_named(source), **(told or {})}
         with begin(folder, force=force, resume=resume) as growing:
             database = growing.generation.database
             known = facts.settings(database)
@@ -234,6 +235,13 @@ def kept_tree(
     shape = Shape.of(named(crown.tree, [node.words for node in description.nodes]), crown.class_nodes)
     state = State(shape, {TREE: tree.name, f"{SHARES}.0": rows.name}, corpus.n_docs, kind)
     return state, [tree.part, rows.part]
+
+
+def _named(source: Any) -> dict[str, Any]:
+    """The folder or file that documents come from, as it was named and in full."""
+    if not isinstance(source, str | os.PathLike):
+        return {}
+    return {"sources": [os.fspath(source)], PLACES: [os.path.abspath(source)]}
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -20,6 +20,7 @@ from topiarist.files.database import Database
 from topiarist.files.parts import Part
 
 Body = dict[str, Any]
+SOME = 50  # edits that are read at once
 FORGOTTEN = "forgotten"  # what a state holds that nobody can come back to
 
 
@@ -79,13 +80,24 @@ def record(
     return after
 
 
-def history(database: Database, *, limit: int | None = None) -> list[Edit]:
-    """The edits, newest first."""
+def history(
+    database: Database, *, limit: int | None = None, kind: str | None = None, until: int | None = None
+) -> list[Edit]:
+    """The edits, newest first; of one kind, or before one with a number, if that is asked for."""
     rows = database.all(
-        "SELECT number, time, kind, body, before, after FROM edits ORDER BY number DESC LIMIT ?",
-        (-1 if limit is None else limit,),
+        "SELECT number, time, kind, body, before, after FROM edits WHERE kind = coalesce(?, kind) AND number < ? "
+        "ORDER BY number DESC LIMIT ?",
+        (kind, 1 << 62 if until is None else until, -1 if limit is None else limit),
     )
     return [Edit(number, time, kind, json.loads(body), *ends) for number, time, kind, body, *ends in rows]
+
+
+def walk(database: Database) -> Iterator[Edit]:
+    """The edits, newest first, for whoever stops soon: of a long log only what is looked at is read."""
+    until: int | None = None
+    while found := history(database, limit=SOME, until=until):
+        yield from found
+        until = found[-1].number
 
 
 def parts(database: Database) -> dict[str, str]:

@@ -19,6 +19,7 @@ from topiarist.files.state import FLAT, SEARCH, SHARES, TREE, State
 from topiarist.files.telling import corpus_of, description_of, labelled
 from topiarist.tasks.categorisers import HPLC, HierarchicalMixture
 from topiarist.tasks.crowns import shares_of
+from topiarist.tasks.progress import Watching
 from topiarist.tasks.refitting import refit
 from topiarist.tasks.shape.edits import Branch, Edit, Pin, apply
 from topiarist.tasks.shape.shape import Shape
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from topiarist.files.collection import Collection
 
 EDIT, REFIT, UNDO, LEARN = "edit", "refit", "undo", "learn"
+FITTED = "fitted"  # an edit has it that was fitted at once
 UNDOABLE = (EDIT, REFIT, LEARN)
 
 
@@ -65,26 +67,31 @@ def shape(
     verbose: bool = False,
     wait: float = 0.0,
     expected: str | None = None,
+    watching: Watching | None = None,
 ) -> None:
     """Apply edits, all or none; and fit the tree again, if that is asked for and any of them needs it.
 
     No edits at all ask for a fit and nothing else.
     Edits and fit are one step: it is written down, and taken back, as a whole.
-    ``wait``: seconds for another writer to end. ``expected``: only if this is still the state.
+    ``wait``: seconds for another writer to end. ``expected``: only if this is still the state. ``watching``: whoever
+    is told how the fit goes, and may end it.
     """
     with collection.folder.writing(wait=wait) as generation:
         collection.refresh()
         _check_expected(collection, expected)
         outline = _applied(collection, edits)
         state, parts = replace(collection.state, shape=outline), list[Part]()
-        if refit and (outline.pending or not edits):
-            state, parts = fitted(collection, generation, outline, verbose=verbose)
+        fits = refit and (outline.pending or not edits)
+        if fits:
+            state, parts = fitted(collection, generation, outline, verbose=verbose, watching=watching)
         else:
             if outline.titles != collection.outline.titles:
                 state = replace(state, shape=labelled(outline, collection.description))
             if outline.pins != collection.outline.pins:
                 state, parts = _held(collection, generation, state)
-        body = {"edits": [to_entry(one) for one in edits], "topics": _meant(collection.outline, edits)}
+        body: dict[str, Any] = {"edits": [to_entry(one) for one in edits], "topics": _meant(collection.outline, edits)}
+        if fits:
+            body[FITTED] = True
         log.record(generation.database, EDIT if edits else REFIT, body, state.to_dict(), parts=parts)
     collection.refresh()
 
@@ -119,7 +126,7 @@ def _check_expected(collection: Collection, expected: str | None) -> None:
 def last_step(generation: Generation) -> log.Edit:
     """The newest step that was not taken back. Documents that were added stay, and with them what was before them."""
     undone = set()
-    for entry in log.history(generation.database):
+    for entry in log.walk(generation.database):
         if entry.kind == UNDO:
             undone.add(entry.body["edit"])
         elif entry.kind not in UNDOABLE:
@@ -136,8 +143,8 @@ def last_step(generation: Generation) -> log.Edit:
     raise UsageError("there is nothing to undo", hint=f"topiarist shape {generation.shown} --log shows what was done")
 
 
-def told(entry: log.Edit) -> str:
-    """An entry of the log in a few words."""
+def told(entry: log.Edit, *, numbers: bool = True) -> str:
+    """An entry of the log in a few words; topics that were told by their ``numbers`` as such, or by their names."""
     if entry.kind == UNDO:
         return f"undo of {entry.body['edit']}"
     if entry.kind != EDIT:
@@ -146,7 +153,8 @@ def told(entry: log.Edit) -> str:
         return known.get(entry.kind, entry.kind)
     meant = entry.body.get("topics") or [{}] * len(entry.body["edits"])
     return "; ".join(
-        to_words(named_as(edit_from(one), _names(known))) for one, known in zip(entry.body["edits"], meant, strict=True)
+        to_words(named_as(edit_from(one), _names(known), numbers=numbers))
+        for one, known in zip(entry.body["edits"], meant, strict=True)
     )
 
 
@@ -179,14 +187,21 @@ def _applied(collection: Collection, edits: Sequence[Edit]) -> Shape:
 
 
 def fitted(
-    collection: Collection, generation: Generation, shape: Shape, *, verbose: bool = False
+    collection: Collection,
+    generation: Generation,
+    shape: Shape,
+    *,
+    verbose: bool = False,
+    watching: Watching | None = None,
 ) -> tuple[State, list[Part]]:
     """The state after a fit of the shaped tree, and the parts that are new in it."""
     crown, counts = collection.crown, collection.counts
     ids = collection.documents.ids()
     begun = start(shape, crown.class_nodes, collection.shares, counts, {name: row for row, name in enumerate(ids)})
     kind = HPLC if collection.state.model in ("hplsa", "labels") else HierarchicalMixture
-    model = refit(kind(shape.tree, verbose=int(verbose)), counts, begun.class_nodes, begun.shares, begun.pins)
+    model = refit(kind(shape.tree, verbose=int(verbose)), counts, begun.class_nodes, begun.shares, begun.pins, watching)
+    if watching is not None:
+        watching.finishing()
     shares = _with_pins(shares_of(model, counts), begun)
     corpus = corpus_of(generation, counts, collection.counting)
     known = collection.description.facts

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from itertools import pairwise
 from typing import Any
 
 from topiarist.models.em import Loop, Rules
 
+RECENT = 3  # gains from which the next ones are expected
 FIRST_RUN = "Compiling the numerical kernels (once per machine, about 10 seconds)"
 
 
@@ -40,6 +42,49 @@ def prepare_kernels(dtype: Any, *sets: str, notice: Callable[[str], None] | None
     for name, prepare in missing:
         prepare(dtype)
         cache.keep(name)
+
+
+class Watching:
+    """What a fit tells whoever waits for it; nothing, unless somebody listens."""
+
+    def step(self, done: int, about: int | None) -> None:
+        """So many steps are done, of about so many. To stop here, with the best so far, raise KeyboardInterrupt."""
+
+    def finishing(self) -> None:
+        """There will be no more steps: what was learned is described and written."""
+
+
+def watched(
+    watching: Watching | None, rules: Rules, shown: Callable[[Loop], None] | None
+) -> Callable[[Loop], None] | None:
+    """A watcher for ``em.run`` that tells somebody how far the fit is, beside what is drawn anyway."""
+    if watching is None:
+        return shown
+
+    def watch(loop: Loop) -> None:
+        if shown is not None:
+            shown(loop)
+        if loop.steps:  # before the first one there is nothing to keep
+            watching.step(loop.steps, expected_steps(loop.objectives, loop.steps, rules))
+
+    return watch
+
+
+def expected_steps(objectives: Sequence[float], steps: int, rules: Rules) -> int | None:
+    """About how many steps a fit will take that ends when it gains little: gains are taken to fall at one rate.
+
+    None as long as too few were seen.
+    """
+    recent = [after - before for before, after in pairwise(objectives[-RECENT - 2 :])]
+    least = rules.tol * rules.weight
+    if len(recent) <= RECENT:
+        return None
+    if recent[-1] <= least:
+        return min(steps + 1, rules.max_iter)
+    rate = (recent[-1] / max(recent[0], least)) ** (1 / RECENT)
+    if not 0 < rate < 1:
+        return rules.max_iter
+    return min(steps + math.ceil(math.log(least / recent[-1]) / math.log(rate)) + 1, rules.max_iter)
 
 
 @contextmanager

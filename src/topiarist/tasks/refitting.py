@@ -21,14 +21,16 @@ from topiarist.models.engine import Engine, Floats
 from topiarist.tasks import categorising, options
 from topiarist.tasks.categorisers import HPLC
 from topiarist.tasks.labels import Labels
-from topiarist.tasks.progress import fitting, prepare_kernels
+from topiarist.tasks.progress import Watching, fitting, prepare_kernels, watched
 
 LEAST_SHARE = 1e-3  # of a document in a class that has a part in the start
 N_FOLDS = 3
 EMPTIEST = 1e-6  # tokens of a class that has lost all documents: it may come back
 
 
-def refit(model: HPLC, counts: Csr, nodes: tuple[int, ...], start: Csr, pins: Any) -> HPLC:
+def refit(
+    model: HPLC, counts: Csr, nodes: tuple[int, ...], start: Csr, pins: Any, watching: Watching | None = None
+) -> HPLC:
     """Fit a categoriser to its ``tree`` from where the documents were.
 
     ``nodes`` are those of the classes, ``start`` has the share of each document in each class, ``pins`` the number of
@@ -45,8 +47,11 @@ def refit(model: HPLC, counts: Csr, nodes: tuple[int, ...], start: Csr, pins: An
     entries = csr_array((entries.data.astype(dtype), entries.indices, entries.indptr), shape=entries.shape)
     with options.running(model) as engine, threadpool_limits(limits=1, user_api="blas"):
         begun = _begun(engine, entries, _held(start, labels.of_row), plan)
-        with fitting("Fitting the shaped tree", plan.rules, show=bool(model.verbose)) as watch:
-            learned = _learned(engine, entries, labels.of_row, plan, begun, watch)
+        rules = replace(plan.rules, weight=max(1.0, float(entries.sum(dtype=np.float64))), accelerate=False)
+        with fitting("Fitting the shaped tree", rules, show=bool(model.verbose)) as shown:
+            learned = _learned(
+                engine, entries, labels.of_row, replace(plan, rules=rules), begun, watched(watching, rules, shown)
+            )
     model.sharpness_, model.floor_ = 1.0, 0.0
     model._keep(labels, plan, learned)
     return model
@@ -90,8 +95,7 @@ def _learned(
     model = categorisers.Hplc(engine, plan.path_mask, "fixed", plan.smoothing, 1.0, start.topic_given_class)
     shard = Shard.of(csr_array(free), plan.dtype, categorising.TILE_COLUMNS) if free.shape[0] else None
     block = categorisers.Block(Side.of(table, plan.dtype), documents, shard)
-    rules = replace(plan.rules, weight=max(1.0, float(entries.sum(dtype=np.float64))), accelerate=False)
-    fit = em.run(model, [block], em.State(start, (None,)), rules, watch=watch)
+    fit = em.run(model, [block], em.State(start, (None,)), plan.rules, watch=watch)
     tokens = np.asarray(table.sum(axis=0), np.float64).ravel()
     if shard is not None:
         tokens = tokens + token_counts(free) @ fit.state.local[0]

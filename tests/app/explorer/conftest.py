@@ -6,7 +6,6 @@ import socket
 import subprocess
 import threading
 import time
-import warnings
 
 import pytest
 import uvicorn
@@ -16,8 +15,6 @@ from topiarist.files.collection import Collection
 from topiarist.files.learning import learn
 from topiarist.files.recipe import Recipe
 from topiarist.text.documents import Document
-
-warnings.filterwarnings("ignore", message="Using `httpx`")
 
 HEADINGS = {
     "law": "court judge lawyer justice ruling hearing prosecutor statute witness evidence",

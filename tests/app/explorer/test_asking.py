@@ -3,7 +3,6 @@
 import html
 import itertools
 import socket
-import time
 from types import SimpleNamespace
 
 import pytest
@@ -13,6 +12,7 @@ from topiarist.app.explorer import addresses, asking
 from topiarist.app.explorer.asking import understood
 from topiarist.app.explorer.server import explorer
 from topiarist.app.explorer.serving import bound
+from topiarist.app.explorer.values import PER_PAGE
 
 HERE = "http://127.0.0.1"
 
@@ -32,13 +32,11 @@ def test_a_search_that_takes_long_is_stopped(client, monkeypatch):
     monkeypatch.setattr(asking, "PATIENCE", -1.0)
     monkeypatch.setattr(asking, "MORE", -1.0)
     monkeypatch.setattr(asking, "OFTEN", 1)
-    began = time.monotonic()
     page = client.get("/search?q=co*+ba*+the")
     assert page.status_code == 200
     assert "Stopped counting" in page.text
     assert client.get("/export.csv?q=co*+ba*+the").status_code == 503
     assert client.get(addresses.document("wire/law/bail/000.txt", q="co* ba*", at=3)).status_code == 200
-    assert time.monotonic() - began < 5
     monkeypatch.undo()
     assert client.get("/search.json?q=court").json()["total"] > 10
 
@@ -63,7 +61,9 @@ def test_what_was_tagged_since_is_found(copied):
     client = TestClient(explorer(copied), base_url=HERE)
     for number in range(3):
         assert client.get("/search.json?q=tag:mine").json()["total"] == number
-        form = {"token": client.app.state.desk.token, "document": f"wire/law/bail/{6 * number:03}.txt", "tag": "mine"}
+        desk = client.app.state.desk
+        form = {"token": desk.token, "state": desk.view().mark, "tag": "mine"}
+        form["document"] = f"wire/law/bail/{6 * number:03}.txt"
         assert client.post("/tag", data=form, headers={"Origin": HERE}, follow_redirects=False).status_code == 303
     found = client.get("/search.json?q=tag:mine").json()
     assert sum(branch["matching"] for branch in found["branches"] if branch["level"] == 1) == 3
@@ -82,10 +82,13 @@ def test_small_answers_are_not_held_back():
 
 
 def test_a_page_beyond_the_last_is_the_last(client):
-    for address in ("/search.json?q=court", "/search.json?q=court&by=meaning", "/topic/0.json?"):
+    for address, items in (
+        ("/search.json?q=court", "hits"), ("/search.json?q=court&by=meaning", "hits"), ("/topic/0.json?", "documents")
+    ):  # fmt: skip
         page = client.get(f"{address}&page=999").json()
-        assert page["paging"]["page"] == page["paging"]["pages"]
-        assert page.get("hits") or page.get("documents")
+        paging = page["paging"]
+        assert paging["page"] == paging["pages"] == -(-paging["total"] // PER_PAGE)
+        assert len(page[items]) == paging["total"] - PER_PAGE * (paging["pages"] - 1)
 
 
 def test_by_meaning_only_the_most_similar_are_told(client):
@@ -101,10 +104,11 @@ def test_a_list_that_is_gone_is_no_reason_not_to_show_a_document(client):
         assert client.get(addresses.document(id, **values)).status_code == 200
 
 
-@pytest.mark.parametrize("tag", ['the "best" of it', "a b", "tag:x", "-no*", "it's <b>"])
+@pytest.mark.parametrize("tag", ['the "best" of it', "a b", "tag:x", "-no*", "it's <b>", "{x} {"])
 def test_any_tag_leads_to_its_documents(copied, tag):
     client = TestClient(explorer(copied), base_url=HERE)
-    form = {"token": client.app.state.desk.token, "document": "wire/law/bail/000.txt", "tag": tag}
+    desk = client.app.state.desk
+    form = {"token": desk.token, "state": desk.view().mark, "document": "wire/law/bail/000.txt", "tag": tag}
     client.post("/tag", data=form, headers={"Origin": HERE})
     assert html.escape(addresses.tagged(tag)) in client.get("/").text.replace("&#39;", "&#x27;")
     page = client.get(addresses.as_json(addresses.tagged(tag))).json()

@@ -88,7 +88,12 @@ def test_every_link_of_every_page_leads_somewhere(client, view):
 
 def test_pages_are_in_the_schema(client):
     schema = client.get("/openapi.json").json()
-    assert {("/index" if page.path == "/" else page.path) + ".json" for page in PAGES} == set(schema["paths"])
+    pages = {("/index" if page.path == "/" else page.path) + ".json" for page in PAGES}
+    files = {"/export.{kind}", "/original", "/job.json"}
+    writes = {"/tag", "/untag", "/read", "/undo", "/refit", "/stop", "/shape", "/new", "/keep", "/judge"}
+    assert {(path, method) for path, methods in schema["paths"].items() for method in methods} == {
+        *((path, "get") for path in pages | files), *((path, "post") for path in writes),
+    }  # fmt: skip
 
 
 def test_the_overview_answers_what_is_in_here(client, view):

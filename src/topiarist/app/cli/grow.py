@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from dataclasses import asdict, dataclass
@@ -19,7 +20,7 @@ from topiarist.counts.corpus import Corpus
 from topiarist.errors import DamagedError, TopiaristError, UsageError
 from topiarist.files.collection import Collection
 from topiarist.files.folder import is_collection, unfinished
-from topiarist.files.growing import MADE_FROM, Grower
+from topiarist.files.growing import MADE_FROM, PLACES, Grower
 from topiarist.files.manifest import NAME
 from topiarist.files.recipe import Recipe
 from topiarist.hierarchy.exchange import format_of, read_tree
@@ -80,7 +81,7 @@ def run(common: Common, wish: Wish, manner: Manner, extra: Extra, printing: Prin
         grower = Grower(recipe, common.threads, wish.device, tell=progress)
         told = {
             MADE_FROM: made_from, "sources": list(common.reading.sources), "options": asdict(common.reading),
-            "command": ["topiarist", *sys.argv[1:]],
+            "command": ["topiarist", *sys.argv[1:]], PLACES: _places(common),
         }  # fmt: skip
         try:
             collection = grower.grow(stream, folder, force=manner.force, resume=manner.resume, told=told)
@@ -92,6 +93,12 @@ def run(common: Common, wish: Wish, manner: Manner, extra: Extra, printing: Prin
             stream.close()
     grown = ending.Grown(collection, folder, stream, time.perf_counter() - began, progress.seconds)
     ending.tell(grown, common, printing, stopped=stop.wanted)
+
+
+def _places(common: Common) -> list[str]:
+    """Where the sources are, in full; nothing for those that are no files."""
+    named = () if common.reading.is_demo else common.reading.sources
+    return [os.path.abspath(one) if os.path.exists(one) else "" for one in named]
 
 
 def _checked(common: Common, wish: Wish) -> Recipe:

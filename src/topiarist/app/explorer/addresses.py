@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
-HOME = "/"
+HOME, SHAPE = "/", "/shape"
 NEW, MODEL, CATEGORIES, DENDROGRAM, COMPARE, TREE = "/new", "/model", "/categories", "/dendrogram", "/compare", "/tree"
 TREES = "/trees"
 
@@ -37,9 +37,9 @@ def document(id: str, **values: Any) -> str:
     return _with(f"/doc/{quote(id, safe='')}", **values)
 
 
-def original(id: str) -> str:
-    """The text, or the file it came from, to keep."""
-    return _with("/original", id=id)
+def original(id: str, **values: Any) -> str:
+    """The file that a document came from, to keep; or its ``text``."""
+    return _with("/original", id=id, **values)
 
 
 def search(query: str = "", **values: Any) -> str:
@@ -101,7 +101,7 @@ def trees(beside: str | None = None, **values: Any) -> str:
 
 def shape(edit: str, id: int | None = None, **values: Any) -> str:
     """An edit before it is made: what it would change."""
-    return _with("/shape", edit=edit, topic=id, **values)
+    return _with(SHAPE, edit=edit, topic=id, **values)
 
 
 def export(kind: str, **values: Any) -> str:

@@ -8,17 +8,18 @@ import secrets
 import shutil
 import tempfile
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from fastapi import Request
-from starlette.datastructures import FormData, UploadFile
-from starlette.responses import HTMLResponse, Response
+from starlette.datastructures import UploadFile
+from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from topiarist.app.explorer import addresses
+from topiarist.app.explorer.bodies import Brought, Kept
 from topiarist.app.explorer.desk import Desk
 from topiarist.app.explorer.pages import new
-from topiarist.app.explorer.posting import back, page_of, patience, text
+from topiarist.app.explorer.posting import back, page_of, patience, wants_data
 from topiarist.errors import InputError, ResourceError, TopiaristError
 from topiarist.files.filing import add
 from topiarist.files.shaping import ChangedError
@@ -30,24 +31,21 @@ MOST = 1_000  # documents that a page takes at once
 LONGEST_NAME = 200  # bytes
 
 
-def bring(request: Request, desk: Desk, form: FormData) -> Response:
+def bring(request: Request, desk: Desk, body: Brought) -> Response:
     """Where documents would go."""
     view = desk.view()
-    documents, problems = _documents(form)
+    documents, problems = _documents(body)
     if not documents:
         raise InputError("there is no text in what you brought", hint="paste a text, or choose a file")
-    try:
-        rho = min(max(float(text(form, "rho", "0.9")), 0.0), 0.99)
-    except ValueError:
-        rho = 0.9
-    page = new.placed(view, documents, rho, desk.keep_for_later(documents), problems)
+    page = new.placed(view, documents, body.rho, desk.keep_for_later(documents), problems)
+    if wants_data(request):
+        return JSONResponse(asdict(page))
     return HTMLResponse(page_of(request, "new.html", page, view))
 
 
-def keep(request: Request, desk: Desk, form: FormData) -> Response:
+def keep(request: Request, desk: Desk, body: Kept) -> Response:
     """File documents that were brought. They are forgotten only when they are stored; ids are chosen then."""
-    key = text(form, "key")
-    documents = desk.brought.get(key)
+    documents = desk.brought.get(body.key)
     if documents is None:
         raise ChangedError("these documents were filed already, or are forgotten", hint="bring them again")
     until = time.monotonic() + patience(desk)
@@ -62,20 +60,19 @@ def keep(request: Request, desk: Desk, form: FormData) -> Response:
                 said = f"nothing is stored yet: {error.message}"
                 raise ResourceError(said, hint="go back, and press “File these” again in a moment") from error
             time.sleep(0.1)
-    desk.brought.pop(key, None)
-    return back(request, form, addresses.NEW)
+    desk.brought.pop(body.key, None)
+    return back(request, body.back, addresses.NEW)
 
 
-def _documents(form: FormData) -> tuple[list[Document], tuple[str, ...]]:
+def _documents(body: Brought) -> tuple[list[Document], tuple[str, ...]]:
     """What was pasted, and what files hold."""
     found: list[Document] = []
     problems: list[str] = []
-    pasted = storable(text(form, "text"))
+    pasted = storable(body.text)
     if pasted.strip():
         found.append(Document("pasted", pasted, title=" ".join(pasted.strip().split("\n", 1)[0].split())[:120]))
-    files = [one for one in form.getlist("files") if isinstance(one, UploadFile) and one.filename]
     with tempfile.TemporaryDirectory() as folder:
-        for one in files:
+        for one in body.files:
             if len(found) >= MOST:
                 break
             documents, trouble = _uploaded(Path(folder) / secrets.token_hex(8), one, MOST - len(found))

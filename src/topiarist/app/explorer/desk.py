@@ -5,37 +5,25 @@ from __future__ import annotations
 import secrets
 import sqlite3
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from topiarist.app.explorer.asking import deadline
+from topiarist.app.explorer.jobs import NO_JOB, Job, JobPage
 from topiarist.app.explorer.view import View
 from topiarist.errors import TopiaristError, UsageError
-from topiarist.files import log
+from topiarist.files import log, shaping
 from topiarist.files.collection import Collection
 from topiarist.files.manifest import read_manifest
 
 T = TypeVar("T")
+WAIT = 5.0  # seconds that a fit waits for another writer to end
+LOOKED_BACK = 50  # steps
 KEPT = 64 << 20  # letters of documents that wait to be filed
-
-
-@dataclass
-class Job:
-    """A fit that runs while pages stay readable."""
-
-    began: float
-    done: bool = False
-    error: str = ""
-    seconds: float = 0.0
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds until now, or until the end."""
-        return self.seconds if self.done else time.monotonic() - self.began
 
 
 @dataclass
@@ -50,10 +38,23 @@ class Desk:
     brought: OrderedDict[str, Any] = field(default_factory=OrderedDict)  # documents to file, until somebody says so
     _view: View | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _opening: threading.RLock = field(default_factory=threading.RLock)
 
     def view(self) -> View:
-        """The latest state; opened anew only where somebody has changed it."""
-        with self._lock:
+        """The latest state that is ready: while somebody opens a newer one, all others go on with what is there."""
+        known = self._view
+        if known is None:
+            return self.fresh()
+        if (self.job is not None and self.job.holds) or not self._opening.acquire(blocking=False):
+            return known
+        try:
+            return self.fresh()
+        finally:
+            self._opening.release()
+
+    def fresh(self) -> View:
+        """The latest state, waited for: whoever has changed something sees that it is changed."""
+        with self._opening:
             if self._view is None or self._changed(self._view):
                 self._view = self._opened()
                 self._view.beside = tuple(
@@ -77,7 +78,7 @@ class Desk:
             with deadline():
                 return look(view)
         except (TopiaristError, OSError, sqlite3.Error):
-            fresh = self.view()
+            fresh = self.fresh()
             if fresh.collection.generation.folder == view.collection.generation.folder:
                 raise
             with deadline():
@@ -95,26 +96,51 @@ class Desk:
         """A collection of its own for whoever writes: views stay as they are."""
         return Collection.open(self.folder)
 
-    def refit(self) -> Job:
-        """Begin to fit the tree as it is now, unless that runs already."""
+    def refit(self, expected: str | None = None) -> Job:
+        """Begin to fit the tree as it is now, unless that runs already. ``expected``: only if this is the state."""
         with self._lock:
             if self.job is not None and not self.job.done:
                 return self.job
-            self.job = Job(time.monotonic())
-        threading.Thread(target=self._fit, args=(self.job,), daemon=True, name="refit").start()
+            self.job = Job(began=self.fresh)
+        threading.Thread(target=self._fit, args=(self.job, expected), daemon=True, name="refit").start()
         return self.job
 
-    def _fit(self, job: Job) -> None:
+    def _fit(self, job: Job, expected: str | None) -> None:
         try:
             with self.writer() as collection:
-                if collection.outline.pending:
-                    collection.shape((), refit=True)
+                shaping.shape(collection, (), wait=WAIT, expected=expected, watching=job)
         except TopiaristError as error:
-            job.error = error.message
+            job.end(error.message)
         except Exception as error:
-            job.error = f"the fit failed ({type(error).__name__}); the tree is as it was"
-        finally:
-            job.seconds, job.done = time.monotonic() - job.began, True
+            job.end(f"{type(error).__name__}, a fault of ours; the tree is as it was")
+        else:
+            with suppress(Exception):  # what cannot be made ready now is told to whoever asks for it
+                self._make_ready()
+            job.end()
+
+    def _make_ready(self) -> None:
+        """Open the new state and work out what pages need, before anybody sees it."""
+        ready = View.open(self.folder, self._view)
+        ready.warm()
+        with self._opening:
+            if not self._changed(ready):
+                self._view = ready
+
+    def told(self) -> JobPage:
+        """How the fit goes; whoever asks by a script shows how it has ended."""
+        job = self.job
+        page = NO_JOB if job is None else job.page()
+        if job is not None and page.phase in ("done", "stopped"):
+            job.shown = True
+        return page
+
+    def strip(self, view: View) -> JobPage:
+        """The same for the strip of a page: how it has ended is told once, and why not as long as it is to be done."""
+        job = self.job
+        if job is None or (job.shown and not (job.error and view.shape.pending)):
+            return NO_JOB
+        job.shown = job.done
+        return job.page()
 
     def keep_for_later(self, documents: Any) -> str:
         """Remember documents that somebody brought but has not filed; the last few only."""
@@ -130,21 +156,24 @@ class Desk:
 
     def undoable(self, view: View) -> str:
         """What undo would take back, in words; nothing if there is nothing."""
-        from topiarist.files.shaping import last_step, told
-
         try:
-            return told(last_step(view.collection.generation))
+            return shaping.told(shaping.last_step(view.collection.generation), numbers=False)
         except UsageError:
             return ""
 
     def history(self, view: View, since: str) -> list[log.Edit]:
         """What was done after a state, newest first; nothing if it was one of another generation."""
         generation, _, number = since.rpartition(":")
-        if generation != view.mark.rpartition(":")[0]:
+        if generation != generation_of(view.mark):
             return []
         kept = []
-        for entry in log.history(view.collection.generation.database, limit=50):
+        for entry in log.history(view.collection.generation.database, limit=LOOKED_BACK):
             if str(entry.after) == number and entry.kind != "undo":
                 break
             kept.append(entry)
         return kept
+
+
+def generation_of(mark: str) -> str:
+    """What a state has in common with all others between two grows: the documents, and their numbers."""
+    return mark.rpartition(":")[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ import numpy as np
 from fastapi import Depends, FastAPI, Query, Request
 from starlette.responses import Response, StreamingResponse
 
+from topiarist.app.explorer import failures, originals
 from topiarist.app.explorer.asking import understood
 from topiarist.app.explorer.pages import filtered, search, topic
 from topiarist.app.explorer.safety import DOWNLOAD_POLICY
@@ -24,7 +26,9 @@ from topiarist.files.csv import write_csv
 from topiarist.text.documents import Document
 
 BATCH = 1_000
-KINDS = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson", "txt": "text/plain; charset=utf-8"}
+PIECE = 1 << 16  # bytes
+TEXT, BYTES = "text/plain; charset=utf-8", "application/octet-stream"
+KINDS = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson", "txt": TEXT}
 HEADER = ("id", "title", "date", "topic", "share", "labels", "source")
 
 
@@ -38,8 +42,15 @@ class Only:
 
 def add(app: FastAPI) -> None:
     """The routes."""
-    app.add_api_route("/export.{kind}", export, include_in_schema=False)
-    app.add_api_route("/original", original, include_in_schema=False)
+    told = {"description": "A file to keep, never to be opened in the browser"}
+    app.add_api_route(
+        "/export.{kind}", export, response_class=StreamingResponse, summary="Documents of a list as a file",
+        responses={200: {**told, "content": {key: {} for key in KINDS.values()}}, **failures.documented(404, 422, 503)},
+    )  # fmt: skip
+    app.add_api_route(
+        "/original", original, response_class=Response, summary="A document as a file",
+        responses={200: {**told, "content": {key: {} for key in (TEXT, BYTES)}}, **failures.documented(404, 422)},
+    )  # fmt: skip
 
 
 def _view(request: Request) -> View:
@@ -115,14 +126,32 @@ def _csv(rows: Any) -> str:
     return file.getvalue()
 
 
-def original(view: Annotated[View, Depends(_view)], id: Annotated[str, Query(max_length=10_000)]) -> Response:
-    """The text of a document, to keep."""
-    document = view.collection.documents.get(view.collection.documents.row_of(id))
-    name = re.sub(r"[^\w.-]+", "_", document.id)[-80:] or "document"
-    return Response(
-        document.text, media_type="text/plain; charset=utf-8",
-        headers=_attached(name if name.endswith(".txt") else f"{name}.txt"),
-    )  # fmt: skip
+def original(
+    request: Request,
+    view: Annotated[View, Depends(_view)],
+    id: Annotated[str, Query(max_length=10_000)],
+    text: Annotated[bool, Query(description="the text that was read, even where its file is there")] = False,
+) -> Response:
+    """The file that a document came from, where it lies on this machine and is asked for from it; else its text."""
+    row = view.collection.documents.row_of(id)
+    document = view.collection.documents.get(row)
+    found = None if text or request.app.state.root else originals.original_of(view, row, document.source)
+    descriptor = None if found is None else originals.opened(found)
+    if found is None or descriptor is None:
+        name = re.sub(r"[^\w.-]+", "_", document.id)[-80:] or "document"
+        headers = _attached(name if name.endswith(".txt") else f"{name}.txt")
+        return Response(document.text, media_type=TEXT, headers=headers)
+    size = str(os.fstat(descriptor).st_size)
+    headers = {**_attached(found.name), "Content-Length": size}
+    return StreamingResponse(_pieces(descriptor, int(size)), media_type=BYTES, headers=headers)
+
+
+def _pieces(descriptor: int, size: int) -> Iterator[bytes]:
+    """A file a bit at a time, as long as it was when it was opened."""
+    with os.fdopen(descriptor, "rb") as file:
+        while size > 0 and (piece := file.read(min(PIECE, size))):
+            size -= len(piece)
+            yield piece
 
 
 def _attached(name: str) -> dict[str, str]:

@@ -7,6 +7,7 @@ is outside of it, and the server prints the exception with its text.
 from __future__ import annotations
 
 import os
+import platform
 import secrets
 import tempfile
 import traceback
@@ -16,6 +17,7 @@ from functools import cache
 from fastapi import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from topiarist import __version__
 from topiarist.app.explorer.failures import Failure, answer
 
 
@@ -48,14 +50,15 @@ class Faults:
 def written_down(error: Exception) -> Failure:
     """The failure for a page, after its places in the code went to the log."""
     number, (path, descriptor) = secrets.token_hex(4), _log()
-    lines = [f"{number} {datetime.now().isoformat(timespec='seconds')} {type(error).__name__}"]
+    made_by = f"topiarist {__version__}, Python {platform.python_version()}, {platform.system()}"
+    lines = [f"{number} {datetime.now().isoformat(timespec='seconds')} {type(error).__name__} ({made_by})"]
     lines += [
         f"  {os.path.basename(line.filename)}:{line.lineno} in {line.name}"
         for line in traceback.extract_tb(error.__traceback__)
     ]
     os.write(descriptor, ("\n".join(lines) + "\n").encode())
-    message = f"topiarist failed where it should not have ({type(error).__name__}). Nothing was changed."
-    return Failure(500, "A fault of ours", message, "the page before", (), number, path)
+    message = f"topiarist failed where it should not have ({type(error).__name__})."
+    return Failure(500, "A fault of ours", message, "the page before", (), number, path, "\n".join(lines))
 
 
 @cache

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from topiarist.app.explorer import addresses
+from topiarist.app.explorer import addresses, dating
 from topiarist.app.explorer.values import Choice, TopicLine, topic_line
 from topiarist.app.explorer.view import View
-from topiarist.files import log
 
 SIBLINGS = 30  # in the tree; smaller ones fold into one line
 
@@ -38,7 +36,8 @@ class Frame:
     hard_address: str
     tags: tuple[Choice, ...]
     state: str  # of the collection, for forms
-    written: str  # when the tree was made
+    written: str  # when the tree was fitted
+    arrived: int  # documents since
     pending: bool
     has_labels: bool
     has_dendrogram: bool
@@ -48,14 +47,14 @@ def frame(view: View, current: int | None = None, matching: Any = None) -> Frame
     """The frame with the tree open down to a topic; ``matching`` has how many documents of each node were found."""
     node = view.shape.node_of.get(current, view.tree.root) if current is not None else view.tree.root
     opened = set(view.tree.path(node))
-    last = log.history(view.collection.generation.database, limit=1)
+    last = dating.fitted(view)
     tags = view.collection.marks.tags()
     root = view.tree.root
     return Frame(
         shown_name(view), view.n_docs, branch(view, root, opened, node if current is not None else -1, matching),
         view.hard_sizes[root], addresses.topic(view.shape.topics[root], show="hard"),
         tuple(Choice(f"{tag} ({number:,})", addresses.tagged(tag), False) for tag, number in tags.items()),
-        view.mark, _when(last[0].time) if last else "", view.shape.pending,
+        view.mark, dating.when(last.time), last.arrived, view.shape.pending,
         has_labels(view), view.has_dendrogram,
     )  # fmt: skip
 
@@ -90,12 +89,3 @@ def branch(view: View, node: int, opened: set[int], current: int = -1, matching:
 def _row(view: View, node: int, current: int, matching: Any) -> Row:
     found = None if matching is None else int(matching[node])
     return Row(topic_line(view, node, found), 1.0, node == current, False, (), 0)
-
-
-def _when(time: str) -> str:
-    """A moment as people write it."""
-    try:
-        moment = datetime.fromisoformat(time)
-    except ValueError:
-        return time
-    return f"{moment.day} {moment:%B %Y, %H:%M} UTC"

@@ -5,23 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fastapi import Request
-from starlette.datastructures import FormData
 from starlette.responses import HTMLResponse, Response
 
-from topiarist.app.explorer import addresses
-from topiarist.app.explorer.desk import Desk
+from topiarist.app.explorer import addresses, failures
+from topiarist.app.explorer.bodies import Judgement as Told
+from topiarist.app.explorer.desk import Desk, generation_of
 from topiarist.app.explorer.pages.category_documents import SAID
-from topiarist.app.explorer.posting import back, number, page_of, patience, safe_back, seen, text
+from topiarist.app.explorer.posting import back, page_of, patience, safe_back, wants_data
 from topiarist.app.explorer.values import titled
 from topiarist.errors import UsageError
 from topiarist.files.collection import Collection
 from topiarist.files.documents import Documents
 from topiarist.files.generation import Generation
-from topiarist.files.judgements import ACCEPT, BACK, LEAVE, MOVE, JudgedError, Judgement, Judgements
+from topiarist.files.judgements import BACK, LEAVE, MOVE, JudgedError, Judgement, Judgements
 from topiarist.files.shaping import ChangedError
 from topiarist.files.spelling import nearest
-
-DOES = (ACCEPT, MOVE, LEAVE, BACK)
 
 
 @dataclass(frozen=True)
@@ -37,31 +35,30 @@ class Judged:
     back: str
 
 
-def judge(request: Request, desk: Desk, form: FormData) -> Response:
+def judge(request: Request, desk: Desk, form: Told) -> Response:
     """Write down what somebody says of a document.
 
     A document is known by its id in the collection that they saw, and by the judgement of it that they saw last: what
     others said meanwhile is shown before anything is changed. Labels are told in full, so that it does not matter
     whether the tree was shaped, or categories were learned again.
     """
-    does = text(form, "does")
-    if does not in DOES:
-        raise UsageError(f"a document is accepted, moved, left or taken back, not {does[:20]!r}", hint=ACCEPT)
-    expected = number(form, "number") or 0
     with desk.writer() as collection, collection.folder.writing(wait=patience(desk)) as generation:
         collection.refresh()
-        if seen(form).rpartition(":")[0] != generation.folder.name:
+        if generation_of(form.state) != generation.folder.name:
             raise ChangedError("the collection was grown anew since this page was made", hint="open it again")
-        row = Documents(generation.database).row_of(text(form, "document"))
-        labels = () if does in (LEAVE, BACK) else _labels(collection, row, does, form)
+        row = Documents(generation.database).row_of(form.document)
+        labels = () if form.does in (LEAVE, BACK) else _labels(collection, row, form)
         try:
-            one = _written(generation, row, does, labels, expected)
+            one = _written(generation, row, form.does, labels, form.number)
         except JudgedError:
             one = None
     if one is None:
-        view = desk.view()
-        return HTMLResponse(page_of(request, "judged.html", _both(request, desk, form, row, labels), view), 409)
-    return back(request, {"back": addresses.judged(safe_back(request, form, addresses.CATEGORIES), one.number)})
+        both = _both(request, desk, form, row, labels)
+        if wants_data(request):
+            said = f"Somebody else has judged this document since: {both.theirs}."
+            return failures.answer(request, failures.Failure(409, "Judged in another window", said, "look at it again"))
+        return HTMLResponse(page_of(request, "judged.html", both, desk.view()), 409)
+    return back(request, addresses.judged(safe_back(request, form.back, addresses.CATEGORIES), one.number))
 
 
 def _written(generation: Generation, row: int, does: str, labels: tuple[str, ...], expected: int) -> Judgement:
@@ -71,11 +68,11 @@ def _written(generation: Generation, row: int, does: str, labels: tuple[str, ...
     return judgements.judge(row, does, labels, expected=expected)
 
 
-def _labels(collection: Collection, row: int, does: str, form: FormData) -> tuple[str, ...]:
+def _labels(collection: Collection, row: int, form: Told) -> tuple[str, ...]:
     """The labels that the document shall have."""
     several = collection.categories is not None and collection.categories.several
-    told = [] if does == MOVE and not several else [str(label) for label in form.getlist("label")]
-    other = [text(form, "to")] if text(form, "to") and (does == MOVE or several) else []
+    told = [] if form.does == MOVE and not several else list(form.label)
+    other = [form.to] if form.to and (form.does == MOVE or several) else []
     if not told and not other:
         raise UsageError("choose the category that the document belongs to", hint="one of the list, then Move")
     now = collection.documents.labels_of([row])[0]
@@ -91,19 +88,19 @@ def _labels(collection: Collection, row: int, does: str, form: FormData) -> tupl
     return tuple(wanted) if several else (wanted[0], *(label for label in now[1:] if label != wanted[0]))
 
 
-def _both(request: Request, desk: Desk, form: FormData, row: int, labels: tuple[str, ...]) -> Judged:
+def _both(request: Request, desk: Desk, form: Told, row: int, labels: tuple[str, ...]) -> Judged:
     view = desk.view()
     document = view.collection.documents.many([row], texts=False)[0]
     last = Judgements(view.collection.generation.database).of([row]).get(row)
     theirs = ", ".join(document.labels) or "no label"
     theirs = theirs if last is None else f"{SAID[last.kind]}: {theirs}"
-    does = text(form, "does")
-    values = [("does", does), ("document", document.id), ("state", view.mark)]
-    values += [("label", str(label)) for label in form.getlist("label")]
-    values += [("to", text(form, "to"))] if text(form, "to") else []
+    does = form.does
+    values = [("does", str(does)), ("document", document.id), ("state", view.mark)]
+    values += [("label", label) for label in form.label]
+    values += [("to", form.to)] if form.to else []
     yours = ", ".join(labels) if labels else "as it is now" if does == LEAVE else "as it was before the last judgement"
     title = titled(document.title, document.id, view.leads([row]).get(row, ""))
     return Judged(
         title, addresses.document(document.id), theirs, yours, tuple(values), 0 if last is None else last.number,
-        safe_back(request, form, addresses.CATEGORIES),
+        safe_back(request, form.back, addresses.CATEGORIES),
     )  # fmt: skip

@@ -96,11 +96,26 @@ class Doorkeeper:
         return hmac.compare_digest(given.encode(), self.door.encode())
 
     def _inside(self, scope: Scope) -> Scope:
-        if not self.door:
-            return scope
-        rest = scope["path"][len(self.door) + 1 :] or "/"
-        raw = scope.get("raw_path") or scope["path"].encode()
-        return {**scope, "path": rest, "raw_path": raw[len(self.door) + 1 :] or b"/"}
+        """The token is where the pages begin: they are found behind it, and what leads elsewhere keeps it."""
+        return {**scope, "root_path": f"/{self.door}"} if self.door else scope
+
+
+class Heads:
+    """Answers HEAD wherever GET is answered: the same, without its body."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on; of a HEAD as if it were a GET."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self.app(scope, receive, send)
+            return
+
+        async def without_body(message: Message) -> None:
+            await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+
+        await self.app({**scope, "method": "GET"}, receive, without_body)
 
 
 def navigates(headers: Headers) -> bool:

@@ -106,6 +106,7 @@ def explorer(
     downloads.add(app)
     writing.add(app)
     app.mount("/assets", StaticFiles(packages=[(PACKAGE, "assets")]))
+    app.add_middleware(safety.Heads)
     app.add_middleware(safety.Doorkeeper, door=door)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
     app.add_middleware(faults.Faults)
@@ -151,7 +152,7 @@ def _add(app: FastAPI, page: Page) -> None:
     app.add_api_route(
         ("/index" if page.path == "/" else page.path) + ".json", as_data, response_model=page.value, name=name,
         summary=sys.modules[page.load.__module__].__doc__ or name,
-        responses=failures.DOCUMENTED,
+        responses=failures.documented(404, 422, 503),
     )  # fmt: skip
     app.add_api_route(page.path, as_html, include_in_schema=False, response_class=HTMLResponse, name=f"{name} as HTML")
 

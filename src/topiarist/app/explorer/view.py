@@ -27,9 +27,8 @@ BLOCK = 4_096  # documents whose shares are dense at once
 LEAD = 220  # characters of a text in a list
 _NUMBER = re.compile(r"#?[\d.]+")
 _RANKS = {"newest": "date DESC, row", "name": "title COLLATE NOCASE, id, row"}
-_OF_FORM = (
-    "sizes", "mask", "lengths", "_places", "hard", "hard_sizes", "columns", "general", "node_weight", "shown_nodes"
-)  # fmt: skip
+_OF_DOCUMENTS = ("lengths", "columns", "general", "node_weight")  # what holds as long as the parts are the same
+_OF_FORM = ("sizes", "mask", "_places", "hard", "hard_sizes", "shown_nodes", "has_dendrogram")  # and the tree
 _OF_PARTS = ("counting", "counts", "shares", "model", "crown", "description", "index", "categories")
 
 
@@ -61,9 +60,10 @@ class View:
         if own.generation.folder != old.generation.folder or own.state.parts != old.state.parts:
             return
         vars(own).update({name: vars(old)[name] for name in _OF_PARTS if name in vars(old)})
-        if _form(self) == _form(earlier):
-            self.numbers = earlier.numbers
-            vars(self).update({name: vars(earlier)[name] for name in _OF_FORM if name in vars(earlier)})
+        same = _form(self) == _form(earlier)
+        self.numbers = earlier.numbers if same else earlier.numbers.part("rank", "rows")
+        kept = (*_OF_DOCUMENTS, *(_OF_FORM if same else ()))
+        vars(self).update({name: vars(earlier)[name] for name in kept if name in vars(earlier)})
 
     @property
     def n_docs(self) -> int:

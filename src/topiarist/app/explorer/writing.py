@@ -2,53 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from fastapi import FastAPI, Request
-from starlette.datastructures import FormData
+from fastapi import Depends, FastAPI, Request
+from fastapi.security import APIKeyHeader
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from topiarist.app.explorer import bringing, judging, shaping
-from topiarist.app.explorer.desk import Desk
-from topiarist.app.explorer.pages import topic
-from topiarist.app.explorer.posting import back, number, page_of, patience, posted, safe_back, seen, text
-from topiarist.app.explorer.values import PER_PAGE
+from topiarist.app.explorer import addresses, bodies, bringing, conflicts, failures, judging, safety, shaping
+from topiarist.app.explorer.desk import Desk, generation_of
+from topiarist.app.explorer.jobs import JobPage
+from topiarist.app.explorer.pages import new, topic
+from topiarist.app.explorer.posting import (
+    Does,
+    Done,
+    back,
+    page_of,
+    patience,
+    posted,
+    repeated,
+    safe_back,
+    wants_data,
+)  # fmt: skip
+from topiarist.app.explorer.values import PER_PAGE, counted, titled
+from topiarist.app.explorer.view import View
+from topiarist.errors import UsageError
 from topiarist.files.marks import Marks, tag_name
 from topiarist.files.shaping import ChangedError
 from topiarist.files.shaping import undo as take_back
 
+STATUSES = (400, 403, 404, 409, 422, 503)
+NAMES = ("document", "topic", "show", "sure", "tag", "unread")
+TOKEN = APIKeyHeader(name=safety.TOKEN, auto_error=False, description="what pages have as ``topiarist-token``")
+
 
 def add(app: FastAPI) -> None:
     """The routes."""
-    routes = {
-        "/tag": tag, "/untag": untag, "/read": read, "/undo": undo, "/refit": refit, "/shape": shaping.edit,
-        "/new": bringing.bring, "/keep": bringing.keep, "/judge": judging.judge,
+    routes: dict[str, tuple[Does, type]] = {
+        "/tag": (tag, bodies.Tagged), "/untag": (untag, bodies.Tagged), "/read": (read, bodies.ReadMarks),
+        "/undo": (undo, bodies.Seen), "/refit": (refit, bodies.Seen), "/stop": (stop, bodies.Body),
+        "/shape": (shaping.edit, bodies.Edited), "/new": (bringing.bring, bodies.Brought),
+        "/keep": (bringing.keep, bodies.Kept), "/judge": (judging.judge, bodies.Judgement),
     }  # fmt: skip
-    for path, does in routes.items():
-        app.add_api_route(path, posted(does), methods=["POST"], include_in_schema=False)
-    app.add_api_route("/job.json", job, include_in_schema=False)
+    for path, (does, kind) in routes.items():
+        app.add_api_route(
+            path, posted(does, kind), methods=["POST"], name=f"post {path[1:]}", summary=does.__doc__,
+            response_model=new.NewPage if path == "/new" else Done, dependencies=[Depends(TOKEN)],
+            openapi_extra={"requestBody": bodies.described(kind)},
+            responses={
+                200: {"content": {"text/html": {}}, "description": "What was done, or what is asked before"},
+                303: {"description": "Done; a browser goes to the page that shows it"},
+                **failures.documented(*STATUSES),
+            },
+        )  # fmt: skip
+    app.add_api_route("/job.json", job, response_model=JobPage, summary="How the fit goes")
 
 
 @contextmanager
-def _marking(desk: Desk, form: Mapping[str, Any]) -> Iterator[tuple[Marks, list[int]]]:
-    """Marks to write, and the documents that a form speaks of: one, or those of a topic.
+def _marking(desk: Desk, body: Any) -> Iterator[tuple[Marks, list[int]]]:
+    """Marks to write, and the documents that are spoken of: one, or those of a topic.
 
-    They are looked up while nobody else can write, in the tree that somebody saw: in a collection that was grown anew
-    the same number is another topic.
+    They are looked up while nobody else can write, in what somebody saw: in a collection that was grown anew the same
+    number is another topic, and the same id may be another document.
     """
     with desk.writer() as collection, collection.folder.writing(wait=patience(desk)) as generation:
-        view, wanted = desk.view(), number(form, "topic")
-        if wanted is None:
-            yield Marks(generation.database), [view.collection.documents.row_of(text(form, "document"))]
-            return
-        if seen(form) != view.mark:
+        view = desk.fresh()
+        same = body.state == view.mark
+        if body.topic is None:
+            same = generation_of(body.state) == generation_of(view.mark)
+        if not same:
             raise ChangedError("somebody has changed the tree since this page was made", hint="reload it")
-        show = text(form, "show", "all")
-        rows = topic.rows_of(view, view.shape.node(wanted), "typical", show if show in topic.SHOWS else "all")
-        yield Marks(generation.database), rows.tolist()
+        if body.topic is not None:
+            rows = topic.rows_of(view, view.shape.node(body.topic), "typical", body.show).tolist()
+        elif body.document is not None:
+            rows = [view.collection.documents.row_of(body.document)]
+        else:
+            raise UsageError("neither a document nor a topic was told", hint="document")
+        yield Marks(generation.database), rows
+
+
+@dataclass(frozen=True)
+class Said:
+    """What is to be done with documents, in words around them, and how it is taken back."""
+
+    before: str
+    after: str
+    inverse: str
+
+    def of(self, what: str) -> str:
+        """Done with these."""
+        return f"{self.before} {what}{self.after}"
 
 
 @dataclass(frozen=True)
@@ -61,63 +106,104 @@ class Sure:
     action: str
     values: tuple[tuple[str, str], ...]
     back: str
+    state: str
 
 
-def tag(request: Request, desk: Desk, form: FormData) -> Response:
+def tag(request: Request, desk: Desk, body: bodies.Tagged) -> Response:
     """Give documents a tag."""
-    name = tag_name(text(form, "tag"))
-    said = f"Tag {{}} “{name}”", "“Take the tag away” takes it back."
-    return _marked(request, desk, form, said, lambda marks, rows: marks.tag(rows, name))
+    name = tag_name(body.tag)
+    said = Said("Tag", f" “{name}”", "“Take the tag away” takes it back.")
+    return _marked(request, desk, body, said, lambda marks, rows: marks.tag(rows, name))
 
 
-def untag(request: Request, desk: Desk, form: FormData) -> Response:
+def untag(request: Request, desk: Desk, body: bodies.Tagged) -> Response:
     """Take a tag away."""
-    name = tag_name(text(form, "tag"))
-    said = f"Take the tag “{name}” away from {{}}", "“Tag” gives it back, to all of them."
-    return _marked(request, desk, form, said, lambda marks, rows: marks.untag(rows, name))
+    name = tag_name(body.tag)
+    said = Said(f"Take the tag “{name}” away from", "", "“Tag” gives it back, to all of them.")
+    return _marked(request, desk, body, said, lambda marks, rows: marks.untag(rows, name))
 
 
-def read(request: Request, desk: Desk, form: FormData) -> Response:
+def read(request: Request, desk: Desk, body: bodies.ReadMarks) -> Response:
     """Mark documents as read, or not."""
-    unread = bool(text(form, "unread"))
-    said = (
-        ("Mark {} unread", "Which of them were read is forgotten then.")
-        if unread
-        else ("Mark {} read", "“Mark all unread” takes it back.")
-    )
-    return _marked(request, desk, form, said, lambda marks, rows: marks.mark_read(rows, read=not unread))
+    said = Said("Mark", " read", "“Mark all unread” takes it back.")
+    if body.unread:
+        said = Said("Mark", " unread", "Which of them were read is forgotten then.")
+    return _marked(request, desk, body, said, lambda marks, rows: marks.mark_read(rows, read=not body.unread))
 
 
-def _marked(
-    request: Request, desk: Desk, form: FormData, said: tuple[str, str], does: Callable[[Marks, list[int]], None]
-) -> Response:
+def _marked(request: Request, desk: Desk, body: Any, said: Said, does: Callable[[Marks, list[int]], None]) -> Response:
     """Mark documents; before more of them than a page shows, ask."""
-    with _marking(desk, form) as (marks, rows):
-        if len(rows) <= PER_PAGE or text(form, "sure"):
-            does(marks, rows)
-            return back(request, form)
-    yes = said[0].format(f"all {len(rows):,}")
-    values = tuple((name, text(form, name)) for name in ("topic", "show", "tag", "unread", "state") if text(form, name))
-    question = Sure(f"{yes}?", yes, said[1], request.url.path, values, safe_back(request, form))
-    return HTMLResponse(page_of(request, "sure.html", question, desk.view(), number(form, "topic")))
+    names = tuple(name for name in NAMES if hasattr(body, name))
+    try:
+        with _marking(desk, body) as (marks, rows):
+            if len(rows) <= PER_PAGE or body.sure:
+                does(marks, rows)
+                return back(request, body.back)
+    except ChangedError:
+        return _other(request, desk, body, said.of("it"), repeated(body, *names))
+    yes, to = said.of(f"all {len(rows):,}"), safe_back(request, body.back)
+    if wants_data(request):
+        return JSONResponse(asdict(Done(False, f"{request.app.state.root}{to}", f"{yes}?")))
+    values = repeated(body, *(name for name in names if name != "sure"))
+    question = Sure(f"{yes}?", yes, said.inverse, request.scope["route"].path, values, to, body.state)
+    return HTMLResponse(page_of(request, "sure.html", question, desk.view(), body.topic))
 
 
-def undo(request: Request, desk: Desk, form: FormData) -> Response:
+def _other(request: Request, desk: Desk, body: Any, said: str, values: tuple[tuple[str, str], ...]) -> Response:
+    """Marks of something that may be something else by now: what it is, and the same once more."""
+    view = desk.fresh()
+    what, there = _meant(view, body)
+    conflict = conflicts.Conflict(
+        conflicts.title_of(view, body.state), conflicts.since(desk, view, body.state), what, said,
+        request.scope["route"].path, f"{said} as it is now" if there else "", values,
+        safe_back(request, body.back) if there else addresses.HOME, view.mark,
+    )  # fmt: skip
+    return conflicts.answer(request, view, conflict)
+
+
+def _meant(view: View, body: Any) -> tuple[str, bool]:
+    """What a topic or a document is now, and whether it is there at all."""
+    if body.topic is not None:
+        node = view.shape.node_of.get(body.topic)
+        if node is None:
+            return "the topic is gone", False
+        return f"the topic {view.names[node]}, with {counted(view.sizes[node], 'document')}", True
+    try:
+        found = view.collection.documents.get(view.collection.documents.row_of(body.document or ""))
+    except UsageError:
+        return "the document is gone", False
+    return f"the document {titled(found.title, found.id)}", True
+
+
+def undo(request: Request, desk: Desk, body: bodies.Seen) -> Response:
     """Take the last edit back, if it is the one that somebody saw."""
     with desk.writer() as collection:
-        take_back(collection, wait=patience(desk), expected=seen(form))
-    return back(request, form)
+        take_back(collection, wait=patience(desk), expected=body.state)
+    return back(request, body.back)
 
 
-def refit(request: Request, desk: Desk, form: FormData) -> Response:
+def refit(request: Request, desk: Desk, body: bodies.Seen) -> Response:
     """Fit the tree as it was shaped, beside the pages."""
-    desk.refit()
-    return back(request, form)
+    view = desk.fresh()
+    if body.state != view.mark:
+        what = "edited, and not fitted yet" if view.shape.pending else "fitted; there is nothing to apply"
+        conflict = conflicts.Conflict(
+            conflicts.title_of(view, body.state), conflicts.since(desk, view, body.state), what, "apply and refit",
+            "/refit", "Apply and refit", (), safe_back(request, body.back), view.mark,
+        )  # fmt: skip
+        return conflicts.answer(request, view, conflict)
+    desk.refit(body.state)
+    return back(request, body.back)
 
 
-def job(request: Request) -> Response:
-    """How the fit goes that runs now."""
-    found = request.app.state.desk.job
-    if found is None:
-        return JSONResponse({"running": False})
-    return JSONResponse({"running": not found.done, "seconds": round(found.elapsed, 1), "error": found.error})
+def stop(request: Request, desk: Desk, body: bodies.Body) -> Response:
+    """End the fit that runs; the best tree so far is kept."""
+    if desk.job is not None:
+        desk.job.stop()
+    return back(request, body.back)
+
+
+def job(request: Request) -> JobPage:
+    """How the fit goes that runs now, or how the last one ended."""
+    desk: Desk = request.app.state.desk
+    return desk.told()

@@ -126,11 +126,15 @@ def spoken_of(edit: Edit) -> tuple[str | int, ...]:
             return (edit.topic,)
 
 
-def named_as(edit: Edit, names: Mapping[str, str]) -> Edit:
-    """The edit with the full names of topics in place of words that stood for them; numbers stay numbers."""
+def named_as(edit: Edit, names: Mapping[str, str], *, numbers: bool = True) -> Edit:
+    """The edit with the full names of topics in place of words that stood for them.
+
+    ``numbers`` stay numbers for whoever types them; for whoever reads a page they become names as well.
+    """
 
     def full(said: str | int) -> str | int:
-        return said if isinstance(said, int) or re.fullmatch(r"#?\d+", said) else names.get(said, said)
+        number = isinstance(said, int) or re.fullmatch(r"#?\d+", said)
+        return said if number and numbers else names.get(str(said), said)
 
     match edit:
         case Merge(topics):

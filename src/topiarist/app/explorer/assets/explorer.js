@@ -1,5 +1,7 @@
 // What scripts add to pages that are complete without them: keys, the tree as a widget, cards, quicker panels.
 import { startCards } from "./cards.js";
+import { startCopying } from "./copying.js";
+import { startJob } from "./job.js";
 import { startKeys } from "./keys.js";
 import { startSwapping } from "./swap.js";
 import { startThresholds } from "./thresholds.js";
@@ -36,31 +38,6 @@ function copyLinks() {
       setTimeout(() => (link.textContent = "Copy link"), 2000);
     });
   }
-}
-
-function watchJob() {
-  const strip = document.querySelector("[data-job]");
-  if (!strip) return;
-  strip.removeAttribute("role"); // seconds are to be seen, not read aloud one after the other
-  const timer = setInterval(async () => {
-    try {
-      const job = await data(`${root}/job.json`);
-      if (job.running) {
-        strip.textContent = `Refitting since ${Math.round(job.seconds)} s. These pages show the tree as it was.`;
-        return;
-      }
-      clearInterval(timer);
-      strip.textContent = job.error ? `The fit did not work: ${job.error}` : "The tree is fitted. ";
-      const link = document.createElement("a");
-      link.href = location.href;
-      link.textContent = "Show it";
-      if (!job.error) strip.append(link);
-      say(strip.textContent);
-    } catch {
-      clearInterval(timer);
-      gone();
-    }
-  }, 1000);
 }
 
 function drawer() {
@@ -117,7 +94,8 @@ function dropFiles() {
 }
 
 copyLinks();
-watchJob();
+startCopying();
+startJob();
 drawer();
 menus();
 dropFiles();

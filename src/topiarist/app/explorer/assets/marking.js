@@ -3,13 +3,15 @@ import { gone, root, say } from "./explorer.js";
 
 const token = () => document.querySelector('meta[name="topiarist-token"]').content;
 
+const state = () => document.querySelector('meta[name="topiarist-state"]').content; // of the collection that is shown
+
 const selected = () => document.activeElement?.closest(".items .item") || document.querySelector(".items .item.at");
 
 async function send(path, values) {
   const answer = await fetch(`${root}${path}`, {
     method: "POST",
     headers: { "X-Topiarist-Token": token() },
-    body: new URLSearchParams(values),
+    body: new URLSearchParams({ ...values, state: state() }),
   });
   if (!answer.ok) throw new Error(answer.status);
 }
@@ -21,6 +23,11 @@ function show(item, kind, text) {
   item.querySelector(kind === "read" ? "h3" : ".facts").append(" ", mark);
 }
 
+function refused(error) {
+  if (error.message === "409") return say("The collection was grown anew: reload the page");
+  return error.message === "503" ? say("The collection is being written: try again in a moment") : gone();
+}
+
 export async function markItem() {
   const item = selected();
   if (!item) return say("Choose a document first: j and k go through the list");
@@ -29,7 +36,7 @@ export async function markItem() {
   try {
     await send("/read", { document: item.dataset.document, ...(mark ? { unread: "1" } : {}) });
   } catch (error) {
-    return error.message === "503" ? say("The collection is being written: try again in a moment") : gone();
+    return refused(error);
   }
   if (mark) mark.remove();
   else show(item, "read", "✓ read");

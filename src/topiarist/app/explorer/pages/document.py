@@ -10,6 +10,7 @@ from fastapi import Query
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.asking import StoppedError, in_time, understood
+from topiarist.app.explorer.originals import original_of
 from topiarist.app.explorer.pages import topic as topic_page
 from topiarist.app.explorer.pages.coloured import MOST_WORDS, Coloured, Level, Piece, coloured
 from topiarist.app.explorer.pages.search import Reason, reasons
@@ -82,7 +83,8 @@ class DocumentPage:
     parts: tuple[Choice, ...]
     ghosts: tuple[Ghosts, ...]
     similar: tuple[Similar, ...]
-    original: str
+    original: str  # its text, to keep
+    file: str  # the file that it was read from, where that still lies
     previous: str
     next: str
     up: str
@@ -115,7 +117,9 @@ def load(view: View, ask: Ask) -> DocumentPage:
             Choice(f"level {level.level}", _here(ask, level=level.level), level.level == ask.level)
             for level in painted.levels)),
         ask.level, painted.pieces, _parts(ask, painted), _ghosts(view, row, painted), _similar(view, document.id, row),
-        addresses.original(document.id), previous, following, up, position,
+        addresses.original(document.id, text=1),
+        addresses.original(document.id) if original_of(view, row, document.source) else "",
+        previous, following, up, position,
         language if language.isalpha() else "", view.shape.topics[int(view.homes[row])],
     )  # fmt: skip
 

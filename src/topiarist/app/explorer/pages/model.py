@@ -107,9 +107,9 @@ def load(view: View, ask: Ask) -> ModelPage:
     """Fill the page."""
     collection = view.collection
     known, database = collection.description.facts, collection.generation.database
-    entries = log.history(database)
+    entries, first = log.history(database, limit=EDITS), next(iter(log.history(database, kind="grow", limit=1)), None)
     kind = KINDS.get(collection.state.model, collection.state.model)
-    grown, same = entries[-1].time[:16].replace("T", " ") if entries else "", _as_grown(view, entries)
+    grown, same = "" if first is None else first.time[:16].replace("T", " "), _as_grown(view, first)
     seed = collection.settings.get("recipe", {}).get("seed", 0)
     again = "" if same else " It was shaped and fitted again since then."
     return ModelPage(
@@ -120,17 +120,17 @@ def load(view: View, ask: Ask) -> ModelPage:
         _warnings(view),
         tuple(Left(one.source, one.reason) for one in facts.problems(database, limit=PROBLEMS)),
         facts.n_problems(database),
-        tuple(Done(one.time[:16].replace("T", " "), told(one)) for one in entries[:EDITS]),
+        tuple(Done(one.time[:16].replace("T", " "), told(one, numbers=False)) for one in entries),
         command(collection.settings), KEYS,
     )  # fmt: skip
 
 
-def _as_grown(view: View, entries: list[log.Edit]) -> bool:
+def _as_grown(view: View, grown: log.Edit | None) -> bool:
     """Whether the tree is the one that was grown: no fit has come between."""
-    if not entries:
+    if grown is None:
         return True
-    first = log.state(view.collection.generation.database, entries[-1].after).get("parts", {})
-    return bool(first.get(TREE, "") == view.collection.state.parts.get(TREE))
+    parts = log.state(view.collection.generation.database, grown.after).get("parts", {})
+    return bool(parts.get(TREE, "") == view.collection.state.parts.get(TREE))
 
 
 def _curve_said(known: Any, same: bool) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
+from topiarist.app.explorer.gone import spoken
 from topiarist.app.explorer.values import STEP, counted, name_of, path_to
 from topiarist.app.explorer.view import View
 from topiarist.errors import UsageError
@@ -92,9 +93,8 @@ def load(view: View, ask: Ask) -> ShapePage:
         try:
             changes = changed(view, edit_of(ask))
         except UsageError as error:
-            problem = f"{error.message[:1].upper()}{error.message[1:]}." + (
-                f" Try: {error.hint}." if error.hint else ""
-            )
+            message, hint = spoken(view, error)
+            problem = f"{message} Try: {hint}." if hint else message
     known = view.shape.titles.get(ask.topic, "") if ask.topic is not None else ""
     subject = ask.document if ask.edit in ("pin", "unpin") else name_of(view, node)
     return ShapePage(

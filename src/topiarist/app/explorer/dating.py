@@ -1,0 +1,65 @@
+"""When the tree was fitted, and what came after it: from the log, looked up once for each state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from topiarist.app.explorer.view import View
+from topiarist.files import log
+from topiarist.files.adding import ADD
+from topiarist.files.shaping import FITTED, REFIT, UNDO
+
+FITS = ("grow", REFIT)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The last fit that holds, and how many documents were added since."""
+
+    time: str
+    arrived: int
+
+
+def fitted(view: View) -> Fitted:
+    """When the tree that is shown was fitted."""
+
+    def made() -> Fitted:
+        arrived, undone, time = 0, set(), ""
+        for entry in log.walk(view.collection.generation.database):
+            if entry.kind == UNDO:
+                undone.add(entry.body["edit"])
+            elif entry.kind == ADD:
+                arrived += int(entry.body.get("documents", 0))
+            elif entry.number not in undone and (entry.kind in FITS or entry.body.get(FITTED)):
+                time = entry.time
+                break
+        return Fitted(time, arrived)
+
+    return view.remembered("fitted", made)
+
+
+def grown_with(view: View) -> int:
+    """How many documents the collection was grown with: the first ones; those behind were added."""
+
+    def made() -> int:
+        sql = "SELECT total(json_extract(body, '$.documents')) FROM edits WHERE kind = ?"
+        added = view.collection.generation.database.one(sql, (ADD,))
+        return view.n_docs - int(added[0] if added else 0)
+
+    return view.remembered("grown with", made)
+
+
+def when(time: str, now: datetime | None = None) -> str:
+    """A moment as people write it, where they are: 12 March, 14:02; with the year if that is another one."""
+    try:
+        moment = datetime.fromisoformat(time).astimezone()
+    except ValueError:
+        return time
+    year = "" if moment.year == (now or datetime.now(UTC).astimezone()).year else f" {moment.year}"
+    return f"{moment.day} {moment:%B}{year}, {moment:%H:%M}"
+
+
+def day(time: str, now: datetime | None = None) -> str:
+    """The day of a moment."""
+    return when(time, now).partition(",")[0]

@@ -1,0 +1,123 @@
+"""A fit that runs beside the pages: how far it is, how it is stopped, and how it ended."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from topiarist.app.cli.remaining import Remaining
+from topiarist.tasks.progress import Watching
+
+Phase = Literal["none", "running", "done", "stopped", "failed"]
+
+
+@dataclass(frozen=True)
+class JobPage:
+    """How the fit goes, or how the last one ended."""
+
+    phase: Phase
+    sentence: str
+    running: bool = False
+    stoppable: bool = False  # steps are to come, and nobody has stopped it yet
+    iteration: int = 0
+    about: int | None = None  # iterations in all, once that can be told
+    left: float | None = None  # seconds, likewise
+    seconds: float = 0.0
+    error: str = ""
+
+
+class Job(Watching):
+    """A fit, told by the thread that does it and looked at by requests."""
+
+    def __init__(self, began: Callable[[], Any] = lambda: None) -> None:
+        """``began`` is called when the first step is done: nobody else can change the tree from then to the end."""
+        self.at, self._began = time.monotonic(), began
+        self.iteration = 0
+        self.about: int | None = None
+        self.error = ""
+        self.shown = self.stopped = self.done = self.holds = self.ending = False
+        self._seconds = 0.0
+        self._remaining = Remaining()
+        self._stop = threading.Event()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds until now, or until the end."""
+        return self._seconds if self.done else time.monotonic() - self.at
+
+    @property
+    def stopping(self) -> bool:
+        """Whether somebody wants it to end with what it has."""
+        return self._stop.is_set()
+
+    def stop(self) -> None:
+        """End after this step; the best so far is kept. After the last step there is nothing to stop."""
+        if not self.ending:
+            self._stop.set()
+
+    def step(self, done: int, about: int | None) -> None:
+        """See ``Watching``."""
+        if not self.holds:
+            self._began()
+            self.holds = True
+        self.iteration, self.about = done, about
+        if about:
+            self._remaining.update(self.elapsed, done / about)
+        if self.stopping:
+            self.stopped = True
+            raise KeyboardInterrupt
+
+    def finishing(self) -> None:
+        """See ``Watching``."""
+        self.ending = True
+
+    def end(self, error: str = "") -> None:
+        """It is over."""
+        self.error, self._seconds = error, self.elapsed
+        self.done, self.holds = True, False
+
+    def page(self) -> JobPage:
+        """What there is to tell now."""
+        if self.done:
+            phase: Phase = "failed" if self.error else "stopped" if self.stopped else "done"
+            return JobPage(
+                phase, self._ended(phase), False, False, self.iteration, self.iteration, None,
+                round(self.elapsed, 1), self.error,
+            )  # fmt: skip
+        left = None if self.ending or self.stopping else self._remaining.left(self.elapsed)
+        return JobPage(
+            "running", self._going(left), True, not (self.ending or self.stopping), self.iteration, self.about, left,
+            round(self.elapsed, 1),
+        )  # fmt: skip
+
+    def _ended(self, phase: str) -> str:
+        if phase == "failed":
+            return f"The fit did not work: {self.error}."
+        if phase == "done":
+            return "The new tree is ready."
+        steps = f"{self.iteration} iteration{'' if self.iteration == 1 else 's'}"
+        return f"Stopped after {steps}; the best tree so far is ready."
+
+    def _going(self, left: float | None) -> str:
+        if self.ending:
+            return "Refitting, last step: topics are described and written."
+        if self.stopping:
+            return "Stopping after this iteration; the best tree so far is kept."
+        if not self.iteration:
+            return "Refitting, getting ready."
+        about = f" of about {self.about}" if self.about else ""
+        return f"Refitting, iteration {self.iteration}{about}{'' if left is None else f', {duration(left)} left'}."
+
+
+NO_JOB = JobPage("none", "Nothing is fitted now.")
+
+
+def duration(seconds: float) -> str:
+    """How long that is, as people say it."""
+    if seconds < 60:
+        return f"{max(1, round(seconds))} s"
+    return f"{math.ceil(seconds / 60)} min"

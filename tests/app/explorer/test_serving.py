@@ -1,0 +1,120 @@
+"""Open to others: an address that can be opened, this machine as well, and the token on every way; by real sockets."""
+
+import re
+import socket
+import threading
+import time
+
+import httpx
+import pytest
+import uvicorn
+
+from topiarist.app.explorer import serving
+from topiarist.app.explorer.server import explorer
+from topiarist.errors import UsageError
+
+
+@pytest.fixture
+def remote(copied):
+    """A server for everybody, as the command starts one."""
+    found = serving.opened("0.0.0.0", 0)
+    app = explorer(copied, hosts=found.hosts, door=found.door)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": list(found.sockets)}, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    found_by = next(address for address in found.addresses if "127.0.0.1" in address)
+    yield app, found_by
+    server.should_exit = True
+    thread.join(10)
+
+
+def test_addresses_that_are_printed_can_be_opened():
+    found = serving.opened("0.0.0.0", 0)
+    for one in found.sockets:
+        one.listen()
+    try:
+        for address in found.addresses:
+            assert "0.0.0.0" not in address
+            assert address.endswith(f"/{found.door}/")
+            host, port = re.match(r"http://([\d.]+):(\d+)/", address).groups()
+            socket.create_connection((host, int(port)), timeout=5).close()
+        assert found.addresses[-1].startswith("http://127.0.0.1:")
+        assert found.addresses[0] in serving.told("x.topiary", found)
+    finally:
+        for one in found.sockets:
+            one.close()
+
+
+@pytest.mark.parametrize(("outside", "said"), [("10.1.2.3", "a guess"), ("", "no other address was found")])
+def test_what_is_a_guess_is_called_one(monkeypatch, outside, said):
+    monkeypatch.setattr(serving, "reachable", lambda family: outside)
+    found = serving.opened("0.0.0.0", 0)
+    found.sockets[0].close()
+    assert [address.split(":")[1][2:] for address in found.addresses] == [*([outside] if outside else []), "127.0.0.1"]
+    assert f"is open at {found.addresses[0]} ({said}" in serving.told("x.topiary", found)
+
+
+def test_another_address_is_named_and_this_machine_is_served_too():
+    found = serving.opened("127.0.0.2", 0)
+    try:
+        assert [one.getsockname()[0] for one in found.sockets] == ["127.0.0.2", "127.0.0.1"]
+        assert len({one.getsockname()[1] for one in found.sockets}) == 1
+        assert [address.split(":")[1] for address in found.addresses] == ["//127.0.0.2", "//127.0.0.1"]
+        assert found.hosts == ("127.0.0.1", "localhost", "127.0.0.2")
+        assert found.note == ""
+    finally:
+        for one in found.sockets:
+            one.close()
+
+
+def test_nobody_else_is_let_in_by_default():
+    found = serving.opened(None, 0)
+    try:
+        assert [one.getsockname()[0] for one in found.sockets] == ["127.0.0.1"]
+        assert (found.door, found.hosts) == ("", ("127.0.0.1", "localhost"))
+        found.sockets[0].listen()
+        with pytest.raises(UsageError, match="cannot listen"):
+            serving.bound("127.0.0.1", found.sockets[0].getsockname()[1])
+    finally:
+        found.sockets[0].close()
+
+
+def test_what_leads_elsewhere_keeps_the_token(remote):
+    app, address = remote
+    root, desk = app.state.root, app.state.desk
+    base = address.removesuffix(f"{root}/")
+    with httpx.Client(base_url=base) as client:
+        assert client.get("/").status_code == 403
+        for path, to in (
+            (root, f"{root}/"),
+            (f"{root}/model/", f"{root}/model"),
+            (f"{root}/tree/?a=b", f"{root}/tree?a=b"),
+        ):
+            answer = client.get(path)
+            assert answer.status_code == 307
+            assert answer.headers["location"] == f"{base}{to}"
+            assert client.get(to).status_code == 200
+        form = {"token": desk.token, "state": desk.view().mark, "document": "wire/law/bail/000.txt"}
+        for back, to in ((f"{root}/model", "/model"), ("/model", "/model"), (root, "/"), ("", "/"), ("//evil", "/")):
+            answer = client.post(f"{root}/read", data={**form, "back": back}, headers={"Origin": base})
+            assert answer.status_code == 303
+            assert answer.headers["location"] == f"{root}{to}"
+        text = client.get(f"{root}/doc/wire%2Flaw%2Fbail%2F000.txt").text
+        assert re.search(r'class="copy" href="([^"]+)"', text)[1] == f"{root}/doc/wire%2Flaw%2Fbail%2F000.txt"
+        assert client.get(re.search(r'href="([^"]+)">This page as JSON', text)[1]).json()["read"]
+        assert client.get(f"{root}/assets/style.css").status_code == 200
+        assert client.get(f"{root}/openapi.json").json()["servers"] == [{"url": root}]
+
+
+@pytest.mark.parametrize("path", ["/", "/topic/0", "/index.json", "/search?q=court", "/export.csv?topic=0", "/job.json",
+                                  "/assets/style.css", "/openapi.json", "/nothing", "/topic/4711"])  # fmt: skip
+def test_a_question_for_the_head_is_answered_as_one_for_the_page(served, path):
+    with httpx.Client(base_url=served.address) as client:
+        head, whole = client.head(path), client.get(path)
+        assert head.status_code == whole.status_code
+        assert head.headers["content-type"] == whole.headers["content-type"]
+        assert head.headers["content-security-policy"] == whole.headers["content-security-policy"]
+        assert head.content == b""
+        assert client.head("/tag").status_code == client.get("/tag").status_code == 405

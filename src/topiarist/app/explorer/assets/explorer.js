@@ -4,6 +4,7 @@ import { startKeys } from "./keys.js";
 import { startSwapping } from "./swap.js";
 import { startThresholds } from "./thresholds.js";
 import { startTree } from "./tree.js";
+import { startWords } from "./words.js";
 
 export const root = document.querySelector('meta[name="topiarist-root"]').content;
 
@@ -27,15 +28,61 @@ export function gone() {
 }
 
 function copyLinks() {
-  for (const link of document.querySelectorAll("a.copy")) {
-    link.addEventListener("click", async (event) => {
-      event.preventDefault();
-      await navigator.clipboard.writeText(location.href);
-      say("The link is copied");
-      link.textContent = "Copied";
-      setTimeout(() => (link.textContent = "Copy link"), 2000);
-    });
+  document.addEventListener("click", async (event) => {
+    const link = event.target.closest?.("a.copy");
+    if (!link) return;
+    event.preventDefault();
+    if (!(await copied(location.href))) return;
+    say("The link is copied");
+    link.textContent = "Copied";
+    setTimeout(() => (link.textContent = "Copy link"), 2000);
+  });
+}
+
+async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text); // browsers have no clipboard for pages that come over plain http
+    return true;
+  } catch {
+    return byHand(text);
   }
+}
+
+/** The address in a field, selected; copied in the old way, or left for the reader to copy. */
+function byHand(text) {
+  document.querySelector(".copied")?.remove();
+  const box = document.createElement("div");
+  const label = document.createElement("label");
+  const field = document.createElement("input");
+  const before = document.activeElement;
+  box.className = "copied";
+  label.textContent = "Link to this page: press Ctrl-C ";
+  field.readOnly = true;
+  field.value = text;
+  label.append(field);
+  box.append(label);
+  document.body.append(box);
+  field.focus();
+  field.select();
+  const done = () => {
+    box.remove();
+    before?.focus();
+  };
+  let worked = false;
+  try {
+    worked = document.execCommand("copy");
+  } catch {
+    worked = false;
+  }
+  if (worked) {
+    done();
+    return true;
+  }
+  field.addEventListener("copy", () => setTimeout(() => (done(), say("The link is copied"))));
+  field.addEventListener("blur", () => box.remove());
+  field.addEventListener("keydown", (event) => event.key === "Escape" && done());
+  say("Press Ctrl-C to copy the link");
+  return false;
 }
 
 function watchJob() {
@@ -73,7 +120,7 @@ function drawer() {
   const toggle = (open) => {
     tree.classList.toggle("drawer", open);
     button.setAttribute("aria-expanded", String(open));
-    if (open) tree.querySelector("a").focus();
+    if (open) (tree.querySelector('[role="treeitem"][tabindex="0"]') || tree.querySelector("a")).focus();
   };
   button.addEventListener("click", (event) => {
     event.preventDefault();
@@ -124,5 +171,6 @@ dropFiles();
 startTree();
 startKeys();
 startCards();
+startWords();
 startSwapping();
 startThresholds();

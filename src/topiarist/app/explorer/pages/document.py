@@ -118,8 +118,8 @@ def load(view: View, ask: Ask) -> DocumentPage:
             Choice(f"level {level.level}", _here(ask, level=level.level), level.level == ask.level)
             for level in painted.levels)),
         ask.level, Choice("underline", _here(ask, underline="no" if ask.underline else None), ask.underline),
-        painted.listed, painted.pieces, _parts(ask, painted), _ghosts(view, row, painted), _similar(view, document.id, row),
-        addresses.original(document.id), previous, following, up, position,
+        painted.listed, painted.pieces, _parts(ask, painted), _ghosts(view, row, painted),
+        _similar(view, document.id, row), addresses.original(document.id), previous, following, up, position,
         language if language.isalpha() else "", view.shape.topics[int(view.homes[row])],
     )  # fmt: skip
 

@@ -67,8 +67,8 @@ def _block(block: Block, to: Callable[[str], str], y: float, height: float) -> M
         '<title>{}</title><rect width="100%" height="100%"/>{}</svg></a>'
     ).format(
         to(block.address), f"{100 * block.left:.3f}", f"{y:.2f}", f"{100 * max(block.width, NARROWEST):.3f}",
-        f"{height:.2f}", f"{kind} {block.place}".strip(), f"{block.name}: {block.documents:,} documents, level {block.level}",
-        label,
+        f"{height:.2f}", f"{kind} {block.place}".strip(),
+        f"{block.name}: {block.documents:,} documents, level {block.level}", label,
     )  # fmt: skip
 
 

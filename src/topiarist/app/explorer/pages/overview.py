@@ -142,11 +142,11 @@ def blocks(view: View, root: int, levels: int, at: int = -1) -> tuple[Block, ...
         place = "" if node not in path else "here" if node == at else "path"
         yield _block(view, node, level, left, view.sizes[node] / total, place)
         children = view.children(node) if level + 1 < levels else []
-        wide = [child for child in children if view.sizes[child] / total >= LEAST or child in path]
-        for child in wide:
-            yield from drawn(child, level + 1, left)
-            left += view.sizes[child] / total
-        small = [child for child in children if child not in wide]
+        small = {child for child in children if view.sizes[child] / total < LEAST and child not in path}
+        for child in children:
+            if child not in small:
+                yield from drawn(child, level + 1, left)
+                left += view.sizes[child] / total
         documents = sum(view.sizes[child] for child in small)
         if documents:
             name = f"… {counted(len(small), 'smaller topic')}"

@@ -94,8 +94,8 @@ def load(view: View, ask: Ask) -> TopicPage:
     parent = view.tree.parents[node]
     siblings = [n for n in view.children(parent) if n != node] if parent >= 0 else []
     return TopicPage(
-        line, view.mark, path_to(view, node), _whereabouts(view, node), _sentence(view, node, own), view.shape.notes.get(ask.topic, ""),
-        own, ask.words, ask.special,
+        line, view.mark, path_to(view, node), _whereabouts(view, node), _sentence(view, node, own),
+        view.shape.notes.get(ask.topic, ""), own, ask.words, ask.special,
         tuple(Choice(text, addresses.topic(ask.topic, **here | {"words": value, "page": None}), ask.words == kind)
               for kind, value, text in (("own", None, "own words"), ("below", "below", "all words below this topic"))),
         tuple(topic_line(view, child) for child in view.children(node)),

@@ -93,7 +93,8 @@ def test_a_list_says_what_the_drawing_says(client, address):
     table = re.search(r'<table class="branches same">.*?</table>', text, re.S)[0]
     rows = [re.sub(r"<[^>]+>", " ", row) for row in re.findall(r"<tr class.*?</tr>", table, re.S)]
     told = [html.unescape(" ".join(row.split())) for row in rows]
-    assert told == [f"{block['name']} {block['level']} {block['documents']:,}" for block in blocks]
+    facts = [(block["name"], ", ".join(block["words"][:5]), block["level"], block["documents"]) for block in blocks]
+    assert told == [f"{name} {words} {level} {documents:,}" for name, words, level, documents in facts]
     assert ('svg class="icicle"' in text) == (address == "/")
 
 

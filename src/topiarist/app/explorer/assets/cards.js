@@ -101,7 +101,8 @@ async function show(target) {
   button.setAttribute("aria-label", "Close");
   button.addEventListener("click", leave);
   card.append(button, line("p", page.word, "given"));
-  if (target.title) card.append(line("p", `${target.title}; ${times(word)}`, "dim"));
+  const said = target.title.replace(`${word}: `, "");
+  if (said) card.append(line("p", `${said}; ${times(word)}`, "dim"));
   const find = line("a", "Find in the collection");
   find.href = root + page.search;
   card.append(line("p", page.homes.length ? "At home in:" : page.sentence), homes(page), find);

@@ -137,6 +137,12 @@ def test_without_scripts_levels_are_links(folder):
     assert all(client.get(address).status_code == 200 for address, _ in links)
 
 
+def test_the_search_field_shows_an_example_that_finds_something(folder):
+    client = TestClient(explorer(folder), base_url="http://127.0.0.1")
+    example = re.search(r'placeholder="[^"]*topic:(\w+)"', client.get("/model").text)[1]
+    assert client.get(f"/search.json?q=topic:{example}").json()["total"] > 0
+
+
 def test_matching_counts_of_a_branch_are_those_of_the_search(folder):
     client = TestClient(explorer(folder), base_url="http://127.0.0.1")
     row = client.get("/tree.json?q=racket").json()["row"]

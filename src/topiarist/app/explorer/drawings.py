@@ -126,20 +126,21 @@ def line(points: Sequence[tuple[float, float]], chosen: int, label: str) -> Mark
 
 def dendrogram(page: Any, to: Callable[[str], str] = str) -> Markup:
     """Merges, leaves at the left, the root at the right; the list of groups below it says the same."""
-    row, tips = 24, 34.0  # height of a row, and the share of the width that names take
+    row, tips = 1.5, 34.0  # height of a row in letters of the page, and the share of the width that names take
     drawn = []
     for one in page.strokes:
         ends = (f"{tips + one.x1 * (100 - tips):.2f}%", f"{tips + one.x2 * (100 - tips):.2f}%")
         drawn.append(
             Markup('<line class="{}" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(
-                "above" if one.cut else "", ends[0], f"{one.y1 * row:.1f}", ends[1], f"{one.y2 * row:.1f}"
+                "above" if one.cut else "", ends[0], f"{one.y1 * row:.3f}rem", ends[1], f"{one.y2 * row:.3f}rem"
             )
         )
     name = Markup('<a href="{}" tabindex="-1"><text x="0" y="{}">{}</text></a>')
     drawn += [
-        name.format(to(tip.address), f"{tip.row * row + 5:.1f}", f"{tip.name} ({tip.documents:,})") for tip in page.tips
+        name.format(to(tip.address), f"{tip.row * row + 0.3:.3f}rem", f"{tip.name} ({tip.documents:,})")
+        for tip in page.tips
     ]
-    height = len(page.tips) * row
+    height = f"{len(page.tips) * row:.1f}rem"
     cut = f"{tips + page.cut * (100 - tips):.2f}%"
     drawn.append(Markup('<line class="cut" x1="{}" y1="0" x2="{}" y2="{}"/>').format(cut, cut, height))
     label = "Groups at the left join step by step to the right. The list below has the groups at the cut."

@@ -12,6 +12,7 @@ from topiarist.app.explorer import addresses
 from topiarist.app.explorer.asking import StoppedError, understood
 from topiarist.app.explorer.frame import Row, branch
 from topiarist.app.explorer.pages import search
+from topiarist.app.explorer.pages.narrowing import counts_under
 from topiarist.app.explorer.values import Choice, counted, name_of
 from topiarist.app.explorer.view import View
 from topiarist.errors import UsageError
@@ -58,7 +59,7 @@ def _matching(view: View, query: str) -> Any:
     if not query.strip():
         return None
     with suppress(StoppedError, UsageError):
-        return search.counts_under(view, search.word_rows(view, understood(query), None))
+        return counts_under(view, search.word_rows(view, understood(query), None))
     return None
 
 

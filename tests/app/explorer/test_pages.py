@@ -6,8 +6,7 @@ import re
 import pytest
 from starlette.testclient import TestClient
 
-from topiarist.app.explorer import addresses, drawings
-from topiarist.app.explorer.pages.overview import Block
+from topiarist.app.explorer import addresses
 from topiarist.app.explorer.server import PAGES, explorer
 
 
@@ -208,12 +207,3 @@ def test_the_tree_folds_and_opens(client, view):
     assert page["row"]["topic"]["documents"] == 400
     assert len(page["row"]["below"]) == len(view.tree.children(view.tree.root))
     assert client.get("/tree.json?depth=0").json()["row"]["below"] == []
-
-
-def test_labels_of_the_drawing_fit_and_many_equal_topics_have_some():
-    width = 1 / 20
-    blocks = [Block(n, "winter · mountain · weather", False, 9, 1, n * width, width, "/") for n in range(20)]
-    labels = re.findall(r"<text[^>]*>([^<]+)</text>", drawings.icicle(blocks))
-    assert len(labels) == 40
-    assert labels[0].startswith("wi")
-    assert all(8 * len(label) <= width * drawings.DESK + 8 for label in labels)

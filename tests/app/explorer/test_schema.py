@@ -21,6 +21,7 @@ from schemathesis.specs.openapi.checks import (
 
 from topiarist.app.explorer import safety
 from topiarist.app.explorer.server import PAGES, explorer
+from topiarist.files.judgements import Judgements
 
 EXAMPLES = int(os.environ.get("TOPIARIST_FUZZ", "20"))  # for each page
 CHECKS = (not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance)
@@ -86,6 +87,7 @@ def test_every_answer_to_a_write_is_as_the_schema_says(writable, path):
             true = {
                 "state": view.mark, "document": ID, "topic": topics[places[0] % len(topics)],
                 "other": topics[places[1] % len(topics)], "refit": False,
+                "number": Judgements(view.collection.generation.database).last_number(), "label": ["law/bail"],
             }  # fmt: skip
             if path in ("/undo", "/refit") and data.draw(st.integers(0, 9)):
                 del true["state"]  # a fit takes seconds

@@ -62,9 +62,9 @@ def word(name: str) -> str:
     return _with("/word", word=name)
 
 
-def tree(id: int | None = None) -> str:
-    """The tree as an outline, or from a topic down."""
-    return _with(TREE, topic=id)
+def tree(id: int | None = None, depth: int | None = None) -> str:
+    """The tree as an outline, or from a topic down, to so many levels below it."""
+    return _with(TREE, topic=id, depth=depth)
 
 
 def category(name: str, **values: Any) -> str:

@@ -14,10 +14,8 @@ from markupsafe import Markup
 
 from topiarist.app.explorer.pages.overview import Block
 
-ROW, GAP = 46, 2  # heights in an icicle
-SIGN = 7.6  # width of a letter: of a wide one, for a label that is cut inside a letter says less than a short one
-DESK, PHONE = 940.0, 350.0  # widths of a drawing
-SHORTEST = 4  # letters of a label, or none
+FIRST, ROW, LAST, THIN = 1.7, 3.4, 4.4, 0.7  # heights of rows of an icicle, in letters of the page
+NARROWEST = 0.004  # of the width: less cannot be seen
 
 
 def bar(share: float, kind: str = "bar") -> Markup:
@@ -27,58 +25,73 @@ def bar(share: float, kind: str = "bar") -> Markup:
 
 
 def icicle(blocks: Sequence[Block], to: Callable[[str], str] = str) -> Markup:
-    """Nested topics, as wide as they have documents. The list beside it says the same."""
+    """Nested topics, as wide as they have documents. The list below it says the same."""
+    label = "The tree as a drawing: topics one below the other, each as wide as it has documents. A list says the same."
+    return _rows(blocks, to, "icicle", label, (FIRST, ROW, LAST))
+
+
+def whereabouts(blocks: Sequence[Block], to: Callable[[str], str] = str) -> Markup:
+    """The whole tree in a strip, with the way to one topic; the path above it and the list of the tree say the same."""
+    way = [block for block in blocks if block.place]
+    if not way:
+        return Markup("")
+    shown = blocks[1:] if len(way) > 1 else blocks  # a row for the root only says that one is in the collection
+    label = f"Where you are in the whole tree: {' ▸ '.join(block.name for block in way)}, level {way[-1].level}, "
+    label += f"{way[-1].documents:,} of {blocks[0].documents:,} documents"
+    return _rows(shown, to, "icicle whereabouts", label, (THIN, THIN, THIN))
+
+
+def _rows(
+    blocks: Sequence[Block], to: Callable[[str], str], kind: str, label: str, heights: tuple[float, float, float]
+) -> Markup:
+    """Blocks in rows; ``heights`` are those of the first row, of rows between, and of the last one."""
     if not blocks:
         return Markup("")
-    height = (max(block.level for block in blocks) + 1) * ROW
-    parts = [_block(block, to) for block in blocks]
-    label = (
-        "The tree as a drawing: topics one below the other, each as wide as it has documents. The list says the same."
-    )
+    top = min(block.level for block in blocks)
+    rows = max(block.level for block in blocks) - top + 1
+    tall = [heights[0], *[heights[1]] * (rows - 2), heights[2]][:rows]
+    drawn = [_block(block, to, sum(tall[: block.level - top]), tall[block.level - top]) for block in blocks]
     return Markup(
-        '<svg class="icicle" height="{}" role="group" aria-label="{}"><g aria-hidden="true">{}</g></svg>'
-    ).format(height, label, Markup("").join(parts))
+        '<svg class="{}" height="{}rem" role="group" aria-label="{}"><g aria-hidden="true">{}</g></svg>'
+    ).format(kind, f"{sum(tall):.2f}", label, Markup("").join(drawn))
 
 
-def _block(block: Block, to: Callable[[str], str]) -> Markup:
-    """A rectangle with its name and size; where that is too long, with the words of its name one below the other."""
-    y, room = block.level * ROW, _room(block.width * DESK)
-    lines = [block.name, f"{block.documents:,}"]
-    if len(block.name) > room:
-        lines = [*block.name.split(" · "), ""][:2] if " · " in block.name else lines
-    text = Markup("")
-    if room >= SHORTEST:
-        fits = "" if max(map(len, lines)) <= _room(block.width * PHONE) else " desk"
-        for number, line in enumerate(lines):
-            shown = line if len(line) <= room else line[: room - 1].rstrip(" ·") + "…"
-            kind = ("size" if number and line[:1].isdigit() else "name") + fits
-            text += Markup('<text class="{}" x="7" y="{}">{}</text>').format(kind, 19 + 16 * number, shown)
+def _block(block: Block, to: Callable[[str], str], y: float, height: float) -> Markup:
+    """A rectangle that is a link. How much of its label fits, the style sheet knows, for it knows the width."""
     kind = "rest" if block.topic is None else f"l{min(block.level, 5)}"
+    label = Markup("") if height == THIN else Markup(
+        '<foreignObject width="100%" height="100%"><div class="room"><div class="label">{}</div></div></foreignObject>'
+    ).format(_label(block))  # fmt: skip
     return Markup(
-        '<a href="{}" tabindex="-1"><svg x="{}%" y="{}" width="{}%" height="{}" class="block {}"><title>{}</title>'
-        '<rect width="100%" height="100%"/>{}</svg></a>'
+        '<a href="{}" tabindex="-1"><svg x="{}%" y="{}rem" width="{}%" height="{}rem" class="block {}">'
+        '<title>{}</title><rect width="100%" height="100%"/>{}</svg></a>'
     ).format(
-        to(block.address), f"{100 * block.left:.3f}", y, f"{100 * block.width:.3f}", ROW - GAP, kind,
-        f"{block.name}: {block.documents:,} documents", text,
+        to(block.address), f"{100 * block.left:.3f}", f"{y:.2f}", f"{100 * max(block.width, NARROWEST):.3f}",
+        f"{height:.2f}", f"{kind} {block.place}".strip(),
+        f"{block.name}: {block.documents:,} documents, level {block.level}", label,
     )  # fmt: skip
 
 
-def _room(width: float) -> int:
-    """Letters that fit into so many pixels."""
-    return int((width - 8) / SIGN)
+def _label(block: Block) -> Markup:
+    """The name, the size, and as many more words as there is room for."""
+    parts = [block.name] if block.named or block.topic is None else block.name.split(" · ")
+    name = Markup("<i> · </i>").join(Markup("<span>{}</span>").format(part) for part in parts)
+    more = [word for word in block.words if word not in parts]
+    return Markup('<b>{}</b> <span class="size">{}</span> <span class="more">{}</span>').format(
+        name, f"{block.documents:,}", ", ".join(more)
+    )
 
 
-def stacked(parts: Sequence[tuple[str, float, str]]) -> Markup:
-    """One bar of several parts: their kinds, shares and what they are."""
+def stacked(parts: Sequence[tuple[str, float, str, str]]) -> Markup:
+    """One bar of several parts: their kinds, shares, what they are, and where they lead to, if anywhere."""
     left, drawn = 0.0, []
-    for kind, share, title in parts:
+    for kind, share, title, address in parts:
         if share <= 0:
             continue
-        drawn.append(
-            Markup('<rect class="{}" x="{}%" width="{}%" height="100%"><title>{}</title></rect>').format(
-                kind, f"{100 * left:.2f}", f"{100 * share:.2f}", title
-            )
+        part = Markup('<rect class="{}" x="{}%" width="{}%" height="100%"><title>{}</title></rect>').format(
+            kind, f"{100 * left:.2f}", f"{100 * share:.2f}", title
         )
+        drawn.append(Markup('<a href="{}" tabindex="-1">{}</a>').format(address, part) if address else part)
         left += share
     return Markup('<svg class="stacked" aria-hidden="true">{}</svg>').format(Markup("").join(drawn))
 
@@ -113,20 +126,21 @@ def line(points: Sequence[tuple[float, float]], chosen: int, label: str) -> Mark
 
 def dendrogram(page: Any, to: Callable[[str], str] = str) -> Markup:
     """Merges, leaves at the left, the root at the right; the list of groups below it says the same."""
-    row, tips = 24, 34.0  # height of a row, and the share of the width that names take
+    row, tips = 1.5, 34.0  # height of a row in letters of the page, and the share of the width that names take
     drawn = []
     for one in page.strokes:
         ends = (f"{tips + one.x1 * (100 - tips):.2f}%", f"{tips + one.x2 * (100 - tips):.2f}%")
         drawn.append(
             Markup('<line class="{}" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(
-                "above" if one.cut else "", ends[0], f"{one.y1 * row:.1f}", ends[1], f"{one.y2 * row:.1f}"
+                "above" if one.cut else "", ends[0], f"{one.y1 * row:.3f}rem", ends[1], f"{one.y2 * row:.3f}rem"
             )
         )
     name = Markup('<a href="{}" tabindex="-1"><text x="0" y="{}">{}</text></a>')
     drawn += [
-        name.format(to(tip.address), f"{tip.row * row + 5:.1f}", f"{tip.name} ({tip.documents:,})") for tip in page.tips
+        name.format(to(tip.address), f"{tip.row * row + 0.3:.3f}rem", f"{tip.name} ({tip.documents:,})")
+        for tip in page.tips
     ]
-    height = len(page.tips) * row
+    height = f"{len(page.tips) * row:.1f}rem"
     cut = f"{tips + page.cut * (100 - tips):.2f}%"
     drawn.append(Markup('<line class="cut" x1="{}" y1="0" x2="{}" y2="{}"/>').format(cut, cut, height))
     label = "Groups at the left join step by step to the right. The list below has the groups at the cut."

@@ -10,6 +10,7 @@ from topiarist.app.explorer import addresses, dating
 from topiarist.app.explorer.values import Choice, TopicLine, topic_line
 from topiarist.app.explorer.view import View
 
+LEVELS = 9  # as there are keys for them
 SIBLINGS = 30  # in the tree; smaller ones fold into one line
 
 
@@ -32,6 +33,8 @@ class Frame:
     name: str
     documents: int
     tree: Row
+    example: str  # a word of a topic, to be searched with
+    levels: tuple[Choice, ...]  # down to which the tree can be opened
     hard_to_place: int
     hard_address: str
     tags: tuple[Choice, ...]
@@ -52,11 +55,23 @@ def frame(view: View, current: int | None = None, matching: Any = None) -> Frame
     root = view.tree.root
     return Frame(
         shown_name(view), view.n_docs, branch(view, root, opened, node if current is not None else -1, matching),
+        _example(view),
+        tuple(Choice(str(level), addresses.tree(depth=level), False) for level in range(1, _depth(view) + 1)),
         view.hard_sizes[root], addresses.topic(view.shape.topics[root], show="hard"),
         tuple(Choice(f"{tag} ({number:,})", addresses.tagged(tag), False) for tag, number in tags.items()),
         view.mark, dating.when(last.time), last.arrived, view.shape.pending,
         has_labels(view), view.has_dendrogram,
     )  # fmt: skip
+
+
+def _example(view: View) -> str:
+    """A short word of one of the headings: what a search within a topic may look like in this collection."""
+    words = [word for node in view.children(view.tree.root) for word in view.collection.tree.nodes[node].words[:3]]
+    return next((word for word in words if word.isalpha() and 4 <= len(word) <= 10), "")
+
+
+def _depth(view: View) -> int:
+    return min(view.tree.depth, LEVELS)
 
 
 def has_labels(view: View) -> bool:

@@ -26,7 +26,8 @@ def environment() -> Environment:
     made.filters.update(to=_to, number=_number, percent=_percent, plain=plain, as_json=addresses.as_json, share=_share,
                         legend_part=_legend_part, point=_point, index_of=_index_of)  # fmt: skip
     made.globals.update(at=addresses, bar=drawings.bar, stacked=drawings.stacked, curve=drawings.line,
-                        squares=_squares, icicle=_icicle, dendrogram=_dendrogram, ribbons=_ribbons)  # fmt: skip
+                        squares=_squares, icicle=_icicle, whereabouts=_whereabouts, dendrogram=_dendrogram,
+                        ribbons=_ribbons)  # fmt: skip
     return made
 
 
@@ -53,6 +54,11 @@ def _icicle(context: Context, blocks: Any) -> Any:
 
 
 @pass_context
+def _whereabouts(context: Context, blocks: Any) -> Any:
+    return drawings.whereabouts(blocks, lambda address: _to(context, address))
+
+
+@pass_context
 def _dendrogram(context: Context, page: Any) -> Any:
     return drawings.dendrogram(page, lambda address: _to(context, address))
 
@@ -75,8 +81,12 @@ def _index_of(values: list[Any], wanted: Any) -> int:
     return values.index(wanted) if wanted in values else -1
 
 
-def _legend_part(level: Any) -> tuple[str, float, str]:
-    return level.kind, level.share, f"{level.name}: {_percent(level.share)}"
+@pass_context
+def _legend_part(context: Context, level: Any) -> tuple[str, float, str, str]:
+    said = f"{level.name}: {_percent(level.share)}"
+    if not level.densest:
+        return level.kind, level.share, said, ""
+    return level.kind, level.share, f"{said}, most of it in part {level.part}", _to(context, level.densest)
 
 
 def _number(value: float) -> str:

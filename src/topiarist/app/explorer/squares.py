@@ -32,9 +32,9 @@ def squares(page: ComparePage, plain: Callable[[str], str], to: Callable[[str], 
         drawn.append(turned.format(to(topic.address), at, TOP - 6, f"{name}: {topic.documents:,}", _short(name, 20)))
     width, height = left + len(names) * SIZE + RIGHT, TOP + len(rows) * SIZE
     return Markup(
-        '<svg class="squares" role="group" aria-label="{}" width="{}" height="{}" viewBox="0 0 {} {}">'
+        '<svg class="squares" role="group" aria-label="{}" width="{}rem" height="{}rem" viewBox="0 0 {} {}">'
         '<g aria-hidden="true">{}</g></svg>'
-    ).format(LABEL, width, height, width, height, Markup("").join(drawn))
+    ).format(LABEL, width / 16, height / 16, width, height, Markup("").join(drawn))
 
 
 def _row(

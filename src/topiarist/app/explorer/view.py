@@ -151,6 +151,14 @@ class View:
         """The nodes below, the largest first."""
         return sorted(self.tree.children(node), key=lambda child: (-self.sizes[child], child))
 
+    def ordered(self, root: int | None = None) -> tuple[int, ...]:
+        """The nodes from one down, as people read the tree: each before what is below it, the largest first."""
+        found, waiting = [], [self.tree.root if root is None else root]
+        while waiting:
+            found.append(waiting.pop())
+            waiting += reversed(self.children(found[-1]))
+        return tuple(found)
+
     def rank(self, sort: str) -> Array:
         """The place of each document in an order that has nothing to do with topics."""
 

@@ -6,6 +6,7 @@ import { startKeys } from "./keys.js";
 import { startSwapping } from "./swap.js";
 import { startThresholds } from "./thresholds.js";
 import { startTree } from "./tree.js";
+import { startWords } from "./words.js";
 
 export const root = document.querySelector('meta[name="topiarist-root"]').content;
 
@@ -28,18 +29,6 @@ export function gone() {
   document.querySelector("header").after(strip);
 }
 
-function copyLinks() {
-  for (const link of document.querySelectorAll("a.copy")) {
-    link.addEventListener("click", async (event) => {
-      event.preventDefault();
-      await navigator.clipboard.writeText(location.href);
-      say("The link is copied");
-      link.textContent = "Copied";
-      setTimeout(() => (link.textContent = "Copy link"), 2000);
-    });
-  }
-}
-
 function drawer() {
   const button = document.querySelector(".topics-button");
   const tree = document.getElementById("tree");
@@ -50,7 +39,7 @@ function drawer() {
   const toggle = (open) => {
     tree.classList.toggle("drawer", open);
     button.setAttribute("aria-expanded", String(open));
-    if (open) tree.querySelector("a").focus();
+    if (open) (tree.querySelector('[role="treeitem"][tabindex="0"]') || tree.querySelector("a")).focus();
   };
   button.addEventListener("click", (event) => {
     event.preventDefault();
@@ -93,7 +82,6 @@ function dropFiles() {
   });
 }
 
-copyLinks();
 startCopying();
 startJob();
 drawer();
@@ -102,5 +90,6 @@ dropFiles();
 startTree();
 startKeys();
 startCards();
+startWords();
 startSwapping();
 startThresholds();

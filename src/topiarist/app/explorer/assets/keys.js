@@ -3,9 +3,12 @@
 import { data, root, say } from "./explorer.js";
 import { markItem, tagItem } from "./marking.js";
 import { openToLevel } from "./tree.js";
+import { nextWord } from "./words.js";
 
 const OFF = "topiarist-no-keys";
+const PATIENCE = 1500; // ms that a first key waits for the second
 let waiting = "";
+let timer;
 
 const off = () => {
   try {
@@ -96,6 +99,12 @@ function tag() {
   return document.querySelector("details[open] input[name=tag]")?.focus();
 }
 
+function wait() {
+  waiting = "g";
+  timer = setTimeout(() => (waiting = ""), PATIENCE);
+  say("g: then h home, m model, n new");
+}
+
 const PLACES = { h: "/", m: "/model", n: "/new" };
 
 function pressed(event) {
@@ -108,6 +117,7 @@ function pressed(event) {
   }
   if (field || off() || document.querySelector("dialog[open]")) return;
   if (waiting === "g") {
+    clearTimeout(timer);
     waiting = "";
     if (event.key in PLACES) location.href = root + PLACES[event.key];
     return;
@@ -115,7 +125,8 @@ function pressed(event) {
   const does = {
     "/": () => document.getElementById("q")?.focus(), j: () => step(1), k: () => step(-1), u: up,
     o: () => follow('[data-key="o"]'), r: () => (document.querySelector('[data-key="r"]') ? follow('[data-key="r"]') : markItem()), t: tag,
-    c: colour, "[": () => sibling(-1), "]": () => sibling(1), "?": help, g: () => { waiting = "g"; say("g"); },
+    c: colour, "[": () => sibling(-1), "]": () => sibling(1), "?": help, g: wait,
+    n: () => nextWord(1), p: () => nextWord(-1),
   };
   if (/^[1-9]$/.test(event.key)) openToLevel(Number(event.key));
   else if (event.key in does) does[event.key]();

@@ -1,7 +1,8 @@
 // The list of topics as a tree in the sense of ARIA: one tab stop, arrow keys, branches that load when they are opened.
 import { data, gone, root, say } from "./explorer.js";
 
-const STORE = "topiarist-open";
+const OPEN = "topiarist-open";
+const PLACE = "topiarist-tree-at"; // how far the tree was scrolled
 const FORGET = 600; // ms between letters of a type-ahead
 
 let tree;
@@ -11,38 +12,68 @@ let timer;
 const items = () => [...tree.querySelectorAll('[role="treeitem"]')].filter((item) => item.offsetParent !== null);
 const group = (item) => item.parentElement.querySelector(":scope > ul");
 const expanded = (item) => item.getAttribute("aria-expanded") === "true";
+const level = (item) => Number(item.getAttribute("aria-level"));
 
 export function startTree() {
   tree = document.querySelector(".tree .rows");
   if (!tree) return;
+  tree.addEventListener("keydown", pressed);
+  tree.addEventListener("click", clicked);
+  document.querySelector(".tree .levels")?.addEventListener("click", leveled);
+  addEventListener("pagehide", () => keep(PLACE, document.getElementById("tree").scrollTop));
+  begin();
+}
+
+async function begin() {
   tree.setAttribute("role", "tree");
   tree.setAttribute("aria-label", "Topics");
   dress(tree, 1);
-  const current = tree.querySelector("[aria-current]") || tree.querySelector("[role=treeitem]");
-  rove(current);
-  tree.addEventListener("keydown", pressed);
-  tree.addEventListener("click", clicked);
-  reopen();
+  rove(tree.querySelector("[aria-current]") || tree.querySelector("[role=treeitem]"));
+  await reopen();
+  const box = document.getElementById("tree");
+  box.scrollTop = kept(PLACE, 0);
+  const current = tree.querySelector("[aria-current]");
+  if (!current?.offsetParent) return;
+  const [row, frame] = [current.getBoundingClientRect(), box.getBoundingClientRect()];
+  if (row.top < frame.top) box.scrollTop -= frame.top - row.top;
+  else if (row.bottom > frame.bottom) box.scrollTop += row.bottom - frame.bottom;
 }
 
-function dress(list, level) {
+/** After a part of the page was exchanged: the tree of the new page, where it says something else. */
+export function freshTree(page) {
+  const fresh = page.querySelector(".tree .rows");
+  if (!tree || !fresh) return;
+  const here = (list) => list.querySelector("[aria-current]")?.dataset.topic;
+  if (here(fresh) === here(tree) && fresh.dataset.query === tree.dataset.query) return;
+  keep(PLACE, document.getElementById("tree").scrollTop);
+  tree.replaceChildren(...[...fresh.childNodes].map((node) => document.importNode(node, true)));
+  if (fresh.dataset.query === undefined) delete tree.dataset.query;
+  else tree.dataset.query = fresh.dataset.query;
+  begin();
+}
+
+function dress(list, depth) {
   const rows = [...list.children];
   rows.forEach((row, place) => {
     row.setAttribute("role", "none");
     const item = row.querySelector(":scope > a");
     item.setAttribute("role", "treeitem");
-    item.setAttribute("aria-level", level);
+    item.setAttribute("aria-level", depth);
     item.setAttribute("aria-setsize", rows.length);
     item.setAttribute("aria-posinset", place + 1);
     item.tabIndex = -1;
     const below = group(item);
     if (Number(item.dataset.below)) item.setAttribute("aria-expanded", String(Boolean(below)));
     if (item.hasAttribute("aria-current")) item.setAttribute("aria-selected", "true");
-    if (below) {
-      below.setAttribute("role", "group");
-      dress(below, level + 1);
-    }
+    if (below) own(item, below, depth);
   });
+}
+
+function own(item, below, depth) {
+  below.id = `below-${item.dataset.topic}`;
+  below.setAttribute("role", "group");
+  item.setAttribute("aria-owns", below.id);
+  dress(below, depth + 1);
 }
 
 function rove(item) {
@@ -56,43 +87,89 @@ function go(item) {
   item.focus();
 }
 
-function remember() {
-  const open = [...tree.querySelectorAll('[aria-expanded="true"]')].map((item) => item.dataset.topic);
+function keep(name, value) {
   try {
-    sessionStorage.setItem(STORE, JSON.stringify(open));
+    sessionStorage.setItem(name, JSON.stringify(value));
   } catch {
     // a browser that keeps nothing: the tree opens as the server sends it
   }
 }
 
-async function reopen() {
-  let open = [];
+function kept(name, usual) {
   try {
-    open = JSON.parse(sessionStorage.getItem(STORE) || "[]");
+    return JSON.parse(sessionStorage.getItem(name)) ?? usual;
   } catch {
-    return;
+    return usual;
   }
-  for (const topic of open.slice(0, 50)) {
+}
+
+function remember() {
+  keep(OPEN, [...tree.querySelectorAll('[aria-expanded="true"]')].map((item) => item.dataset.topic));
+}
+
+async function reopen() {
+  for (const topic of kept(OPEN, []).slice(0, 50)) {
     const item = tree.querySelector(`[data-topic="${CSS.escape(topic)}"]`);
     if (item && item.hasAttribute("aria-expanded") && !expanded(item)) await show(item, true);
   }
 }
 
+function span(name, text) {
+  const made = document.createElement("span");
+  made.className = name;
+  made.textContent = text;
+  return made;
+}
+
+/** A bar as the server draws it. */
+function bar(share) {
+  const [svg, rect] = ["svg", "rect"].map((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag));
+  svg.setAttribute("class", "thin");
+  svg.setAttribute("aria-hidden", "true");
+  rect.setAttribute("width", `${(100 * share).toFixed(1)}%`);
+  rect.setAttribute("height", "100%");
+  svg.append(rect);
+  return svg;
+}
+
+/** A row as the server writes it, with what is open below it. */
 function row(line) {
+  const { topic } = line;
   const entry = document.createElement("li");
   const link = document.createElement("a");
-  link.href = root + line.topic.address;
-  link.dataset.topic = line.topic.id;
-  link.dataset.below = line.topic.subtopics;
-  const label = document.createElement("span");
-  label.className = "label";
-  label.textContent = line.topic.name;
-  const count = document.createElement("span");
-  count.className = "count";
-  count.textContent = line.topic.documents.toLocaleString("en");
-  link.append(label, count);
+  link.href = root + topic.address;
+  link.dataset.topic = topic.id;
+  link.dataset.below = topic.subtopics;
+  if (topic.matching === 0) link.className = "unmatched";
+  const twist = span("twist", "");
+  twist.setAttribute("aria-hidden", "true");
+  const label = span("label", "");
+  label.title = topic.name;
+  label.append(span(topic.named ? "given" : "words", topic.name));
+  const matching = topic.matching === null ? "" : `${topic.matching.toLocaleString("en")} / `;
+  link.append(twist, label, span("count", matching + topic.documents.toLocaleString("en")), bar(line.bar));
   entry.append(link);
+  if (line.below.length) entry.append(rows(line));
   return entry;
+}
+
+function rows(line) {
+  const list = document.createElement("ul");
+  list.append(...line.below.map(row));
+  if (!line.more) return list;
+  const entry = document.createElement("li");
+  const link = document.createElement("a");
+  link.className = "more";
+  link.href = `${root}/tree?topic=${line.topic.id}`;
+  link.textContent = `… ${line.more} smaller topics`;
+  entry.append(link);
+  list.append(entry);
+  return list;
+}
+
+async function branch(topic, depth) {
+  const query = tree.dataset.query ? { q: tree.dataset.query } : {};
+  return (await data(`${root}/tree.json?${new URLSearchParams({ topic, depth, ...query })}`)).row;
 }
 
 async function show(item, quiet) {
@@ -100,16 +177,14 @@ async function show(item, quiet) {
   let below = group(item);
   if (!below) {
     try {
-      const page = await data(`${root}/tree.json?topic=${item.dataset.topic}&depth=1`);
-      below = document.createElement("ul");
-      below.append(...page.row.below.map(row));
-      item.parentElement.append(below);
-      below.setAttribute("role", "group");
-      dress(below, Number(item.getAttribute("aria-level")) + 1);
+      below = rows(await branch(item.dataset.topic, 1));
     } catch {
       gone();
       return;
     }
+    if (!item.isConnected || group(item)) return; // somebody was faster
+    item.parentElement.append(below);
+    own(item, below, level(item));
   }
   below.hidden = false;
   item.setAttribute("aria-expanded", "true");
@@ -126,9 +201,16 @@ function hide(item) {
 
 function clicked(event) {
   const item = event.target.closest('[role="treeitem"][aria-expanded]');
-  if (!item || event.offsetX > 18 || !event.target.classList.contains("label")) return;
+  if (!item || !event.target.classList.contains("twist")) return;
   event.preventDefault(); // a click on the triangle opens, one on the name goes there
   expanded(item) ? hide(item) : show(item);
+}
+
+function leveled(event) {
+  const link = event.target.closest("[data-level]");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  openToLevel(Number(link.dataset.level));
 }
 
 function parent(item) {
@@ -163,12 +245,39 @@ function ahead(letter, all, here) {
   go(order.find((item) => (item.querySelector(".label") || item).textContent.trim().toLowerCase().startsWith(typed)));
 }
 
-export async function openToLevel(level) {
-  for (let depth = 1; depth < level; depth += 1) {
-    for (const item of tree.querySelectorAll(`[aria-level="${depth}"][aria-expanded="false"]`)) await show(item, true);
+/** All branches down to a level, the headings being level 1, and none below it. One question to the server is enough. */
+export async function openToLevel(deepest) {
+  if (!tree) return;
+  const first = tree.querySelector("[role=treeitem]");
+  const closed = [...tree.querySelectorAll("[aria-expanded]")].some((item) => !group(item) && level(item) <= deepest);
+  if (closed) {
+    try {
+      fill(first, await branch(first.dataset.topic, deepest));
+    } catch {
+      gone();
+      return;
+    }
   }
-  for (const item of tree.querySelectorAll('[aria-expanded="true"]')) {
-    if (Number(item.getAttribute("aria-level")) >= level) hide(item);
+  for (const item of tree.querySelectorAll("[aria-expanded]")) {
+    const open = level(item) <= deepest && group(item) !== null;
+    if (group(item)) group(item).hidden = !open;
+    item.setAttribute("aria-expanded", String(open));
   }
-  say(`The tree is shown to level ${level}`);
+  if (!tree.querySelector('[tabindex="0"]')?.offsetParent) rove(first);
+  remember();
+  say(`The tree is shown to level ${deepest}`);
+}
+
+/** What is not loaded yet below a topic, from what the server says about it. */
+function fill(item, line) {
+  if (!group(item)) {
+    if (!line.below.length) return;
+    item.parentElement.append(rows(line));
+    own(item, group(item), level(item));
+    return;
+  }
+  for (const one of line.below) {
+    const child = group(item).querySelector(`:scope > li > [data-topic="${one.topic.id}"]`);
+    if (child) fill(child, one);
+  }
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +19,8 @@ MOST_WORDS = 5_000  # of a document on one page
 TOPICS = 8  # colours; the rest is grey
 SURE = 0.5  # below, a word is only underlined thinly
 DEEPEST = 5  # level that has a colour of its own; deeper ones share it
+LISTED = 40  # words of a level in the list
+UNDERLINES = ("none", "dotted", "dashed", "solid", "double", "double")  # of the levels, as the style sheet has them
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,29 @@ class Level:
     kind: str
     share: float
     address: str
+    sign: str  # what says the same without colour: the style of the underline, or the number of the topic
+    part: int = 1  # of a long document, the one with most of it
+    densest: str = ""  # the address of that part
+
+
+@dataclass(frozen=True)
+class Said:
+    """A word of a document: how often it occurs there, and where else it is at home."""
+
+    word: str
+    times: int
+    address: str
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The words of a document that speak from one level, the most frequent first."""
+
+    level: int
+    name: str
+    kind: str
+    words: tuple[Said, ...]
+    more: int
 
 
 @dataclass(frozen=True)
@@ -53,6 +79,7 @@ class Coloured:
     words: int
     part: int
     parts: int
+    listed: tuple[Listed, ...]
 
 
 @dataclass(frozen=True)
@@ -107,8 +134,9 @@ def coloured(view: View, row: int, text: str, *, by: str, only: int | None, part
         here = stop
     if here < end:
         pieces.append(Piece(text[here:end]))
-    levels = _topic_legend(view, told, tokens, colours) if by == "topic" else _legend(view, told, tokens, home)
-    return Coloured(tuple(_joined(pieces)), levels, len(tokens), part, parts)
+    named = _legend(view, told, tokens, home)
+    levels = _topic_legend(view, told, tokens, colours) if by == "topic" else named
+    return Coloured(tuple(_joined(pieces)), levels, len(tokens), part, parts, _listed(told, tokens, named))
 
 
 def _home(view: View, row: int) -> int:
@@ -169,13 +197,11 @@ def _joined(pieces: list[Piece]) -> Iterator[Piece]:
 def _amounts(told: _Spoken, tokens: list[Any], table: Array, root: int) -> Array:
     """How much of the counted text speaks from each level or node."""
     total = np.zeros(table.shape[1])
-    for _, _, _, column in tokens:
-        if column is None or (column >= 0 and column not in told.columns):
-            continue
+    for column, times in Counter(column for _, _, _, column in tokens if column is not None).items():
         if column < 0:
-            total[root] += 1.0
-        else:
-            total += table[told.columns[column]]
+            total[root] += times
+        elif column in told.columns:
+            total += times * table[told.columns[column]]
     found: Array = total / max(total.sum(), 1e-300)
     return found
 
@@ -183,28 +209,58 @@ def _amounts(told: _Spoken, tokens: list[Any], table: Array, root: int) -> Array
 def _legend(view: View, told: _Spoken, tokens: list[Any], home: int) -> tuple[Level, ...]:
     """Levels by their names on the path of the document's largest topic."""
     shares, path = _amounts(told, tokens, told.levels, 0), view.tree.path(home)
-    found = []
+    found, parts = [], _densest(told, tokens, told.levels, 0)
     for level, share in enumerate(shares.tolist()):
         node = path[level] if level < len(path) else None
         name = "general" if level == 0 else "deeper" if node is None else view.names[node]
         address = "" if node is None else addresses.topic(view.shape.topics[node])
-        found.append(Level(level, name, f"l{min(level, DEEPEST)}", share, address))
+        look = min(level, DEEPEST)
+        found.append(Level(level, name, f"l{look}", share, address, UNDERLINES[look], parts[level]))
     return tuple(found)
 
 
+def _densest(told: _Spoken, tokens: list[Any], table: Array, root: int) -> list[int]:
+    """For each level or node the part of the text of which most speaks from it."""
+    parts = [tokens[start : start + MOST_WORDS] for start in range(0, len(tokens), MOST_WORDS)]
+    if len(parts) < 2:
+        return [1] * table.shape[1]
+    found: list[int] = (np.argmax([_amounts(told, part, table, root) for part in parts], axis=0) + 1).tolist()
+    return found
+
+
+def _listed(told: _Spoken, tokens: list[Any], levels: tuple[Level, ...]) -> tuple[Listed, ...]:
+    """The counted words by the level that they speak from: what colours say, for those who do not see them."""
+    counts = Counter((word, column) for word, _, _, column in tokens if column is not None)
+    words: dict[int, list[Said]] = {}
+    for (word, column), times in sorted(counts.items(), key=lambda one: (-one[1], one[0][0])):
+        if column < 0 or column in told.columns:
+            level = told.of(column)[0] if column >= 0 else 0
+            words.setdefault(level, []).append(Said(word, times, addresses.word(word)))
+    return tuple(
+        Listed(one.level, one.name, one.kind, tuple(words[one.level][:LISTED]), max(len(words[one.level]) - LISTED, 0))
+        for one in levels
+        if one.level in words
+    )
+
+
 def _colours(view: View, told: _Spoken, tokens: list[Any]) -> dict[int, int]:
-    """The topics that most of the text speaks from, numbered; the others stay grey."""
+    """The topics that most of the text speaks from, numbered; the general language and the others stay grey."""
     shares = _amounts(told, tokens, told.nodes, view.tree.root)
+    shares[view.tree.root] = 0.0
     best = np.argsort(-shares, kind="stable")[:TOPICS]
     return {int(node): place for place, node in enumerate(best, 1) if shares[node] > 0}
 
 
 def _topic_legend(view: View, told: _Spoken, tokens: list[Any], colours: dict[int, int]) -> tuple[Level, ...]:
-    shares = _amounts(told, tokens, told.nodes, view.tree.root)
-    return tuple(
+    shares, root = _amounts(told, tokens, told.nodes, view.tree.root), view.tree.root
+    parts = _densest(told, tokens, told.nodes, root)
+    found = [
         Level(
             view.tree.depths[node], view.names[node], f"t{colour}", float(shares[node]),
-            addresses.topic(view.shape.topics[node]),
+            addresses.topic(view.shape.topics[node]), str(colour), parts[node],
         )
         for node, colour in colours.items()
-    )  # fmt: skip
+    ]  # fmt: skip
+    rest = 1.0 - sum(level.share for level in found)
+    name = "general" if len(found) < TOPICS else "general, and smaller topics"
+    return (*found, Level(0, name, "t0", max(rest, 0.0), "", ""))

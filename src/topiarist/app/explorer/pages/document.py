@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 import numpy as np
@@ -12,7 +12,7 @@ from topiarist.app.explorer import addresses
 from topiarist.app.explorer.asking import StoppedError, in_time, understood
 from topiarist.app.explorer.originals import original_of
 from topiarist.app.explorer.pages import topic as topic_page
-from topiarist.app.explorer.pages.coloured import MOST_WORDS, Coloured, Level, Piece, coloured
+from topiarist.app.explorer.pages.coloured import MOST_WORDS, Coloured, Level, Listed, Piece, coloured
 from topiarist.app.explorer.pages.search import Reason, reasons
 from topiarist.app.explorer.values import PER_PAGE, Choice, DocumentLine, Place, Step, path_to, read_among, titled
 from topiarist.app.explorer.view import LEAST, View
@@ -39,6 +39,7 @@ class Ask:
     colour: Annotated[Literal["level", "topic", "none"], Query(description="colour words by this")] = "level"
     level: Annotated[int | None, Query(ge=0, le=1_000, description="only words of this level")] = None
     part: Annotated[int, Query(ge=1, le=1_000_000, description="of a long document")] = 1
+    underline: Annotated[bool, Query(description="say by lines and numbers too what colours say")] = True
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,8 @@ class DocumentPage:
     levels: tuple[Level, ...]
     only: tuple[Choice, ...]
     only_level: int | None
+    underline: Choice  # the page with lines and numbers under words, or without; chosen: with
+    listed: tuple[Listed, ...]
     pieces: tuple[Piece, ...]
     parts: tuple[Choice, ...]
     ghosts: tuple[Ghosts, ...]
@@ -112,12 +115,13 @@ def load(view: View, ask: Ask) -> DocumentPage:
         places, rest, bool(view.hard[row]), ask.colour,
         tuple(Choice(name, _here(ask, colour=colour, level=None), colour == ask.colour)
               for colour, name in (("level", "level"), ("topic", "topic"), ("none", "none"))),
-        painted.levels,
+        tuple(_leading(ask, painted, level) for level in painted.levels),
         (Choice("all levels", _here(ask, level=None), ask.level is None), *(
             Choice(f"level {level.level}", _here(ask, level=level.level), level.level == ask.level)
             for level in painted.levels)),
-        ask.level, painted.pieces, _parts(ask, painted), _ghosts(view, row, painted), _similar(view, document.id, row),
-        addresses.original(document.id, text=1),
+        ask.level, Choice("underline", _here(ask, underline="no" if ask.underline else None), ask.underline),
+        painted.listed, painted.pieces, _parts(ask, painted), _ghosts(view, row, painted),
+        _similar(view, document.id, row), addresses.original(document.id, text=1),
         addresses.original(document.id) if original_of(view, row, document.source) else "",
         previous, following, up, position,
         language if language.isalpha() else "", view.shape.topics[int(view.homes[row])],
@@ -128,7 +132,14 @@ def _here(ask: Ask, **changed: object) -> str:
     """This page otherwise."""
     usual = Ask()
     known = {name: value for name, value in vars(ask).items() if name != "id" and value != getattr(usual, name)}
+    if not ask.underline:
+        known["underline"] = "no"
     return addresses.document(ask.id, **{**known, **changed})
+
+
+def _leading(ask: Ask, painted: Coloured, level: Level) -> Level:
+    """A level with the address of the part of a long document that has most of it."""
+    return replace(level, densest=_here(ask, part=level.part)) if painted.parts > 1 and level.share else level
 
 
 def _places(view: View, row: int) -> tuple[tuple[Place, ...], float]:

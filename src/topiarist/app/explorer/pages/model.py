@@ -31,7 +31,8 @@ KEYS = (
     ("u", "up: document, list, topic, parent"), ("[ ]", "previous, next neighbour of a topic"),
     ("← → ↑ ↓", "in the tree: close, open, move"), ("1 … 9", "show the tree to that level"), ("t", "tag"),
     ("r", "mark read, or not; in a list the chosen one"),
-    ("o", "text as a file"), ("c", "another colouring"), ("g h, g m, g n", "home, model, new"),
+    ("o", "text as a file"), ("c", "another colouring"), ("n p", "next, previous special word of a text"),
+    ("g h, g m, g n", "home, model, new"),
     ("?", "these keys"), ("Esc", "close, clear, leave"),
 )  # fmt: skip
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Query
 
+from topiarist.app.explorer import addresses
+from topiarist.app.explorer.asking import StoppedError, understood
 from topiarist.app.explorer.frame import Row, branch
-from topiarist.app.explorer.values import counted, name_of
+from topiarist.app.explorer.pages import search
+from topiarist.app.explorer.pages.narrowing import counts_under
+from topiarist.app.explorer.values import Choice, counted, name_of
 from topiarist.app.explorer.view import View
+from topiarist.errors import UsageError
 
 MOST = 500  # topics on the page; deeper ones are a click away
 
@@ -20,6 +26,7 @@ class Ask:
 
     topic: Annotated[int | None, Query(description="from this topic down")] = None
     depth: Annotated[int | None, Query(ge=0, le=100, description="levels below it")] = None
+    q: Annotated[str, Query(max_length=2_000, description="count the documents that have these words")] = ""
 
 
 @dataclass(frozen=True)
@@ -29,6 +36,7 @@ class OutlinePage:
     sentence: str
     row: Row
     depth: int
+    levels: tuple[Choice, ...]
 
 
 def load(view: View, ask: Ask) -> OutlinePage:
@@ -39,7 +47,20 @@ def load(view: View, ask: Ask) -> OutlinePage:
     depth = _depth(view, below, start) if ask.depth is None else ask.depth
     opened = {one for one in below if view.tree.depths[one] - start < depth}
     sentence = f"{counted(len(below) - 1, 'topic')} under {name_of(view, node)}, the largest first."
-    return OutlinePage(sentence, branch(view, node, opened), depth)
+    levels = range(1, max(view.tree.depths[one] for one in below) - start + 1)
+    return OutlinePage(
+        sentence, branch(view, node, opened, matching=_matching(view, ask.q)), depth,
+        tuple(Choice(str(level), addresses.tree(ask.topic, level), level == depth) for level in levels),
+    )  # fmt: skip
+
+
+def _matching(view: View, query: str) -> Any:
+    """How many documents of each node a search has found; nothing where it cannot be told."""
+    if not query.strip():
+        return None
+    with suppress(StoppedError, UsageError):
+        return counts_under(view, search.word_rows(view, understood(query), None))
+    return None
 
 
 def _depth(view: View, below: list[int], start: int) -> int:

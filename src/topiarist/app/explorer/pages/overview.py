@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Annotated, Literal
 
 from fastapi import Query
@@ -15,6 +17,7 @@ FEW = 50  # documents: below, a drawing shows structure that is not there
 TYPICAL = 3
 LEVELS = 3  # of the icicle, with the root
 MOST = 2_000  # rectangles
+LEAST = 0.02  # of the width; narrower siblings are put together
 LANGUAGES = {
     "en": "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "nl": "Dutch",
     "pt": "Portuguese", "ru": "Russian", "pl": "Polish", "sv": "Swedish", "da": "Danish", "ja": "Japanese",
@@ -39,7 +42,10 @@ class Heading:
 
 @dataclass(frozen=True)
 class Block:
-    """A rectangle of the icicle: from where to where in the width of the collection, and at which level."""
+    """A rectangle of the icicle: from where to where in the width of the collection, and at which level.
+
+    ``place``: "here" for the topic that is shown, "path" for those above it, nothing for all others.
+    """
 
     topic: int | None  # none for several small ones together
     name: str
@@ -49,6 +55,8 @@ class Block:
     left: float
     width: float
     address: str
+    words: tuple[str, ...] = ()
+    place: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,6 +65,7 @@ class OverviewPage:
 
     sentence: str
     notice: str  # where there is little to see, why, and what to do
+    view: str
     documents: int
     topics: int
     headings: tuple[Heading, ...]
@@ -84,8 +93,8 @@ def load(view: View, ask: Ask) -> OverviewPage:
         )
     icicle = not few and n_leaves > 1
     return OverviewPage(
-        sentence(view), notice, view.n_docs, n_leaves, headings,
-        blocks(view, root, LEVELS) if icicle and ask.view == "icicle" else (),
+        sentence(view), notice, ask.view, view.n_docs, n_leaves, headings,
+        blocks(view, root, LEVELS) if icicle else (),
         view.hard_sizes[root], addresses.topic(view.shape.topics[root], show="hard"),
         view.collection.tree.nodes[root].words,
         (
@@ -122,31 +131,31 @@ def _heading(view: View, node: int) -> Heading:
     )
 
 
-def blocks(view: View, root: int, levels: int, least: float = 0.02) -> tuple[Block, ...]:
-    """The icicle below a topic: as wide as topics have documents, siblings that are too narrow put together."""
-    total, found = max(view.sizes[root], 1), [_block(view, root, 0, 0.0, 1.0)]
-    waiting = [(root, 0, 0.0)]
-    while waiting and len(found) < MOST:
-        node, level, left = waiting.pop(0)
-        if level + 1 >= levels:
-            continue
-        small: list[int] = []
-        for child in view.children(node):
-            width = view.sizes[child] / total
-            if width < least:
-                small.append(child)
-                continue
-            found.append(_block(view, child, level + 1, left, width))
-            waiting.append((child, level + 1, left))
-            left += width
+def blocks(view: View, root: int, levels: int, at: int = -1) -> tuple[Block, ...]:
+    """The icicle below a topic, in the order of the tree: as wide as topics have documents.
+
+    Siblings that are too narrow are put together, but never the way to ``at``, the topic that is shown.
+    """
+    total, path = max(view.sizes[root], 1), view.tree.path(at) if at >= 0 else ()
+
+    def drawn(node: int, level: int, left: float) -> Iterator[Block]:
+        place = "" if node not in path else "here" if node == at else "path"
+        yield _block(view, node, level, left, view.sizes[node] / total, place)
+        children = view.children(node) if level + 1 < levels else []
+        small = {child for child in children if view.sizes[child] / total < LEAST and child not in path}
+        for child in children:
+            if child not in small:
+                yield from drawn(child, level + 1, left)
+                left += view.sizes[child] / total
         documents = sum(view.sizes[child] for child in small)
         if documents:
             name = f"… {counted(len(small), 'smaller topic')}"
             address = addresses.topic(view.shape.topics[node])
-            found.append(Block(None, name, False, documents, level + 1, left, documents / total, address))
-    return tuple(found)
+            yield Block(None, name, False, documents, level + 1, left, documents / total, address)
+
+    return tuple(islice(drawn(root, 0, 0.0), MOST))
 
 
-def _block(view: View, node: int, level: int, left: float, width: float) -> Block:
+def _block(view: View, node: int, level: int, left: float, width: float, place: str) -> Block:
     line = topic_line(view, node)
-    return Block(line.id, line.name, line.named, line.documents, level, left, width, line.address)
+    return Block(line.id, line.name, line.named, line.documents, level, left, width, line.address, line.words, place)

@@ -9,6 +9,7 @@ import numpy as np
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
+from topiarist.app.explorer.pages.overview import LEVELS, Block, blocks
 from topiarist.app.explorer.pages.topic_words import OwnWord, subtree_words, words_of
 from topiarist.app.explorer.values import (
     Choice,
@@ -25,6 +26,7 @@ from topiarist.app.explorer.values import (
 )  # fmt: skip
 from topiarist.app.explorer.view import CERTAIN, LEAST, View
 
+DEEPEST = 8  # levels of the strip that says where one is
 Sort = Literal["typical", "newest", "longest", "name"]
 Show = Literal["all", "here", "hard", "unread", "tagged"]
 SORTS = {"typical": "most typical", "newest": "newest", "longest": "longest", "name": "by name"}
@@ -53,6 +55,7 @@ class TopicPage:
     topic: TopicLine
     state: str  # of the collection, for edits
     path: tuple[Step, ...]
+    whereabouts: tuple[Block, ...]  # the whole tree as a strip, with the way to this topic
     sentence: str
     note: str
     words: tuple[OwnWord, ...]
@@ -91,8 +94,8 @@ def load(view: View, ask: Ask) -> TopicPage:
     parent = view.tree.parents[node]
     siblings = [n for n in view.children(parent) if n != node] if parent >= 0 else []
     return TopicPage(
-        line, view.mark, path_to(view, node), _sentence(view, node, own), view.shape.notes.get(ask.topic, ""),
-        own, ask.words, ask.special,
+        line, view.mark, path_to(view, node), _whereabouts(view, node), _sentence(view, node, own),
+        view.shape.notes.get(ask.topic, ""), own, ask.words, ask.special,
         tuple(Choice(text, addresses.topic(ask.topic, **here | {"words": value, "page": None}), ask.words == kind)
               for kind, value, text in (("own", None, "own words"), ("below", "below", "all words below this topic"))),
         tuple(topic_line(view, child) for child in view.children(node)),
@@ -109,6 +112,13 @@ def load(view: View, ask: Ask) -> TopicPage:
               for kind, text in (("csv", "CSV"), ("jsonl", "JSON lines"), ("txt", "titles"))),
         view.shape.pending,
     )  # fmt: skip
+
+
+def _whereabouts(view: View, node: int) -> tuple[Block, ...]:
+    """One level more than the way there, so that one sees what comes next; nothing where there is only one topic."""
+    if len(view.tree) < 2:
+        return ()
+    return blocks(view, view.tree.root, min(max(view.tree.depths[node] + 2, LEVELS), DEEPEST), node)
 
 
 def _read(view: View, rows: Any) -> int:

@@ -1,0 +1,89 @@
+"""Small screens, large letters, fingers: nothing to scroll sideways, nothing too small to hit, in both themes."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from tests.app.explorer.conftest import chromium
+from tests.app.explorer.test_browser import COLOURS, RULES
+from topiarist.app.explorer import addresses
+
+ID = "wire/law/bail/000.txt"
+MAIN = ("/", "/topic/1", addresses.document(ID), addresses.document(ID, colour="topic"), "/search?q=court", "/tree")
+SMALL = """() => [...document.querySelectorAll(
+  '.tree a, .tree .twist, .pager a, .choices a, .items h3 a, .headings a, .outline a, .legend a, .similar a, ' +
+  '.neighbours a, .branches a, table.words a, .bottom a, .menu a, .around a, .crumbs a, .tick, button, summary')]
+  .filter((one) => one.offsetParent !== null && one.getClientRects().length)
+  .filter((one) => !one.closest('details:not([open]) > :not(summary)'))
+  .filter((one) => one.getBoundingClientRect().height < 24)
+  .map((one) => one.outerHTML.slice(0, 90))"""
+
+
+def sized(browser, width):
+    return browser.new_page(viewport={"width": width, "height": 800})
+
+
+@pytest.mark.parametrize(("theme", "rules"), [("light", RULES), ("dark", COLOURS)], ids=["light", "dark"])
+def test_axe_finds_nothing_on_a_small_screen(browser, served, theme, rules):
+    """On a large one, the test of all pages looks."""
+    page = browser.new_page(viewport={"width": 320, "height": 800}, color_scheme=theme)
+    found = []
+    for path in MAIN:
+        page.goto(served.address + path)
+        page.wait_for_selector('[role="tree"]', state="attached")
+        violations = Axe().run(page, options=rules).response["violations"]
+        found += [(path, one["id"], one["nodes"][0]["html"][:150]) for one in violations]
+    page.close()
+    assert found == []
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_what_one_has_to_hit_is_24_pixels_high(browser, served, width):
+    page = sized(browser, width)
+    small = {}
+    for path in MAIN:
+        page.goto(served.address + path)
+        page.wait_for_selector('[role="tree"]', state="attached")
+        if page.locator(".topics-button").is_visible():
+            page.locator(".topics-button").click()
+        found = page.evaluate(SMALL)
+        if found:
+            small[path] = found[:4]
+    page.close()
+    assert small == {}
+
+
+@pytest.fixture(scope="module")
+def enlarged(browser):
+    """The browser of somebody who reads with letters twice as large."""
+    args = ["--no-sandbox", "--blink-settings=defaultFontSize=32"]
+    found = browser.browser_type.launch(executable_path=chromium(), args=args)
+    yield found
+    found.close()
+
+
+@pytest.mark.parametrize(
+    ("which", "width"), [("browser", 320), ("browser", 390), ("enlarged", 640), ("enlarged", 1280)]
+)
+def test_nothing_is_to_be_scrolled_sideways(request, served, which, width):
+    """Zoom of 400 % leaves 320 pixels of 1280."""
+    page = sized(request.getfixturevalue(which), width)
+    wide = []
+    for path in (*MAIN, "/?view=list", "/model", "/new", "/compare", "/word?word=court"):
+        page.goto(served.address + path, wait_until="domcontentloaded")
+        letters = "32px" if which == "enlarged" else "16px"
+        assert page.evaluate("getComputedStyle(document.documentElement).fontSize") == letters
+        if page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") > 0:
+            wide.append(path)
+    page.close()
+    assert wide == []
+
+
+def test_letters_of_the_whole_page_grow(browser, served):
+    page = sized(browser, 1280)
+    page.goto(served.address)
+    sizes = "[...document.querySelectorAll('h1, .tree .label, .block .label, td, th, input, button, .bottom a')]" \
+            ".map((one) => parseFloat(getComputedStyle(one).fontSize))"  # fmt: skip
+    before = page.evaluate(sizes)
+    page.evaluate("document.documentElement.style.fontSize = '150%'")
+    assert page.evaluate(sizes) == [pytest.approx(1.5 * size) for size in before]
+    page.close()

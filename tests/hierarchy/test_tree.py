@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from scipy.cluster.hierarchy import linkage
 
 from tests.strategies import trees
@@ -210,3 +211,17 @@ def test_unknown_names_bring_near_ones(name, message, hint):
         NEWS.find(name)
     assert message in raised.value.message
     assert hint in raised.value.hint
+
+
+@given(trees(), st.integers(0, 10**6))
+def test_reading_in_an_order_has_every_node_once_and_siblings_by_their_key(tree, seed):
+    key = np.random.default_rng(seed).permutation(len(tree))
+    found = tree.in_order(lambda node: key[node])
+    assert sorted(found) == list(range(len(tree)))
+    place = {node: at for at, node in enumerate(found)}
+    for node in range(len(tree)):
+        below = list(tree.children(node))
+        assert all(place[node] < place[child] for child in below)
+        assert sorted(below, key=place.__getitem__) == sorted(below, key=lambda child: key[child])
+        part = tree.in_order(lambda one: key[one], node)
+        assert part == found[place[node] : place[node] + len(part)]

@@ -208,6 +208,14 @@ class Tree:
         """All nodes, each before its children, children in the order of their numbers."""
         return self._order
 
+    def in_order(self, key: Callable[[int], Any], root: int | None = None) -> tuple[int, ...]:
+        """The nodes from one down, each before its children, and these by a key: as somebody reads who has an order."""
+        found, waiting = list[int](), [self.root if root is None else self.checked(root)]
+        while waiting:
+            found.append(waiting.pop())
+            waiting += sorted(self.children(found[-1]), key=key)[::-1]
+        return tuple(found)
+
     def path_mask(self, nodes: Sequence[int] | None = None) -> Bools:
         """One row per leaf (or given node), one column per node: true for the node itself and those above it."""
         starts = self.leaves if nodes is None else [self.checked(node) for node in nodes]

@@ -129,11 +129,8 @@ def name_ranks(tree: Tree) -> Ints:
     However the nodes are numbered, a tree of the same names has the same places: what settles ties between nodes must
     not depend on numbers that the next fit gives anew.
     """
-    ranks, waiting = np.empty(len(tree), np.int64), [tree.root]
-    for place in range(len(tree)):
-        node = waiting.pop()
-        ranks[node] = place
-        waiting.extend(sorted(tree.children(node), key=lambda child: tree.names[child], reverse=True))
+    ranks = np.empty(len(tree), np.int64)
+    ranks[list(tree.in_order(tree.names.__getitem__))] = np.arange(len(tree))
     return ranks
 
 

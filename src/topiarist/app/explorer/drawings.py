@@ -104,8 +104,8 @@ def line(points: Sequence[tuple[float, float]], chosen: int, label: str) -> Mark
     left, right, low, high = min(xs), max(xs), min(ys), max(ys)
 
     def place(point: tuple[float, float]) -> tuple[str, str]:
-        x = 4 + 92 * (point[0] - left) / max(right - left, 1e-12)
-        y = 8 + 84 * (high - point[1]) / max(high - low, 1e-12)
+        x = 10 + 86 * (point[0] - left) / max(right - left, 1e-12)
+        y = 8 + 76 * (high - point[1]) / max(high - low, 1e-12)
         return f"{x:.2f}%", f"{y:.2f}%"
 
     drawn = []
@@ -121,7 +121,17 @@ def line(points: Sequence[tuple[float, float]], chosen: int, label: str) -> Mark
                 kind, x, y, 6 if kind else 3, title
             )
         )
+    drawn += [
+        _end("9%", "11%", "end", high), _end("9%", "87%", "end", low),
+        _end("10%", "98%", "middle", left), _end("96%", "98%", "middle", right),
+    ]  # fmt: skip
     return Markup('<svg class="curve" role="img" aria-label="{}">{}</svg>').format(label, Markup("").join(drawn))
+
+
+def _end(x: str, y: str, anchor: str, value: float) -> Markup:
+    """The number at an end of an axis."""
+    said = f"{value:,.4g}" if abs(value) < 100 else f"{value:,.0f}"
+    return Markup('<text x="{}" y="{}" text-anchor="{}">{}</text>').format(x, y, anchor, said)
 
 
 def dendrogram(page: Any, to: Callable[[str], str] = str) -> Markup:

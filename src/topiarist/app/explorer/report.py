@@ -141,19 +141,10 @@ def _report(view: View, documents: str) -> Report:
     return Report(
         "" if secret else frame.shown_name(view), SAID[documents], documents, first.sentence, first.blocks,
         frame.branch(view, view.tree.root, set(range(len(view.tree)))),
-        tuple(_card(view, node, documents) for node in _in_order(view)),
+        tuple(_card(view, node, documents) for node in view.ordered()),
         labels if labels and labels.rows and not secret else None, learned if learned and learned.learned else None,
         told, model.command(settings, paths=not secret), __version__,
     )  # fmt: skip
-
-
-def _in_order(view: View) -> list[int]:
-    ordered, waiting = [], [view.tree.root]
-    while waiting:
-        node = waiting.pop()
-        ordered.append(node)
-        waiting += reversed(view.children(node))
-    return ordered
 
 
 def _card(view: View, node: int, documents: str) -> Card:

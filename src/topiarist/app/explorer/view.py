@@ -153,11 +153,7 @@ class View:
 
     def ordered(self, root: int | None = None) -> tuple[int, ...]:
         """The nodes from one down, as people read the tree: each before what is below it, the largest first."""
-        found, waiting = [], [self.tree.root if root is None else root]
-        while waiting:
-            found.append(waiting.pop())
-            waiting += reversed(self.children(found[-1]))
-        return tuple(found)
+        return self.tree.in_order(lambda node: (-self.sizes[node], node), root)
 
     def rank(self, sort: str) -> Array:
         """The place of each document in an order that has nothing to do with topics."""

@@ -146,9 +146,9 @@ def _both(view: View, a: View, b: View, titles: tuple[str, str], key: tuple[str,
     table = Homes.of(shared_a, shared_b)
     row = {name: place for place, name in enumerate((one if a is view else other).ids)}
     rows = np.fromiter((row[name] for name in shared_a.ids), np.int64, shared_a.n_docs)
-    first = _read(a.tree, lambda node: a.children(node))
+    first = a.ordered()
     where = _middles(b.tree, table, first)
-    second = _read(b.tree, lambda node: sorted(b.tree.children(node), key=lambda child: (where[child], child)))
+    second = b.tree.in_order(lambda child: (where[child], child))
     return Both(
         _side(a, one, titles[0], first, a is view), _side(b, other, titles[1], second, b is view),
         compare(one, other), table, shared_a.homes, shared_b.homes, rows,
@@ -159,15 +159,6 @@ def _both(view: View, a: View, b: View, titles: tuple[str, str], key: tuple[str,
 def _side(view: View, placed: Placed, title: str, order: tuple[int, ...], here: bool) -> Side:
     given = frozenset(node for node, topic in enumerate(view.shape.topics) if topic in view.shape.titles)
     return Side(title, view.tree, view.names, given, placed.words, view.shape.topics, order, here)
-
-
-def _read(tree: Tree, children: Callable[[int], Sequence[int]]) -> tuple[int, ...]:
-    ordered, waiting = list[int](), [tree.root]
-    while waiting:
-        node = waiting.pop()
-        ordered.append(node)
-        waiting += reversed(children(node))
-    return tuple(ordered)
 
 
 def _middles(tree: Tree, table: Homes, order: Sequence[int]) -> list[float]:

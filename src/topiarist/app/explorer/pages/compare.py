@@ -126,14 +126,11 @@ def _several(known: Labelled, documents: int) -> str:
 
 def _columns(view: View, level: int | None) -> tuple[list[int], int]:
     """The topics to compare with, in the order of the tree; and how many are too small to be among them."""
-    ordered, waiting = [], [view.tree.root]
-    while waiting:
-        node = waiting.pop()
-        depth = view.tree.depths[node]
-        if view.tree.is_leaf(node) or (level is not None and depth == level):
-            ordered.append(node)
-        else:
-            waiting += reversed(view.children(node))
+    depths, deepest = view.tree.depths, view.tree.depth if level is None else level
+    ordered = [
+        node for node in view.ordered()
+        if depths[node] <= deepest and (view.tree.is_leaf(node) or depths[node] == level)
+    ]  # fmt: skip
     best = set(sorted(ordered, key=lambda node: -view.sizes[node])[:TOPICS])
     return [node for node in ordered if node in best], len(ordered) - len(best)
 

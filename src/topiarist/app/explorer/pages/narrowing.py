@@ -89,13 +89,10 @@ def branches(view: View, rows: Any, search: Search) -> tuple[tuple[TopicLine, ..
     under = counts_under(view, rows)
     some = [node for node in range(len(view.tree)) if under[node] and node != view.tree.root]
     best = set(sorted(some, key=lambda node: (-under[node], node))[:BRANCHES])
-    ordered, waiting = [], [view.tree.root]
-    while waiting:
-        node = waiting.pop()
-        ordered += [node] if node in best else []
-        waiting += sorted(view.tree.children(node), key=lambda child: (under[child], -child))
     lines = []
-    for node in ordered:
+    for node in view.tree.in_order(lambda child: (-under[child], child)):
+        if node not in best:
+            continue
         line = topic_line(view, node, int(under[node]))
         lines.append(TopicLine(**{**vars(line), "address": search.address(topic=line.id)}))
     return tuple(lines), len(some) - len(best)

@@ -127,18 +127,13 @@ def _options(view: View, ask: Ask, node: int) -> tuple[Option, ...]:
     """Topics that the edit may go to, in the order of the tree."""
     if ask.edit not in ("merge", "move", "pin"):
         return ()
-    ordered, waiting = [], [view.tree.root]
-    while waiting:
-        here = waiting.pop()
-        ordered.append(here)
-        waiting += reversed(view.children(here))
     barred = {node, *view.tree.path(node), *view.tree.descendants(node)} if ask.edit == "merge" else set()
     if ask.edit == "move":
         barred = {node, *view.tree.descendants(node)}
     return tuple(
         Option(view.shape.topics[one], STEP.join(step.name for step in path_to(view, one)[1:]) or name_of(view, one),
                view.shape.topics[one] == ask.other)
-        for one in ordered if one not in barred
+        for one in view.ordered() if one not in barred
     )[:MOST]  # fmt: skip
 
 

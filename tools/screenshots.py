@@ -1,7 +1,10 @@
 """Pictures of the explorer for the documentation, taken in a real browser.
 
-python tools/screenshots.py FOLDER docs/images           the few that the documentation shows
+python tools/screenshots.py FOLDER docs/images           those that the documentation shows
 python tools/screenshots.py FOLDER /tmp/shots --all      every page, on a desk, a phone and enlarged, light and dark
+
+Those of categories and of two trees want a collection that was learned and shaped: ``topiarist learn FOLDER --single``,
+``topiarist shape FOLDER merge 5 6``.
 """
 
 from __future__ import annotations
@@ -20,7 +23,11 @@ from playwright.sync_api import sync_playwright
 from topiarist.app.explorer.server import explorer
 
 SIZES = {"desk": (1280, 800, 1.0), "phone": (390, 844, 1.0), "zoomed": (640, 400, 2.0)}
-SHOWN = {"explore-overview": "/", "explore-topic": "TOPIC", "explore-document": "DOCUMENT"}
+SHOWN = {
+    "explore-overview": "/", "explore-topic": "TOPIC", "explore-document": "DOCUMENT",
+    "explore-search": "/search?q=dark+matter", "explore-compare": "/compare",
+    "explore-categories": "/categories?rho=0.5", "explore-trees": "/trees",
+}  # fmt: skip
 
 
 def main() -> None:
@@ -45,7 +52,7 @@ def main() -> None:
             "document": known["DOCUMENT"], "document-topic": known["DOCUMENT"] + "?colour=topic",
             "tree": "/tree", "model": "/model", "new": "/new", "categories": "/categories", "compare": "/compare",
             "rename": f"/shape?edit=rename&topic={view.shape.topics[topic]}",
-            "missing": "/topic/4711", "nothing": "/search?q=graphenne",
+            "trees": "/trees", "missing": "/topic/4711", "nothing": "/search?q=graphenne",
         }  # fmt: skip
         every = [(f"{name}-{size}-{theme}", path, size, theme) for name, path in pages.items() for size in SIZES
                  for theme in ("light", "dark")]  # fmt: skip

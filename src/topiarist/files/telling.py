@@ -58,11 +58,11 @@ def familiar(generation: Generation, counting: Counting) -> list[float]:
 
 
 def labelled(shape: Shape, description: Description) -> Shape:
-    """Topics that nobody has named are called by their words."""
+    """Topics that nobody has named are called by their words; as before, where these words still say it."""
     known: dict[int, tuple[str, ...]] = {}
     for topic, node in zip(shape.node_topics, description.nodes, strict=True):
         known.setdefault(topic, node.words)
     words = [known.get(topic, ()) for topic in shape.topics]
-    plain = named(replace(shape.tree, names=()), words)
+    plain = named(replace(shape.tree, names=()), words, shape.tree.names)
     labels = {topic: name for topic, name in zip(shape.topics, plain.names, strict=True) if topic in known}
     return shape.renamed(labels)

@@ -24,6 +24,7 @@ ROOT = "Everything"
 STEADINESS = 20.0  # tokens of doubt, so that the purest document is not the shortest
 WORDLESS = "no words of its own"
 BLOCK = 1 << 16  # documents that are read at once: memory does not grow with documents × nodes
+REMEMBERED = 6  # first words of a node among which those of an earlier name still name it
 IN_A_NAME = 2  # words of a node that make its name; more where siblings would be called the same
 
 
@@ -72,18 +73,30 @@ def describe_nodes(
     )  # fmt: skip
 
 
-def named(tree: Tree, words: Sequence[tuple[str, ...]]) -> Tree:
-    """The tree with nodes called by their first words, unless somebody gave them names."""
+def named(tree: Tree, words: Sequence[tuple[str, ...]], before: Sequence[str] = ()) -> Tree:
+    """The tree with nodes called by their first words, unless somebody gave them names.
+
+    ``before``: what they were called. A name whose words are still among a node's first ones is kept: a fit that
+    changes little leaves people with what they remember.
+    """
     numbered = Tree(tree.parents)
     if tree.names != numbered.names:
         return Tree(tree.parents, tuple(name or ROOT for name in tree.names))
     names = [ROOT] * len(tree)
     for parent in range(len(tree)):
-        taken: set[str] = set()
-        for child in tree.children(parent):
-            names[child] = next(name for name in _possible_names(words[child]) if name not in taken)
+        below = tree.children(parent)
+        kept = {child: before[child] for child in below if before and _still(before[child], words[child])}
+        taken = set(kept.values())
+        for child in below:
+            own = kept.get(child)
+            names[child] = own or next(name for name in _possible_names(words[child]) if name not in taken)
             taken.add(names[child])
     return Tree(tree.parents, tuple(names))
+
+
+def _still(name: str, words: tuple[str, ...]) -> bool:
+    """Whether the words of a name are still among the first of a node."""
+    return bool(name) and set(name.split(DOT)) <= set(words[:REMEMBERED])
 
 
 def _possible_names(words: tuple[str, ...]) -> Iterator[str]:

@@ -17,8 +17,8 @@ ID = "wire/law/bail/000.txt"
 EVERY = (
     "/", "/?view=list", "/topic/0", "/topic/1", "/search", "/search?q=court", "/search?q=footbal",
     "/search?q=court&by=meaning", addresses.document(ID), addresses.document(ID, colour="topic"), "/word?word=court",
-    "/tree", "/model", "/new", "/categories", "/categories?label=law/bail", "/compare", "/dendrogram", "/trees",
-    "/shape?edit=rename&topic=1", "/shape?edit=split&topic=1&ready=1", "/topic/4711",
+    "/tree", "/model", "/help", "/new", "/categories", "/categories?label=law/bail", "/compare", "/dendrogram",
+    "/trees", "/shape?edit=rename&topic=1", "/shape?edit=split&topic=1&ready=1", "/topic/4711",
 )  # fmt: skip
 
 
@@ -129,7 +129,7 @@ def test_keys_alone_lead_to_a_document_and_back(page, served):
 
 
 def test_keys_can_be_turned_off(page, served):
-    page.goto(f"{served.address}/model")
+    page.goto(f"{served.address}/help")
     settled(page)
     page.check("#no-keys")
     page.goto(served.address)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
-HOME, SHAPE = "/", "/shape"
+HOME, SHAPE, HELP, REPORT = "/", "/shape", "/help", "/report.html"
 NEW, MODEL, CATEGORIES, DENDROGRAM, COMPARE, TREE = "/new", "/model", "/categories", "/dendrogram", "/compare", "/tree"
 TREES = "/trees"
 

@@ -15,8 +15,9 @@ import numpy as np
 from fastapi import Depends, FastAPI, Query, Request
 from starlette.responses import Response, StreamingResponse
 
-from topiarist.app.explorer import failures, originals
+from topiarist.app.explorer import failures, originals, report
 from topiarist.app.explorer.asking import understood
+from topiarist.app.explorer.frame import shown_name
 from topiarist.app.explorer.pages import filtered, search, topic
 from topiarist.app.explorer.safety import DOWNLOAD_POLICY
 from topiarist.app.explorer.values import STEP
@@ -52,10 +53,18 @@ def add(app: FastAPI) -> None:
         responses={200: {**told, "content": {key: {} for key in (TEXT, BYTES)}}, **failures.documented(404, 422)},
     )  # fmt: skip
 
+    app.add_api_route("/report.html", report_file, response_class=Response, include_in_schema=False)
+
 
 def _view(request: Request) -> View:
     found: View = request.app.state.desk.view()
     return found
+
+
+def report_file(view: Annotated[View, Depends(_view)]) -> Response:
+    """The report with typical documents, as ``topiarist report`` writes it."""
+    made = view.remembered("report", lambda: "".join(report.pieces(view, "typical")).encode("utf-8", "replace"))
+    return Response(made, media_type="text/html; charset=utf-8", headers=_attached(f"{shown_name(view)}.html"))
 
 
 def export(

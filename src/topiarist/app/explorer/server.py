@@ -23,6 +23,7 @@ from topiarist.app.explorer.pages import (
     compare,
     dendrogram,
     document,
+    help,
     model,
     new,
     outline,
@@ -75,6 +76,7 @@ PAGES = (
     Page("/trees", trees.TreesPage, trees.Ask, trees.load, "trees.html"),
     Page("/dendrogram", dendrogram.DendrogramPage, dendrogram.Ask, dendrogram.load, "dendrogram.html"),
     Page("/model", model.ModelPage, model.Ask, model.load, "model.html"),
+    Page("/help", help.HelpPage, help.Ask, help.load, "help.html"),
     Page("/new", new.NewPage, new.Ask, new.load, "new.html"),
     Page("/shape", shape.ShapePage, shape.Ask, shape.load, "shape.html", _at_topic),
 )

@@ -64,7 +64,7 @@ function colour() {
 }
 
 export async function help() {
-  const page = await data(`${root}/model.json`);
+  const page = await data(`${root}/help.json`);
   const box = document.createElement("dialog");
   const title = document.createElement("h2");
   title.textContent = "Keys";

@@ -26,15 +26,6 @@ USUAL = {
     "stop_words": "none", "stem": None, "phrases": False, "numbers": False, "min_documents": 3, "model": "cam",
     "topics": None, "hierarchy": None, "online": False,
 }  # fmt: skip
-KEYS = (
-    ("/", "search field"), ("j k", "next, previous item or document"), ("Enter", "open"),
-    ("u", "up: document, list, topic, parent"), ("[ ]", "previous, next neighbour of a topic"),
-    ("← → ↑ ↓", "in the tree: close, open, move"), ("1 … 9", "show the tree to that level"), ("t", "tag"),
-    ("r", "mark read, or not; in a list the chosen one"),
-    ("o", "text as a file"), ("c", "another colouring"), ("n p", "next, previous special word of a text"),
-    ("g h, g m, g n", "home, model, new"),
-    ("?", "these keys"), ("Esc", "close, clear, leave"),
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -101,7 +92,6 @@ class ModelPage:
     n_problems: int
     history: tuple[Done, ...]
     command: str
-    keys: tuple[tuple[str, str], ...]
 
 
 def load(view: View, ask: Ask) -> ModelPage:
@@ -122,7 +112,7 @@ def load(view: View, ask: Ask) -> ModelPage:
         tuple(Left(one.source, one.reason) for one in facts.problems(database, limit=PROBLEMS)),
         facts.n_problems(database),
         tuple(Done(one.time[:16].replace("T", " "), told(one, numbers=False)) for one in entries),
-        command(collection.settings), KEYS,
+        command(collection.settings),
     )  # fmt: skip
 
 

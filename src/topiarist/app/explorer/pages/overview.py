@@ -32,6 +32,9 @@ class Ask:
     view: Annotated[Literal["icicle", "list"], Query(description="as a drawing, or as a list only")] = "icicle"
 
 
+EXPORTS = (("csv", "all documents as CSV"), ("jsonl", "as JSON lines"), ("txt", "titles"))
+
+
 @dataclass(frozen=True)
 class Heading:
     """A topic below the root with documents that speak for it."""
@@ -75,6 +78,7 @@ class OverviewPage:
     general_words: tuple[str, ...]
     views: tuple[Choice, ...]
     listed: tuple[DocumentLine, ...]  # the documents themselves, where there is no tree to show
+    exports: tuple[Choice, ...]
 
 
 def load(view: View, ask: Ask) -> OverviewPage:
@@ -103,6 +107,10 @@ def load(view: View, ask: Ask) -> OverviewPage:
             *([Choice("as a dendrogram", addresses.DENDROGRAM, False)] if view.has_dendrogram else []),
         ) if icicle else (),
         _listed(view) if few or n_leaves == 1 else (),
+        (
+            Choice("one page to send (HTML)", addresses.REPORT, False),
+            *(Choice(text, addresses.export(kind, topic=view.shape.topics[root]), False) for kind, text in EXPORTS),
+        ),
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ import pytest
 from topiarist import CAM, Corpus, Tree
 from topiarist.counts import CountSettings, PhraseSettings
 from topiarist.errors import InputError
-from topiarist.tasks.describing import ROOT, WORDLESS
+from topiarist.tasks.describing import ROOT, WORDLESS, named
 from topiarist.tasks.topic_tree import _reason, describe_tree, grow_tree
 from topiarist.tasks.topics import set_general_words_aside
 from topiarist.tasks.trees import Curve
@@ -226,3 +226,16 @@ def test_reading_in_blocks_changes_nothing(monkeypatch):
     assert [whole.nodes[leaf].prototypes for leaf in whole.tree.leaves] == [
         parts.nodes[leaf].prototypes for leaf in parts.tree.leaves
     ]
+
+
+def test_a_name_is_kept_while_its_words_are_among_the_first():
+    tree = Tree.star(3)
+    words = [(), ("b", "a", "c"), ("x", "y", "z"), ("a", "b", "d")]
+    before = ["Everything", "a · b", "p · q", ""]
+    assert named(tree, words, before).names == (
+        "Everything",
+        "a · b",
+        "x · y",
+        "a · b · d",
+    )  # not twice below one parent
+    assert named(tree, words).names == ("Everything", "b · a", "x · y", "a · b")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from topiarist import __version__
-from topiarist.errors import DamagedError
+from topiarist.errors import DamagedError, ResourceError
 from topiarist.files.database import other_version
 from topiarist.files.schema import VERSION
 from topiarist.scale.files import new_file, sync_folder, written
@@ -57,6 +57,8 @@ def read_body(folder: Path, shown: str) -> dict[str, Any]:
         claimed = body.pop("sha256", None)
         known, version = body.get("format"), body.get("version")
     except (OSError, ValueError, AttributeError, TypeError) as error:
+        if not folder.is_dir():
+            raise ResourceError(f"there is no collection at {shown} any more", hint="the folder that it is in") from error
         raise damaged(shown, f"{NAME} cannot be read ({error})") from error
     if known != FORMAT or not isinstance(version, int):
         raise damaged(shown, f"{NAME} is not that of a collection")

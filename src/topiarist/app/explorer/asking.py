@@ -16,6 +16,7 @@ PATIENCE = 2.0  # seconds that all questions of a page to the index may take tog
 COUNTING = 30.0  # the same where somebody asked to count all
 MORE = 1.0  # seconds for what is asked after one was stopped
 SHORTEST = 2  # letters before a star: half of all words begin with some letter
+_COUNTED = threading.BoundedSemaphore(1)
 OFTEN = 10_000  # steps of SQLite between two looks at the clock
 
 
@@ -62,6 +63,18 @@ def deadline(seconds: float | None = None) -> Iterator[None]:
         yield
     finally:
         _page.given, _page.until = before
+
+
+@contextmanager
+def counting() -> Iterator[None]:
+    """A page for somebody who asked to count all: it has longer, but one at a time, so that others get theirs."""
+    alone = _COUNTED.acquire(blocking=False)
+    try:
+        with deadline(COUNTING if alone else PATIENCE):
+            yield
+    finally:
+        if alone:
+            _COUNTED.release()
 
 
 @contextmanager

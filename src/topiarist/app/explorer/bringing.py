@@ -45,9 +45,18 @@ def bring(request: Request, desk: Desk, body: Brought) -> Response:
 
 def keep(request: Request, desk: Desk, body: Kept) -> Response:
     """File documents that were brought. They are forgotten only when they are stored; ids are chosen then."""
-    documents = desk.brought.get(body.key)
+    documents = desk.take(body.key)
     if documents is None:
         raise ChangedError("these documents were filed already, or are forgotten", hint="bring them again")
+    try:
+        _store(desk, documents)
+    except BaseException:
+        desk.put_back(body.key, documents)
+        raise
+    return back(request, body.back, addresses.NEW)
+
+
+def _store(desk: Desk, documents: list[Document]) -> None:
     until = time.monotonic() + patience(desk)
     while True:
         try:
@@ -60,8 +69,6 @@ def keep(request: Request, desk: Desk, body: Kept) -> Response:
                 said = f"nothing is stored yet: {error.message}"
                 raise ResourceError(said, hint="go back, and press “File these” again in a moment") from error
             time.sleep(0.1)
-    desk.brought.pop(body.key, None)
-    return back(request, body.back, addresses.NEW)
 
 
 def _documents(body: Brought) -> tuple[list[Document], tuple[str, ...]]:

@@ -6,8 +6,8 @@ import secrets
 import sqlite3
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,6 +18,7 @@ from topiarist.app.explorer.view import View
 from topiarist.errors import TopiaristError, UsageError
 from topiarist.files import log, shaping
 from topiarist.files.collection import Collection
+from topiarist.files.generation import Generation
 from topiarist.files.manifest import read_manifest
 
 T = TypeVar("T")
@@ -96,10 +97,27 @@ class Desk:
         """A collection of its own for whoever writes: views stay as they are."""
         return Collection.open(self.folder)
 
+    @contextmanager
+    def marking(self, wait: float) -> Iterator[Generation]:
+        """The documents of the collection, to write marks and labels.
+
+        A fit of ours keeps all other writers out and touches no marks: nobody has to wait for it.
+        """
+        job, view = self.job, self.view()
+        if job is None or not job.holds:
+            with self.writer() as collection, collection.folder.writing(wait=wait) as generation:
+                yield generation
+            return
+        generation = Generation.open(view.collection.generation.folder, view.collection.folder.shown, write=True)
+        try:
+            yield generation
+        finally:
+            generation.close()
+
     def refit(self, expected: str | None = None) -> Job:
         """Begin to fit the tree as it is now, unless that runs already. ``expected``: only if this is the state."""
         with self._lock:
-            if self.job is not None and not self.job.done:
+            if self.job is not None and not (self.job.done or self.job.recorded):
                 return self.job
             self.job = Job(began=self.fresh)
         threading.Thread(target=self._fit, args=(self.job, expected), daemon=True, name="refit").start()
@@ -109,6 +127,7 @@ class Desk:
         try:
             with self.writer() as collection:
                 shaping.shape(collection, (), wait=WAIT, expected=expected, watching=job)
+            job.recorded, job.holds = True, False
         except TopiaristError as error:
             job.end(error.message)
         except Exception as error:
@@ -150,6 +169,16 @@ class Desk:
             while len(self.brought) > 8 or (len(self.brought) > 1 and self._size() > KEPT):
                 self.brought.popitem(last=False)
         return key
+
+    def take(self, key: str) -> Any:
+        """Documents that somebody brought, for the one who files them: who comes second finds nothing."""
+        with self._lock:
+            return self.brought.pop(key, None)
+
+    def put_back(self, key: str, documents: Any) -> None:
+        """They could not be stored: they can be filed again."""
+        with self._lock:
+            self.brought[key] = documents
 
     def _size(self) -> int:
         return sum(len(one.text) for documents in self.brought.values() for one in documents)

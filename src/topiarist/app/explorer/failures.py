@@ -77,7 +77,7 @@ def answer(request: Request, failure: Failure) -> Response:
     return HTMLResponse(text, failure.status)
 
 
-async def _known(request: Request, error: Exception) -> Response:
+def _known(request: Request, error: Exception) -> Response:
     """An error in words: the status tells whose fault it is."""
     assert isinstance(error, TopiaristError)  # noqa: S101
     if isinstance(error, UsageError):
@@ -103,7 +103,7 @@ def _said(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-async def _invalid(request: Request, error: Exception) -> Response:
+def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101
     first = error.errors()[0]
     name = str(first["loc"][-1]) if first.get("loc") else "a value"
@@ -112,7 +112,7 @@ async def _invalid(request: Request, error: Exception) -> Response:
     )
 
 
-async def _http(request: Request, error: Exception) -> Response:
+def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
     if error.status_code == 404:
         failure = Failure(404, "There is no such page", "Nothing in the explorer has this address.", "the overview")

@@ -40,6 +40,7 @@ class Job(Watching):
         self.about: int | None = None
         self.error = ""
         self.shown = self.stopped = self.done = self.holds = self.ending = False
+        self.recorded = False  # the new tree is on the disk: what is edited now wants another fit
         self._seconds = 0.0
         self._remaining = Remaining()
         self._stop = threading.Event()

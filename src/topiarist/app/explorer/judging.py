@@ -42,8 +42,8 @@ def judge(request: Request, desk: Desk, form: Told) -> Response:
     others said meanwhile is shown before anything is changed. Labels are told in full, so that it does not matter
     whether the tree was shaped, or categories were learned again.
     """
-    with desk.writer() as collection, collection.folder.writing(wait=patience(desk)) as generation:
-        collection.refresh()
+    with desk.marking(patience(desk)) as generation:
+        collection = desk.fresh().collection
         if generation_of(form.state) != generation.folder.name:
             raise ChangedError("the collection was grown anew since this page was made", hint="open it again")
         row = Documents(generation.database).row_of(form.document)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar, cast
 
 T = TypeVar("T")
@@ -69,6 +70,12 @@ class Memory:
 
 def _bytes(value: Any) -> int:
     """About how much room something takes."""
+    if isinstance(value, str | bytes):
+        return len(value)
     if isinstance(value, tuple | list):
-        return sum(map(_bytes, value[:8])) * max(1, len(value)) // max(1, min(len(value), 8))
+        return 8 * len(value) + sum(map(_bytes, value[:8])) * len(value) // max(1, min(len(value), 8))
+    if isinstance(value, dict):
+        return 64 * len(value) + sum(map(_bytes, list(value.values())[:64])) * len(value) // max(1, min(len(value), 64))
+    if is_dataclass(value):
+        return 64 + sum(_bytes(getattr(value, one.name)) for one in fields(value))
     return int(getattr(value, "nbytes", 64))

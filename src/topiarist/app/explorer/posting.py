@@ -36,6 +36,7 @@ def posted(does: Does, kind: type) -> Any:
     """A route that reads a body, looks at its token, and does something outside of the event loop."""
 
     async def route(request: Request) -> Response:
+        _admitted(request)
         told = await _told(request)
         desk = allowed(request, told.get("token"))
         return await beside(request.app.state.writers, does, request, desk, bodies.checked(kind, told))
@@ -44,13 +45,24 @@ def posted(does: Does, kind: type) -> Any:
     return route
 
 
+def _admitted(request: Request) -> None:
+    """Before anything is read: whoever may not write has nothing to say, and JSON comes with the token in a header."""
+    desk: Desk = request.app.state.desk
+    if desk.read_only:
+        raise HTTPException(403, "This explorer was started read-only.")
+    given, plain = request.headers.get(safety.TOKEN), request.headers.get("content-type", "").startswith(bodies.JSON)
+    if (given or plain) and not safety.is_token(given, desk.token):
+        raise HTTPException(403, "The page is older than the server: reload it, and try again.")
+
+
 async def _told(request: Request) -> dict[str, Any]:
     """The values of a body, whichever way they came."""
     if not request.headers.get("content-type", "").startswith(bodies.JSON):
         return bodies.of_form(await request.form(max_files=200, max_part_size=safety.LARGEST))
     try:
-        return bodies.of_json(await request.json())
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        given = await request.body()
+        return bodies.of_json(await beside(request.app.state.writers, json.loads, given))
+    except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, or a number of thousands of digits
         wrong = {"loc": ("body",), "msg": "this is not JSON", "type": "value_error"}
         raise RequestValidationError([wrong]) from error
 

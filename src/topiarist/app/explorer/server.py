@@ -165,7 +165,9 @@ def _add_documents(app: FastAPI) -> None:
 
     def by_path(request: Request, view: Latest, name: str, ask: Any = Depends(document.Ask)) -> Any:
         if name.endswith(".json"):
-            return JSONResponse(asdict(document.load(view, replace(ask, id=name.removesuffix(".json")))))
+            wanted = replace(ask, id=name.removesuffix(".json"))
+            desk: Desk = request.app.state.desk
+            return JSONResponse(asdict(desk.looked_at(view, lambda view: document.load(view, wanted))))
         return shown(request, page, replace(ask, id=name), view)
 
     app.add_api_route("/doc/{name:path}", by_path, include_in_schema=False, response_class=HTMLResponse)

@@ -67,7 +67,7 @@ def _marking(desk: Desk, body: Any) -> Iterator[tuple[Marks, list[int]]]:
     They are looked up while nobody else can write, in what somebody saw: in a collection that was grown anew the same
     number is another topic, and the same id may be another document.
     """
-    with desk.writer() as collection, collection.folder.writing(wait=patience(desk)) as generation:
+    with desk.marking(patience(desk)) as generation:
         view = desk.fresh()
         same = body.state == view.mark
         if body.topic is None:

@@ -10,7 +10,7 @@ import numpy as np
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.asking import COUNTING, StoppedError, deadline, in_time, patience, understood
+from topiarist.app.explorer.asking import StoppedError, counting, in_time, understood
 from topiarist.app.explorer.pages import answers, filtered, narrowing
 from topiarist.app.explorer.pages.narrowing import Narrowing, Search
 from topiarist.app.explorer.values import (
@@ -104,7 +104,7 @@ def load(view: View, ask: Ask) -> SearchPage:
 
 def time_for(ask: Ask) -> AbstractContextManager[None]:
     """The time that a search has: more where somebody asked to count all."""
-    return deadline(COUNTING) if ask.all else nullcontext()
+    return counting() if ask.all else nullcontext()
 
 
 def _filled(view: View, ask: Ask) -> SearchPage:
@@ -250,21 +250,12 @@ def word_rows(view: View, query: Parsed, topic: int | None) -> Any:
     """All documents that a query finds by its words."""
 
     def found() -> Any:
-        try:
-            with in_time(view):
-                return np.array(Index(view.collection.generation.database).rows(query), np.int64)
-        except StoppedError as error:
-            return error  # remembered too: it would take as long again
+        with in_time(view):
+            return np.array(Index(view.collection.generation.database).rows(query), np.int64)
 
     marked = any(one.kind in ("tag", "label") for one in query.filters)  # these change while the tree stays
     database = view.collection.generation.database
-    rows = (
-        database.kept(f"rows {query} in {patience()} s", found)
-        if marked
-        else view.numbers(("rows", str(query), patience()), found)
-    )
-    if isinstance(rows, StoppedError):
-        raise rows
+    rows = database.kept(f"rows {query}", found) if marked else view.numbers(("rows", str(query)), found)
     conditions = [(view.shape.find(one.value), one.exclude) for one in query.topics]
     for wanted, exclude in [*conditions, *([(topic, False)] if topic is not None else [])]:
         there = view.shares_under(view.shape.node(wanted))[rows] >= CERTAIN

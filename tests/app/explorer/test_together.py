@@ -1,0 +1,159 @@
+"""What happens at the same time: two clicks, a fit and marks, a busy moment and the searches after it."""
+
+import json
+import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.app.explorer.test_jobs import PATIENCE, Held
+from tests.app.explorer.test_writing import HERE, Writer, edit, leaf
+from topiarist.app.explorer import asking, safety
+from topiarist.app.explorer.jobs import Job
+from topiarist.app.explorer.server import explorer
+from topiarist.app.explorer.view import View
+from topiarist.text.documents import Document
+
+ID = "wire/law/bail/000.txt"
+
+
+@pytest.fixture
+def client(copied):
+    return Writer(explorer(copied), base_url=HERE)
+
+
+def test_documents_are_filed_once_however_often_the_button_is_pressed(client):
+    key = client.app.state.desk.keep_for_later([Document("new", "court bail judge custody release", "new")])
+    with ThreadPoolExecutor(3) as pool:
+        answers = list(pool.map(lambda _: client.put_form("/keep", key=key).status_code, range(3)))
+    assert sorted(answers) == [200, 409, 409]
+    assert client.app.state.desk.fresh().n_docs == 401
+
+
+def test_documents_that_could_not_be_stored_can_be_filed_again(client, monkeypatch):
+    desk = client.app.state.desk
+    key = desk.keep_for_later([Document("new", "court bail judge custody release", "new")])
+    with desk.writer() as collection, collection.folder.writing():
+        monkeypatch.setattr("topiarist.app.explorer.posting.PATIENCE", 0.1)
+        assert client.put_form("/keep", key=key).status_code == 503
+    assert client.put_form("/keep", key=key).status_code == 200
+    assert desk.fresh().n_docs == 401
+
+
+def test_an_edit_after_the_fit_is_recorded_gets_a_fit_of_its_own(client, monkeypatch):
+    warming, go, ended, warm, end = threading.Event(), threading.Event(), threading.Event(), View.warm, Job.end
+
+    def slowly(view):
+        warming.set()
+        assert go.wait(PATIENCE)
+        warm(view)
+
+    def over(job, error=""):
+        end(job, error)
+        ended.set()
+
+    monkeypatch.setattr(View, "warm", slowly)
+    monkeypatch.setattr(Job, "end", over)
+    desk = client.app.state.desk
+    edit(client, "split", leaf(client), into="2", refit="1")
+    assert warming.wait(PATIENCE)
+    first = desk.job
+    edit(client, "merge", leaf(client), other=leaf(client, 1), refit="1")
+    assert desk.job is not first
+    go.set()
+    for _ in range(600):
+        if first.done and desk.job.done:
+            break
+        ended.wait(0.1)
+        ended.clear()
+    assert not desk.job.error
+    assert not desk.fresh().shape.pending
+
+
+def test_marks_do_not_wait_for_a_fit(client, monkeypatch):
+    held = Held(monkeypatch)
+    try:
+        edit(client, "split", leaf(client), into="2", refit="1")
+        held.steps(2)
+        assert client.put_form("/tag", document=ID, tag="seen").status_code == 200
+        assert client.put_form("/read", document=ID).status_code == 200
+        assert client.put_form("/judge", document=ID, does="leave").status_code == 200
+        assert client.put_form("/shape", edit="rename", topic=leaf(client), name="x").status_code == 503
+        assert client.app.state.desk.view().collection.marks.tags() == {"seen": 1}
+    finally:
+        held.over()
+    view = client.app.state.desk.fresh()
+    assert view.collection.marks.tags() == {"seen": 1}
+    assert view.collection.marks.read() == [view.collection.documents.row_of(ID)]
+
+
+def test_a_busy_moment_is_forgotten(client, monkeypatch):
+    whole = client.get("/search.json?q=court+hearing").json()
+    fresh = Writer(client.app, base_url=HERE)
+    client.app.state.desk.view().numbers._known.clear()
+    with monkeypatch.context() as busy:
+        busy.setattr(asking, "PATIENCE", -1.0)
+        busy.setattr(asking, "MORE", -1.0)
+        busy.setattr(asking, "OFTEN", 1)
+        assert fresh.get("/export.csv?q=court+hearing").status_code == 503
+    assert fresh.get("/export.csv?q=court+hearing").status_code == 200
+    assert fresh.get("/search.json?q=court+hearing").json() == whole
+
+
+def test_one_at_a_time_counts_all(client):
+    with asking.counting():
+        assert asking.patience() == asking.COUNTING
+        second = []
+
+        def other():
+            with asking.counting():
+                second.append(asking.patience())
+
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join(PATIENCE)
+        assert second == [asking.PATIENCE]
+    with asking.counting():
+        assert asking.patience() == asking.COUNTING
+
+
+def test_json_is_read_only_from_whoever_has_the_token(copied, monkeypatch):
+    client = TestClient(explorer(copied), base_url=HERE)
+    monkeypatch.setattr(json, "loads", lambda *_: pytest.fail("it was read"))
+    headers = {"Origin": HERE, "Content-Type": "application/json"}
+    assert client.post("/tag", content=b"[" * 10_000, headers=headers).status_code == 403
+    assert client.post("/tag", content=b"[", headers={**headers, safety.TOKEN: "no"}).status_code == 403
+
+
+@pytest.mark.parametrize("body", [b"[" * 100_000, b'{"topic": ' + b"9" * 5_000 + b"}", b"\xff", b"[]", b'{"state": 1}'])
+def test_json_that_makes_no_sense_is_refused(copied, body):
+    app = explorer(copied)
+    headers = {"Origin": HERE, "Content-Type": "application/json", safety.TOKEN: app.state.desk.token}
+    answer = TestClient(app, base_url=HERE).post("/tag", content=body, headers=headers)
+    assert answer.status_code == 422
+
+
+def test_a_folder_that_is_gone_is_said(client, copied):
+    client.app.state.desk.view()
+    shutil.rmtree(copied)
+    answer = client.get("/")
+    assert answer.status_code == 503
+    assert "There is no collection at" in answer.text
+
+
+def test_the_report_can_be_taken_along(client):
+    answer = client.get("/report.html")
+    assert answer.status_code == 200
+    assert answer.headers["content-disposition"].startswith("attachment")
+    assert "sandbox" in answer.headers["content-security-policy"]
+    assert "400 documents" in answer.text
+    assert "/report.html" in client.get("/").text
+
+
+def test_help_says_what_words_mean(client):
+    page = client.get("/help.json").json()
+    assert {"topic", "share", "level"} <= {word for word, _ in page["words"]}
+    text = client.get("/help").text
+    assert all(does in text for _, does in page["keys"])

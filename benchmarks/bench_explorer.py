@@ -76,6 +76,7 @@ def _collection(settings: Settings) -> Path:
         sources = [str(path) for path in data.sources(NAME)]
         _topiarist("grow", *sources, "-o", str(folder), "--label-column", "label", *limit)
         _topiarist("learn", str(folder))
+        _topiarist("shape", str(folder), "rename", "1", "The first heading")  # an earlier state, to compare with
     return folder
 
 
@@ -128,6 +129,7 @@ def _addresses(server: Served) -> dict:
         topics = collection.outline.topics
         rows = [rng.randrange(len(collection)) for _ in range(500)]
         documents = collection.documents.many(rows, texts=False)
+        labels = sorted(collection.documents.label_counts()) or [""]
     ids, queries = [document.id for document in documents], [_words(document.title, rng) for document in documents]
     return {
         "overview": lambda: "/",
@@ -137,7 +139,10 @@ def _addresses(server: Served) -> dict:
         "word": lambda: f"/word?word={quote(rng.choice(queries).split()[0])}",
         "the whole tree": lambda: "/tree",
         "labels and tree": lambda: "/compare",
+        "two trees": lambda: "/trees",
+        "an edit before it is made": lambda: f"/shape?edit=split&topic={rng.choice(topics[1:])}&ready=1",
         "categories": lambda: "/categories",
+        "a category": lambda: f"/categories?label={quote(rng.choice(labels), safe='')}",
         "model": lambda: "/model",
         "search by words": lambda: f"/search?q={quote(rng.choice(queries))}",
         "search by one word": lambda: f"/search?q={quote(rng.choice(queries).split()[0])}",
@@ -159,7 +164,7 @@ async def _crowd(address: str, pages: dict, seconds: float) -> dict:
     errors = 0
     end = time.monotonic() + seconds
     chooser = random.Random(1)
-    kinds = [kind for kind in pages if kind != "model"]
+    kinds = list(pages)
 
     async def reader(client: httpx.AsyncClient) -> None:
         nonlocal errors

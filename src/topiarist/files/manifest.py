@@ -58,7 +58,7 @@ def read_body(folder: Path, shown: str) -> dict[str, Any]:
         known, version = body.get("format"), body.get("version")
     except (OSError, ValueError, AttributeError, TypeError) as error:
         if not folder.is_dir():
-            raise ResourceError(f"there is no collection at {shown} any more", hint="the folder that it is in") from error
+            raise ResourceError(f"there is no collection at {shown} any more", hint="its new place") from error
         raise damaged(shown, f"{NAME} cannot be read ({error})") from error
     if known != FORMAT or not isinstance(version, int):
         raise damaged(shown, f"{NAME} is not that of a collection")

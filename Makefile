@@ -18,7 +18,7 @@ help:
 
 # Under two minutes, ends by itself; what it makes lies in demo.topiary and can be thrown away.
 demo: $(VENV)/demo
-	@echo "== Growing a tree of topics from 12,000 arXiv abstracts (some seconds, the first time about half a minute)"
+	@echo "== Growing a tree of 12,000 arXiv abstracts (some seconds, at first half a minute)"
 	@$(BIN)/topiarist grow demo -o demo.topiary --force
 	@echo; echo "== Finding: topiarist find demo.topiary dark matter halo"
 	@$(BIN)/topiarist find demo.topiary dark matter halo -n 3
@@ -30,7 +30,7 @@ demo: $(VENV)/demo
 
 explore: $(VENV)/demo
 	@test -f demo.topiary/manifest.json || $(BIN)/topiarist grow demo -o demo.topiary
-	@$(BIN)/topiarist explore demo.topiary
+	@$(BIN)/topiarist explore demo.topiary || test $$? = 130  # Ctrl-C is how it ends
 
 # Kills commands at random moments and looks whether the collection is whole; about ten minutes. Then the questions.
 fuzz: $(VENV)/dev

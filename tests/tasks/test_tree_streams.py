@@ -266,3 +266,16 @@ def test_an_executor_does_not_go_with_a_stream(kind, data):
 
     with pytest.raises(UsageError, match="executor does not go with partial_fit"):
         kind(tree=TREE, executor=InProcess()).partial_fit(data[0])
+
+
+@pytest.mark.parametrize("estimator", [HPLSA(tree=TREE, random_state=0), CAM(tree=TREE, random_state=0)])
+def test_more_documents_of_a_collection_weigh_what_they_are(data, estimator):
+    counts = data[0]
+    fitted, own, streamed = (fresh(estimator, max_iter=20).fit(counts) for _ in range(3))
+    own.learn_more(counts[:1])
+    streamed.partial_fit(counts[:1])
+    moved, followed = (np.abs(one.components_ - fitted.components_).sum(axis=1).max() for one in (own, streamed))
+    share = counts[:1].sum() / counts.sum()
+    assert moved < 40 * share  # a node explains a fortieth of all tokens or more
+    assert moved < 0.2 * followed
+    assert own.n_tokens_seen_ == pytest.approx(fitted.n_tokens_seen_ * (1 + share))

@@ -73,7 +73,7 @@ class Addition:
     @property
     def learns(self) -> bool:
         """Whether the model is one that can learn from documents."""
-        return hasattr(self.collection.model, "partial_fit")
+        return hasattr(self.collection.model, "learn_more")
 
     def kept(self, documents: list[Document], counts: Csr, shares: Csr, *, learn: bool) -> State:
         """The state with these documents."""
@@ -104,7 +104,7 @@ class Addition:
     def _learned(self, state: State, counts: Csr) -> State:
         """The model after the batch, its topics in the words that they have now, and where it places everybody."""
         model = contents.read_tree_model(self.collection.part(self.state.parts[TREE]))  # its own, to be changed
-        model.partial_fit(counts)
+        model.learn_more(counts)
         whole = contents.stacked([self.collection.counts, counts])
         shares = shares_of(model, whole)
         if pins := self.collection.outline.pins:

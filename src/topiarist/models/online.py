@@ -54,8 +54,12 @@ def smoothing(word_smoothing: float) -> float:
     return word_smoothing or SMALLEST_SMOOTHING
 
 
-def absorb(model: Learner, stream: Stream, shared: Any, batch: Any) -> tuple[Stream, float]:
+def absorb(
+    model: Learner, stream: Stream, shared: Any, batch: Any, forgetting: float = FORGETTING
+) -> tuple[Stream, float]:
     """Learn from a batch: the stream after it, and what a token of the batch had for log-likelihood before.
+
+    With ``forgetting=1`` nothing is forgotten: the batch weighs its share of all tokens.
 
     The first batch of a stream has the weight one: then this and ``params`` are an EM step. A batch without tokens is
     counted, and nothing else: NaN is its log-likelihood.
@@ -65,7 +69,7 @@ def absorb(model: Learner, stream: Stream, shared: Any, batch: Any) -> tuple[Str
     if tokens == 0:
         return replace(stream, batches=stream.batches + 1), float("nan")
     stats = model.stream_stats(shared, batch)
-    rate = (1.0 + stream.tokens / tokens) ** -FORGETTING
+    rate = (1.0 + stream.tokens / tokens) ** -forgetting
     average = _each(lambda new, old: _blended(old, new, rate, tokens), stats, stream.stats)
     return Stream(average, stream.batches + 1, stream.tokens + tokens), stats.objective / parts[0]
 

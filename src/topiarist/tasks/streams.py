@@ -33,7 +33,16 @@ class LearnsFromStreams:
     _learned = "components_"
     stream_: tuple[BatchRecord, ...] = ()
 
-    def _partial_fit(self: Any, X: Any) -> Any:
+    def learn_more(self: Any, X: Any) -> Any:
+        """Learn from more documents of a collection that the model was fitted to.
+
+        They weigh as many tokens as they have, and nothing is forgotten: a hundred words more among a million change
+        next to nothing. ``partial_fit`` follows a stream instead, in which the latest documents tell more.
+        """
+        check_is_fitted(self)
+        return self._partial_fit(X, 1.0)
+
+    def _partial_fit(self: Any, X: Any, forgetting: float = online.FORGETTING) -> Any:
         stored.in_memory(X, "partial_fit")
         first = not hasattr(self, self._learned)
         self._check_options()
@@ -43,7 +52,7 @@ class LearnsFromStreams:
         else:
             counts, shard = self._batch(X)
             with options.running(self) as engine:
-                self._absorb(engine, counts, shard)
+                self._absorb(engine, counts, shard, forgetting=forgetting)
                 self._keep_batch(engine, counts)
         self.n_iter_, self.converged_, self.stopped_ = self.n_batches_, False, "stream"
         return self
@@ -103,7 +112,10 @@ class LearnsFromStreams:
             return X.counts(), X
         return self._counts(X, reset=False), None
 
-    def _absorb(self: Any, engine: Engine, counts: Csr, shard: Any = None, *, judge: bool = True) -> None:
+    def _absorb(
+        self: Any, engine: Engine, counts: Csr, shard: Any = None, *, judge: bool = True,
+        forgetting: float = online.FORGETTING,
+    ) -> None:  # fmt: skip
         if not self._streaming:
             self._streaming, self.history_ = True, np.empty(0)
             seed = int(options.generator(self.random_state).integers(2**31))
@@ -117,7 +129,7 @@ class LearnsFromStreams:
         if judge:
             self._judge(model, shared, counts, new_words)
         block = self._stream_block(engine, counts, shard)
-        stream, log_likelihood = online.absorb(model, self._stream, shared, block)
+        stream, log_likelihood = online.absorb(model, self._stream, shared, block, forgetting)
         del block
         learned = stream.tokens > self._stream.tokens
         self._stream, self.n_batches_, self.n_tokens_seen_ = stream, stream.batches, stream.tokens

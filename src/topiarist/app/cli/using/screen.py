@@ -45,8 +45,11 @@ class Screen:
 
     def hanging(self, line: str, more: int = 3) -> None:
         """A line that goes on below its own beginning, and not at the edge."""
+        if self.width is None:  # a file or another program: lines are as long as they are
+            self._line(Text(line))
+            return
         lead = line[: len(line) - len(line.lstrip())]
-        room = (self.width or columns(line)) - len(lead) - more
+        room = self.width - len(lead) - more
         first, *rest = textwrap.wrap(line.strip(), max(room, NARROWEST // 2)) or [""]
         self._line(Text(lead + first))
         for part in rest:

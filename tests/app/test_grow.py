@@ -281,7 +281,7 @@ def test_without_matplotlib_a_figure_is_refused_before_the_work(home, monkeypatc
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     done = invoke("demo", "--figure", "tree.svg")
     assert done.exit_code == 5
-    assert "pip install 'topiarist[plot]'" in done.stderr
+    assert "pip install matplotlib" in done.stderr
     assert "Reading" not in done.stderr
 
 

@@ -391,3 +391,10 @@ def test_only_one_brings_it_up_to_date(folder, monkeypatch):
         version_0(folder.path)
         with pytest.raises(ResourceError, match="is being written by"):
             Folder.open(folder.path)
+
+
+def test_a_collection_beside_the_folder_is_meant(tmp_path):
+    (tmp_path / "mail").mkdir()
+    (tmp_path / "mail.topiary").mkdir()
+    with pytest.raises(UsageError, match=r"but there is .*mail\.topiary"):
+        Folder.open(tmp_path / "mail")

@@ -241,6 +241,9 @@ def _no_collection(root: Path, shown: str) -> TopiaristError:
         return unfinished(shown)
     if generations(root):
         return manifest.damaged(shown, f"{manifest.NAME} is missing")
+    beside = Path(f"{str(shown).rstrip('/')}.topiary")
+    if beside.is_dir():
+        return UsageError(f"there is no collection at {shown}, but there is {beside}", hint=str(beside))
     return UsageError(f"there is no collection at {shown}", hint="topiarist grow ./folder")
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from topiarist.app.cli.printing import typed_command
 from topiarist.errors import ResourceError, UsageError
 
 KINDS = (".png", ".svg", ".pdf")
@@ -27,7 +28,13 @@ def check(path: str | None, *, force: bool = False) -> None:
     if os.path.lexists(path) and not force:
         raise UsageError(f"there is a {path} already", hint="--force to draw it anew, or another name")
     if importlib.util.find_spec("matplotlib") is None:
-        raise ResourceError("drawing needs matplotlib, which is not installed", hint="pip install 'topiarist[plot]'")
+        raise ResourceError("drawing needs matplotlib, which is not installed", hint=f"{_pip()} install matplotlib")
+
+
+def _pip() -> str:
+    """The pip that belongs to the program as it was typed."""
+    folder, name = os.path.split(typed_command())
+    return os.path.join(folder, "pip") if name and folder else "pip"
 
 
 def save(draw: Callable[[], Any], path: str) -> None:

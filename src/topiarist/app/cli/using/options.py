@@ -93,7 +93,12 @@ class FileOptions(Output):
         0.9
     )
     several: Annotated[bool, typer.Option("--several", help="Every topic of which a document has a tenth.")] = False
-    add: Annotated[bool, typer.Option("--add", help="Keep the documents in the collection: all, or none. They cannot be taken out again.")] = False
+    add: Annotated[
+        bool,
+        typer.Option(
+            "--add", help="Keep the documents in the collection: all, or none. They cannot be taken out again."
+        ),
+    ] = False
     no_learn: Annotated[bool, typer.Option("--no-learn", help="Do not let the model learn from --add.")] = False
     rename: Annotated[
         bool, typer.Option("--rename", help="Let --add give a new id to a document whose id is taken.")

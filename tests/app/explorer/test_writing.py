@@ -293,8 +293,18 @@ def test_new_documents_are_placed_and_stored_only_when_somebody_says_so(client):
     assert "2 documents to file" in answer.text
     assert len(client.view.collection) == 400
     key = answer.text.split('name="key" value="')[1].split('"')[0]
-    assert client.put_form("/keep", key=key).status_code == 200
+    assert "can then no longer be undone" in answer.text
+    answer = client.put_form("/keep", key=key)
+    assert answer.url.path == "/new"
+    assert "2 documents filed" in answer.text
+    stored = client.get(f"/new.json?{answer.url.query.decode()}").json()["stored"]
+    assert [one["id"] for one in stored] == ["pasted", "a.txt"]
+    for one in stored:
+        assert f'href="{one["address"]}"' in answer.text
+        assert f'href="{one["path"][-1]["address"]}"' in answer.text
     assert len(client.view.collection) == 402
+    for forged in ("first=0&filed=400", "first=402&filed=9", "first=999999999&filed=999999999"):
+        assert client.get(f"/new.json?{forged}").json()["stored"] == []
     assert client.get("/search.json?q=surety+granted").json()["total"] == 1
     assert client.put_form("/keep", key=key).status_code == 409
     assert client.put_form("/new", text=" ").status_code == 400

@@ -52,8 +52,8 @@ def keep(request: Request, desk: Desk, body: Kept) -> Response:
     while True:
         try:
             with desk.writer() as collection:
-                for _ in add(collection, documents, rename=True):
-                    pass
+                stored = [one.document.id for one in add(collection, documents, rename=True)]
+                first = collection.documents.row_of(stored[0])
             break
         except ResourceError as error:
             if "being written" not in error.message or time.monotonic() > until:
@@ -61,7 +61,7 @@ def keep(request: Request, desk: Desk, body: Kept) -> Response:
                 raise ResourceError(said, hint="go back, and press “File these” again in a moment") from error
             time.sleep(0.1)
     desk.brought.pop(body.key, None)
-    return back(request, body.back, addresses.NEW)
+    return back(request, body.back, addresses.filed(first, len(stored)))
 
 
 def _documents(body: Brought) -> tuple[list[Document], tuple[str, ...]]:

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from topiarist.app.explorer import addresses, frame, rendering
-from topiarist.app.explorer.gone import gone, missing, spoken
+from topiarist.app.explorer.gone import gone, missing, spoken, unknown
 from topiarist.app.explorer.jobs import NO_JOB
 from topiarist.app.explorer.posting import wants_data
 from topiarist.app.explorer.values import Choice
@@ -128,8 +128,7 @@ def _gone(view: View, error: UsageError) -> Failure | None:
         return None
     was = gone(view, topic)
     if was is None:
-        said = f"No tree of this collection had this topic ({topic})."
-        return Failure(404, "There is no such topic", said, "the overview")
+        return Failure(404, "There is no such topic", unknown(view, topic), "the overview")
     if was.now is None:
         return Failure(404, "This topic is gone", was.said, "the overview")
     links = (Choice(view.names[was.now], addresses.topic(view.shape.topics[was.now]), False),)

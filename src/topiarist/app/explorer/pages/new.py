@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.values import Choice, counted, titled
+from topiarist.app.explorer.dating import grown_with
+from topiarist.app.explorer.values import Choice, DocumentLine, counted, document_lines, path_to, titled
 from topiarist.app.explorer.view import View
 from topiarist.files.filing import Filed
 from topiarist.text.documents import Document
+
+SHOWN = 50  # documents of those that were filed
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,8 @@ class Ask:
     """What may be asked of the page."""
 
     rho: Annotated[float, Query(ge=0, lt=1, description="file at the deepest topic that is so certain")] = 0.9
+    filed: Annotated[int, Query(ge=0, lt=10**9, description="documents that were filed just now")] = 0
+    first: Annotated[int, Query(ge=0, lt=10**9, description="the row of the first of them")] = 0
 
 
 @dataclass(frozen=True)
@@ -51,11 +56,20 @@ class NewPage:
     filed: tuple[FiledLine, ...]
     key: str  # of these documents, for filing them
     problems: tuple[str, ...] = ()
+    stored: tuple[DocumentLine, ...] = ()  # those that were filed just now
+    more: int = 0  # of these, not shown
 
 
 def load(view: View, ask: Ask) -> NewPage:
-    """The empty page."""
-    return NewPage("Paste a text or choose files, and see where they would go.", ask.rho, (), "")
+    """The empty page, or what was filed just now: only documents that were added since the collection was grown."""
+    first, last = max(ask.first, grown_with(view)), min(ask.first + ask.filed, view.n_docs)
+    if first >= last:
+        return NewPage("Paste a text or choose files, and see where they would go.", ask.rho, (), "")
+    rows = range(first, min(last, first + SHOWN))
+    lines = document_lines(view, rows, lambda id, _: addresses.document(id))
+    lines = tuple(line if line.path else replace(line, path=path_to(view, view.tree.root)) for line in lines)
+    said = f"{counted(last - first, 'document')} filed: in the collection, and found by every search."
+    return NewPage(said, ask.rho, (), "", stored=lines, more=last - first - len(rows))
 
 
 def placed(view: View, documents: Sequence[Document], rho: float, key: str, problems: tuple[str, ...]) -> NewPage:

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from tests.app.explorer.conftest import GENERAL, HEADINGS, TOPICS, Served
 from tests.app.explorer.test_browser import RULES, until
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.pages import category_filing
+from topiarist.app.explorer.pages import category_documents, category_filing
 from topiarist.app.explorer.server import explorer
 from topiarist.files import contents
 from topiarist.files.categories import Categories
@@ -404,6 +404,25 @@ def test_several_labels_are_chips_that_may_be_unchecked(many):
     assert page["chosen"]["left"] == pytest.approx(1 - page["chosen"]["filed"])
     at = many.get("/categories.json?rho=0.9").json()["chosen"]
     assert at["correct"] is None or at["correct"] >= page["thresholds"][0]["correct"]
+
+
+def test_only_labels_that_it_has_or_that_are_likely_are_checked(many, monkeypatch):
+    """Whoever accepts without a look gives no label that is more likely wrong than right."""
+    sure = category_documents.certainty_of
+    monkeypatch.setattr(category_documents, "certainty_of", lambda *values: sure(*values) ** 4)  # of the same order
+    seen = set()
+    for ask in (*({"label": label} for label in LABELS), {"left": 1, "rho": 0.99}):
+        text, page = many.get("/categories", params=ask).text, many.get("/categories.json", params=ask).json()
+        for item, shown in zip(page["filed"]["documents"], text.split('<li class="item"')[1:], strict=True):
+            if item["judged"]:
+                continue
+            boxes = re.findall(r'type="checkbox" name="label" value="([^"]*)"( checked)?>', shown)
+            likely = {chip["label"]: chip["has"] or (chip["certainty"] or 0) >= 0.5 for chip in item["chips"]}
+            assert {name: bool(checked) for name, checked in boxes} == likely
+            seen |= set(likely.values())
+            values = re.findall(r'<option value="([^"]+)"', shown)
+            assert sorted(values) == sorted(set(values) | set(item["likely"]))
+    assert seen == {True, False}
 
 
 def test_categories_learned_before_say_that_they_have_seen_the_documents(single, monkeypatch):

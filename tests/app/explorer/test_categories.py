@@ -425,6 +425,22 @@ def test_only_labels_that_it_has_or_that_are_likely_are_checked(many, monkeypatc
     assert seen == {True, False}
 
 
+@pytest.mark.parametrize("which", ["single", "several"])
+def test_new_documents_get_labels_with_their_certainty_and_unknown_words_none(request, which, recwarn):
+    client = Writer(explorer(request.getfixturevalue(which)[0]), base_url=HERE)
+    for text, some in (("bail custody surety court judge", True), ("xyzzy plugh frotz", False)):
+        form = {"token": client.app.state.desk.token, "text": text}
+        answer = client.post("/new", data=form, headers={"Origin": HERE, "Accept": "application/json"}).json()
+        (line,) = answer["filed"]
+        assert bool(line["labels"]) == some
+        assert all(0 < label["certainty"] <= 1 for label in line["labels"])
+        page = client.post("/new", data=form, headers={"Origin": HERE}).text
+        assert all(re.search(rf"{label['name']} [\d.]+%</span>", page) for label in line["labels"])
+        assert ("unlike anything here" in page) == line["unusual"]
+    assert line["unusual"]
+    assert not [one for one in recwarn if one.category is UserWarning]
+
+
 def test_categories_learned_before_say_that_they_have_seen_the_documents(single, monkeypatch):
     monkeypatch.setattr(contents, "read_held_out", lambda folder: None)
     page = TestClient(explorer(single[0]), base_url=HERE).get("/categories.json").json()

@@ -10,6 +10,7 @@ from fastapi import Query
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.dating import grown_with
+from topiarist.app.explorer.pages.category_filing import certainty_of
 from topiarist.app.explorer.values import Choice, DocumentLine, counted, document_lines, path_to, titled
 from topiarist.app.explorer.view import View
 from topiarist.files.filing import Filed
@@ -37,6 +38,14 @@ class Level:
 
 
 @dataclass(frozen=True)
+class Label:
+    """A category that was learned, and how certain it is."""
+
+    name: str
+    certainty: float | None
+
+
+@dataclass(frozen=True)
 class FiledLine:
     """A document that was brought, and where it goes."""
 
@@ -44,7 +53,7 @@ class FiledLine:
     path: tuple[Level, ...]
     words: tuple[Choice, ...]  # that decided
     unusual: bool
-    labels: tuple[str, ...]
+    labels: tuple[Label, ...]
 
 
 @dataclass(frozen=True)
@@ -74,7 +83,9 @@ def load(view: View, ask: Ask) -> NewPage:
 
 def placed(view: View, documents: Sequence[Document], rho: float, key: str, problems: tuple[str, ...]) -> NewPage:
     """The page with documents."""
-    lines = tuple(_line(view, one) for one in view.collection.file(documents, rho))
+    certain = _certain(view, documents)
+    filed = view.collection.file(documents, rho)
+    lines = tuple(_line(view, one, certain.get(place, {})) for place, one in enumerate(filed))
     strange = sum(line.unusual for line in lines)
     said = f"; {counted(strange, 'is', 'are')} unlike the collection" if strange else ""
     return NewPage(
@@ -82,15 +93,30 @@ def placed(view: View, documents: Sequence[Document], rho: float, key: str, prob
     )
 
 
-def _line(view: View, filed: Filed) -> FiledLine:
+def _certain(view: View, documents: Sequence[Document]) -> dict[int, dict[str, float]]:
+    """How certain each label of documents is that may have several, as the page of the categories says it."""
+    found: dict[int, dict[str, float]] = {}
+    categories = view.collection.categories
+    if categories is None or not categories.several:
+        return found
+    told = categories.read(view.collection.heard(list(documents)).counts)
+    sure = told.share if categories.held is None else certainty_of(categories, categories.held, told.share, told.score)
+    for place, label, certainty in zip(told.place.tolist(), told.label.tolist(), sure.tolist(), strict=True):
+        found.setdefault(place, {})[categories.names[label]] = certainty
+    return found
+
+
+def _line(view: View, filed: Filed, certain: dict[str, float]) -> FiledLine:
     nodes = view.tree.path(view.shape.node(filed.topic))
     certainty = (1.0, *filed.certainty)
     document = filed.document
+    certain = dict(zip(filed.labels, filed.label_certainty, strict=False)) | certain
     return FiledLine(
         titled(document.title, document.id, " ".join(document.text[:300].split())),
         tuple(
             Level(view.names[node], addresses.topic(view.shape.topics[node]), sure)
             for node, sure in zip(nodes, certainty, strict=True)
         ),
-        tuple(Choice(word, addresses.word(word), False) for word in filed.words), filed.unusual, filed.labels,
+        tuple(Choice(word, addresses.word(word), False) for word in filed.words), filed.unusual,
+        tuple(Label(name, certain.get(name)) for name in filed.labels),
     )  # fmt: skip

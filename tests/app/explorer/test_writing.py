@@ -307,4 +307,17 @@ def test_new_documents_are_placed_and_stored_only_when_somebody_says_so(client):
         assert client.get(f"/new.json?{forged}").json()["stored"] == []
     assert client.get("/search.json?q=surety+granted").json()["total"] == 1
     assert client.put_form("/keep", key=key).status_code == 409
-    assert client.put_form("/new", text=" ").status_code == 400
+
+
+def test_what_was_pasted_stays_in_the_form_and_an_empty_form_says_what_is_missing(client):
+    answer = client.put_form("/new", text=" ")
+    assert answer.status_code == 400
+    assert 'role="alert">There is no text in what you brought: paste a text, or choose a file.<' in answer.text
+    assert 'id="pasted"' in answer.text
+    text = "\n\n</textarea><b>Crude oil</b>" + " barrel refinery" * 20
+    answer = client.put_form("/new", text=text)
+    box = re.search(r'<textarea id="pasted"[^>]*>\n(.*?)</textarea>', answer.text, re.DOTALL)
+    assert html.unescape(box[1]) == text
+    title = re.search(r'<tbody>\s*<tr><th scope="row" dir="auto">([^<]*)', answer.text)[1].strip()
+    assert title.endswith((" barrel …", " refinery …"))
+    assert len(html.unescape(title)) <= 120

@@ -67,6 +67,7 @@ class NewPage:
     problems: tuple[str, ...] = ()
     stored: tuple[DocumentLine, ...] = ()  # those that were filed just now
     more: int = 0  # of these, not shown
+    text: str = ""  # that was pasted, to be corrected in the form
 
 
 def load(view: View, ask: Ask) -> NewPage:

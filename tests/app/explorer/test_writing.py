@@ -268,6 +268,9 @@ def test_tags_and_read_marks(client):
     client.put_form("/tag", tag="all of it", sure="1", **whole)
     client.put_form("/read", sure="1", **whole)
     assert "Mark all unread" in client.get(f"/topic/{topic}").text
+    assert 'aria-label="Take the tag to do away"' in client.get(f"/doc?id={ID}").text
+    for path in (f"/topic/{topic}", f"/doc?id={ID}"):  # a browser ends a paragraph where a form begins
+        assert not re.search(r"<p\b[^>]*>(?:(?!</p>).)*<form", client.get(path).text, re.DOTALL)
     page = client.get(f"/topic/{topic}.json").json()
     assert page["read"] == page["paging"]["total"]
     assert client.get(f"/topic/{topic}.json?show=unread").json()["paging"]["total"] == 0

@@ -188,8 +188,8 @@ def refit(request: Request, desk: Desk, body: bodies.Seen) -> Response:
     if body.state != view.mark:
         what = "edited, and not fitted yet" if view.shape.pending else "fitted; there is nothing to apply"
         conflict = conflicts.Conflict(
-            conflicts.title_of(view, body.state), conflicts.since(desk, view, body.state), what, "apply and refit",
-            "/refit", "Apply and refit", (), safe_back(request, body.back), view.mark,
+            conflicts.title_of(view, body.state), conflicts.since(desk, view, body.state), what, "fit the tree",
+            "/refit", "Refit now", (), safe_back(request, body.back), view.mark,
         )  # fmt: skip
         return conflicts.answer(request, view, conflict)
     desk.refit(body.state)

@@ -92,6 +92,23 @@ def test_every_edit_can_be_made_and_undone(client, kind):
     assert client.view.collection.state == state
 
 
+def test_new_parts_of_a_split_are_said_to_wait_for_the_fit(client):
+    topic = leaf(client)
+    edit(client, "split", topic, into="2")
+    page = client.get(f"/topic/{topic}.json").json()
+    assert [(one["documents"], one["waiting"]) for one in page["subtopics"]] == [(0, True)] * 2
+    assert client.get(f"/topic/{topic}").text.count('<td class="count">filled when the tree is fitted</td>') == 2
+    part = client.get(page["subtopics"][0]["address"]).text
+    assert '<p class="sentence">New: filled when the tree is fitted.</p>' in part
+    assert "no document lies under" not in part
+    assert not any(one["waiting"] for one in client.get("/topic/0.json").json()["subtopics"])
+
+
+def test_the_partner_of_a_merge_is_asked_for_before_the_name_of_both(client):
+    text = client.get(f"/shape?edit=merge&topic={leaf(client)}").text
+    assert text.index('name="other"') < text.index('id="name"')
+
+
 def test_a_fit_runs_beside_the_pages(client):
     topic = leaf(client)
     edit(client, "split", topic, into="2", refit="1")

@@ -5,6 +5,7 @@ import re
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from starlette.testclient import TestClient
 
 from tests.app.explorer.conftest import documents
 from topiarist.app.explorer import bringing, posting, safety
+from topiarist.app.explorer import desk as desks
 from topiarist.app.explorer.server import explorer
 from topiarist.files.collection import Collection
 from topiarist.files.lock import locked
@@ -57,6 +59,31 @@ def test_a_name_is_kept_and_taken_back(client):
     assert "<b>bonds" not in client.get(f"/topic/{topic}").text
     assert client.put_form("/undo", state=client.view.mark).status_code == 200
     assert client.view.names == before
+
+
+def test_a_change_of_just_now_is_told_at_the_top_and_an_old_one_below(client, monkeypatch):
+    first, second = client.view.tree.leaves[:2]
+    topics, names = client.view.shape.topics, client.view.names
+    edit(client, "merge", topics[first], other=topics[second])
+    said = f"Last change: merge {names[first]} and {names[second]} "
+    top, below = html.unescape(client.get("/tree").text).split('<div class="columns">')
+    assert said in top
+    assert 'action="/undo"' in top
+    assert "Last change" not in below
+    monkeypatch.setattr(desks, "RECENT", timedelta(0))
+    top, below = html.unescape(client.get("/tree").text).split('<div class="columns">')
+    assert "Last change" not in top
+    assert said in below
+    client.put_form("/undo")
+    assert client.get("/model.json").json()["history"][0]["what"] == f"undo: merge {names[first]} and {names[second]}"
+
+
+def test_learned_categories_are_forgotten_after_a_question_only(client):
+    answer = client.put_form("/undo", back="/tree")
+    assert "<h1>Forget the categories that were learned?</h1>" in answer.text
+    assert client.view.collection.categories is not None
+    assert client.put_form("/undo", back="/tree", sure="1").url.path == "/tree"
+    assert client.view.collection.categories is None
 
 
 def test_what_an_edit_would_change_is_told_before(client):

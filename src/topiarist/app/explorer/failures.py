@@ -72,7 +72,7 @@ def answer(request: Request, failure: Failure) -> Response:
         around = None
     text = rendering.render(
         "failure.html", page=failure, frame=around, root=request.app.state.root, here="", token=token, query="",
-        read_only=desk.read_only, job=NO_JOB if view is None else desk.strip(view), undoable="", version="",
+        read_only=desk.read_only, job=NO_JOB if view is None else desk.strip(view), undoable=None, version="",
     )  # fmt: skip
     return HTMLResponse(text, failure.status)
 

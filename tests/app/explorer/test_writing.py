@@ -124,7 +124,7 @@ def test_new_parts_of_a_split_are_said_to_wait_for_the_fit(client):
     edit(client, "split", topic, into="2")
     page = client.get(f"/topic/{topic}.json").json()
     assert [(one["documents"], one["waiting"]) for one in page["subtopics"]] == [(0, True)] * 2
-    assert client.get(f"/topic/{topic}").text.count('<td class="count">filled when the tree is fitted</td>') == 2
+    assert client.get(f"/topic/{topic}").text.count('<span class="own">filled when the tree is fitted<') == 2
     part = client.get(page["subtopics"][0]["address"]).text
     assert '<p class="sentence">New: filled when the tree is fitted.</p>' in part
     assert "no document lies under" not in part

@@ -78,7 +78,7 @@ def load(view: View, ask: Ask) -> NewPage:
     rows = range(first, min(last, first + SHOWN))
     lines = document_lines(view, rows, lambda id, _: addresses.document(id))
     lines = tuple(line if line.path else replace(line, path=path_to(view, view.tree.root)) for line in lines)
-    said = f"{counted(last - first, 'document')} filed: in the collection, and found by every search."
+    said = f"{counted(last - first, 'document')} filed."
     return NewPage(said, ask.rho, (), "", stored=lines, more=last - first - len(rows))
 
 

@@ -399,7 +399,9 @@ def test_several_labels_are_chips_that_may_be_unchecked(many):
     assert many.judge("accept", item, label=kept, to=more).status_code == 200
     assert set(many.labels(item["line"]["id"])) == {*kept, more}
     other = many.list("law/bail")["documents"][0]
-    assert many.judge("accept", other, label=[]).status_code == 422
+    refused = many.judge("accept", other, label=[])
+    assert refused.status_code == 422
+    assert "check one of its labels, or Leave" in refused.text
     page = many.get("/categories.json?rho=0.5").json()
     assert page["chosen"]["left"] == pytest.approx(1 - page["chosen"]["filed"])
     at = many.get("/categories.json?rho=0.9").json()["chosen"]

@@ -41,13 +41,25 @@ class Categories:
         return headings(self.names)
 
     def told(self, counts: Csr) -> list[tuple[tuple[str, ...], tuple[float, ...]]]:
-        """The labels of each document, and how sure they are: all that hold, or the likeliest one."""
+        """The labels of each document, and how sure they are: all that hold, or the likeliest one.
+
+        A document without a known word has none: the most frequent label would say nothing about it.
+        """
+        empty = np.diff(counts.indptr) == 0
         if self.several:
-            chosen = np.asarray(_dense(self.model.predict(counts))) > 0
+            chosen = self._chosen(counts) & ~empty[:, None]
             return [(tuple(self.names[column] for column in np.flatnonzero(row)), ()) for row in chosen]
         rows = self.model.predict_proba(counts)
-        best = rows.argmax(axis=1)
-        return [((self.names[column],), (round(float(rows[row, column]), 4),)) for row, column in enumerate(best)]
+        best = [((self.names[column],), (round(float(rows[row, column]), 4),))
+                for row, column in enumerate(rows.argmax(axis=1))]  # fmt: skip
+        return [((), ()) if nothing else one for one, nothing in zip(best, empty.tolist(), strict=True)]
+
+    def _chosen(self, counts: Csr) -> Array:
+        """Which of several labels hold; of documents without a known word nothing is said beside."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            found: Array = np.asarray(_dense(self.model.predict(counts))) > 0
+        return found
 
     def shares(self, counts: Csr) -> Array:
         """P(label | document), or the share of each label in a document that may have several."""
@@ -76,9 +88,7 @@ class Categories:
         n = counts.shape[0]
         shares = self.shares(counts) if n else np.empty((0, len(columns)))
         if self.several:
-            with warnings.catch_warnings():  # documents without a known word are filed as all others are
-                warnings.simplefilter("ignore", UserWarning)
-                chosen = np.asarray(_dense(self.model.predict(counts))) > 0 if n else shares > 0
+            chosen = self._chosen(counts) if n else shares > 0  # without a known word as all others
             place, label = np.nonzero(chosen)
             found, threshold = shares[place, label], self.model.label_threshold_
             return place + start, columns[label], found, found if threshold is None else found / threshold[label]

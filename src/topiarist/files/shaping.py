@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from topiarist.counts.validation import Csr
 from topiarist.errors import UsageError
 from topiarist.files import contents, indexing, log
+from topiarist.files.database import Database
 from topiarist.files.generation import Generation
 from topiarist.files.parts import Part, new_part
 from topiarist.files.pinning import with_pins
@@ -24,7 +25,7 @@ from topiarist.tasks.refitting import refit
 from topiarist.tasks.shape.edits import Branch, Edit, Pin, apply
 from topiarist.tasks.shape.shape import Shape
 from topiarist.tasks.shape.start import Start, start
-from topiarist.tasks.shape.wording import edit_from, named_as, spoken_of, to_entry, to_words
+from topiarist.tasks.shape.wording import edit_from, named_as, spoken_of, to_entry, to_sentence, to_words
 
 if TYPE_CHECKING:
     from topiarist.files.collection import Collection
@@ -144,7 +145,7 @@ def last_step(generation: Generation) -> log.Edit:
 
 
 def told(entry: log.Edit, *, numbers: bool = True) -> str:
-    """An entry of the log in a few words; topics that were told by their ``numbers`` as such, or by their names."""
+    """An entry of the log in a few words: as it was typed, or as it is said, with names for ``numbers`` of topics."""
     if entry.kind == UNDO:
         return f"undo of {entry.body['edit']}"
     if entry.kind != EDIT:
@@ -152,10 +153,20 @@ def told(entry: log.Edit, *, numbers: bool = True) -> str:
         known = {"grow": "grown", "add": added, LEARN: "categories learned", REFIT: "fitted again"}
         return known.get(entry.kind, entry.kind)
     meant = entry.body.get("topics") or [{}] * len(entry.body["edits"])
+    says = to_words if numbers else to_sentence
     return "; ".join(
-        to_words(named_as(edit_from(one), _names(known), numbers=numbers))
+        says(named_as(edit_from(one), _names(known), numbers=numbers))
         for one, known in zip(entry.body["edits"], meant, strict=True)
     )
+
+
+def in_words(database: Database, entry: log.Edit) -> str:
+    """An entry of the log as pages say it; an undo with what it took back."""
+    if entry.kind != UNDO:
+        return told(entry, numbers=False)
+    number = entry.body["edit"]
+    taken = [one for one in log.history(database, until=number + 1, limit=1) if one.number == number]
+    return f"undo: {told(taken[0], numbers=False)}" if taken else "undo"
 
 
 def _names(meant: Mapping[str, Any]) -> dict[str, str]:

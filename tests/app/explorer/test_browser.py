@@ -248,6 +248,10 @@ def test_narrow_screens_and_large_letters_need_no_sideways_scroll(browser, serve
     assert page.locator("#tree").is_visible()
     page.keyboard.press("Escape")
     assert not page.locator("#tree").is_visible()
+    page.locator(".topics-button").click()
+    page.get_by_role("button", name="Close").click()
+    assert not page.locator("#tree").is_visible()
+    assert page.evaluate("document.activeElement.className") == "topics-button"
     page.close()
     assert wide == []
 

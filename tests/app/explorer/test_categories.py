@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from tests.app.explorer.conftest import GENERAL, HEADINGS, TOPICS, Served
 from tests.app.explorer.test_browser import RULES, until
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.pages import category_filing
+from topiarist.app.explorer.pages import category_documents, category_filing
 from topiarist.app.explorer.server import explorer
 from topiarist.files import contents
 from topiarist.files.categories import Categories
@@ -399,11 +399,48 @@ def test_several_labels_are_chips_that_may_be_unchecked(many):
     assert many.judge("accept", item, label=kept, to=more).status_code == 200
     assert set(many.labels(item["line"]["id"])) == {*kept, more}
     other = many.list("law/bail")["documents"][0]
-    assert many.judge("accept", other, label=[]).status_code == 422
+    refused = many.judge("accept", other, label=[])
+    assert refused.status_code == 422
+    assert "check one of its labels, or Leave" in refused.text
     page = many.get("/categories.json?rho=0.5").json()
     assert page["chosen"]["left"] == pytest.approx(1 - page["chosen"]["filed"])
     at = many.get("/categories.json?rho=0.9").json()["chosen"]
     assert at["correct"] is None or at["correct"] >= page["thresholds"][0]["correct"]
+
+
+def test_only_labels_that_it_has_or_that_are_likely_are_checked(many, monkeypatch):
+    """Whoever accepts without a look gives no label that is more likely wrong than right."""
+    sure = category_documents.certainty_of
+    monkeypatch.setattr(category_documents, "certainty_of", lambda *values: sure(*values) ** 4)  # of the same order
+    seen = set()
+    for ask in (*({"label": label} for label in LABELS), {"left": 1, "rho": 0.99}):
+        text, page = many.get("/categories", params=ask).text, many.get("/categories.json", params=ask).json()
+        for item, shown in zip(page["filed"]["documents"], text.split('<li class="item"')[1:], strict=True):
+            if item["judged"]:
+                continue
+            boxes = re.findall(r'type="checkbox" name="label" value="([^"]*)"( checked)?>', shown)
+            likely = {chip["label"]: chip["has"] or (chip["certainty"] or 0) >= 0.5 for chip in item["chips"]}
+            assert {name: bool(checked) for name, checked in boxes} == likely
+            seen |= set(likely.values())
+            values = re.findall(r'<option value="([^"]+)"', shown)
+            assert sorted(values) == sorted(set(values) | set(item["likely"]))
+    assert seen == {True, False}
+
+
+@pytest.mark.parametrize("which", ["single", "several"])
+def test_new_documents_get_labels_with_their_certainty_and_unknown_words_none(request, which, recwarn):
+    client = Writer(explorer(request.getfixturevalue(which)[0]), base_url=HERE)
+    for text, some in (("bail custody surety court judge", True), ("xyzzy plugh frotz", False)):
+        form = {"token": client.app.state.desk.token, "text": text}
+        answer = client.post("/new", data=form, headers={"Origin": HERE, "Accept": "application/json"}).json()
+        (line,) = answer["filed"]
+        assert bool(line["labels"]) == some
+        assert all(0 < label["certainty"] <= 1 for label in line["labels"])
+        page = client.post("/new", data=form, headers={"Origin": HERE}).text
+        assert all(re.search(rf"{label['name']} [\d.]+%</span>", page) for label in line["labels"])
+        assert ("unlike anything here" in page) == line["unusual"]
+    assert line["unusual"]
+    assert not [one for one in recwarn if one.category is UserWarning]
 
 
 def test_categories_learned_before_say_that_they_have_seen_the_documents(single, monkeypatch):

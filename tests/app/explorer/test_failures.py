@@ -63,7 +63,9 @@ def test_a_topic_that_is_gone_tells_where_its_documents_are(copied):
         with Collection.open(copied) as collection:
             for _ in add(collection, [Document(f"new {number}", "oil barrel crude price")]):
                 pass
-    assert client.get(f"/topic/{topic}").status_code == 404
+    page = client.get(f"/topic/{topic}.json").json()
+    assert page["title"] == "There is no such topic"
+    assert "is not known any more" in page["message"]
 
 
 def test_messages_name_topics_and_never_tell_a_number_alone(copied):

@@ -141,7 +141,7 @@ def test_a_fit_that_failed_says_why_and_offers_another(client, held, monkeypatch
         assert held.ended.wait(PATIENCE)
     for _ in range(2):
         assert "The fit did not work: there is no room on the disk." in strip(client)
-        assert "Apply and refit" in strip(client)
+        assert "Refit now" in strip(client)
     assert client.get("/job.json").json()["phase"] == "failed"
     client.put_form("/undo")
     assert strip(client) == ""  # there is nothing to be fitted any more
@@ -181,7 +181,7 @@ def test_a_fit_is_only_begun_for_the_tree_that_was_seen(client, held):
     answer = client.put_form("/refit", state=old)
     assert answer.status_code == 409
     assert "split" in answer.text
-    assert "Apply and refit" in answer.text
+    assert "Refit now" in answer.text
     assert client.app.state.desk.job is None
     assert client.put_form("/refit", state="").status_code == 422
     client.put_form("/refit")

@@ -233,7 +233,7 @@ def test_undo_leads_back_to_a_state_and_the_undone_can_be_seen(copied):
         collection.undo()
     client = TestClient(explorer(copied), base_url="http://127.0.0.1")
     page = client.get("/trees.json").json()
-    assert page["others"][0]["name"].startswith("before: undo of “merge ")
+    assert page["others"][0]["name"].startswith("before: undo: merge ")
     assert "1 was split" in page["sentence"]
 
 

@@ -5,6 +5,7 @@ import re
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from starlette.testclient import TestClient
 
 from tests.app.explorer.conftest import documents
 from topiarist.app.explorer import bringing, posting, safety
+from topiarist.app.explorer import desk as desks
 from topiarist.app.explorer.server import explorer
 from topiarist.files.collection import Collection
 from topiarist.files.lock import locked
@@ -59,6 +61,31 @@ def test_a_name_is_kept_and_taken_back(client):
     assert client.view.names == before
 
 
+def test_a_change_of_just_now_is_told_at_the_top_and_an_old_one_below(client, monkeypatch):
+    first, second = client.view.tree.leaves[:2]
+    topics, names = client.view.shape.topics, client.view.names
+    edit(client, "merge", topics[first], other=topics[second])
+    said = f"Last change: merge {names[first]} and {names[second]} "
+    top, below = html.unescape(client.get("/tree").text).split('<div class="columns">')
+    assert said in top
+    assert 'action="/undo"' in top
+    assert "Last change" not in below
+    monkeypatch.setattr(desks, "RECENT", timedelta(0))
+    top, below = html.unescape(client.get("/tree").text).split('<div class="columns">')
+    assert "Last change" not in top
+    assert said in below
+    client.put_form("/undo")
+    assert client.get("/model.json").json()["history"][0]["what"] == f"undo: merge {names[first]} and {names[second]}"
+
+
+def test_learned_categories_are_forgotten_after_a_question_only(client):
+    answer = client.put_form("/undo", back="/tree")
+    assert "<h1>Forget the categories that were learned?</h1>" in answer.text
+    assert client.view.collection.categories is not None
+    assert client.put_form("/undo", back="/tree", sure="1").url.path == "/tree"
+    assert client.view.collection.categories is None
+
+
 def test_what_an_edit_would_change_is_told_before(client):
     view = client.view
     one, two = leaf(client), leaf(client, 1)
@@ -90,6 +117,23 @@ def test_every_edit_can_be_made_and_undone(client, kind):
     assert client.get(f"/topic/{topic}").status_code == (404 if kind == "delete" else 200)
     assert client.put_form("/undo", state=client.view.mark).status_code == 200
     assert client.view.collection.state == state
+
+
+def test_new_parts_of_a_split_are_said_to_wait_for_the_fit(client):
+    topic = leaf(client)
+    edit(client, "split", topic, into="2")
+    page = client.get(f"/topic/{topic}.json").json()
+    assert [(one["documents"], one["waiting"]) for one in page["subtopics"]] == [(0, True)] * 2
+    assert client.get(f"/topic/{topic}").text.count('<span class="own">filled when the tree is fitted<') == 2
+    part = client.get(page["subtopics"][0]["address"]).text
+    assert '<p class="sentence">New: filled when the tree is fitted.</p>' in part
+    assert "no document lies under" not in part
+    assert not any(one["waiting"] for one in client.get("/topic/0.json").json()["subtopics"])
+
+
+def test_the_partner_of_a_merge_is_asked_for_before_the_name_of_both(client):
+    text = client.get(f"/shape?edit=merge&topic={leaf(client)}").text
+    assert text.index('name="other"') < text.index('id="name"')
 
 
 def test_a_fit_runs_beside_the_pages(client):
@@ -268,6 +312,9 @@ def test_tags_and_read_marks(client):
     client.put_form("/tag", tag="all of it", sure="1", **whole)
     client.put_form("/read", sure="1", **whole)
     assert "Mark all unread" in client.get(f"/topic/{topic}").text
+    assert 'aria-label="Take the tag to do away"' in client.get(f"/doc?id={ID}").text
+    for path in (f"/topic/{topic}", f"/doc?id={ID}"):  # a browser ends a paragraph where a form begins
+        assert not re.search(r"<p\b[^>]*>(?:(?!</p>).)*<form", client.get(path).text, re.DOTALL)
     page = client.get(f"/topic/{topic}.json").json()
     assert page["read"] == page["paging"]["total"]
     assert client.get(f"/topic/{topic}.json?show=unread").json()["paging"]["total"] == 0
@@ -293,8 +340,31 @@ def test_new_documents_are_placed_and_stored_only_when_somebody_says_so(client):
     assert "2 documents to file" in answer.text
     assert len(client.view.collection) == 400
     key = answer.text.split('name="key" value="')[1].split('"')[0]
-    assert client.put_form("/keep", key=key).status_code == 200
+    assert "can then no longer be undone" in answer.text
+    answer = client.put_form("/keep", key=key)
+    assert answer.url.path == "/new"
+    assert "2 documents filed" in answer.text
+    stored = client.get(f"/new.json?{answer.url.query.decode()}").json()["stored"]
+    assert [one["id"] for one in stored] == ["pasted", "a.txt"]
+    for one in stored:
+        assert f'href="{one["address"]}"' in answer.text
+        assert f'href="{one["path"][-1]["address"]}"' in answer.text
     assert len(client.view.collection) == 402
+    for forged in ("first=0&filed=400", "first=402&filed=9", "first=999999999&filed=999999999"):
+        assert client.get(f"/new.json?{forged}").json()["stored"] == []
     assert client.get("/search.json?q=surety+granted").json()["total"] == 1
     assert client.put_form("/keep", key=key).status_code == 409
-    assert client.put_form("/new", text=" ").status_code == 400
+
+
+def test_what_was_pasted_stays_in_the_form_and_an_empty_form_says_what_is_missing(client):
+    answer = client.put_form("/new", text=" ")
+    assert answer.status_code == 400
+    assert 'role="alert">There is no text in what you brought: paste a text, or choose a file.<' in answer.text
+    assert 'id="pasted"' in answer.text
+    text = "\n\n</textarea><b>Crude oil</b>" + " barrel refinery" * 20
+    answer = client.put_form("/new", text=text)
+    box = re.search(r'<textarea id="pasted"[^>]*>\n(.*?)</textarea>', answer.text, re.DOTALL)
+    assert html.unescape(box[1]) == text
+    title = re.search(r'<tbody>\s*<tr><th scope="row" dir="auto">([^<]*)', answer.text)[1].strip()
+    assert title.endswith((" barrel …", " refinery …"))
+    assert len(html.unescape(title)) <= 120

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from topiarist.errors import UsageError
 from topiarist.tasks.shape import Branch, Delete, Describe, Merge, Move, Pin, Rename, Split, Unpin
-from topiarist.tasks.shape.wording import edit_from, edit_of_words, read_edits, to_entry
+from topiarist.tasks.shape.wording import edit_from, edit_of_words, read_edits, to_entry, to_sentence
 
 WRITTEN = """
 - rename: {topic: oil, name: Energy}
@@ -25,6 +25,15 @@ EDITS = (
     Rename("oil", "Energy"), Describe(4, "what: it is"), Merge(("court", "police"), "Justice"), Split("Energy", 3),
     Move("bail", "Justice"), Delete("misc", below=True), Pin(("a.txt", "7"), "Energy"), Unpin(("b",)),
 )  # fmt: skip
+
+
+def test_edits_as_pages_say_them():
+    assert list(map(to_sentence, EDITS)) == [
+        "rename oil to “Energy”", "write a note about 4", "merge court and police as “Justice”", "split Energy in 3",
+        "move bail under Justice", "delete misc and its subtopics", "pin 2 documents to Energy", "unpin b",
+    ]  # fmt: skip
+    assert to_sentence(Merge(("a", "b", "c"))) == "merge a, b and c"
+    assert to_sentence(Branch("Energy", "Wind", ("a.txt",))) == "add “Wind” under Energy with a.txt"
 
 
 def test_yaml_and_json_say_the_same():

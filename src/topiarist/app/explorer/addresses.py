@@ -104,6 +104,11 @@ def shape(edit: str, id: int | None = None, **values: Any) -> str:
     return _with(SHAPE, edit=edit, topic=id, **values)
 
 
+def filed(first: int, number: int) -> str:
+    """What was filed just now: so many documents from a row on."""
+    return _with(NEW, first=first, filed=number)
+
+
 def export(kind: str, **values: Any) -> str:
     """Documents of a topic or a search as a file: ``topic`` or ``q``."""
     return _with(f"/export.{kind}", **values)

@@ -40,6 +40,13 @@ class Seen(Body):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TakenBack(Seen):
+    """The last step, to be undone."""
+
+    sure: Annotated[bool, Field(description="categories that were learned are forgotten only if this is told")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class Marks(Seen):
     """Marks of one document, or of all documents of a topic that a list shows."""
 

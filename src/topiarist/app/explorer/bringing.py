@@ -29,18 +29,24 @@ from topiarist.text.readers.making import storable
 
 MOST = 1_000  # documents that a page takes at once
 LONGEST_NAME = 200  # bytes
+LONGEST_TITLE = 120  # letters of the first line of a pasted text
+EMPTY = "there is no text in what you brought"
 
 
 def bring(request: Request, desk: Desk, body: Brought) -> Response:
     """Where documents would go."""
     view = desk.view()
     documents, problems = _documents(body)
+    if not documents and wants_data(request):
+        raise InputError(EMPTY, hint="paste a text, or choose a file")
     if not documents:
-        raise InputError("there is no text in what you brought", hint="paste a text, or choose a file")
+        said = f"{EMPTY[0].upper()}{EMPTY[1:]}: paste a text, or choose a file."
+        page = replace(new.load(view, new.Ask(rho=body.rho)), problems=(*problems, said))
+        return HTMLResponse(page_of(request, "new.html", page, view), 400)
     page = new.placed(view, documents, body.rho, desk.keep_for_later(documents), problems)
     if wants_data(request):
         return JSONResponse(asdict(page))
-    return HTMLResponse(page_of(request, "new.html", page, view))
+    return HTMLResponse(page_of(request, "new.html", replace(page, text=body.text), view))
 
 
 def keep(request: Request, desk: Desk, body: Kept) -> Response:
@@ -49,21 +55,21 @@ def keep(request: Request, desk: Desk, body: Kept) -> Response:
     if documents is None:
         raise ChangedError("these documents were filed already, or are forgotten", hint="bring them again")
     try:
-        _store(desk, documents)
+        first = _store(desk, documents)
     except BaseException:
         desk.put_back(body.key, documents)
         raise
-    return back(request, body.back, addresses.NEW)
+    return back(request, body.back, addresses.filed(first, len(documents)))
 
 
-def _store(desk: Desk, documents: list[Document]) -> None:
+def _store(desk: Desk, documents: list[Document]) -> int:
+    """Store them; the row of the first."""
     until = time.monotonic() + patience(desk)
     while True:
         try:
             with desk.writer() as collection:
-                for _ in add(collection, documents, rename=True):
-                    pass
-            break
+                stored = [one.document.id for one in add(collection, documents, rename=True)]
+                return collection.documents.row_of(stored[0])
         except ResourceError as error:
             if "being written" not in error.message or time.monotonic() > until:
                 said = f"nothing is stored yet: {error.message}"
@@ -77,7 +83,7 @@ def _documents(body: Brought) -> tuple[list[Document], tuple[str, ...]]:
     problems: list[str] = []
     pasted = storable(body.text)
     if pasted.strip():
-        found.append(Document("pasted", pasted, title=" ".join(pasted.strip().split("\n", 1)[0].split())[:120]))
+        found.append(Document("pasted", pasted, title=_title(pasted)))
     with tempfile.TemporaryDirectory() as folder:
         for one in body.files:
             if len(found) >= MOST:
@@ -88,6 +94,12 @@ def _documents(body: Brought) -> tuple[list[Document], tuple[str, ...]]:
     if len(found) >= MOST:
         problems.insert(0, f"Only the first {MOST:,} documents were read; the command topiarist add takes any number.")
     return found, tuple(problems[:20])
+
+
+def _title(text: str) -> str:
+    """The first line of a text, cut between words where it is long."""
+    line = " ".join(text.strip().split("\n", 1)[0].split())
+    return line if len(line) <= LONGEST_TITLE else f"{line[: LONGEST_TITLE - 2].rsplit(' ', 1)[0]} …"
 
 
 def _uploaded(folder: Path, upload: UploadFile, most: int) -> tuple[list[Document], list[str]]:

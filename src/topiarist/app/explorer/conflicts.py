@@ -11,7 +11,7 @@ from topiarist.app.explorer import failures
 from topiarist.app.explorer.desk import Desk, generation_of
 from topiarist.app.explorer.posting import page_of, wants_data
 from topiarist.app.explorer.view import View
-from topiarist.files.shaping import told
+from topiarist.files.shaping import in_words
 
 SHOWN = 10  # steps that were done meanwhile
 GROWN = "the collection was grown anew"
@@ -35,7 +35,7 @@ class Conflict:
 def since(desk: Desk, view: View, state: str) -> tuple[str, ...]:
     """What was done after somebody looked, in words."""
     done = desk.history(view, state)
-    said = tuple(told(one, numbers=False) for one in done[:SHOWN])
+    said = tuple(in_words(view.collection.generation.database, one) for one in done[:SHOWN])
     return (*said, f"and {len(done) - SHOWN} more") if len(done) > SHOWN else said or (GROWN,)
 
 

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,7 +25,17 @@ from topiarist.files.manifest import read_manifest
 T = TypeVar("T")
 WAIT = 5.0  # seconds that a fit waits for another writer to end
 LOOKED_BACK = 50  # steps
+RECENT = timedelta(minutes=5)
 KEPT = 64 << 20  # letters of documents that wait to be filed
+
+
+@dataclass(frozen=True)
+class Step:
+    """What undo would take back, in words. ``recent``: it was done a few minutes ago, and may be regretted still."""
+
+    said: str
+    kind: str
+    recent: bool
 
 
 @dataclass
@@ -183,12 +194,14 @@ class Desk:
     def _size(self) -> int:
         return sum(len(one.text) for documents in self.brought.values() for one in documents)
 
-    def undoable(self, view: View) -> str:
-        """What undo would take back, in words; nothing if there is nothing."""
+    def undoable(self, view: View) -> Step | None:
+        """What undo would take back; nothing if there is nothing."""
         try:
-            return shaping.told(shaping.last_step(view.collection.generation), numbers=False)
+            last = shaping.last_step(view.collection.generation)
         except UsageError:
-            return ""
+            return None
+        age = datetime.now(UTC) - datetime.fromisoformat(last.time)
+        return Step(shaping.told(last, numbers=False), last.kind, age < RECENT)
 
     def history(self, view: View, since: str) -> list[log.Edit]:
         """What was done after a state, newest first; nothing if it was one of another generation."""

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from topiarist.app.explorer import addresses, frame, rendering
-from topiarist.app.explorer.gone import gone, missing, spoken
+from topiarist.app.explorer.gone import gone, missing, spoken, unknown
 from topiarist.app.explorer.jobs import NO_JOB
 from topiarist.app.explorer.posting import wants_data
 from topiarist.app.explorer.values import Choice
@@ -72,7 +72,7 @@ def answer(request: Request, failure: Failure) -> Response:
         around = None
     text = rendering.render(
         "failure.html", page=failure, frame=around, root=request.app.state.root, here="", token=token, query="",
-        read_only=desk.read_only, job=NO_JOB if view is None else desk.strip(view), undoable="", version="",
+        read_only=desk.read_only, job=NO_JOB if view is None else desk.strip(view), undoable=None, version="",
     )  # fmt: skip
     return HTMLResponse(text, failure.status)
 
@@ -128,8 +128,7 @@ def _gone(view: View, error: UsageError) -> Failure | None:
         return None
     was = gone(view, topic)
     if was is None:
-        said = f"No tree of this collection had this topic ({topic})."
-        return Failure(404, "There is no such topic", said, "the overview")
+        return Failure(404, "There is no such topic", unknown(view, topic), "the overview")
     if was.now is None:
         return Failure(404, "This topic is gone", was.said, "the overview")
     links = (Choice(view.names[was.now], addresses.topic(view.shape.topics[was.now]), False),)

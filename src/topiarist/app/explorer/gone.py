@@ -53,6 +53,15 @@ def gone(view: View, topic: int) -> Gone | None:
     return None
 
 
+def unknown(view: View, topic: int) -> str:
+    """What is said of a topic of which nothing is found: that there was none, only where nothing was forgotten."""
+    database = view.collection.generation.database
+    states, edits = (database.one(f"SELECT count(*) FROM {table}") for table in ("states", "edits"))  # noqa: S608
+    if states != (len(log.remembered(database)),) or (edits is not None and edits[0] > LOOKED_BACK):
+        return f"There is no topic {topic} now. Which topics there were in earlier trees is not known any more."
+    return f"No tree of this collection had this topic ({topic})."
+
+
 def _now(view: View, state: State, topic: int) -> int | None:
     """Where most documents of a topic of an earlier state are now."""
     shares = contents.stacked([contents.read_matrix(view.collection.part(name)) for name in state.pieces(SHARES)])
@@ -72,6 +81,6 @@ def spoken(view: View, error: UsageError) -> tuple[str, str]:
     topic, message, hint = missing(error), _NUMBERED.sub(name, error.message), _NUMBERED.sub(name, error.hint or "")
     if topic is not None:
         was = gone(view, topic)
-        message = f"No tree of this collection had this topic ({topic})." if was is None else was.said
+        message = unknown(view, topic) if was is None else was.said
         return message, "one of the tree"
     return f"{message[:1].upper()}{message[1:]}.", hint

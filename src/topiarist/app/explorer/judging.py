@@ -74,7 +74,8 @@ def _labels(collection: Collection, row: int, form: Told) -> tuple[str, ...]:
     told = [] if form.does == MOVE and not several else list(form.label)
     other = [form.to] if form.to and (form.does == MOVE or several) else []
     if not told and not other:
-        raise UsageError("choose the category that the document belongs to", hint="one of the list, then Move")
+        hint = "check one of its labels, or Leave" if several else "one of the list, then Move"
+        raise UsageError("choose the category that the document belongs to", hint=hint)
     now = collection.documents.labels_of([row])[0]
     known = {*(collection.categories.names if collection.categories is not None else ()), *now}
     if not known.issuperset([*told, *other]):

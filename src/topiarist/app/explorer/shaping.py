@@ -17,7 +17,7 @@ from topiarist.errors import ResourceError, UsageError
 from topiarist.files import shaping as files
 from topiarist.files.shaping import ChangedError
 from topiarist.tasks.shape.edits import Edit
-from topiarist.tasks.shape.wording import named_as, spoken_of, to_words
+from topiarist.tasks.shape.wording import named_as, spoken_of, to_sentence
 
 VALUES = ("edit", "topic", "name", "note", "other", "into", "below", "document", "refit")
 
@@ -79,4 +79,4 @@ def _worded(view: View, edit: Edit) -> str:
             names[str(said)] = view.names[view.shape.node(view.shape.find(said))]
         except UsageError:
             names[str(said)] = "a topic that is gone"
-    return to_words(named_as(edit, names, numbers=False))
+    return to_sentence(named_as(edit, names, numbers=False))

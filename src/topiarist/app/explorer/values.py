@@ -30,6 +30,7 @@ class TopicLine:
     level: int
     address: str
     matching: int | None = None  # documents under it that a search has found
+    waiting: bool = False  # new in a tree that was not fitted since: nothing is known of it yet
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,7 @@ def topic_line(view: View, node: int, matching: int | None = None, **values: Any
         topic, name_of(view, node), topic in view.shape.titles, view.collection.tree.nodes[node].words[:8],
         view.sizes[node], view.sizes[node] / max(view.n_docs, 1), len(view.tree.children(node)),
         view.tree.depths[node], addresses.topic(topic, **values), matching,
+        view.shape.pending and not view.sizes[node] and not view.model_nodes(node),
     )  # fmt: skip
 
 

@@ -30,7 +30,7 @@ from topiarist.app.explorer.values import PER_PAGE, counted, titled
 from topiarist.app.explorer.view import View
 from topiarist.errors import UsageError
 from topiarist.files.marks import Marks, tag_name
-from topiarist.files.shaping import ChangedError
+from topiarist.files.shaping import LEARN, ChangedError
 from topiarist.files.shaping import undo as take_back
 
 STATUSES = (400, 403, 404, 409, 422, 503)
@@ -42,7 +42,7 @@ def add(app: FastAPI) -> None:
     """The routes."""
     routes: dict[str, tuple[Does, type]] = {
         "/tag": (tag, bodies.Tagged), "/untag": (untag, bodies.Tagged), "/read": (read, bodies.ReadMarks),
-        "/undo": (undo, bodies.Seen), "/refit": (refit, bodies.Seen), "/stop": (stop, bodies.Body),
+        "/undo": (undo, bodies.TakenBack), "/refit": (refit, bodies.Seen), "/stop": (stop, bodies.Body),
         "/shape": (shaping.edit, bodies.Edited), "/new": (bringing.bring, bodies.Brought),
         "/keep": (bringing.keep, bodies.Kept), "/judge": (judging.judge, bodies.Judgement),
     }  # fmt: skip
@@ -98,7 +98,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Sure:
-    """A question before many documents are marked at once, and how to take that back."""
+    """A question before something large is done, and how to take that back."""
 
     question: str
     yes: str
@@ -141,12 +141,20 @@ def _marked(request: Request, desk: Desk, body: Any, said: Said, does: Callable[
                 return back(request, body.back)
     except ChangedError:
         return _other(request, desk, body, said.of("it"), repeated(body, *names))
-    yes, to = said.of(f"all {len(rows):,}"), safe_back(request, body.back)
+    values = repeated(body, *(name for name in names if name != "sure"))
+    inverse = f"They are more than one page of the list shows. {said.inverse}"
+    return _asked(request, desk, body, said.of(f"all {len(rows):,}"), inverse, values)
+
+
+def _asked(
+    request: Request, desk: Desk, body: Any, yes: str, inverse: str, values: tuple[tuple[str, str], ...] = ()
+) -> Response:
+    """A question before something is done, as a page or as data."""
+    to = safe_back(request, body.back)
     if wants_data(request):
         return JSONResponse(asdict(Done(False, f"{request.app.state.root}{to}", f"{yes}?")))
-    values = repeated(body, *(name for name in names if name != "sure"))
-    question = Sure(f"{yes}?", yes, said.inverse, request.scope["route"].path, values, to, body.state)
-    return HTMLResponse(page_of(request, "sure.html", question, desk.view(), body.topic))
+    question = Sure(f"{yes}?", yes, inverse, request.scope["route"].path, values, to, body.state)
+    return HTMLResponse(page_of(request, "sure.html", question, desk.view(), getattr(body, "topic", None)))
 
 
 def _other(request: Request, desk: Desk, body: Any, said: str, values: tuple[tuple[str, str], ...]) -> Response:
@@ -175,8 +183,13 @@ def _meant(view: View, body: Any) -> tuple[str, bool]:
     return f"the document {titled(found.title, found.id)}", True
 
 
-def undo(request: Request, desk: Desk, body: bodies.Seen) -> Response:
-    """Take the last edit back, if it is the one that somebody saw."""
+def undo(request: Request, desk: Desk, body: bodies.TakenBack) -> Response:
+    """Take the last edit back, if it is the one that somebody saw; before categories are forgotten, ask."""
+    view = desk.fresh()
+    last = desk.undoable(view)
+    if last is not None and last.kind == LEARN and view.mark == body.state and not body.sure:
+        inverse = "Documents keep their labels. Only the command topiarist learn brings the categories back."
+        return _asked(request, desk, body, "Forget the categories that were learned", inverse)
     with desk.writer() as collection:
         take_back(collection, wait=patience(desk), expected=body.state)
     return back(request, body.back)
@@ -188,8 +201,8 @@ def refit(request: Request, desk: Desk, body: bodies.Seen) -> Response:
     if body.state != view.mark:
         what = "edited, and not fitted yet" if view.shape.pending else "fitted; there is nothing to apply"
         conflict = conflicts.Conflict(
-            conflicts.title_of(view, body.state), conflicts.since(desk, view, body.state), what, "apply and refit",
-            "/refit", "Apply and refit", (), safe_back(request, body.back), view.mark,
+            conflicts.title_of(view, body.state), conflicts.since(desk, view, body.state), what, "fit the tree",
+            "/refit", "Refit now", (), safe_back(request, body.back), view.mark,
         )  # fmt: skip
         return conflicts.answer(request, view, conflict)
     desk.refit(body.state)

@@ -111,6 +111,33 @@ def to_words(edit: Edit) -> str:
     return " ".join([type(edit).__name__.lower(), *(_quoted(str(word)) for word in words)])
 
 
+def to_sentence(edit: Edit) -> str:
+    """The edit as people say it, for pages."""
+    match edit:
+        case Rename(topic, name):
+            return f"rename {topic} to “{name}”" if name else f"call {topic} by its words"
+        case Describe(topic, note):
+            return f"{'write a note about' if note else 'take the note away from'} {topic}"
+        case Merge(topics, name):
+            return f"merge {', '.join(map(str, topics[:-1]))} and {topics[-1]}" + (f" as “{name}”" if name else "")
+        case Split(topic, into):
+            return f"split {topic} in {into}"
+        case Move(topic, under):
+            return f"move {topic} under {under}"
+        case Delete(topic, below):
+            return f"delete {topic}{' and its subtopics' if below else ''}"
+        case Pin(documents, topic):
+            return f"pin {_documents(documents)} to {topic}"
+        case Unpin(documents):
+            return f"unpin {_documents(documents)}"
+        case Branch(under, name, documents):
+            return f"add “{name}” under {under} with {_documents(documents)}"
+
+
+def _documents(ids: Sequence[str]) -> str:
+    return ids[0] if len(ids) == 1 else f"{len(ids):,} documents"
+
+
 def spoken_of(edit: Edit) -> tuple[str | int, ...]:
     """The topics that an edit names, as it names them."""
     match edit:

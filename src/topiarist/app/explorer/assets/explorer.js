@@ -36,6 +36,15 @@ function drawer() {
   button.setAttribute("role", "button");
   button.setAttribute("aria-expanded", "false");
   button.setAttribute("aria-controls", "tree");
+  const close = document.createElement("button");
+  close.type = "button";
+  close.className = "drawer-close";
+  close.textContent = "Close ×";
+  close.addEventListener("click", () => {
+    toggle(false);
+    button.focus();
+  });
+  tree.prepend(close);
   const toggle = (open) => {
     tree.classList.toggle("drawer", open);
     button.setAttribute("aria-expanded", String(open));

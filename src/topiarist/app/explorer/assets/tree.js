@@ -147,7 +147,7 @@ function row(line) {
   label.title = topic.name;
   label.append(span(topic.named ? "given" : "words", topic.name));
   const matching = topic.matching === null ? "" : `${topic.matching.toLocaleString("en")} / `;
-  link.append(twist, label, span("count", matching + topic.documents.toLocaleString("en")), bar(line.bar));
+  link.append(twist, label, span("count", matching + (topic.waiting ? "new" : topic.documents.toLocaleString("en"))), bar(line.bar));
   entry.append(link);
   if (line.below.length) entry.append(rows(line));
   return entry;

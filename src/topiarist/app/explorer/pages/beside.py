@@ -13,6 +13,7 @@ from topiarist.app.explorer.frame import shown_name
 from topiarist.app.explorer.view import View
 from topiarist.errors import UsageError
 from topiarist.files import history, log, shaping
+from topiarist.files.database import Database
 from topiarist.hierarchy.tree import Tree
 from topiarist.tasks.comparing import Comparison, Homes, compare
 from topiarist.tasks.matching import aligned
@@ -77,9 +78,9 @@ def others(view: View) -> tuple[Other, ...]:
     """What there is to compare with: collections named at the start, then earlier states, the latest first."""
 
     def states() -> tuple[Other, ...]:
-        every = {entry.number: entry for entry in log.history(view.collection.generation.database)}
+        database = view.collection.generation.database
         return tuple(
-            Other(f"state-{entry.before}", f"before: {_step(entry, every)} ({entry.time[:16].replace('T', ' ')})")
+            Other(f"state-{entry.before}", f"before: {_step(database, entry)} ({entry.time[:16].replace('T', ' ')})")
             for entry in history.earlier(view.collection)[:STATES]
         )
 
@@ -87,22 +88,9 @@ def others(view: View) -> tuple[Other, ...]:
     return (*given, *view.remembered("earlier states", states))
 
 
-def _step(entry: log.Edit, every: dict[int, log.Edit]) -> str:
-    taken = every.get(entry.body.get("edit", -1)) if entry.kind == shaping.UNDO else None
-    said = _told(entry) if taken is None else f"undo of “{_told(taken)}”"
+def _step(database: Database, entry: log.Edit) -> str:
+    said = shaping.in_words(database, entry)
     return said if len(said) <= 80 else f"{said[:79].rstrip()}…"
-
-
-def _told(entry: log.Edit) -> str:
-    """A step in words, with names of topics also where somebody clicked and did not type: numbers tell nobody much."""
-    if entry.kind != shaping.EDIT or not entry.body.get("topics"):
-        return shaping.told(entry)
-    said = []
-    for edit, meant in zip(entry.body["edits"], entry.body["topics"], strict=True):
-        kind, given = next(iter(edit.items()))
-        names = " and ".join(str(one["name"]) for one in meant.values())
-        said.append(f"rename {names} to “{given.get('name', '')}”" if kind == "rename" else f"{kind} {names}".strip())
-    return "; ".join(said)
 
 
 def chosen(view: View, key: str) -> Other | None:

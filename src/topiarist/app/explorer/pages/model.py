@@ -12,7 +12,7 @@ from topiarist.app.explorer import addresses
 from topiarist.app.explorer.values import Choice, counted, name_of
 from topiarist.app.explorer.view import View
 from topiarist.files import facts, log
-from topiarist.files.shaping import told
+from topiarist.files.shaping import in_words
 from topiarist.files.state import TREE
 
 KINDS = {
@@ -111,7 +111,7 @@ def load(view: View, ask: Ask) -> ModelPage:
         _warnings(view),
         tuple(Left(one.source, one.reason) for one in facts.problems(database, limit=PROBLEMS)),
         facts.n_problems(database),
-        tuple(Done(one.time[:16].replace("T", " "), told(one, numbers=False)) for one in entries),
+        tuple(Done(one.time[:16].replace("T", " "), in_words(database, one)) for one in entries),
         command(collection.settings),
     )  # fmt: skip
 

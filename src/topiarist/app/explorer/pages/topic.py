@@ -165,6 +165,8 @@ def _sentence(view: View, node: int, own: tuple[OwnWord, ...]) -> str:
         said += f"; it splits into {counted(below, 'subtopic')}." if below else "."
     elif below:
         said = f" It splits into {counted(below, 'subtopic')}."
+    if view.shape.pending and not size and not view.model_nodes(node):
+        return f"New: filled when the tree is fitted.{said}"
     return f"{counted(size, 'document')}{share}.{said}"
 
 

@@ -73,11 +73,14 @@ class HeldOut:
         order = np.argsort(self.told_score, kind="stable")
         if not len(order):
             return np.full(len(score), 0.5)
+        from sklearn.isotonic import isotonic_regression  # takes long to import, and few pages need it
+
         steps = np.array_split(order, int(np.clip(len(order) // ALIKE, 1, STEPS)))
         right = self.told_right
         clear = [float(self.told_score[step].mean()) for step in steps]
         shares = [(right[step].sum() + 1) / (len(step) + 2) for step in steps]
-        found: Array = np.interp(score, clear, np.maximum.accumulate(shares))
+        rising = isotonic_regression(shares, sample_weight=[len(step) for step in steps])
+        found: Array = np.interp(score, clear, rising)
         return found
 
     def confused(self) -> Counter[tuple[int, int]]:

@@ -8,6 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.app.explorer.conftest import documents
+from topiarist.app.explorer.pages import compare
 from topiarist.app.explorer.server import explorer
 from topiarist.files.collection import Collection
 from topiarist.files.recipe import Recipe
@@ -55,6 +56,22 @@ def test_all_labels_of_a_document_count(client, given, query):
         best = expected[row["label"], row["topic"]["id"]]
         assert row["share"] == pytest.approx(best / sizes[row["label"]])
         assert row["purity"] == pytest.approx(best / under[row["topic"]["id"]])
+
+
+def test_the_topic_with_most_of_a_label_may_be_one_that_is_not_drawn(client, monkeypatch):
+    whole = client.get("/compare.json").json()
+    monkeypatch.setattr(compare, "TOPICS", 2)
+    page = client.get("/compare.json").json()
+    assert (len(page["topics"]), page["topics_left_out"]) == (2, len(whole["topics"]) - 2)
+    assert page["sentence"] == whole["sentence"]
+    told = ("label", "topic", "share", "purity", "both")
+    assert [{name: row[name] for name in told} for row in page["rows"]] == [
+        {name: row[name] for name in told} for row in whole["rows"]
+    ]
+    places = [[topic["id"] for topic in whole["topics"]].index(topic["id"]) for topic in page["topics"]]
+    for row, before in zip(page["rows"], whole["rows"], strict=True):
+        assert row["counts"] == [before["counts"][place] for place in places]
+    assert {row["topic"]["id"] for row in page["rows"]} - {topic["id"] for topic in page["topics"]}
 
 
 def test_a_square_leads_to_the_documents_that_it_counts(client):

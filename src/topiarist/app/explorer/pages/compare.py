@@ -29,7 +29,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class LabelRow:
-    """A label: its documents, the topic that has most of them, and its documents in every topic."""
+    """A label: its documents, the topic of all that has most of them, and its documents in every topic shown."""
 
     label: str
     documents: int
@@ -92,26 +92,26 @@ def load(view: View, ask: Ask) -> ComparePage:
     known = labelled(view)
     if not len(known.rows):
         return ComparePage("No document of this collection has a label.", "", (), (), (), None, 0, 0)
-    nodes, hidden = _columns(view, ask.level)
+    every_node, shown = _columns(view, ask.level)
     owner = np.full(len(view.tree), -1, np.int64)
-    for column, node in enumerate(nodes):
+    for column, node in enumerate(every_node):
         owner[[node, *view.tree.descendants(node)]] = column
     documents = np.unique(known.rows)
-    every = np.bincount(owner[view.homes[documents]] + 1, minlength=len(nodes) + 1)[1:]
+    every = np.bincount(owner[view.homes[documents]] + 1, minlength=len(every_node) + 1)[1:]
     chosen = known.largest
-    table = _table(view, known, chosen, owner, len(nodes))
-    rows = tuple(_row(view, known, code, table[place], nodes, every) for place, code in enumerate(chosen))
+    table = _table(view, known, chosen, owner, len(every_node))
+    rows = tuple(_row(view, known, code, table[place], every_node, every, shown) for place, code in enumerate(chosen))
     agreement = view.collection.description.facts.get("agreement")
     said = "" if agreement is None else (
         f" Their agreement is {agreement:.2f} of 1 (normalised mutual information of first labels and last topics)."
     )  # fmt: skip
     return ComparePage(
         f"{counted(len(known.names), 'label')} of {counted(len(documents), 'document')} against "
-        f"{counted(len(nodes) + hidden, 'topic')}.{said}",
-        _several(known, len(documents)), rows, tuple(topic_line(view, node) for node in nodes),
+        f"{counted(len(every_node), 'topic')}.{said}",
+        _several(known, len(documents)), rows, tuple(topic_line(view, every_node[column]) for column in shown),
         tuple(Choice(f"level {level}" if level else "last topics", addresses.compare(level),
                      level == ask.level) for level in (None, *range(1, min(view.tree.depth, 5) + 1))),
-        agreement, max(0, len(known.names) - LABELS), hidden,
+        agreement, max(0, len(known.names) - LABELS), len(every_node) - len(shown),
     )  # fmt: skip
 
 
@@ -124,15 +124,15 @@ def _several(known: Labelled, documents: int) -> str:
     return f"{several:,} of {counted(documents, 'labelled document')} {have} of them."
 
 
-def _columns(view: View, level: int | None) -> tuple[list[int], int]:
-    """The topics to compare with, in the order of the tree; and how many are too small to be among them."""
+def _columns(view: View, level: int | None) -> tuple[list[int], list[int]]:
+    """The topics to compare with, in the order of the tree; and the places of those that are large enough to draw."""
     depths, deepest = view.tree.depths, view.tree.depth if level is None else level
     ordered = [
         node for node in view.ordered()
         if depths[node] <= deepest and (view.tree.is_leaf(node) or depths[node] == level)
     ]  # fmt: skip
-    best = set(sorted(ordered, key=lambda node: -view.sizes[node])[:TOPICS])
-    return [node for node in ordered if node in best], len(ordered) - len(best)
+    best = sorted(range(len(ordered)), key=lambda place: -view.sizes[ordered[place]])[:TOPICS]
+    return ordered, sorted(best)
 
 
 def _table(view: View, known: Labelled, chosen: list[int], owner: Ints, n: int) -> Any:
@@ -144,11 +144,14 @@ def _table(view: View, known: Labelled, chosen: list[int], owner: Ints, n: int) 
     return np.bincount(rows[kept] * n + columns[kept], minlength=len(chosen) * n).reshape(len(chosen), n)
 
 
-def _row(view: View, known: Labelled, code: int, found: Any, nodes: list[int], every: Any) -> LabelRow:
+def _row(
+    view: View, known: Labelled, code: int, found: Any, nodes: list[int], every: Any, shown: list[int]
+) -> LabelRow:
+    """The topic with most of a label is sought among all; its documents are told for those that are shown."""
     best, label, size = int(found.argmax()), known.names[code], int(known.sizes[code])
     topic = topic_line(view, nodes[best])
     return LabelRow(
         label, size, addresses.labelled(label), topic, float(found[best] / size),
-        float(found[best] / max(every[best], 1)), addresses.labelled(label, topic.id), tuple(found.tolist()),
-        tuple((found / size).round(4).tolist()),
+        float(found[best] / max(every[best], 1)), addresses.labelled(label, topic.id), tuple(found[shown].tolist()),
+        tuple((found[shown] / size).round(4).tolist()),
     )  # fmt: skip

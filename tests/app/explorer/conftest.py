@@ -10,26 +10,14 @@ import time
 import pytest
 import uvicorn
 
+from tests.app.explorer.labelled import client, folder_of, many, several, single  # noqa: F401
+from tests.app.explorer.words import GENERAL, HEADINGS, TOPICS
 from topiarist.app.explorer.server import explorer
 from topiarist.files.collection import Collection
 from topiarist.files.learning import learn
 from topiarist.files.recipe import Recipe
 from topiarist.text.documents import Document
 
-HEADINGS = {
-    "law": "court judge lawyer justice ruling hearing prosecutor statute witness evidence",
-    "sport": "match season league coach victory defeat stadium referee champion score",
-    "energy": "price output market demand supply minister export plant power quota",
-}
-TOPICS = {
-    "law/bail": "bail custody release surety bond suspect remand curfew",
-    "law/appeal": "appeal verdict overturn precedent tribunal supreme petition dissent",
-    "sport/football": "football goal striker penalty defender keeper transfer header",
-    "sport/tennis": "tennis serve racket tournament ace volley backhand deuce",
-    "energy/oil": "oil barrel crude refinery pipeline drilling opec tanker",
-    "energy/solar": "solar panel grid battery inverter roof subsidy module",
-}
-GENERAL = ["the", "and", "that", "with", "said", "year", "people", "time", "new", "report", "week", "day"]
 HOSTILE = (
     "<script>window.hacked = 1</script>",
     '"><img src=x onerror="window.hacked = 1">',

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,7 @@ class HeldOut:
     told_score: Array
     groups: Array  # (n, levels) where documents have one label; else (n, 0)
     certainty: Array
+    judged: Array = field(default_factory=lambda: np.zeros(1, np.int64))  # the judgement made last before; older: none
 
     @cached_property
     def told_right(self) -> Array:
@@ -114,8 +115,12 @@ def held_out(
     labelled: Mapping[str, int],
     *,
     by_table: bool = False,
+    judged: int = 0,
 ) -> HeldOut:
-    """What documents have and got; ``told`` and ``best`` are those of ``categories.Told``."""
+    """What documents have and got; ``told`` and ``best`` are those of ``categories.Told``.
+
+    ``judged``: the number of the newest judgement that was learned from.
+    """
     number = {name: place for place, name in enumerate(names)}
     have = [(place, number[name]) for place, own in enumerate(right) for name in own if name in number]
     groups, certainty = best if best is not None else (np.empty((len(rows), 0)), np.empty((len(rows), 0)))
@@ -124,12 +129,13 @@ def held_out(
         np.asarray(rows, np.int64), np.array([place for place, _ in have], np.int64),
         np.array([label for _, label in have], np.int64), told[0].astype(np.int64), told[1].astype(np.int64),
         told[2].astype(np.float32), told[3].astype(np.float32), groups.astype(np.int32), certainty.astype(np.float32),
+        np.array([judged], np.int64),
     )  # fmt: skip
 
 
 def write_held_out(folder: Path, held: HeldOut) -> None:
     """Beside the model that it is of."""
-    write_tensors(folder / ARRAYS, {field.name: getattr(held, field.name) for field in fields(HeldOut)})
+    write_tensors(folder / ARRAYS, {one.name: getattr(held, one.name) for one in fields(HeldOut)})
 
 
 def read_held_out(folder: Path) -> HeldOut | None:
@@ -137,7 +143,8 @@ def read_held_out(folder: Path) -> HeldOut | None:
     if not (folder / ARRAYS).exists():
         return None
     arrays = map_tensors(folder / ARRAYS)
+    known = [one.name for one in fields(HeldOut) if one.name in arrays or one.default_factory is MISSING]
     try:
-        return HeldOut(**{field.name: arrays[field.name] for field in fields(HeldOut)})
+        return HeldOut(**{name: arrays[name] for name in known})
     except KeyError as error:
         raise DamagedError(f"{folder / ARRAYS} is damaged: there is no {error}", hint="topiarist check") from error

@@ -77,6 +77,7 @@ def learn(
     """
     collection.refresh()
     seen = collection.generation.folder, len(collection)  # what the model is of; it takes long to fit
+    judged = Judgements(collection.generation.database).last_number()
     rows, given, left_out = _labelled(collection, labels)
     several = max(map(len, given)) > 1 if several is None else several
     given = given if several else [one[:1] for one in given]
@@ -95,7 +96,9 @@ def learn(
     if trial is not None:
         quality = _judged(quality, right, _names(final, told, len(judging)))
     sizes = Counter(name for names in given for name in set(names))
-    held = held_out(final.names, rows[judging], right, told.plain, told.best, sizes, by_table=labels is not None)
+    held = held_out(
+        final.names, rows[judging], right, told.plain, told.best, sizes, by_table=labels is not None, judged=judged
+    )
     every = spread(len(collection))
     final = replace(final, held=held, known=(every, final.read(counts[every])))
     with collection.folder.writing() as generation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -15,7 +16,7 @@ from topiarist.app.explorer.pages.category_filing import STEPS, Filing, filing, 
 from topiarist.app.explorer.values import Choice, counted
 from topiarist.app.explorer.view import View
 from topiarist.files.categories import Categories
-from topiarist.files.judgements import Judgements
+from topiarist.files.judgements import Judgement, Judgements
 
 CONFUSED = 3
 MANY = 300  # categories; more are typed, not chosen from a list
@@ -115,7 +116,7 @@ def load(view: View, ask: Ask) -> CategoriesPage:
     return CategoriesPage(
         listed.sentence if listed else _sentence(categories, made), True, categories.several, made.seen,
         _notes(view, made),
-        () if listed else _rows(made, _labelled(categories, made, first, now), first, rho), every, found,
+        () if listed else _rows(made, _labelled(view, made, now), first, rho), every, found,
         () if found is None else _places(made, rho), ask.label, listed, names if listed else (), len(names) > MANY,
         done_of(view, ask.done), "",
     )  # fmt: skip
@@ -144,18 +145,25 @@ def label_counts(view: View) -> tuple[Counter[str], Counter[str]]:
 
     number, first = view.remembered("label counts", counts)
     now = first.copy()
-    for one in judgements.since(number):
-        now.subtract(set(one.before))
-        now.update(set(one.after))
+    _judge(now, judgements.since(number))
     return first, now
 
 
-def _labelled(categories: Categories, made: Filing, first: Counter[str], now: Counter[str]) -> dict[str, int]:
+def _judge(counts: Counter[str], judged: Iterable[Judgement]) -> None:
+    """Count the labels that people took away and gave."""
+    for one in judged:
+        counts.subtract(set(one.before))
+        counts.update(set(one.after))
+
+
+def _labelled(view: View, made: Filing, now: Counter[str]) -> dict[str, int]:
     """Documents of each category; those of a table that was learned from are not kept with the documents."""
-    if not made.basis.by_table[0]:
-        return {name: now[name] for name in categories.names}
-    known = dict(zip(categories.names, made.basis.labelled.tolist(), strict=True))
-    return {name: known[name] + now[name] - first[name] for name in categories.names}
+    names, basis = made.categories.names, made.basis
+    if not basis.by_table[0]:
+        return {name: now[name] for name in names}
+    known = Counter(dict(zip(names, basis.labelled.tolist(), strict=True)))
+    _judge(known, Judgements(view.collection.generation.database).since(int(basis.judged[0])))
+    return {name: known[name] for name in names}
 
 
 def _sentence(categories: Categories, made: Filing) -> str:
@@ -193,9 +201,11 @@ def _notes(view: View, made: Filing) -> tuple[str, ...]:
 
 
 def _has_several(view: View) -> bool:
-    """Whether any document came with more than one label."""
-    sql = "SELECT 1 FROM labels WHERE place = 1 LIMIT 1"
-    return view.remembered("several labels", lambda: view.collection.generation.database.one(sql) is not None)
+    """Whether any document has more than one label."""
+    sql, database = "SELECT 1 FROM labels WHERE place = 1 LIMIT 1", view.collection.generation.database
+    return view.remembered(
+        ("several labels", Judgements(database).last_number()), lambda: database.one(sql) is not None
+    )
 
 
 def _rows(made: Filing, labelled: dict[str, int], first: Counter[str], rho: float) -> tuple[CategoryRow, ...]:

@@ -143,10 +143,13 @@ def judged_rows(view: View) -> Array:
 
 
 def labelled_rows(view: View) -> Array:
-    """The documents that came with a label; what people have judged since is known to ``judged_rows``."""
+    """The documents that have a label; asked again after somebody has judged one."""
     sql = "SELECT DISTINCT row FROM labels"
     database = view.collection.generation.database
-    return view.remembered("labelled rows", lambda: np.array([row for (row,) in database.all(sql)], np.int64))
+    return view.remembered(
+        ("labelled rows", Judgements(database).last_number()),
+        lambda: np.array([row for (row,) in database.all(sql)], np.int64),
+    )
 
 
 def done_of(view: View, number: int | None) -> Done | None:

@@ -14,6 +14,7 @@ import numpy as np
 from topiarist.app.explorer.view import View
 from topiarist.files.categories import Categories
 from topiarist.files.heldout import HeldOut, held_out
+from topiarist.files.judgements import Judgements
 from topiarist.files.told import MOST, Told, spread
 
 Array = np.ndarray[Any, Any]
@@ -104,27 +105,36 @@ def certainty_of(categories: Categories, basis: HeldOut, share: Array, score: Ar
     return share.astype(np.float32)
 
 
-_known: OrderedDict[tuple[int, int], Filing] = OrderedDict()
+_known: OrderedDict[tuple[int, int, int], Filing] = OrderedDict()
 _lock = threading.Lock()
 
 
 def filing(view: View, categories: Categories) -> Filing:
-    """The documents of a collection with their categories; worked out once for a model, whatever the tree becomes."""
-    key = id(categories.model), view.n_docs  # what is remembered holds the model, so that no other has its number
+    """The documents of a collection with their categories; worked out once for a model, whatever the tree becomes.
+
+    Where it is judged by labels that documents have now, that is done again after somebody has judged one.
+    """
+    seen = categories.held is None or not len(categories.held.rows)
+    number = Judgements(view.collection.generation.database).last_number() if seen else 0
+    # what is remembered holds the model, so that no other has its number
+    key = id(categories.model), view.n_docs, number
     with _lock:
         if key not in _known:
-            _known[key] = _made(view, categories)
+            earlier = next((one for one in _known if one[:2] == key[:2]), None)
+            _known[key] = _made(view, categories, None if earlier is None else _known.pop(earlier).told)
         _known.move_to_end(key)
         while len(_known) > KEPT:
             _known.popitem(last=False)
         return _known[key]
 
 
-def _made(view: View, categories: Categories) -> Filing:
+def _made(view: View, categories: Categories, read: Told | None = None) -> Filing:
+    """``read``: what the model tells of these documents, if that is known already."""
     rows, known = spread(view.n_docs, JUDGED), categories.known
     fits = known is not None and np.array_equal(known[0], rows)  # no document was added since
-    told = known[1] if known is not None and fits else categories.read(view.collection.counts[rows])
-    basis = categories.held
+    if read is None:
+        read = known[1] if known is not None and fits else categories.read(view.collection.counts[rows])
+    told, basis = read, categories.held
     seen = basis is None or not len(basis.rows)
     if seen:
         basis = _by_seen(view, categories, rows, told, basis)
@@ -146,7 +156,7 @@ def _by_seen(view: View, categories: Categories, rows: Array, told: Told, kept: 
     return held_out(
         categories.names, rows[have], [own for own in right if own],
         (number[told.place[of]], told.label[of], told.share[of], told.score[of]), best, sizes,
-        by_table=kept is not None and bool(kept.by_table[0]),
+        by_table=kept is not None and bool(kept.by_table[0]), judged=0 if kept is None else int(kept.judged[0]),
     )  # fmt: skip
 
 

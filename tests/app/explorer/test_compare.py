@@ -11,7 +11,9 @@ from tests.app.explorer.conftest import documents
 from topiarist.app.explorer.pages import compare
 from topiarist.app.explorer.server import explorer
 from topiarist.files.collection import Collection
+from topiarist.files.judgements import MOVE, Judgements
 from topiarist.files.recipe import Recipe
+from topiarist.tasks.shape.edits import Merge
 from topiarist.text.documents import Document
 
 
@@ -88,3 +90,22 @@ def test_the_page_says_that_a_document_may_count_twice(client, folder):
     assert "count under each of them" in client.get("/compare").text
     single = TestClient(explorer(folder), base_url="http://127.0.0.1")
     assert single.get("/compare.json").json()["several"] == ""
+
+
+def test_agreement_is_that_of_the_fit_until_labels_or_topics_change(copied):
+    client = TestClient(explorer(copied), base_url="http://127.0.0.1")
+    view = client.app.state.desk.view()
+    fitted = view.collection.description.facts["agreement"]
+    assert client.get("/compare.json").json()["agreement"] == pytest.approx(fitted)
+    with Collection.open(copied) as collection, collection.folder.writing() as generation:
+        for row in range(0, 120, 2):
+            Judgements(generation.database).judge(row, MOVE, ["law/bail"], expected=0)
+    judged = client.get("/compare.json").json()
+    assert judged["agreement"] < fitted - 0.1
+    assert f"agreement is {judged['agreement']:.2f} of 1" in judged["sentence"]
+    figures = {one["name"]: one["value"] for one in client.get("/model.json").json()["figures"]}
+    assert figures["agreement with labels"] == f"{judged['agreement']:.2f}"
+    with Collection.open(copied) as collection:
+        one, two = (collection.outline.topics[leaf] for leaf in collection.outline.tree.leaves[:2])
+        collection.shape([Merge((one, two))], refit=False)
+    assert client.get("/compare.json").json()["agreement"] != pytest.approx(judged["agreement"])

@@ -11,6 +11,7 @@ from fastapi import Query
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.values import Choice, TopicLine, counted, topic_line
 from topiarist.app.explorer.view import View
+from topiarist.counts.validation import Csr
 from topiarist.files.judgements import Judgements
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -87,6 +88,35 @@ def labelled(view: View) -> Labelled:
     return view.remembered(("all labels", Judgements(database).last_number()), read)
 
 
+def agreement_of(view: View) -> float | None:
+    """Normalised mutual information of the first labels that documents have now, and their last topics as they are now.
+
+    None where there are not two labels to tell apart.
+    """
+    database = view.collection.generation.database
+
+    def made() -> float | None:
+        found = database.all("SELECT row, label FROM labels WHERE place = 0 AND row < ?", (view.n_docs,))
+        if len({label for _, label in found}) < 2:
+            return None
+        from sklearn.metrics import normalized_mutual_info_score
+
+        topics = np.array(view.shape.class_nodes)[_largest(view.collection.shares)]
+        return float(normalized_mutual_info_score([label for _, label in found], topics[[row for row, _ in found]]))
+
+    return view.remembered(("agreement", Judgements(database).last_number()), made)
+
+
+def _largest(shares: Csr) -> Ints:
+    """The column with the largest share of each row; the first where there is none, or several."""
+    lengths = np.diff(shares.indptr)
+    rows, found = np.repeat(np.arange(len(lengths)), lengths), np.zeros(len(lengths), np.int64)
+    order = np.lexsort((shares.indices, -shares.data, rows))
+    some = lengths > 0
+    found[some] = shares.indices[order[shares.indptr[:-1][some]]]
+    return found
+
+
 def load(view: View, ask: Ask) -> ComparePage:
     """Fill the page."""
     known = labelled(view)
@@ -101,7 +131,7 @@ def load(view: View, ask: Ask) -> ComparePage:
     chosen = known.largest
     table = _table(view, known, chosen, owner, len(every_node))
     rows = tuple(_row(view, known, code, table[place], every_node, every, shown) for place, code in enumerate(chosen))
-    agreement = view.collection.description.facts.get("agreement")
+    agreement = agreement_of(view)
     said = "" if agreement is None else (
         f" Their agreement is {agreement:.2f} of 1 (normalised mutual information of first labels and last topics)."
     )  # fmt: skip

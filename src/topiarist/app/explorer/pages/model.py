@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import Any
 
 from topiarist.app.explorer import addresses
+from topiarist.app.explorer.pages.compare import agreement_of
 from topiarist.app.explorer.values import Choice, counted, name_of
 from topiarist.app.explorer.view import View
 from topiarist.files import facts, log
@@ -174,10 +175,9 @@ def _figures(view: View, known: Any, same: bool) -> tuple[Figure, ...]:
         found.append(
             Figure("held-out perplexity", f"{perplexity:,.0f}", "on words the model had not seen; less is better")
         )
-    if known.get("agreement") is not None:
-        found.append(
-            Figure("agreement with labels", f"{known['agreement']:.2f}", "normalised mutual information, of 1")
-        )
+    agreement = agreement_of(view)
+    if agreement is not None:
+        found.append(Figure("agreement with labels", f"{agreement:.2f}", "normalised mutual information, of 1"))
     return tuple(found)
 
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 EDIT, REFIT, UNDO, LEARN = "edit", "refit", "undo", "learn"
 FITTED = "fitted"  # an edit has it that was fitted at once
+ITERATIONS, STOPPED = "iterations", "stopped"  # of a fit: how many, and why it ended
+INTERRUPTED = "interrupted"  # why, if somebody stopped it
 UNDOABLE = (EDIT, REFIT, LEARN)
 
 
@@ -81,10 +83,10 @@ def shape(
         collection.refresh()
         _check_expected(collection, expected)
         outline = _applied(collection, edits)
-        state, parts = replace(collection.state, shape=outline), list[Part]()
+        state, parts, known = replace(collection.state, shape=outline), list[Part](), dict[str, Any]()
         fits = refit and (outline.pending or not edits)
         if fits:
-            state, parts = fitted(collection, generation, outline, verbose=verbose, watching=watching)
+            state, parts, known = fitted(collection, generation, outline, verbose=verbose, watching=watching)
         else:
             if outline.titles != collection.outline.titles:
                 state = replace(state, shape=labelled(outline, collection.description))
@@ -92,7 +94,7 @@ def shape(
                 state, parts = _held(collection, generation, state)
         body: dict[str, Any] = {"edits": [to_entry(one) for one in edits], "topics": _meant(collection.outline, edits)}
         if fits:
-            body[FITTED] = True
+            body |= {FITTED: True, **known}
         log.record(generation.database, EDIT if edits else REFIT, body, state.to_dict(), parts=parts)
     collection.refresh()
 
@@ -150,7 +152,7 @@ def told(entry: log.Edit, *, numbers: bool = True) -> str:
         return f"undo of {entry.body['edit']}"
     if entry.kind != EDIT:
         added = f"{entry.body.get('documents', 0):,} documents added"
-        known = {"grow": "grown", "add": added, LEARN: "categories learned", REFIT: "fitted again"}
+        known = {"grow": "grown", "add": added, LEARN: "categories learned", REFIT: _fit_told(entry)}
         return known.get(entry.kind, entry.kind)
     meant = entry.body.get("topics") or [{}] * len(entry.body["edits"])
     says = to_words if numbers else to_sentence
@@ -167,6 +169,16 @@ def in_words(database: Database, entry: log.Edit) -> str:
     number = entry.body["edit"]
     taken = [one for one in log.history(database, until=number + 1, limit=1) if one.number == number]
     return f"undo: {told(taken[0], numbers=False)}" if taken else "undo"
+
+
+def stopped_after(entry: log.Edit) -> int | None:
+    """After how many iterations somebody stopped a fit; None if it went to its end."""
+    return int(entry.body[ITERATIONS]) if entry.body.get(STOPPED) == INTERRUPTED else None
+
+
+def _fit_told(entry: log.Edit) -> str:
+    steps = stopped_after(entry)
+    return "fitted again" if steps is None else f"fitted again, stopped after {steps} iteration{'s' * (steps != 1)}"
 
 
 def _names(meant: Mapping[str, Any]) -> dict[str, str]:
@@ -204,8 +216,8 @@ def fitted(
     *,
     verbose: bool = False,
     watching: Watching | None = None,
-) -> tuple[State, list[Part]]:
-    """The state after a fit of the shaped tree, and the parts that are new in it."""
+) -> tuple[State, list[Part], dict[str, Any]]:
+    """The state after a fit of the shaped tree, the parts that are new in it, and how the fit ended."""
     crown, counts = collection.crown, collection.counts
     ids = collection.documents.ids()
     begun = start(shape, crown.class_nodes, collection.shares, counts, {name: row for row, name in enumerate(ids)})
@@ -229,7 +241,7 @@ def fitted(
     fresh = replace(shape, class_topics=class_topics, node_topics=shape.topics, grafted=frozenset(), pending=False)
     state = replace(collection.state, shape=labelled(fresh, description))
     state = state.with_part(TREE, tree.name).with_pieces(SHARES, [rows.name]).with_part(SEARCH, search.name)
-    return state, [tree.part, rows.part, search]
+    return state, [tree.part, rows.part, search], {ITERATIONS: int(model.n_iter_), STOPPED: model.stopped_}
 
 
 def _with_pins(shares: Csr, begun: Start) -> Csr:

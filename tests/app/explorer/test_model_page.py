@@ -12,6 +12,8 @@ from topiarist.app.explorer.server import explorer
 from topiarist.app.explorer.view import View
 from topiarist.files import facts
 from topiarist.files.collection import Collection
+from topiarist.files.shaping import shape, undo
+from topiarist.tasks.progress import Watching
 from topiarist.tasks.shape.edits import Merge
 from topiarist.text.documents import Problem
 
@@ -64,6 +66,47 @@ def test_topics_of_the_same_words_are_named_with_a_way_to_merge_them(view):
     assert warned.text == f"Two topics share {n} of {n} words: consider merging them."
     assert [choice.name for choice in warned.topics] == [view.names[one], view.names[two]]
     assert "edit=merge" in warned.address
+
+
+class Stopper(Watching):
+    """Stops a fit after some steps."""
+
+    def __init__(self, steps):
+        self.steps = steps
+
+    def step(self, done, about):
+        if done >= self.steps:
+            raise KeyboardInterrupt
+
+
+def test_a_fit_that_was_stopped_is_said_to_be_until_it_is_fitted_again(copied):
+    said = "The last fit was stopped after 1 iteration: fit again for a better tree."
+    with Collection.open(copied) as collection:
+        topics = [collection.outline.topics[leaf] for leaf in collection.outline.tree.leaves[:2]]
+        shape(collection, [Merge(tuple(topics))], refit=False)
+        assert not [one for one in model.load(View(collection), model.Ask()).warnings if one.posts]
+        shape(collection, (), watching=Stopper(1))
+        page = model.load(View(collection), model.Ask())
+        assert page.warnings[0] == model.Warned(said, (), "/refit", "Fit again", True)
+        assert page.history[0].what == "fitted again, stopped after 1 iteration"
+        for read_only in (False, True):
+            with TestClient(explorer(copied, read_only=read_only), base_url="http://127.0.0.1") as client:
+                text = client.get("/model").text
+            assert said in text
+            assert ("<button>Fit again</button>" in text) != read_only
+        shape(collection, ())
+        page = model.load(View(collection), model.Ask())
+        assert not [one for one in page.warnings if one.posts]
+        assert page.history[0].what == "fitted again"
+        undo(collection)
+        assert model.load(View(collection), model.Ask()).warnings[0].text == said
+
+
+def test_words_that_do_not_go_together_are_warned_of(view):
+    assert not [one for one in model.load(view, model.Ask()).warnings if "coherence" in one.text]
+    nodes = tuple(replace(node, coherence=0.04) for node in view.collection.tree.nodes)
+    vars(view.collection)["tree"] = replace(view.collection.tree, nodes=nodes)
+    assert "hardly go together (coherence 0.04)" in model.load(view, model.Ask()).warnings[0].text
 
 
 def test_what_was_not_read_is_told_with_its_reason(copied):

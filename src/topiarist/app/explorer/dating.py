@@ -8,33 +8,34 @@ from datetime import UTC, datetime
 from topiarist.app.explorer.view import View
 from topiarist.files import log
 from topiarist.files.adding import ADD
-from topiarist.files.shaping import FITTED, REFIT, UNDO
+from topiarist.files.shaping import FITTED, REFIT, UNDO, stopped_after
 
 FITS = ("grow", REFIT)
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """The last fit that holds, and how many documents were added since."""
+    """The last fit that holds, how many documents were added since, and after how many rounds it was stopped."""
 
     time: str
     arrived: int
+    stopped: int | None = None  # None: it went to its end
 
 
 def fitted(view: View) -> Fitted:
     """When the tree that is shown was fitted."""
 
     def made() -> Fitted:
-        arrived, undone, time = 0, set(), ""
+        arrived, undone, time, stopped = 0, set(), "", None
         for entry in log.walk(view.collection.generation.database):
             if entry.kind == UNDO:
                 undone.add(entry.body["edit"])
             elif entry.kind == ADD:
                 arrived += int(entry.body.get("documents", 0))
             elif entry.number not in undone and (entry.kind in FITS or entry.body.get(FITTED)):
-                time = entry.time
+                time, stopped = entry.time, stopped_after(entry)
                 break
-        return Fitted(time, arrived)
+        return Fitted(time, arrived, stopped)
 
     return view.remembered("fitted", made)
 

@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import Any
 
 from topiarist.app.explorer import addresses
+from topiarist.app.explorer.dating import fitted
 from topiarist.app.explorer.pages.compare import agreement_of
 from topiarist.app.explorer.values import Choice, counted, name_of
 from topiarist.app.explorer.view import View
@@ -20,6 +21,7 @@ KINDS = {
     "cam": "a cluster-abstraction model", "hplsa": "a hierarchical probabilistic semantic model",
     "ggm": "a mixture of Gaussians with its hierarchy", "labels": "a categoriser of given labels",
 }  # fmt: skip
+INCOHERENT = 0.05  # words of topics that hang together less are hard to make sense of
 SHARED, OF, FEWEST = 0.6, 20, 5  # of their first words, of how many, and of how few, to say that two topics are alike
 PROBLEMS, EDITS = 20, 20
 WARNINGS, STEPS = 20, 100  # to be read, and to be drawn
@@ -60,6 +62,7 @@ class Warned:
     topics: tuple[Choice, ...]
     address: str
     action: str
+    posts: bool = False  # a button that does it, not a link that leads there
 
 
 @dataclass(frozen=True)
@@ -153,10 +156,8 @@ def _objective(view: View) -> tuple[tuple[int, float], ...]:
 
 
 def _figures(view: View, known: Any, same: bool) -> tuple[Figure, ...]:
-    tree, vocabulary = view.collection.tree, view.collection.counting.vocabulary
-    nodes = [node for place, node in enumerate(tree.nodes) if place != view.tree.root and node.words]
-    words = [word for node in nodes for word in node.words[:10]]
-    coherence = sum(node.coherence for node in nodes) / max(len(nodes), 1)
+    vocabulary, coherence = view.collection.counting.vocabulary, _coherence(view)
+    words = [word for node in _below(view) for word in node.words[:10]]
     hard = view.hard_sizes[view.tree.root]
     found = [
         Figure("documents", f"{view.n_docs:,}", f"{known.get('n_tokens', 0):,} words"),
@@ -181,6 +182,17 @@ def _figures(view: View, known: Any, same: bool) -> tuple[Figure, ...]:
     return tuple(found)
 
 
+def _below(view: View) -> list[Any]:
+    """The topics below the root that have words."""
+    nodes = view.collection.tree.nodes
+    return [node for place, node in enumerate(nodes) if place != view.tree.root and node.words]
+
+
+def _coherence(view: View) -> float:
+    nodes = _below(view)
+    return sum(node.coherence for node in nodes) / max(len(nodes), 1)
+
+
 def _curve(known: Any) -> tuple[Point, ...]:
     curve = known.get("curve")
     if not curve:
@@ -190,8 +202,17 @@ def _curve(known: Any) -> tuple[Point, ...]:
 
 
 def _warnings(view: View) -> tuple[Warned, ...]:
-    """What looks wrong: topics of the same words, empty topics, too many documents that are hard to place."""
-    nodes, found = view.collection.tree.nodes, []
+    """What looks wrong with the fit, with topics and their words, or with where documents lie."""
+    nodes, found, steps = view.collection.tree.nodes, [], fitted(view).stopped
+    if steps is not None:
+        text = f"The last fit was stopped after {counted(steps, 'iteration')}: fit again for a better tree."
+        found.append(Warned(text, (), "/refit", "Fit again", True))
+    if _below(view) and _coherence(view) < INCOHERENT:
+        text = (
+            f"The words of topics hardly go together (coherence {_coherence(view):.2f}): there may be too many topics, "
+            "texts that are too short, or words among them that say nothing."
+        )
+        found.append(Warned(text, (), addresses.home(), "Look at the topics"))
     sets = {leaf: set(nodes[leaf].words[:OF]) for leaf in view.tree.leaves}
     for common, of, one, two in view.remembered("alike", lambda: _alike(sets)):
         text = f"Two topics share {common} of {of} words: consider merging them."

@@ -12,6 +12,7 @@ from topiarist.app.explorer.server import explorer
 from topiarist.app.explorer.view import View
 from topiarist.files import facts
 from topiarist.files.collection import Collection
+from topiarist.files.recipe import Recipe
 from topiarist.files.shaping import shape, undo
 from topiarist.tasks.progress import Watching
 from topiarist.tasks.shape.edits import Merge
@@ -66,6 +67,17 @@ def test_topics_of_the_same_words_are_named_with_a_way_to_merge_them(view):
     assert warned.text == f"Two topics share {n} of {n} words: consider merging them."
     assert [choice.name for choice in warned.topics] == [view.names[one], view.names[two]]
     assert "edit=merge" in warned.address
+
+
+def test_the_model_is_called_by_what_was_fitted_last(tmp_path):
+    with Collection.grow(documents(120), tmp_path / "grown.topiary", Recipe(model="ggm", topics=4)) as collection:
+        assert model.load(View(collection), model.Ask()).sentence.startswith(
+            "A mixture of Gaussians with its hierarchy"
+        )
+        shape(collection, ())
+        after = model.load(View(collection), model.Ask()).sentence
+    assert after.startswith("A hierarchical mixture with ")
+    assert "fitted again" in after
 
 
 class Stopper(Watching):

@@ -17,9 +17,10 @@ from topiarist.files import facts, log
 from topiarist.files.shaping import in_words
 from topiarist.files.state import TREE
 
-KINDS = {
-    "cam": "a cluster-abstraction model", "hplsa": "a hierarchical probabilistic semantic model",
-    "ggm": "a mixture of Gaussians with its hierarchy", "labels": "a categoriser of given labels",
+KINDS = {  # by what was fitted last: a tree that was grown by one model may be fitted again by another
+    "CAM": "a cluster-abstraction model", "HPLSA": "a hierarchical probabilistic semantic model",
+    "GaussianTree": "a mixture of Gaussians with its hierarchy", "HierarchicalMixture": "a hierarchical mixture",
+    "HPLC": "a hierarchical probabilistic categoriser",
 }  # fmt: skip
 INCOHERENT = 0.05  # words of topics that hang together less are hard to make sense of
 SHARED, OF, FEWEST = 0.6, 20, 5  # of their first words, of how many, and of how few, to say that two topics are alike
@@ -103,7 +104,7 @@ def load(view: View, ask: Ask) -> ModelPage:
     collection = view.collection
     known, database = collection.description.facts, collection.generation.database
     entries, first = log.history(database, limit=EDITS), next(iter(log.history(database, kind="grow", limit=1)), None)
-    kind = KINDS.get(collection.state.model, collection.state.model)
+    kind = KINDS.get(type(collection.model).__name__, collection.state.model)
     grown, same = "" if first is None else first.time[:16].replace("T", " "), _as_grown(view, first)
     seed = collection.settings.get("recipe", {}).get("seed", 0)
     again = "" if same else " It was shaped and fitted again since then."

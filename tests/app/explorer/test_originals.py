@@ -1,5 +1,8 @@
 """The file that a document came from: the one that was recorded for it, as a download, or else its text."""
 
+import os
+import time
+
 import pytest
 from starlette.testclient import TestClient
 
@@ -54,6 +57,19 @@ def test_a_file_that_is_there_is_handed_out_as_it_is(client):
     assert "bail custody" in text.text
     assert "<script" not in text.text
     assert text.headers["content-type"].startswith("text/plain")
+
+
+def test_a_file_that_was_written_since_is_said_to_be(client, mail):
+    file = mail / "deep" / "3.txt"
+    assert not page(client, "mail/deep/3.txt")["file_changed"]
+    assert "changed since" not in client.get(addresses.document("mail/deep/3.txt")).text
+    file.write_text("something else")
+    os.utime(file, (time.time() + 60, time.time() + 60))
+    assert page(client, "mail/deep/3.txt")["file_changed"]
+    assert "Original file (changed since)" in client.get(addresses.document("mail/deep/3.txt")).text
+    assert not page(client, "mail/deep/4.txt")["file_changed"]
+    file.unlink()
+    assert not page(client, "mail/deep/3.txt")["file_changed"]
 
 
 def only_text(client, id):

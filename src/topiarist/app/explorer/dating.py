@@ -51,6 +51,16 @@ def grown_with(view: View) -> int:
     return view.remembered("grown with", made)
 
 
+def grown_at(view: View) -> float | None:
+    """When the collection was grown, in seconds since 1970; None if that is not known."""
+
+    def made() -> float | None:
+        grown = next(iter(log.history(view.collection.generation.database, kind="grow", limit=1)), None)
+        return None if grown is None else datetime.fromisoformat(grown.time).timestamp()
+
+    return view.remembered("grown at", made)
+
+
 def when(time: str, now: datetime | None = None) -> str:
     """A moment as people write it, where they are: 12 March, 14:02; with the year if that is another one."""
     try:

@@ -6,7 +6,7 @@ import os
 import stat
 from pathlib import Path
 
-from topiarist.app.explorer.dating import grown_with
+from topiarist.app.explorer.dating import grown_at, grown_with
 from topiarist.app.explorer.view import View
 from topiarist.files.growing import PLACES
 from topiarist.text.readers.kinds import kind_of
@@ -29,6 +29,17 @@ def original_of(view: View, row: int, source: str) -> Path | None:
         if (found == root or found.startswith(os.path.join(root, ""))) and os.path.isfile(found):
             return Path(found)
     return None
+
+
+def changed_since(view: View, row: int, source: str) -> bool:
+    """Whether the file of a document was written after the collection was grown: it may hold something else now."""
+    path, time = original_of(view, row, source), grown_at(view)
+    if path is None or time is None:
+        return False
+    try:
+        return int(path.stat().st_mtime) > time  # the log knows seconds
+    except OSError:
+        return False
 
 
 def is_one_document(source: str) -> bool:

@@ -10,7 +10,7 @@ from fastapi import Query
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.asking import StoppedError, in_time, understood
-from topiarist.app.explorer.originals import original_of
+from topiarist.app.explorer.originals import changed_since, original_of
 from topiarist.app.explorer.pages import topic as topic_page
 from topiarist.app.explorer.pages.coloured import MOST_WORDS, Coloured, Level, Listed, Piece, coloured
 from topiarist.app.explorer.pages.search import Reason, reasons
@@ -88,6 +88,7 @@ class DocumentPage:
     similar: tuple[Similar, ...]
     original: str  # its text, to keep
     file: str  # the file that it was read from, where that still lies
+    file_changed: bool  # it was written since the collection was grown
     previous: str
     next: str
     up: str
@@ -123,6 +124,7 @@ def load(view: View, ask: Ask) -> DocumentPage:
         painted.listed, painted.pieces, _parts(ask, painted), _ghosts(view, row, painted),
         _similar(view, document.id, row), addresses.original(document.id, text=1),
         addresses.original(document.id) if original_of(view, row, document.source) else "",
+        changed_since(view, row, document.source),
         previous, following, up, position,
         language if language.isalpha() else "", view.shape.topics[int(view.homes[row])],
     )  # fmt: skip

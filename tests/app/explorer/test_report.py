@@ -154,7 +154,7 @@ def test_packed_words_look_as_on_the_page_of_the_document(which, request, tmp_pa
         blocks = unpacked((tmp_path / "all.html").read_text("utf-8"))
         for row in range(0, view.n_docs, 7):
             first, block = next(one for one in reversed(blocks) if one[0] <= row)
-            text, runs = block["documents"][row - first][3:]
+            text, runs = block["documents"][row - first][3:5]
             here, told = 0, []
             for skip, length, look in zip(runs[::3], runs[1::3], runs[2::3], strict=True):
                 level, topic, unsure = block["looks"][look]
@@ -274,3 +274,14 @@ def test_hostile_documents_of_a_report_open_as_text(browser, hostile, tmp_path):
     assert page.evaluate("window.hacked") is None
     assert problems == []
     context.close()
+
+
+def test_of_a_long_text_the_legend_speaks_of_the_words_that_are_coloured(folder, tmp_path, page, monkeypatch):
+    said = page.locator("#reading-levels")
+    for most, of in ((5_000, "% of its counted words"), (10, "% of the counted words among the first 10")):
+        monkeypatch.setattr(embedding, "MOST_WORDS", most)
+        with Collection.open(folder) as collection:
+            write_report(collection, tmp_path / f"{most}.html", "all")
+        page.goto(f"file://{tmp_path}/{most}.html#doc-3")
+        page.wait_for_selector("#reading-levels li")
+        assert {line.partition("% ")[2] for line in said.inner_text().splitlines()} == {of.removeprefix("% ")}

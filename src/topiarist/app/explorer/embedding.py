@@ -60,7 +60,7 @@ def packed(view: View, tell: Tell | None = None) -> Iterator[Packed]:
             looks = _looks(view, row)
         text = document.text
         topic = view.shape.topics[int(view.homes[row])]
-        waiting.append([document.id, document.date[:10], topic, text, _runs(view, text, looks.of(row))])
+        waiting.append([document.id, document.date[:10], topic, text, *_runs(view, text, looks.of(row))])
         size += len(text)
         if size >= BLOCK:
             yield _pack(view, row + 1 - len(waiting), waiting)
@@ -90,21 +90,24 @@ def _code(node: Any, level: Any, unsure: Any) -> Any:
     return (node * (DEEPEST + 1) + np.minimum(level, DEEPEST)) * 2 + unsure
 
 
-def _runs(view: View, text: str, looks: dict[int, int]) -> list[int]:
-    """Signs to pass over, signs of a word, its look; and so on. Signs are counted as a browser counts them."""
+def _runs(view: View, text: str, looks: dict[int, int]) -> tuple[list[int], ...]:
+    """Signs to pass over, signs of a word, its look; and so on. Signs are counted as a browser counts them.
+
+    Of a text with too many words the first are told, and how many these are.
+    """
     wide = not text.isascii() and max(text) > "\uffff"
     runs: list[int] = []
     here = 0
     for number, (_, start, stop, column) in enumerate(tokens_of(view, text)):
         if number >= MOST_WORDS:
-            break
+            return runs, [MOST_WORDS]
         look = None if column is None else looks.get(column)
         if look is None or start < here:
             continue
         before, word = text[here:start], text[start:stop]
         runs += [_units(before), _units(word), look] if wide else [len(before), len(word), look]
         here = stop
-    return runs
+    return (runs,)
 
 
 def _units(text: str) -> int:

@@ -36,8 +36,8 @@ async function unpacked(row) {
     opened = { place, block: JSON.parse(await new Response(stream).text()) };
   }
   const { looks, documents } = opened.block;
-  const [id, date, topic, text, runs] = documents[row - Number(blocks[place].dataset.first)];
-  return { id, date, topic, text, runs, looks };
+  const [id, date, topic, text, runs, most] = documents[row - Number(blocks[place].dataset.first)];
+  return { id, date, topic, text, runs, looks, most };
 }
 
 const nameOf = (topic) => document.getElementById(`name-${topic}`)?.textContent ?? "";
@@ -67,13 +67,14 @@ function link(href, text) {
   return made;
 }
 
-function legend(list, levels, path) {
+function legend(list, levels, path, most) {
+  const of = most ? `the counted words among the first ${most[0].toLocaleString("en")}` : "its counted words";
   const total = levels.reduce((sum, number) => sum + number, 0);
   list.replaceChildren(...levels.map((number, level) => {
     const item = document.createElement("li"), swatch = document.createElement("span");
     swatch.className = `l${level} swatch`;
     swatch.textContent = `level ${level}`;
-    item.append(swatch, ` ${level ? path[level]?.textContent ?? "deeper" : "general"}, ${Math.round((100 * number) / total)} % of its counted words`);
+    item.append(swatch, ` ${level ? path[level]?.textContent ?? "deeper" : "general"}, ${Math.round((100 * number) / total)} % of ${of}`);
     return item;
   }).filter((item) => item));
 }
@@ -101,7 +102,7 @@ async function read(row) {
     const path = [...card.querySelectorAll(".crumbs a"), link(`#topic-${found.topic}`, nameOf(found.topic))];
     facts.append(found.date ? `${found.id} · ${found.date} · lies mostly under ` : `${found.id} · lies mostly under `);
     path.forEach((step, place) => facts.append(place ? " ▸ " : "", link(step.hash, step.textContent)));
-    legend(list, drawn(body, found), path);
+    legend(list, drawn(body, found), path, found.most);
     reading.scrollTop = 0;
   } catch {
     body.textContent = "This browser cannot unpack the text. Any browser of 2023 or later can.";

@@ -210,7 +210,7 @@ class Desk:
             return []
         kept = []
         for entry in log.history(view.collection.generation.database, limit=LOOKED_BACK):
-            if str(entry.after) == number and entry.kind != "undo":
+            if str(entry.after) == number:  # also by an undo: what was before it was seen as well
                 break
             kept.append(entry)
         return kept

@@ -61,13 +61,18 @@ def ask_of(body: Edited) -> shape.Ask:
 
 
 def _conflict(desk: Desk, view: View, asked: shape.Ask, body: Edited) -> conflicts.Conflict:
-    there = asked.topic is not None and asked.topic in view.shape.node_of
-    theirs = f"called {view.names[view.shape.node(asked.topic)]}" if there else "gone"  # type: ignore[arg-type]
-    where = addresses.topic(asked.topic) if there else addresses.home()  # type: ignore[arg-type]
+    """Both versions; what speaks of a topic that is gone cannot be applied any more."""
+    wanted = shape.edit_of(asked)
+    topic = asked.other if asked.topic is None else asked.topic  # a pin speaks of the one that it goes to
+    there = topic in view.shape.node_of
+    theirs = f"called {view.names[view.shape.node(topic)]}" if there else "gone"  # type: ignore[arg-type]
+    if topic is None:
+        theirs = "the tree after these steps"
+    can = all(said in view.shape.node_of for said in spoken_of(wanted))
     return conflicts.Conflict(
-        conflicts.title_of(view, body.state), conflicts.since(desk, view, body.state), theirs,
-        _worded(view, shape.edit_of(asked)), addresses.SHAPE, "Apply mine now", repeated(body, *VALUES), where,
-        view.mark,
+        conflicts.title_of(view, body.state), conflicts.since(desk, view, body.state), theirs, _worded(view, wanted),
+        addresses.SHAPE, "Apply mine now" if can else "", repeated(body, *VALUES),
+        addresses.topic(topic) if there else addresses.home(), view.mark,  # type: ignore[arg-type]
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 import html
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -62,6 +63,20 @@ def test_every_way_leaves_as_many_documents_as_it_says(client, query, by):
                 assert narrowed["total"] >= way["documents"]  # others are near enough when those are gone
             chips = narrowed["chips"]
             assert asked(client, chips[-1]["address"])["total"] == page["total"]
+
+
+def test_large_letters_are_small_ones_in_a_query_but_not_beside_it(client, tmp_path):
+    path = tmp_path / "mixed.topiary"
+    shutil.copytree(client.app.state.desk.folder, path)
+    with Collection.open(path) as collection, collection.folder.writing() as generation:
+        for row, tag in enumerate(('a"b', 'A"b', "plain", "Plain")):
+            Marks(generation.database).tag([row, row + 1], tag)
+    other = TestClient(explorer(str(path)), base_url="http://127.0.0.1")
+    (tags,) = (one for one in asked(other, addresses.search("-nothing"))["narrow"] if one["kind"] == "tag")
+    found = {way["name"]: way["documents"] for way in tags["ways"]}
+    assert found == {"to do": 80, "seen": 10, "Plain": 3, 'a"b': 2, 'A"b': 2}
+    for way in tags["ways"]:
+        assert asked(other, way["address"])["total"] == way["documents"], way
 
 
 def test_one_year_is_divided_into_months_and_one_month_into_nothing(client):

@@ -23,6 +23,8 @@ _OF = {
     "source": "SELECT source, count(*) FROM documents WHERE source <> '' AND {} GROUP BY 1",
     "tag": "SELECT min(tag), count(DISTINCT row) FROM tags WHERE {} GROUP BY tag COLLATE NOCASE",
     "label": "SELECT min(label), count(DISTINCT row) FROM labels WHERE {} GROUP BY label COLLATE NOCASE",
+    "exact tag": "SELECT tag, count(DISTINCT row) FROM tags WHERE {} GROUP BY tag",
+    "exact label": "SELECT label, count(DISTINCT row) FROM labels WHERE {} GROUP BY label",
 }
 SAID = {
     "topic": "under {}", "tag": "tagged {}", "label": "labelled {}", "type": "of type {}", "before": "before {}",
@@ -48,13 +50,19 @@ class Search:
 
     def with_condition(self, *conditions: Filter) -> str:
         """Narrowed: in the query where it can be typed there, else beside it; nothing where it cannot be said."""
-        known = parse(self.query)
-        typed = " ".join([known.read_as or self.query, *map(str, conditions)]).strip()
-        if len(typed) <= LONGEST and parse(typed).items == (*known.items, *conditions):
+        typed = self.typed(*conditions)
+        if typed is not None:
             return self.address(query=typed)
         (first, *_) = conditions
         beside = first.kind in ("tag", "label") and self.by is None  # what stands beside a query is looked up by words
         return self.address(**{first.kind: first.value}) if beside else ""
+
+    def typed(self, *conditions: Filter) -> str | None:
+        """The query with conditions in it; None where they cannot be typed."""
+        known = parse(self.query)
+        typed = " ".join([known.read_as or self.query, *map(str, conditions)]).strip()
+        fits = len(typed) <= LONGEST and parse(typed).items == (*known.items, *conditions)
+        return typed if fits else None
 
 
 @dataclass(frozen=True)
@@ -111,11 +119,19 @@ def narrowings(view: View, rows: Any, search: Search) -> tuple[Narrowing, ...]:
 
     known = view.collection.generation.database.kept(f"narrow {view.mark} {search}", counted)
     dates, times = _dates(known["date"])
-    kinds = {dates: times, "type": _types(known["source"]), "tag": known["tag"], "label": known["label"]}
+    kinds = {dates: times, "type": _types(known["source"])}
+    kinds |= {kind: _spelled(kind, known, search) for kind in ("tag", "label")}
     scale = len(rows) / len(looked)
     found = (_narrowing(kind, {one: n for one, n in known.items() if n < len(looked)}, scale, search)
              for kind, known in kinds.items())  # fmt: skip
     return tuple(one for one in found if one.ways)
+
+
+def _spelled(kind: str, known: dict[str, dict[str, int]], search: Search) -> dict[str, int]:
+    """Tags or labels as they are looked up: in a query large letters are small ones, beside it they are not."""
+    found = known[kind]
+    other = {name: number for name, number in known[f"exact {kind}"].items() if found.get(name) != number}
+    return found | {name: number for name, number in other.items() if search.typed(Filter(kind, name)) is None}
 
 
 def _narrowing(kind: str, known: dict[str, int], scale: float, search: Search) -> Narrowing:

@@ -24,6 +24,7 @@ from topiarist.app.explorer.values import STEP
 from topiarist.app.explorer.view import View
 from topiarist.files import finding
 from topiarist.files.csv import write_csv
+from topiarist.tasks.tables import BETWEEN
 from topiarist.text.documents import Document
 
 BATCH = 1_000
@@ -106,7 +107,10 @@ def _lines(view: View, rows: Any, kind: str) -> Iterator[str]:
         told = [_told(view, row, document) for row, document in zip(some, _many(view, some), strict=True)]
         if kind == "csv":
             yield _csv(
-                [[record[name] if name != "labels" else ", ".join(record[name]) for name in HEADER] for record in told]
+                [
+                    [record[name] if name != "labels" else BETWEEN.join(record[name]) for name in HEADER]
+                    for record in told
+                ]
             )
         elif kind == "jsonl":
             yield "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in told)

@@ -191,7 +191,7 @@ def _below(view: View) -> list[Any]:
 
 def _coherence(view: View) -> float:
     nodes = _below(view)
-    return sum(node.coherence for node in nodes) / max(len(nodes), 1)
+    return float(sum(node.coherence for node in nodes) / max(len(nodes), 1))
 
 
 def _curve(known: Any) -> tuple[Point, ...]:

@@ -177,6 +177,12 @@ def test_frequent_words_are_suggested_first(tmp_path):
     assert Index(database).suggest("abcdx") == ["abcde", "abcdf"]
 
 
+def test_misspelt_words_of_documents_are_not_suggested_where_a_usual_one_is_near(tmp_path):
+    database = Database.create(tmp_path / "d")
+    Documents(database).load(Document(str(place), "galaxies" if place else "galxies") for place in range(5))
+    assert Index(database).suggest("gallxies") == ["galaxies"]
+
+
 def test_words_are_folded_as_in_the_index(index):
     assert folded("ÉTALE") == "etale"
     assert index.suggest("CAFÈS") == ["cafe"]

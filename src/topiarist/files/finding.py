@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from topiarist.errors import UsageError
-from topiarist.files.fulltext import Index, Pieces
+from topiarist.files.fulltext import Index, Pieces, folded
 from topiarist.files.queries import Filter, Query, parse
 from topiarist.hierarchy.levels import deepest_certain, node_posterior
 from topiarist.tasks.placed import CERTAIN
@@ -137,14 +137,32 @@ def _by_words(collection: Collection, query: Query, allowed: Array | None, n: in
 def _said(index: Index, query: Query, total: int) -> dict[str, Any]:
     """What to say where little or nothing was found."""
     missing = index.missing(query)
-    near = tuple(dict.fromkeys(word for term in missing for word in index.suggest(term)))
+    unknown = dict.fromkeys(word for term in missing for word in term.split())
+    near = {word: index.suggest(word) for word in unknown if word in missing or index.missing(parse(word))}
     if missing:
         message = f"No document contains {', '.join(repr(word) for word in missing[:3])}."
     elif total:
         message = f"Only {total} document{'s' if total > 1 else ''} contain{'s' if total == 1 else ''} these words."
     else:
         message = "No document contains all of these words."
-    return {"message": message, "suggestions": near[:5]}
+    return {"message": message, "suggestions": _corrected(query, near)}
+
+
+def _corrected(query: Query, near: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """The whole query with known words in the place of unknown ones; those that resemble no known word are left out.
+
+    Where only one word is unknown, there are as many such queries as words that it may have been meant for.
+    """
+    if not any(near.values()):
+        return ()
+    first = {folded(word): (words or [""])[0] for word, words in near.items()}
+    if len(near) > 1:
+        return (str(query.with_words(lambda word: first.get(folded(word), word))),)
+    ((unknown, words),) = near.items()
+    return tuple(
+        str(query.with_words(lambda word, other=other: other if folded(word) == folded(unknown) else word))
+        for other in words
+    )
 
 
 def _by_meaning(
@@ -152,7 +170,7 @@ def _by_meaning(
 ) -> Found:
     words, allowed = _meant(collection, query, allowed)
     answer = collection.index.page(words, n, offset, by=by, allowed=allowed, why=why)
-    near = tuple(word for words in answer.suggestions.values() for word in words)
+    near = _corrected(query, {word: answer.suggestions.get(word, ()) for word in answer.unknown})
     said = _unknown(answer.unknown)
     if not answer.words:
         return Found((), 0, True, query.read_as, said or answer.message, near)

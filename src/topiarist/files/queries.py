@@ -11,7 +11,8 @@ Whatever makes no sense is left out, and ``read_as`` says how the rest was read.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from topiarist.text.readers.making import storable
 
@@ -99,6 +100,17 @@ class Query:
     def unwanted(self) -> str:
         """For FTS5: what must not be there."""
         return " OR ".join(term.match for term in self.terms if term.exclude)
+
+    def with_words(self, other: Callable[[str], str]) -> Query:
+        """The same query with other words; a word that becomes nothing is left out."""
+        items: list[Term | Filter] = []
+        for item in self.items:
+            if isinstance(item, Term) and not item.exclude:
+                words = " ".join(filter(None, map(other, item.words.split())))
+                items += [replace(item, words=words)] if words else []
+            else:
+                items.append(item)
+        return Query(tuple(items))
 
     def __str__(self) -> str:
         return " ".join(map(str, self.items))

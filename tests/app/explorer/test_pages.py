@@ -173,6 +173,13 @@ def test_a_misspelt_word_is_proposed(client):
     assert page["meaning"]
 
 
+def test_what_was_meant_keeps_the_rest_of_the_query(client):
+    page = client.get("/search.json?q=label:sport cuort footbal -opera&by=words").json()
+    (one,) = page["suggestions"]
+    assert one["name"] == "label:sport court football -opera"
+    assert one["address"] == addresses.search(one["name"])
+
+
 def test_an_open_quote_is_closed_and_that_is_said(client):
     assert client.get('/search.json?q="court').json()["read_as"] == '"court"'
 

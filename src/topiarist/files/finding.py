@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -155,14 +156,13 @@ def _corrected(query: Query, near: Mapping[str, Sequence[str]]) -> tuple[str, ..
     """
     if not any(near.values()):
         return ()
-    first = {folded(word): (words or [""])[0] for word, words in near.items()}
-    if len(near) > 1:
-        return (str(query.with_words(lambda word: first.get(folded(word), word))),)
-    ((unknown, words),) = near.items()
-    return tuple(
-        str(query.with_words(lambda word, other=other: other if folded(word) == folded(unknown) else word))
-        for other in words
-    )
+    many = max(map(len, near.values())) if len(near) == 1 else 1
+    meant = [{folded(word): words[place] if words else "" for word, words in near.items()} for place in range(many)]
+    return tuple(str(query.with_words(partial(_instead, known))) for known in meant)
+
+
+def _instead(known: Mapping[str, str], word: str) -> str:
+    return known.get(folded(word), word)
 
 
 def _by_meaning(

@@ -166,6 +166,16 @@ def test_a_search_lights_up_the_tree(client, view):
     assert page["also"]
 
 
+@pytest.mark.parametrize("by", ["meaning", "both"])
+def test_a_search_by_meaning_lights_up_the_tree_by_its_best_hits(client, view, by):
+    text = client.get(f"/search?q=racket&by={by}").text
+    assert "200 nearest / all" in text
+    below = client.get(f"/tree.json?q=racket&by={by}").json()["row"]
+    assert below["topic"]["matching"] == 200
+    nothing = client.get("/search?q=zzzzzz").text
+    assert nothing.count('class="unmatched"') == nothing.count("data-topic=")
+
+
 def test_a_misspelt_word_is_proposed(client):
     page = client.get("/search.json?q=footbal").json()
     assert page["total"] == 0

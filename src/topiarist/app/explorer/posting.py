@@ -125,5 +125,6 @@ def page_of(
     return rendering.render(
         template, page=value, frame=frame.frame(view, current, matching), root=request.app.state.root,
         here=here, token="" if desk.read_only else desk.token, read_only=desk.read_only, job=desk.strip(view),
-        undoable="" if desk.read_only else desk.undoable(view), query=getattr(value, "query", ""), version=__version__,
+        undoable="" if desk.read_only else desk.undoable(view), query=getattr(value, "query", ""),
+        by=getattr(value, "by", "words"), version=__version__,
     )  # fmt: skip

@@ -14,10 +14,23 @@ from topiarist.app.explorer.originals import original_of
 from topiarist.app.explorer.pages import topic as topic_page
 from topiarist.app.explorer.pages.coloured import MOST_WORDS, Coloured, Level, Listed, Piece, coloured
 from topiarist.app.explorer.pages.search import Reason, reasons
-from topiarist.app.explorer.values import PER_PAGE, Choice, DocumentLine, Place, Step, path_to, read_among, titled
+from topiarist.app.explorer.rendering import plain
+from topiarist.app.explorer.values import (
+    PER_PAGE,
+    Choice,
+    DocumentLine,
+    Pieces,
+    Place,
+    Step,
+    path_to,
+    read_among,
+    titled,
+)  # fmt: skip
 from topiarist.app.explorer.view import LEAST, View
 from topiarist.errors import UsageError
 from topiarist.files import finding
+from topiarist.files.queries import Query as Parsed
+from topiarist.files.spotting import cut, spots
 from topiarist.tasks.reading import ghost_words
 
 SIMILAR = 6
@@ -38,7 +51,7 @@ class Ask:
     at: Annotated[int, Query(ge=1, le=10_000_000, description="its place in the search")] = 1
     colour: Annotated[Literal["level", "topic", "none"], Query(description="colour words by this")] = "level"
     level: Annotated[int | None, Query(ge=0, le=1_000, description="only words of this level")] = None
-    part: Annotated[int, Query(ge=1, le=1_000_000, description="of a long document")] = 1
+    part: Annotated[int | None, Query(ge=1, le=1_000_000, description="of a long document")] = None
     underline: Annotated[bool, Query(description="say by lines and numbers too what colours say")] = True
 
 
@@ -65,6 +78,9 @@ class DocumentPage:
 
     id: str
     title: str
+    heading: Pieces  # the title, with what a search has found in it
+    query: str  # the search that it was opened from
+    by: str
     source: str
     date: str
     words: int
@@ -101,13 +117,17 @@ def load(view: View, ask: Ask) -> DocumentPage:
     collection = view.collection
     row = collection.documents.row_of(ask.id)
     document = collection.documents.get(row)
-    painted = coloured(view, row, document.text, by=ask.colour, only=ask.level, part=ask.part)
+    asked = Parsed() if ask.by == "meaning" else understood(ask.q)
+    painted = coloured(
+        view, row, document.text, by=ask.colour, only=ask.level, part=ask.part, found=spots(document.text, asked)
+    )
+    title = titled(document.title, document.id, " ".join(document.text[:200].split()))
     places, rest = _places(view, row)
     previous, following, up, position = _around(view, ask, row)
     pinned = view.shape.pins.get(document.id)
     language = collection.settings.get("language", "")
     return DocumentPage(
-        document.id, titled(document.title, document.id, " ".join(document.text[:200].split())), document.source,
+        document.id, title, cut(plain(title), 0, spots(plain(title), asked)), ask.q, ask.by, document.source,
         document.date, int(painted.words),
         tuple(Choice(label, addresses.labelled(label), False) for label in document.labels),
         collection.marks.tags_of([row])[0], bool(read_among(view, [row])),

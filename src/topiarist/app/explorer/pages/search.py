@@ -238,10 +238,10 @@ def _matching(view: View, ask: Ask, found: finding.Found) -> Any:
             return word_rows(view, query, ask.topic)
         except StoppedError:
             return np.empty(0, np.int64)
-    return _near(view, str(query), ask.by, ask.topic)
+    return near_rows(view, str(query), ask.by, ask.topic)
 
 
-def _near(view: View, query: str, by: str, topic: int | None) -> Any:
+def near_rows(view: View, query: str, by: str, topic: int | None) -> Any:
     """The documents nearest in meaning."""
     return np.array(finding.matching(view.collection, query, by=by, topic=topic, near=LOOKED_AT), np.int64)
 

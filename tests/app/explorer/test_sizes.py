@@ -87,3 +87,20 @@ def test_letters_of_the_whole_page_grow(browser, served):
     page.evaluate("document.documentElement.style.fontSize = '150%'")
     assert page.evaluate(sizes) == [pytest.approx(1.5 * size) for size in before]
     page.close()
+
+
+def test_on_a_phone_documents_come_before_what_may_be_narrowed(browser, served):
+    top = "(name) => document.querySelector(name).getBoundingClientRect().top"
+    for width, before in ((390, True), (1280, False)):
+        page = sized(browser, width)
+        page.goto(f"{served.address}/search?q=court")
+        assert page.evaluate(top, "#hits") < page.evaluate(top, "#narrow")
+        left = "document.querySelector('#hits').getBoundingClientRect().left"
+        assert (page.evaluate(left) > width / 3) is not before
+        page.goto(f"{served.address}/topic/1")
+        rows = page.locator(".words tbody tr:visible")
+        assert (rows.count() == 6) is before
+        if before:
+            page.locator(".fold summary").click()
+            assert rows.count() > 6
+        page.close()

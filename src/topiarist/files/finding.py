@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topiarist.errors import UsageError
+from topiarist.files.emptied import emptied
 from topiarist.files.fulltext import Index, Pieces, folded
 from topiarist.files.queries import Filter, Query, parse
 from topiarist.hierarchy.levels import deepest_certain, node_posterior
@@ -61,6 +62,7 @@ class Found:
     read_as: str = ""
     message: str = ""
     suggestions: tuple[str, ...] = ()
+    without: str = ""  # the query without the condition that left nothing
 
     def __iter__(self) -> Iterator[FoundDocument]:
         return iter(self.hits)
@@ -86,7 +88,7 @@ def search(
     under = [Filter("topic", str(topic))] if topic is not None else []
     allowed = _allowed(collection, (*query.topics, *under))
     if by == "words" or not query.terms:
-        return _by_words(collection, query, allowed, n, offset)
+        return _by_words(collection, query, under, allowed, n, offset)
     return _by_meaning(collection, query, allowed, n, offset, by, why)
 
 
@@ -117,7 +119,9 @@ def like_text(
     return _shown(collection, answer)
 
 
-def _by_words(collection: Collection, query: Query, allowed: Array | None, n: int, offset: int) -> Found:
+def _by_words(
+    collection: Collection, query: Query, under: list[Filter], allowed: Array | None, n: int, offset: int
+) -> Found:
     index = Index(collection.generation.database)
     within = None if allowed is None else allowed.__getitem__
     answer = index.search(query, limit=n, offset=offset, within=within)
@@ -130,9 +134,18 @@ def _by_words(collection: Collection, query: Query, allowed: Array | None, n: in
         for hit, document, place in zip(answer.hits, documents, places, strict=True)
     )
     found = Found(hits, answer.total, answer.exact, query.read_as)
-    if answer.total >= FEW or not query.terms:
+    if answer.total >= FEW or not (query.terms or not answer.total):
         return found
-    return replace(found, **_said(index, query, answer.total))
+
+    def finds(other: Query) -> bool:
+        kept = _allowed(collection, (*other.topics, *under))
+        return index.search(other, limit=1, within=None if kept is None else kept.__getitem__, enough=1).total > 0
+
+    said = _said(index, query, answer.total)
+    if not answer.total and not said["suggestions"]:
+        why = emptied(collection.generation.database, query, finds)
+        return replace(found, **(said if why is None else vars(why)))
+    return replace(found, **said)
 
 
 def _said(index: Index, query: Query, total: int) -> dict[str, Any]:
@@ -140,7 +153,9 @@ def _said(index: Index, query: Query, total: int) -> dict[str, Any]:
     missing = index.missing(query)
     unknown = dict.fromkeys(word for term in missing for word in term.split())
     near = {word: index.suggest(word) for word in unknown if word in missing or index.missing(parse(word))}
-    if missing:
+    if not query.terms:
+        message = ""
+    elif missing:
         message = f"No document contains {', '.join(repr(word) for word in missing[:3])}."
     elif total:
         message = f"Only {total} document{'s' if total > 1 else ''} contain{'s' if total == 1 else ''} these words."

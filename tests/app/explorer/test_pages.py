@@ -190,6 +190,31 @@ def test_what_was_meant_keeps_the_rest_of_the_query(client):
     assert one["address"] == addresses.search(one["name"])
 
 
+@pytest.mark.parametrize(
+    ("query", "said", "without", "meant"),
+    [
+        ("label:law/bial court", "No document has the label “law/bial”.", "court", ["label:law/bail court"]),
+        ("court type:html", "None of the documents that match the rest is of type “html”.", "court", []),
+        ("court after:2999", "None of the documents that match the rest is from 2999 or later.", "court", []),
+        ("label:nosuchthing", "No document has the label “nosuchthing”.", "", []),
+    ],
+)
+def test_the_condition_that_left_nothing_is_named(client, query, said, without, meant):
+    page = client.get("/search.json", params={"q": query}).json()
+    assert page["total"] == 0
+    assert page["message"].startswith(said)
+    assert page["without"] == (addresses.search(without) if without else "")
+    assert [one["name"] for one in page["suggestions"]] == meant
+
+
+def test_what_a_query_did_not_say_is_told(client):
+    page = client.get("/search.json", params={"q": "court++ after:2014-13"}).json()
+    assert page["read_as"] == "court"
+    assert "“2014-13” is no date" in client.get("/search", params={"q": "court after:2014-13"}).text
+    either = client.get("/search.json", params={"q": "racket OR bail"}).json()["total"]
+    assert either > max(client.get("/search.json", params={"q": one}).json()["total"] for one in ("racket", "bail"))
+
+
 def test_an_open_quote_is_closed_and_that_is_said(client):
     assert client.get('/search.json?q="court').json()["read_as"] == '"court"'
 

@@ -77,7 +77,9 @@ class SearchPage:
     sentence: str
     read_as: str
     message: str
+    notes: tuple[str, ...]  # what was not understood
     suggestions: tuple[Choice, ...]
+    without: str  # the address without the condition that left nothing, if one did
     meaning: str  # address of the same by meaning, where words find little
     total: int
     exact: bool
@@ -121,7 +123,8 @@ def _filled(view: View, ask: Ask) -> SearchPage:
     few = ask.by == "words" and found.total < finding.FEW and bool(understood(ask.q).terms)
     return SearchPage(
         ask.q, ask.by, _sentence(view, ask, found, branches), found.read_as, trouble or found.message,
-        tuple(Choice(word, search.address(query=word), False) for word in found.suggestions),
+        understood(ask.q).notes, tuple(Choice(word, search.address(query=word), False) for word in found.suggestions),
+        search.address(query=found.without) if found.without else "",
         search.address(by="meaning") if few else "",
         found.total, found.exact, answers.stopped(found.total) if late else "",
         search.address(all=1) if late and not ask.all else "",

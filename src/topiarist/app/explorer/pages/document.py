@@ -207,7 +207,12 @@ def _in_list(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
         ]
         page = (ask.at - 1) // PER_PAGE + 1
         up = addresses.search(ask.q, by=by, topic=ask.within, page=page if page > 1 else None)
-        return links[0], links[1], up, f"{ask.at:,} of {found.total:,} that match “{ask.q}”"
+        return (
+            links[0],
+            links[1],
+            f"{up}#{addresses.anchor(ask.id)}",
+            f"{ask.at:,} of {found.total:,} that match “{ask.q}”",
+        )
     topic = view.shape.topics[int(view.homes[row])] if ask.topic is None else ask.topic
     node = view.shape.node(topic)
     rows = topic_page.rows_of(view, node, ask.sort, ask.show)
@@ -227,7 +232,12 @@ def _in_list(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
     links = [addresses.document(id, **values) if at is not None else "" for id, at in zip(ids, wanted, strict=True)]
     page = place // PER_PAGE + 1
     up = addresses.topic(topic, **inside, page=page if page > 1 else None)
-    return links[0], links[1], up, f"{place + 1:,} of {len(rows):,} under {view.names[node]}"
+    return (
+        links[0],
+        links[1],
+        f"{up}#{addresses.anchor(ask.id)}",
+        f"{place + 1:,} of {len(rows):,} under {view.names[node]}",
+    )
 
 
 def _ghosts(view: View, row: int, painted: Coloured) -> tuple[Ghosts, ...]:

@@ -10,6 +10,7 @@ from fastapi import Query
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.asking import StoppedError, in_time, understood
+from topiarist.app.explorer.gone import LeftOutError
 from topiarist.app.explorer.originals import original_of
 from topiarist.app.explorer.pages import topic as topic_page
 from topiarist.app.explorer.pages.coloured import MOST_WORDS, Coloured, Level, Listed, Piece, coloured
@@ -28,10 +29,11 @@ from topiarist.app.explorer.values import (
 )  # fmt: skip
 from topiarist.app.explorer.view import LEAST, View
 from topiarist.errors import UsageError
-from topiarist.files import finding
+from topiarist.files import facts, finding
 from topiarist.files.queries import Query as Parsed
 from topiarist.files.spotting import cut, spots
 from topiarist.tasks.reading import ghost_words
+from topiarist.text.readers.making import storable
 
 SIMILAR = 6
 GHOSTS = 5
@@ -115,7 +117,7 @@ class DocumentPage:
 def load(view: View, ask: Ask) -> DocumentPage:
     """Fill the page."""
     collection = view.collection
-    row = collection.documents.row_of(ask.id)
+    row = _row(view, ask.id)
     document = collection.documents.get(row)
     asked = Parsed() if ask.by == "meaning" else understood(ask.q)
     painted = coloured(
@@ -146,6 +148,18 @@ def load(view: View, ask: Ask) -> DocumentPage:
         previous, following, up, position,
         language if language.isalpha() else "", view.shape.topics[int(view.homes[row])],
     )  # fmt: skip
+
+
+def _row(view: View, id: str) -> int:
+    """Where a document is; where its file was left out, why."""
+    try:
+        return view.collection.documents.row_of(id)
+    except UsageError:
+        reason = facts.left_out(view.collection.generation.database, storable(id))
+        if not reason:
+            raise
+        said = "This file held no text." if reason == "no text" else f"This file was not read: {reason}."
+        raise LeftOutError(said, hint="the list of what was left out, on the page of the model") from None
 
 
 def _here(ask: Ask, **changed: object) -> str:

@@ -7,6 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from topiarist.app.explorer import addresses
+from topiarist.app.explorer.rendering import environment
 from topiarist.app.explorer.server import PAGES, explorer
 
 
@@ -217,6 +218,28 @@ def test_what_a_query_did_not_say_is_told(client):
 
 def test_an_open_quote_is_closed_and_that_is_said(client):
     assert client.get('/search.json?q="court').json()["read_as"] == '"court"'
+
+
+def test_nearly_all_is_not_all():
+    shown = environment().filters["percent"]
+    assert [shown(value) for value in (0.5, 0.994, 0.996, 0.9999, 1.0)] == ["50%", "99%", ">99%", ">99%", "100%"]
+
+
+def test_documents_that_lie_wholly_in_a_topic_are_ordered_by_their_words(view):
+    leaf = view.tree.leaves[0]
+    rows = view.listed(leaf, "typical", "all")
+    tied = rows[view.shares_under(leaf)[rows].round(4) == 1]
+    assert len(tied) > 10
+    words = [view.columns[word] for word in view.collection.tree.nodes[leaf].words[:8]]
+    own = view.collection.counts[tied][:, words].sum(axis=1) / view.lengths[tied]
+    half = len(tied) // 2
+    assert own[:half].mean() > own[half:].mean()
+
+
+def test_shades_are_explained(client):
+    text = client.get("/compare").text
+    assert "from 0% to 100% of the label" in text
+    assert text.index("from 0% to 100% of the label") < text.index("Labels (rows) against topics")
 
 
 def test_labels_and_tree_are_compared(client):

@@ -8,10 +8,19 @@ from tests.app.explorer.test_browser import COLOURS, RULES
 from topiarist.app.explorer import addresses
 
 ID = "wire/law/bail/000.txt"
-MAIN = ("/", "/topic/1", addresses.document(ID), addresses.document(ID, colour="topic"), "/search?q=court", "/tree")
+MAIN = (
+    "/",
+    "/topic/1",
+    addresses.document(ID),
+    addresses.document(ID, colour="topic"),
+    "/search?q=court",
+    "/tree",
+    "/compare",
+)
 SMALL = """() => [...document.querySelectorAll(
   '.tree a, .tree .twist, .pager a, .choices a, .items h3 a, .headings a, .outline a, .legend a, .similar a, ' +
-  '.neighbours a, .branches a, table.words a, .bottom a, .menu a, .around a, .crumbs a, .tick, button, summary')]
+  '.neighbours a, .branches a, table.words a, .agree a, ' +
+  '.bottom a, .menu a, .around a, .crumbs a, .tick, button, summary')]
   .filter((one) => one.offsetParent !== null && one.getClientRects().length)
   .filter((one) => !one.closest('details:not([open]) > :not(summary)'))
   .filter((one) => one.getBoundingClientRect().height < 24)

@@ -49,7 +49,7 @@ def shades() -> Markup:
     ]
     width, height = len(steps) * 2 * SIZE, SIZE + 18
     return Markup(
-        '<svg class="squares" role="img" aria-label="The shades of the squares: from 0% to 100% of the label" '
+        '<svg class="squares shades" role="img" aria-label="The shades of the squares: from 0% to 100% of the label" '
         'width="{}rem" height="{}rem" viewBox="0 0 {} {}">{}</svg>'
     ).format(width / 16, height / 16, width, height, band + Markup("").join(drawn))
 

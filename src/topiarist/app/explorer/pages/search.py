@@ -245,8 +245,17 @@ def _matching(view: View, ask: Ask, found: finding.Found) -> Any:
 
 
 def near_rows(view: View, query: str, by: str, topic: int | None) -> Any:
-    """The documents nearest in meaning."""
-    return np.array(finding.matching(view.collection, query, by=by, topic=topic, near=LOOKED_AT), np.int64)
+    """The documents nearest in meaning: asked for by the page, and again by the tree beside it."""
+
+    def found() -> Any:
+        return np.array(finding.matching(view.collection, query, by=by, topic=topic, near=LOOKED_AT), np.int64)
+
+    return found() if _marked(understood(query)) else view.numbers(("near", query, by, topic), found)
+
+
+def _marked(query: Parsed) -> bool:
+    """Whether a query asks for what changes while the tree stays."""
+    return any(one.kind in ("tag", "label") for one in query.filters)
 
 
 def word_rows(view: View, query: Parsed, topic: int | None) -> Any:
@@ -259,11 +268,10 @@ def word_rows(view: View, query: Parsed, topic: int | None) -> Any:
         except StoppedError as error:
             return error  # remembered too: it would take as long again
 
-    marked = any(one.kind in ("tag", "label") for one in query.filters)  # these change while the tree stays
     database = view.collection.generation.database
     rows = (
         database.kept(f"rows {query} in {patience()} s", found)
-        if marked
+        if _marked(query)
         else view.numbers(("rows", str(query), patience()), found)
     )
     if isinstance(rows, StoppedError):

@@ -44,11 +44,23 @@ def index(tmp_path_factory):
         ("x - ( ) !! *", (Term("x"),), "x"),
         ('x "" y', (Term("x"), Term("y")), "x y"),
         ("a\0b", (Term("ab"),), ""),
-        ("a OR b AND NEAR(c)", (Term("a"), Term("OR"), Term("b"), Term("AND"), Term("NEAR(c)")), ""),
+        ("a OR b AND or", (Term("a"), Term("b", either=True), Term("AND"), Term("or")), ""),
+        ("OR a OR -b OR OR c OR", (Term("a"), Term("b", exclude=True), Term("c")), "a -b c"),
+        ("C++ (a)* 'b'", (Term("C"), Term("a", prefix=True), Term("b")), "C a* b"),
+        ("after:2014-13 x", (Term("x"),), "x"),
+        ("before:2014-02-30 x", (Term("x"),), "x"),
     ],
 )
 def test_a_query_is_read(text, items, read_as):
     assert parse(text) == Query(items, read_as)
+
+
+def test_what_is_not_understood_is_said():
+    assert parse("bail hearing 12:30 http://x.org").notes == ()
+    (said,) = parse("title:bail").notes
+    assert said.startswith("“title:” is no condition")
+    (said,) = parse("after:2014-13 x").notes
+    assert said.startswith("“2014-13” is no date")
 
 
 def test_a_query_has_an_end():
@@ -71,6 +83,8 @@ def test_what_was_read_is_read_the_same_again(text):
         ('"bail hearing"', []),
         ('"second hearing"', [1]),
         ("hear*", [0, 1, 3]),
+        ("bail OR ol hearing OR cafe", [0, 1, 2]),
+        ("bail OR ol -cafe", [0, 1]),
         ("hearing -bail", [3]),
         ("-hearing", [2]),
         ('-hearing -"crude oil"', []),
@@ -175,6 +189,12 @@ def test_frequent_words_are_suggested_first(tmp_path):
     database = Database.create(tmp_path / "d")
     Documents(database).load(Document(str(place), "abcde" if place % 3 else "abcdf") for place in range(20))
     assert Index(database).suggest("abcdx") == ["abcde", "abcdf"]
+
+
+def test_misspelt_words_of_documents_are_not_suggested_where_a_usual_one_is_near(tmp_path):
+    database = Database.create(tmp_path / "d")
+    Documents(database).load(Document(str(place), "galaxies" if place else "galxies") for place in range(5))
+    assert Index(database).suggest("gallxies") == ["galaxies"]
 
 
 def test_words_are_folded_as_in_the_index(index):

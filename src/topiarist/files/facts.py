@@ -38,6 +38,13 @@ def problems(database: Database, *, limit: int | None = None) -> list[Problem]:
     ]
 
 
+def left_out(database: Database, id: str) -> str:
+    """Why a file that would have been this document was left out; nothing where none was."""
+    sql = "SELECT reason FROM problems WHERE source = ? OR substr(source, -length(?) - 1) = '/' || ? LIMIT 1"
+    found = database.one(sql, (id, id, id)) if id else None
+    return str(found[0]) if found else ""
+
+
 def n_problems(database: Database) -> int:
     """How many there are."""
     found = database.one("SELECT count(*) FROM problems")

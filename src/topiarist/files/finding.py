@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from topiarist.errors import UsageError
-from topiarist.files.fulltext import Index, Pieces
+from topiarist.files.emptied import emptied
+from topiarist.files.fulltext import Index, Pieces, folded
 from topiarist.files.queries import Filter, Query, parse
 from topiarist.hierarchy.levels import deepest_certain, node_posterior
 from topiarist.tasks.placed import CERTAIN
@@ -60,6 +62,7 @@ class Found:
     read_as: str = ""
     message: str = ""
     suggestions: tuple[str, ...] = ()
+    without: str = ""  # the query without the condition that left nothing
 
     def __iter__(self) -> Iterator[FoundDocument]:
         return iter(self.hits)
@@ -85,7 +88,7 @@ def search(
     under = [Filter("topic", str(topic))] if topic is not None else []
     allowed = _allowed(collection, (*query.topics, *under))
     if by == "words" or not query.terms:
-        return _by_words(collection, query, allowed, n, offset)
+        return _by_words(collection, query, under, allowed, n, offset)
     return _by_meaning(collection, query, allowed, n, offset, by, why)
 
 
@@ -116,7 +119,9 @@ def like_text(
     return _shown(collection, answer)
 
 
-def _by_words(collection: Collection, query: Query, allowed: Array | None, n: int, offset: int) -> Found:
+def _by_words(
+    collection: Collection, query: Query, under: list[Filter], allowed: Array | None, n: int, offset: int
+) -> Found:
     index = Index(collection.generation.database)
     within = None if allowed is None else allowed.__getitem__
     answer = index.search(query, limit=n, offset=offset, within=within)
@@ -129,22 +134,50 @@ def _by_words(collection: Collection, query: Query, allowed: Array | None, n: in
         for hit, document, place in zip(answer.hits, documents, places, strict=True)
     )
     found = Found(hits, answer.total, answer.exact, query.read_as)
-    if answer.total >= FEW or not query.terms:
+    if answer.total >= FEW or not (query.terms or not answer.total):
         return found
-    return replace(found, **_said(index, query, answer.total))
+
+    def finds(other: Query) -> bool:
+        kept = _allowed(collection, (*other.topics, *under))
+        return index.search(other, limit=1, within=None if kept is None else kept.__getitem__, enough=1).total > 0
+
+    said = _said(index, query, answer.total)
+    if not answer.total and not said["suggestions"]:
+        why = emptied(collection.generation.database, query, finds)
+        return replace(found, **(said if why is None else vars(why)))
+    return replace(found, **said)
 
 
 def _said(index: Index, query: Query, total: int) -> dict[str, Any]:
     """What to say where little or nothing was found."""
     missing = index.missing(query)
-    near = tuple(dict.fromkeys(word for term in missing for word in index.suggest(term)))
-    if missing:
+    unknown = dict.fromkeys(word for term in missing for word in term.split())
+    near = {word: index.suggest(word) for word in unknown if word in missing or index.missing(parse(word))}
+    if not query.terms:
+        message = ""
+    elif missing:
         message = f"No document contains {', '.join(repr(word) for word in missing[:3])}."
     elif total:
         message = f"Only {total} document{'s' if total > 1 else ''} contain{'s' if total == 1 else ''} these words."
     else:
         message = "No document contains all of these words."
-    return {"message": message, "suggestions": near[:5]}
+    return {"message": message, "suggestions": _corrected(query, near)}
+
+
+def _corrected(query: Query, near: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """The whole query with known words in the place of unknown ones; those that resemble no known word are left out.
+
+    Where only one word is unknown, there are as many such queries as words that it may have been meant for.
+    """
+    if not any(near.values()):
+        return ()
+    many = max(map(len, near.values())) if len(near) == 1 else 1
+    meant = [{folded(word): words[place] if words else "" for word, words in near.items()} for place in range(many)]
+    return tuple(str(query.with_words(partial(_instead, known))) for known in meant)
+
+
+def _instead(known: Mapping[str, str], word: str) -> str:
+    return known.get(folded(word), word)
 
 
 def _by_meaning(
@@ -152,7 +185,7 @@ def _by_meaning(
 ) -> Found:
     words, allowed = _meant(collection, query, allowed)
     answer = collection.index.page(words, n, offset, by=by, allowed=allowed, why=why)
-    near = tuple(word for words in answer.suggestions.values() for word in words)
+    near = _corrected(query, {word: answer.suggestions.get(word, ()) for word in answer.unknown})
     said = _unknown(answer.unknown)
     if not answer.words:
         return Found((), 0, True, query.read_as, said or answer.message, near)

@@ -20,6 +20,7 @@ from topiarist.text.readers.making import storable
 
 ENOUGH = 10_000  # matches to count; beyond that, "at least" will do
 SNIPPET = 24  # words
+RARE = 2  # documents
 
 Within = Collection[int] | Callable[[int], bool]
 Pieces = tuple[tuple[str, bool], ...]  # text, and whether it is a match; never HTML
@@ -97,7 +98,10 @@ class Index:
         return [term.words for term in wanted if not self._all(found, [term.match])]
 
     def suggest(self, word: str, limit: int = 3) -> list[str]:
-        """Words of the collection that are spelt nearly so: at most two letters otherwise, frequent ones first."""
+        """Words of the collection that are spelt nearly so: at most two letters otherwise, frequent ones first.
+
+        What hardly a document has is most often misspelt itself: it is offered only where nothing else is near.
+        """
         word = folded(word)
         if not has_words(word):
             return []
@@ -106,7 +110,8 @@ class Index:
         )
         for other in _other_beginnings(word):
             known += self.database.all("SELECT term, doc FROM vocabulary WHERE term = ?", (other,))
-        return nearest(word, known, limit, eager=False)
+        usual = [one for one in known if one[1] > RARE]
+        return nearest(word, usual, limit, eager=False) or nearest(word, known, limit, eager=False)
 
     def _hit(self, query: Query, row: int, score: float) -> Hit:
         start, end = f"<{secrets.token_hex(8)}>", f"<{secrets.token_hex(8)}>"  # in no text, by all odds

@@ -4,6 +4,7 @@ import html
 import os
 import random
 import re
+import sqlite3
 
 import pytest
 from starlette.testclient import TestClient
@@ -175,6 +176,18 @@ def test_small_and_odd_collections_have_all_pages(tmp_path, name):
         assert client.get(path).status_code == 200, path
     pieces = client.get(addresses.as_json(addresses.document(id))).json()["pieces"]
     assert "".join(piece["text"] for piece in pieces) == SMALL[name][0].text
+
+
+def test_a_file_that_was_left_out_is_said_to_be(tmp_path):
+    client = grown(tmp_path, SMALL["scripts"])
+    with sqlite3.connect(client.app.state.desk.view().collection.generation.database.path) as connection:
+        problems = [("/texts/in/empty.txt", "no text"), ("/texts/in/b.pdf", "locked")]
+        connection.executemany("INSERT INTO problems (source, reason) VALUES (?, ?)", problems)
+    answer = client.get(addresses.document("in/empty.txt"))
+    assert answer.status_code == 404
+    assert "This file held no text." in answer.text
+    assert "not read: locked" in client.get(addresses.document("b.pdf")).text
+    assert "left out" not in client.get(addresses.document("mpty.txt")).text
 
 
 def test_a_mixture_has_a_dendrogram(tmp_path):

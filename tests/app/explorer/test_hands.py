@@ -83,3 +83,42 @@ def test_menus_and_buttons_answer_the_keys_that_they_should(page, changing):
     page.keyboard.press("Space")
     assert page.get_attribute(".topics-button", "aria-expanded") == "true"
     assert not page.problems
+
+
+def test_keys_go_through_topics_where_there_are_no_documents(page, served):
+    for path, rows in (
+        ("/", ".headings tbody th a"),
+        ("/?view=list", ".branches tbody th a"),
+        ("/tree", ".outline a"),
+        ("/categories", "#rows tbody th a"),
+    ):
+        page.goto(served.address + path)
+        for place in (0, 1, 0):
+            page.keyboard.press("k" if place == 0 else "j")
+            until(page, f"document.activeElement === document.querySelectorAll('main :is({rows})')[{place}]")
+    assert not page.problems
+
+
+def test_who_comes_back_from_a_document_is_where_it_was(page, served):
+    for path in ("/topic/0?page=2", "/search?q=court&page=2"):
+        page.goto(served.address + path)
+        page.locator(".items h3 a").nth(7).click()
+        page.wait_for_selector('#text .body [tabindex="0"]')  # keys are listened to
+        title = page.locator("main h1").inner_text()
+        page.keyboard.press("u")
+        page.wait_for_selector(".item:target")
+        assert title.split("\n")[0] in page.locator(".item:target h3").inner_text()
+        until(page, "document.activeElement === document.querySelector('.item:target h3 a')")
+        assert page.evaluate("document.querySelector('.item:target').getBoundingClientRect().top < innerHeight")
+        page.keyboard.press("j")
+        until(page, "document.activeElement === document.querySelectorAll('.items h3 a')[8]")
+    assert not page.problems
+
+
+def test_after_a_judgement_one_is_at_what_it_did(page, changing):
+    page.goto(f"{changing.address}/categories")
+    page.locator("#rows tbody th a").first.click()
+    page.locator('button[value="leave"]').first.click()
+    page.wait_for_selector('main .notice[role="status"]')
+    until(page, "document.activeElement.matches('main .notice[role=status]')")
+    assert not page.problems

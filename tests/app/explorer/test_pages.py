@@ -7,6 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from topiarist.app.explorer import addresses
+from topiarist.app.explorer.rendering import environment
 from topiarist.app.explorer.server import PAGES, explorer
 
 
@@ -166,6 +167,16 @@ def test_a_search_lights_up_the_tree(client, view):
     assert page["also"]
 
 
+@pytest.mark.parametrize("by", ["meaning", "both"])
+def test_a_search_by_meaning_lights_up_the_tree_by_its_best_hits(client, view, by):
+    text = client.get(f"/search?q=racket&by={by}").text
+    assert "200 nearest / all" in text
+    below = client.get(f"/tree.json?q=racket&by={by}").json()["row"]
+    assert below["topic"]["matching"] == 200
+    nothing = client.get("/search?q=zzzzzz").text
+    assert nothing.count('class="unmatched"') == nothing.count("data-topic=")
+
+
 def test_a_misspelt_word_is_proposed(client):
     page = client.get("/search.json?q=footbal").json()
     assert page["total"] == 0
@@ -173,8 +184,62 @@ def test_a_misspelt_word_is_proposed(client):
     assert page["meaning"]
 
 
+def test_what_was_meant_keeps_the_rest_of_the_query(client):
+    page = client.get("/search.json?q=label:sport cuort footbal -opera&by=words").json()
+    (one,) = page["suggestions"]
+    assert one["name"] == "label:sport court football -opera"
+    assert one["address"] == addresses.search(one["name"])
+
+
+@pytest.mark.parametrize(
+    ("query", "said", "without", "meant"),
+    [
+        ("label:law/bial court", "No document has the label “law/bial”.", "court", ["label:law/bail court"]),
+        ("court type:html", "None of the documents that match the rest is of type “html”.", "court", []),
+        ("court after:2999", "None of the documents that match the rest is from 2999 or later.", "court", []),
+        ("label:nosuchthing", "No document has the label “nosuchthing”.", "", []),
+    ],
+)
+def test_the_condition_that_left_nothing_is_named(client, query, said, without, meant):
+    page = client.get("/search.json", params={"q": query}).json()
+    assert page["total"] == 0
+    assert page["message"].startswith(said)
+    assert page["without"] == (addresses.search(without) if without else "")
+    assert [one["name"] for one in page["suggestions"]] == meant
+
+
+def test_what_a_query_did_not_say_is_told(client):
+    page = client.get("/search.json", params={"q": "court++ after:2014-13"}).json()
+    assert page["read_as"] == "court"
+    assert "“2014-13” is no date" in client.get("/search", params={"q": "court after:2014-13"}).text
+    either = client.get("/search.json", params={"q": "racket OR bail"}).json()["total"]
+    assert either > max(client.get("/search.json", params={"q": one}).json()["total"] for one in ("racket", "bail"))
+
+
 def test_an_open_quote_is_closed_and_that_is_said(client):
     assert client.get('/search.json?q="court').json()["read_as"] == '"court"'
+
+
+def test_nearly_all_is_not_all():
+    shown = environment().filters["percent"]
+    assert [shown(value) for value in (0.5, 0.994, 0.996, 0.9999, 1.0)] == ["50%", "99%", ">99%", ">99%", "100%"]
+
+
+def test_documents_that_lie_wholly_in_a_topic_are_ordered_by_their_words(view):
+    leaf = view.tree.leaves[0]
+    rows = view.listed(leaf, "typical", "all")
+    tied = rows[view.shares_under(leaf)[rows].round(4) == 1]
+    assert len(tied) > 10
+    words = [view.columns[word] for word in view.collection.tree.nodes[leaf].words[:8]]
+    own = view.collection.counts[tied][:, words].sum(axis=1) / view.lengths[tied]
+    half = len(tied) // 2
+    assert own[:half].mean() > own[half:].mean()
+
+
+def test_shades_are_explained(client):
+    text = client.get("/compare").text
+    assert "from 0% to 100% of the label" in text
+    assert text.index("from 0% to 100% of the label") < text.index("Labels (rows) against topics")
 
 
 def test_labels_and_tree_are_compared(client):

@@ -22,6 +22,31 @@ def client(folder):
     return TestClient(explorer(folder), base_url="http://127.0.0.1")
 
 
+def test_a_document_that_was_found_shows_what_was_found(client):
+    hit = client.get("/search.json?q=court*+bail").json()["hits"][0]["document"]
+    text = client.get(hit["address"]).text
+    body = text.split('<div class="body">')[1].split("</article>")[0]
+    assert {word.lower() for word in re.findall("<mark>(.*?)</mark>", body)} >= {"bail"}
+    assert re.search('<span class="l[1-5][^>]*><mark>', body)
+    assert 'name="q" type="search" value="court* bail"' in text
+    assert "found / all" in text
+    page = client.get(addresses.as_json(hit["address"])).json()
+    plain = client.get(addresses.as_json(addresses.document(hit["id"]))).json()
+    assert not any(piece["hits"] for piece in plain["pieces"])
+    assert all("".join(text for text, _ in one["hits"]) == one["text"] for one in page["pieces"] if one["hits"])
+
+
+def test_a_long_document_opens_at_the_first_part_with_a_hit(client, monkeypatch):
+    words = client.get(addresses.as_json(addresses.document(ID))).json()
+    monkeypatch.setattr(coloured, "MOST_WORDS", 3)
+    *_, last = dict.fromkeys(piece["word"] for piece in words["pieces"] if piece["word"])  # the last new one
+    page = client.get(addresses.as_json(addresses.document(ID, q=last))).json()
+    assert any(piece["hits"] for piece in page["pieces"])
+    assert [one["chosen"] for one in page["parts"]].index(True) > 0
+    first = client.get(addresses.as_json(addresses.document(ID, q=last, part=1))).json()
+    assert first["parts"][0]["chosen"]
+
+
 def opened(page, served, **values):
     page.goto(served.address + addresses.document(ID, **values))
     page.wait_for_selector('#text .body [tabindex="0"]')

@@ -8,10 +8,19 @@ from tests.app.explorer.test_browser import COLOURS, RULES
 from topiarist.app.explorer import addresses
 
 ID = "wire/law/bail/000.txt"
-MAIN = ("/", "/topic/1", addresses.document(ID), addresses.document(ID, colour="topic"), "/search?q=court", "/tree")
+MAIN = (
+    "/",
+    "/topic/1",
+    addresses.document(ID),
+    addresses.document(ID, colour="topic"),
+    "/search?q=court",
+    "/tree",
+    "/compare",
+)
 SMALL = """() => [...document.querySelectorAll(
   '.tree a, .tree .twist, .pager a, .choices a, .items h3 a, .headings a, .outline a, .legend a, .similar a, ' +
-  '.neighbours a, .branches a, table.words a, .bottom a, .menu a, .around a, .crumbs a, .tick, button, summary')]
+  '.neighbours a, .branches a, table.words a, .agree a, ' +
+  '.bottom a, .menu a, .around a, .crumbs a, .tick, button, summary')]
   .filter((one) => one.offsetParent !== null && one.getClientRects().length)
   .filter((one) => !one.closest('details:not([open]) > :not(summary)'))
   .filter((one) => one.getBoundingClientRect().height < 24)
@@ -87,3 +96,20 @@ def test_letters_of_the_whole_page_grow(browser, served):
     page.evaluate("document.documentElement.style.fontSize = '150%'")
     assert page.evaluate(sizes) == [pytest.approx(1.5 * size) for size in before]
     page.close()
+
+
+def test_on_a_phone_documents_come_before_what_may_be_narrowed(browser, served):
+    top = "(name) => document.querySelector(name).getBoundingClientRect().top"
+    for width, before in ((390, True), (1280, False)):
+        page = sized(browser, width)
+        page.goto(f"{served.address}/search?q=court")
+        assert page.evaluate(top, "#hits") < page.evaluate(top, "#narrow")
+        left = "document.querySelector('#hits').getBoundingClientRect().left"
+        assert (page.evaluate(left) > width / 3) is not before
+        page.goto(f"{served.address}/topic/1")
+        rows = page.locator(".words tbody tr:visible")
+        assert (rows.count() == 6) is before
+        if before:
+            page.locator(".fold summary").click()
+            assert rows.count() > 6
+        page.close()

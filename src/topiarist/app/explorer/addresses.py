@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
@@ -35,6 +36,11 @@ def document(id: str, **values: Any) -> str:
     if id in ("", ".", "..") or id.endswith(".json") or any(ord(sign) < 32 for sign in id):
         return _with("/doc", id=id, **values)
     return _with(f"/doc/{quote(id, safe='')}", **values)
+
+
+def anchor(id: str) -> str:
+    """The place of a document in a list, whatever signs its id holds."""
+    return f"d{blake2b(id.encode('utf-8', 'surrogatepass'), digest_size=6).hexdigest()}"
 
 
 def original(id: str, **values: Any) -> str:

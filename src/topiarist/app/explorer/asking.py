@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from topiarist.app.explorer.view import View
 from topiarist.errors import ResourceError
-from topiarist.files.queries import Query, Term, parse
+from topiarist.files.queries import Query, Term, kept, parse
 
 PATIENCE = 2.0  # seconds that all questions of a page to the index may take together
 COUNTING = 30.0  # the same where somebody asked to count all
@@ -27,15 +27,13 @@ class StoppedError(ResourceError):
 def understood(text: str) -> Query:
     """A query without what is asked twice, and without beginnings that nearly every document has."""
     query = parse(text)
-    items = []
-    for item in dict.fromkeys(query.items):
-        short = isinstance(item, Term) and item.prefix and len(item.words) < SHORTEST
-        if not short:
-            items.append(item)
+    items = kept(
+        None if isinstance(item, Term) and item.prefix and len(item.words) < SHORTEST else item
+        for item in dict.fromkeys(query.items)
+    )
     if len(items) == len(query.items):
         return query
-    kept = tuple(items)
-    return Query(kept, " ".join(map(str, kept)) or "nothing: a beginning has two letters or more")
+    return Query(items, " ".join(map(str, items)) or "nothing: a beginning has two letters or more", query.notes)
 
 
 class _Page(threading.local):

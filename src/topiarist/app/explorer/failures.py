@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from topiarist.app.explorer import addresses, frame, rendering
-from topiarist.app.explorer.gone import gone, missing, spoken, unknown
+from topiarist.app.explorer.gone import LeftOutError, gone, missing, spoken, unknown
 from topiarist.app.explorer.jobs import NO_JOB
 from topiarist.app.explorer.posting import wants_data
 from topiarist.app.explorer.values import Choice
@@ -92,6 +92,8 @@ def _refused(view: View, error: UsageError) -> Failure:
     """Something that is not there, or that was changed meanwhile, or that makes no sense."""
     status, title = 422, "This makes no sense here"
     found = _MISSING.match(error.message)
+    if isinstance(error, LeftOutError):
+        return Failure(404, "This file was left out", error.message, error.hint)
     if isinstance(error, ChangedError):
         status, title = 409, "Changed in another window"
     elif found:

@@ -19,6 +19,10 @@ _NUMBERED = re.compile(r"#(\d{1,9})\b")
 _MISSING = re.compile(r"there is no topic (\d{1,9})$")
 
 
+class LeftOutError(UsageError):
+    """A document that is not there since its file was not read."""
+
+
 @dataclass(frozen=True)
 class Gone:
     """A topic of an earlier tree."""

@@ -138,5 +138,5 @@ def page_of(
         template, page=value, frame=frame.frame(view, current, matching), root=request.app.state.root,
         here=here, token="" if desk.read_only else desk.token, read_only=desk.read_only, job=desk.strip(view),
         undoable=None if desk.read_only else desk.undoable(view), query=getattr(value, "query", ""),
-        version=__version__,
+        by=getattr(value, "by", "words"), version=__version__,
     )  # fmt: skip

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from topiarist.app.explorer import addresses, drawings
 from topiarist.app.explorer.ribbons import ribbons
-from topiarist.app.explorer.squares import squares
+from topiarist.app.explorer.squares import shades, squares
 
 INVISIBLE = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C])
 
@@ -27,7 +27,7 @@ def environment() -> Environment:
                         legend_part=_legend_part, point=_point, index_of=_index_of)  # fmt: skip
     made.globals.update(at=addresses, bar=drawings.bar, stacked=drawings.stacked, curve=drawings.line,
                         squares=_squares, icicle=_icicle, whereabouts=_whereabouts, dendrogram=_dendrogram,
-                        ribbons=_ribbons)  # fmt: skip
+                        ribbons=_ribbons, shades=shades)  # fmt: skip
     return made
 
 
@@ -99,6 +99,8 @@ def _share(value: float) -> str:
 
 
 def _percent(value: float) -> str:
+    if 0.995 <= value < 1 - 1e-6:  # nearly all is not all
+        return ">99%"
     return f"{value:.0%}" if value >= 0.1 or value == 0 else f"{value:.1%}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any
 
@@ -15,7 +15,6 @@ from starlette.staticfiles import StaticFiles
 
 from topiarist import __version__
 from topiarist.app.explorer import downloads, failures, faults, safety, writing
-from topiarist.app.explorer.asking import StoppedError, understood
 from topiarist.app.explorer.crowds import few_at_once, writers
 from topiarist.app.explorer.desk import Desk
 from topiarist.app.explorer.pages import (
@@ -34,7 +33,7 @@ from topiarist.app.explorer.pages import (
     trees,
     word,
 )  # fmt: skip
-from topiarist.app.explorer.pages.narrowing import counts_under
+from topiarist.app.explorer.pages.lighting import lit
 from topiarist.app.explorer.posting import page_of
 from topiarist.app.explorer.view import View
 
@@ -132,10 +131,9 @@ def shown(request: Request, page: Page, ask: Any, view: View) -> HTMLResponse:
     def made(view: View) -> str:
         value = page.load(view, ask)
         matching = None
-        if isinstance(value, search.SearchPage) and value.total and value.query and value.by == "words":
-            with suppress(StoppedError), search.time_for(ask):
-                rows = search.word_rows(view, understood(value.query), None)
-                matching = counts_under(view, rows)
+        if isinstance(value, search.SearchPage | document.DocumentPage):
+            with search.time_for(ask) if isinstance(ask, search.Ask) else nullcontext():
+                matching = lit(view, value.query, value.by)
         return page_of(request, page.template, value, view, page.current(ask, value), matching)
 
     return HTMLResponse(desk.looked_at(view, made))

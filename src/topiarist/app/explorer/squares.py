@@ -37,6 +37,27 @@ def squares(page: ComparePage, plain: Callable[[str], str], to: Callable[[str], 
     ).format(LABEL, width / 16, height / 16, width, height, Markup("").join(drawn))
 
 
+def shades() -> Markup:
+    """What a colour means, from nothing to all of a label."""
+    steps = [0.0, 0.25, 0.5, 0.75, 1.0]
+    band = Markup('<rect class="band" width="{}" height="{}" y="18"/>').format(len(steps) * 2 * SIZE, SIZE - 2)
+    drawn = [
+        Markup('<rect x="{}" y="18" width="{}" height="{}" fill-opacity="{}"/><text x="{}" y="12">{}</text>').format(
+            at * 2 * SIZE, 2 * SIZE - 2, SIZE - 2, _opacity(share), at * 2 * SIZE, f"{share:.0%}"
+        )
+        for at, share in enumerate(steps)
+    ]
+    width, height = len(steps) * 2 * SIZE, SIZE + 18
+    return Markup(
+        '<svg class="squares shades" role="img" aria-label="The shades of the squares: from 0% to 100% of the label" '
+        'width="{}rem" height="{}rem" viewBox="0 0 {} {}">{}</svg>'
+    ).format(width / 16, height / 16, width, height, band + Markup("").join(drawn))
+
+
+def _opacity(share: float) -> str:
+    return f"{0.12 + 0.88 * share:.2f}" if share >= LEAST else "0"
+
+
 def _row(
     row: LabelRow,
     place: tuple[int, int],
@@ -63,7 +84,7 @@ def _row(
             title = f"{label}, {names[x]}: {row.counts[x]:,} documents, {share:.0%} of the label"
             drawn += square.format(
                 to(addresses.labelled(row.label, page.topics[x].id)), left + x * SIZE, y, SIZE - 2, SIZE - 2,
-                f"{0.12 + 0.88 * share:.2f}", title,
+                _opacity(share), title,
             )  # fmt: skip
     return drawn
 

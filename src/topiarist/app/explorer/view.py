@@ -25,6 +25,7 @@ Array = np.ndarray[Any, Any]
 LEAST = 0.01  # of a document under a topic, for it to be listed there
 BLOCK = 4_096  # documents whose shares are dense at once
 LEAD = 220  # characters of a text in a list
+FEW_WORDS = 20  # that say nothing, in a word-by-word mean
 _NUMBER = re.compile(r"#?[\d.]+")
 _RANKS = {"newest": "date DESC, row", "name": "title COLLATE NOCASE, id, row"}
 _OF_DOCUMENTS = ("lengths", "columns", "general", "node_weight")  # what holds as long as the parts are the same
@@ -182,10 +183,23 @@ class View:
             else:
                 rows = np.flatnonzero(shares >= (CERTAIN if show == "here" else LEAST))
             if sort == "typical":
-                return rows[np.lexsort((rows, -self.lengths[rows], -shares[rows].round(4)))]
+                return rows[np.lexsort((rows, -self._telling(node)[rows], -shares[rows].round(4)))]
             return rows[np.argsort(self.rank(sort)[rows], kind="stable")]
 
         return self.numbers(("listed", node, sort, show), made)
+
+    def _telling(self, node: int) -> Array:
+        """How much more likely the words of each document are in a topic than elsewhere, per word.
+
+        As if each had a few words more that say nothing: else the shortest would say most.
+        """
+        own = self.word_shares(node)
+        if own is None or node == self.tree.root:
+            return self.lengths
+        usual = np.maximum(self.node_weight @ self.collection.crown.word_given_node, 1e-12)
+        told = np.log(0.5 * np.maximum(own, 0.0) / usual + 0.5)
+        found: Array = (self.collection.counts @ told) / (self.lengths + FEW_WORDS)
+        return found
 
     @cached_property
     def columns(self) -> dict[str, int]:

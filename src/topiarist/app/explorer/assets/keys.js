@@ -30,16 +30,24 @@ export function startKeys() {
 const inField = (node) => node.closest("input, textarea, select, [contenteditable]") !== null;
 const follow = (selector) => document.querySelector(selector)?.click();
 
+/** What one goes through on a page: documents of a list, else rows of its tables of topics, else the outline. */
+function entries() {
+  const kinds = [".items .item", ".headings tbody tr, .branches tbody tr, #rows tbody tr", ".outline a"];
+  const lists = kinds.map((kind) => [...document.querySelectorAll(`main :is(${kind})`)]);
+  const shown = lists.map((list) => list.filter((one) => !one.closest("details:not([open])")));
+  return shown.find((list) => list.length) ?? [];
+}
+
 function step(by) {
   const around = document.querySelector(`.around a[rel="${by > 0 ? "next" : "prev"}"]`);
   if (document.querySelector(".around")) return around?.click();
-  const list = [...document.querySelectorAll(".items .item")];
+  const list = entries();
   if (!list.length) return undefined;
-  const here = list.findIndex((item) => item.classList.contains("at"));
+  const here = [".at", ":focus-within", ":target"].reduce((at, kind) => (at < 0 ? list.findIndex((item) => item.matches(kind)) : at), -1);
   const next = list[Math.min(Math.max(here + by, 0), list.length - 1)];
   list[here]?.classList.remove("at");
   next.classList.add("at");
-  const link = next.querySelector("h3 a");
+  const link = next.matches("a") ? next : next.querySelector("h3 a, th a");
   link.focus();
   return link.scrollIntoView({ block: "nearest" });
 }

@@ -44,11 +44,15 @@ export function freshTree(page) {
   const fresh = page.querySelector(".tree .rows");
   if (!tree || !fresh) return;
   const here = (list) => list.querySelector("[aria-current]")?.dataset.topic;
-  if (here(fresh) === here(tree) && fresh.dataset.query === tree.dataset.query) return;
+  if (here(fresh) === here(tree) && fresh.dataset.query === tree.dataset.query && fresh.dataset.by === tree.dataset.by) return;
   keep(PLACE, document.getElementById("tree").scrollTop);
   tree.replaceChildren(...[...fresh.childNodes].map((node) => document.importNode(node, true)));
-  if (fresh.dataset.query === undefined) delete tree.dataset.query;
-  else tree.dataset.query = fresh.dataset.query;
+  for (const name of ["query", "by"]) {
+    if (fresh.dataset[name] === undefined) delete tree.dataset[name];
+    else tree.dataset[name] = fresh.dataset[name];
+  }
+  const [title, now] = [document, page].map((one) => one.querySelector(".tree > h2"));
+  title.replaceChildren(...[...now.childNodes].map((node) => document.importNode(node, true)));
   begin();
 }
 
@@ -168,7 +172,7 @@ function rows(line) {
 }
 
 async function branch(topic, depth) {
-  const query = tree.dataset.query ? { q: tree.dataset.query } : {};
+  const query = tree.dataset.query ? { q: tree.dataset.query, by: tree.dataset.by } : {};
   return (await data(`${root}/tree.json?${new URLSearchParams({ topic, depth, ...query })}`)).row;
 }
 

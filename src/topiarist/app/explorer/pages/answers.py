@@ -11,7 +11,8 @@ from topiarist.files.queries import Query
 from topiarist.text.documents import Document
 
 ALSO = 6  # words the model ties to the query's
-NOTHING = "Type words, “phrases in quotes”, beginnings*, -not; or narrow with topic: tag: label: type: before: after:"
+NOTHING = "Type words, “phrases in quotes”, beginnings*, -not, this OR that; "
+NOTHING += "or narrow with topic: tag: label: type: before: after:"
 
 
 def sentence(view: View, query: Query, topic: int | None, found: finding.Found, branches: tuple[TopicLine, ...]) -> str:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.view import View
+from topiarist.files.fulltext import Pieces
+from topiarist.files.spotting import Span, cut
 from topiarist.tasks.reading import word_levels
 
 Array = np.ndarray[Any, Any]
@@ -34,6 +37,7 @@ class Piece:
     topic: int | None = None
     certainty: float = 0.0
     word: str = ""
+    hits: Pieces = ()  # the text in parts, where a search has found some of them
 
 
 @dataclass(frozen=True)
@@ -113,16 +117,21 @@ def spoken(view: View, row: int) -> _Spoken:
     return _Spoken({column: place for place, column in enumerate(counts.indices.tolist())}, nodes, levels)
 
 
-def coloured(view: View, row: int, text: str, *, by: str, only: int | None, part: int) -> Coloured:
-    """The text as it stands, in pieces."""
+def coloured(
+    view: View, row: int, text: str, *, by: str, only: int | None, part: int | None = None, found: Sequence[Span] = ()
+) -> Coloured:
+    """The text as it stands, in pieces; where no part is asked for, that with the first place that was found."""
     told, tokens = spoken(view, row), list(tokens_of(view, text))
     home = _home(view, row)
     parts = max(1, -(-len(tokens) // MOST_WORDS))
+    if part is None:
+        starts = [start for _, start, _, _ in tokens[MOST_WORDS::MOST_WORDS]]
+        part = 1 + sum(start <= found[0][0] for start in starts) if found else 1
     part = min(part, parts)
     colours = _colours(view, told, tokens) if by == "topic" else {}
     look = partial(_piece, view, told, by, only, colours)
     chosen = tokens[(part - 1) * MOST_WORDS : part * MOST_WORDS]
-    here = 0 if part == 1 else chosen[0][1]
+    begin = here = 0 if part == 1 else chosen[0][1]
     end = len(text) if part == parts else tokens[part * MOST_WORDS][1]
     pieces: list[Piece] = []
     for word, start, stop, column in chosen:
@@ -136,7 +145,8 @@ def coloured(view: View, row: int, text: str, *, by: str, only: int | None, part
         pieces.append(Piece(text[here:end]))
     named = _legend(view, told, tokens, home)
     levels = _topic_legend(view, told, tokens, colours) if by == "topic" else named
-    return Coloured(tuple(_joined(pieces)), levels, len(tokens), part, parts, _listed(told, tokens, named))
+    shown = _marked(_joined(pieces), begin, found)
+    return Coloured(tuple(shown), levels, len(tokens), part, parts, _listed(told, tokens, named))
 
 
 def _home(view: View, row: int) -> int:
@@ -192,6 +202,18 @@ def _joined(pieces: list[Piece]) -> Iterator[Piece]:
         yield piece
     if plain:
         yield Piece(plain)
+
+
+def _marked(pieces: Iterator[Piece], here: int, found: Sequence[Span]) -> Iterator[Piece]:
+    """Pieces with the places in them that were found."""
+    left = deque(found)
+    for piece in pieces:
+        end = here + len(piece.text)
+        while left and left[0][1] <= here:
+            left.popleft()
+        inside = list(takewhile(lambda span: span[0] < end, left))  # noqa: B023
+        yield replace(piece, hits=cut(piece.text, here, inside)) if inside else piece
+        here = end
 
 
 def _amounts(told: _Spoken, tokens: list[Any], table: Array, root: int) -> Array:

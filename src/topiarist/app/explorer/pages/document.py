@@ -10,15 +10,30 @@ from fastapi import Query
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.asking import StoppedError, in_time, understood
+from topiarist.app.explorer.gone import LeftOutError
 from topiarist.app.explorer.originals import changed_since, original_of
 from topiarist.app.explorer.pages import topic as topic_page
 from topiarist.app.explorer.pages.coloured import MOST_WORDS, Coloured, Level, Listed, Piece, coloured
 from topiarist.app.explorer.pages.search import Reason, reasons
-from topiarist.app.explorer.values import PER_PAGE, Choice, DocumentLine, Place, Step, path_to, read_among, titled
+from topiarist.app.explorer.rendering import plain
+from topiarist.app.explorer.values import (
+    PER_PAGE,
+    Choice,
+    DocumentLine,
+    Pieces,
+    Place,
+    Step,
+    path_to,
+    read_among,
+    titled,
+)  # fmt: skip
 from topiarist.app.explorer.view import LEAST, View
 from topiarist.errors import UsageError
-from topiarist.files import finding
+from topiarist.files import facts, finding
+from topiarist.files.queries import Query as Parsed
+from topiarist.files.spotting import cut, spots
 from topiarist.tasks.reading import ghost_words
+from topiarist.text.readers.making import storable
 
 SIMILAR = 6
 GHOSTS = 5
@@ -38,7 +53,7 @@ class Ask:
     at: Annotated[int, Query(ge=1, le=10_000_000, description="its place in the search")] = 1
     colour: Annotated[Literal["level", "topic", "none"], Query(description="colour words by this")] = "level"
     level: Annotated[int | None, Query(ge=0, le=1_000, description="only words of this level")] = None
-    part: Annotated[int, Query(ge=1, le=1_000_000, description="of a long document")] = 1
+    part: Annotated[int | None, Query(ge=1, le=1_000_000, description="of a long document")] = None
     underline: Annotated[bool, Query(description="say by lines and numbers too what colours say")] = True
 
 
@@ -65,6 +80,9 @@ class DocumentPage:
 
     id: str
     title: str
+    heading: Pieces  # the title, with what a search has found in it
+    query: str  # the search that it was opened from
+    by: str
     source: str
     date: str
     words: int
@@ -100,15 +118,19 @@ class DocumentPage:
 def load(view: View, ask: Ask) -> DocumentPage:
     """Fill the page."""
     collection = view.collection
-    row = collection.documents.row_of(ask.id)
+    row = _row(view, ask.id)
     document = collection.documents.get(row)
-    painted = coloured(view, row, document.text, by=ask.colour, only=ask.level, part=ask.part)
+    asked = Parsed() if ask.by == "meaning" else understood(ask.q)
+    painted = coloured(
+        view, row, document.text, by=ask.colour, only=ask.level, part=ask.part, found=spots(document.text, asked)
+    )
+    title = titled(document.title, document.id, " ".join(document.text[:200].split()))
     places, rest = _places(view, row)
     previous, following, up, position = _around(view, ask, row)
     pinned = view.shape.pins.get(document.id)
     language = collection.settings.get("language", "")
     return DocumentPage(
-        document.id, titled(document.title, document.id, " ".join(document.text[:200].split())), document.source,
+        document.id, title, cut(plain(title), 0, spots(plain(title), asked)), ask.q, ask.by, document.source,
         document.date, int(painted.words),
         tuple(Choice(label, addresses.labelled(label), False) for label in document.labels),
         collection.marks.tags_of([row])[0], bool(read_among(view, [row])),
@@ -128,6 +150,18 @@ def load(view: View, ask: Ask) -> DocumentPage:
         previous, following, up, position,
         language if language.isalpha() else "", view.shape.topics[int(view.homes[row])],
     )  # fmt: skip
+
+
+def _row(view: View, id: str) -> int:
+    """Where a document is; where its file was left out, why."""
+    try:
+        return view.collection.documents.row_of(id)
+    except UsageError:
+        reason = facts.left_out(view.collection.generation.database, storable(id))
+        if not reason:
+            raise
+        said = "This file held no text." if reason == "no text" else f"This file was not read: {reason}."
+        raise LeftOutError(said, hint="the list of what was left out, on the page of the model") from None
 
 
 def _here(ask: Ask, **changed: object) -> str:
@@ -189,7 +223,12 @@ def _in_list(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
         ]
         page = (ask.at - 1) // PER_PAGE + 1
         up = addresses.search(ask.q, by=by, topic=ask.within, page=page if page > 1 else None)
-        return links[0], links[1], up, f"{ask.at:,} of {found.total:,} that match “{ask.q}”"
+        return (
+            links[0],
+            links[1],
+            f"{up}#{addresses.anchor(ask.id)}",
+            f"{ask.at:,} of {found.total:,} that match “{ask.q}”",
+        )
     topic = view.shape.topics[int(view.homes[row])] if ask.topic is None else ask.topic
     node = view.shape.node(topic)
     rows = topic_page.rows_of(view, node, ask.sort, ask.show)
@@ -209,7 +248,12 @@ def _in_list(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
     links = [addresses.document(id, **values) if at is not None else "" for id, at in zip(ids, wanted, strict=True)]
     page = place // PER_PAGE + 1
     up = addresses.topic(topic, **inside, page=page if page > 1 else None)
-    return links[0], links[1], up, f"{place + 1:,} of {len(rows):,} under {view.names[node]}"
+    return (
+        links[0],
+        links[1],
+        f"{up}#{addresses.anchor(ask.id)}",
+        f"{place + 1:,} of {len(rows):,} under {view.names[node]}",
+    )
 
 
 def _ghosts(view: View, row: int, painted: Coloured) -> tuple[Ghosts, ...]:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.asking import StoppedError, understood
 from topiarist.app.explorer.frame import Row, branch
-from topiarist.app.explorer.pages import search
-from topiarist.app.explorer.pages.narrowing import counts_under
+from topiarist.app.explorer.pages.lighting import lit
 from topiarist.app.explorer.values import Choice, counted, name_of
 from topiarist.app.explorer.view import View
-from topiarist.errors import UsageError
 
 MOST = 500  # topics on the page; deeper ones are a click away
 
@@ -26,7 +22,8 @@ class Ask:
 
     topic: Annotated[int | None, Query(description="from this topic down")] = None
     depth: Annotated[int | None, Query(ge=0, le=100, description="levels below it")] = None
-    q: Annotated[str, Query(max_length=2_000, description="count the documents that have these words")] = ""
+    q: Annotated[str, Query(max_length=2_000, description="count the documents that this finds")] = ""
+    by: Annotated[Literal["words", "meaning", "both"], Query(description="by words, by meaning, or both")] = "words"
 
 
 @dataclass(frozen=True)
@@ -49,18 +46,9 @@ def load(view: View, ask: Ask) -> OutlinePage:
     sentence = f"{counted(len(below) - 1, 'topic')} under {name_of(view, node)}, the largest first."
     levels = range(1, max(view.tree.depths[one] for one in below) - start + 1)
     return OutlinePage(
-        sentence, branch(view, node, opened, matching=_matching(view, ask.q)), depth,
+        sentence, branch(view, node, opened, matching=lit(view, ask.q, ask.by)), depth,
         tuple(Choice(str(level), addresses.tree(ask.topic, level), level == depth) for level in levels),
     )  # fmt: skip
-
-
-def _matching(view: View, query: str) -> Any:
-    """How many documents of each node a search has found; nothing where it cannot be told."""
-    if not query.strip():
-        return None
-    with suppress(StoppedError, UsageError):
-        return counts_under(view, search.word_rows(view, understood(query), None))
-    return None
 
 
 def _depth(view: View, below: list[int], start: int) -> int:

@@ -77,7 +77,9 @@ class SearchPage:
     sentence: str
     read_as: str
     message: str
+    notes: tuple[str, ...]  # what was not understood
     suggestions: tuple[Choice, ...]
+    without: str  # the address without the condition that left nothing, if one did
     meaning: str  # address of the same by meaning, where words find little
     total: int
     exact: bool
@@ -121,7 +123,8 @@ def _filled(view: View, ask: Ask) -> SearchPage:
     few = ask.by == "words" and found.total < finding.FEW and bool(understood(ask.q).terms)
     return SearchPage(
         ask.q, ask.by, _sentence(view, ask, found, branches), found.read_as, trouble or found.message,
-        tuple(Choice(word, search.address(query=word), False) for word in found.suggestions),
+        understood(ask.q).notes, tuple(Choice(word, search.address(query=word), False) for word in found.suggestions),
+        search.address(query=found.without) if found.without else "",
         search.address(by="meaning") if few else "",
         found.total, found.exact, answers.stopped(found.total) if late else "",
         search.address(all=1) if late and not ask.all else "",
@@ -238,12 +241,21 @@ def _matching(view: View, ask: Ask, found: finding.Found) -> Any:
             return word_rows(view, query, ask.topic)
         except StoppedError:
             return np.empty(0, np.int64)
-    return _near(view, str(query), ask.by, ask.topic)
+    return near_rows(view, str(query), ask.by, ask.topic)
 
 
-def _near(view: View, query: str, by: str, topic: int | None) -> Any:
-    """The documents nearest in meaning."""
-    return np.array(finding.matching(view.collection, query, by=by, topic=topic, near=LOOKED_AT), np.int64)
+def near_rows(view: View, query: str, by: str, topic: int | None) -> Any:
+    """The documents nearest in meaning: asked for by the page, and again by the tree beside it."""
+
+    def found() -> Any:
+        return np.array(finding.matching(view.collection, query, by=by, topic=topic, near=LOOKED_AT), np.int64)
+
+    return found() if _marked(understood(query)) else view.numbers(("near", query, by, topic), found)
+
+
+def _marked(query: Parsed) -> bool:
+    """Whether a query asks for what changes while the tree stays."""
+    return any(one.kind in ("tag", "label") for one in query.filters)
 
 
 def word_rows(view: View, query: Parsed, topic: int | None) -> Any:
@@ -253,9 +265,8 @@ def word_rows(view: View, query: Parsed, topic: int | None) -> Any:
         with in_time(view):
             return np.array(Index(view.collection.generation.database).rows(query), np.int64)
 
-    marked = any(one.kind in ("tag", "label") for one in query.filters)  # these change while the tree stays
     database = view.collection.generation.database
-    rows = database.kept(f"rows {query}", found) if marked else view.numbers(("rows", str(query)), found)
+    rows = database.kept(f"rows {query}", found) if _marked(query) else view.numbers(("rows", str(query)), found)
     conditions = [(view.shape.find(one.value), one.exclude) for one in query.topics]
     for wanted, exclude in [*conditions, *([(topic, False)] if topic is not None else [])]:
         there = view.shares_under(view.shape.node(wanted))[rows] >= CERTAIN

@@ -30,6 +30,7 @@ def test_nothing_is_looked_for_twice_and_no_single_letter():
 
 def test_a_search_that_takes_long_is_stopped(client, monkeypatch):
     monkeypatch.setattr(asking, "PATIENCE", -1.0)
+    monkeypatch.setattr(asking, "COUNTING", -1.0)
     monkeypatch.setattr(asking, "MORE", -1.0)
     monkeypatch.setattr(asking, "OFTEN", 1)
     page = client.get("/search?q=co*+ba*+the")

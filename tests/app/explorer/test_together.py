@@ -95,6 +95,7 @@ def test_a_busy_moment_is_forgotten(client, monkeypatch):
     client.app.state.desk.view().numbers._known.clear()
     with monkeypatch.context() as busy:
         busy.setattr(asking, "PATIENCE", -1.0)
+        busy.setattr(asking, "COUNTING", -1.0)
         busy.setattr(asking, "MORE", -1.0)
         busy.setattr(asking, "OFTEN", 1)
         assert fresh.get("/export.csv?q=court+hearing").status_code == 503

@@ -16,7 +16,7 @@ from fastapi import Depends, FastAPI, Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from topiarist.app.explorer import failures, originals, report
-from topiarist.app.explorer.asking import understood
+from topiarist.app.explorer.asking import counting, understood
 from topiarist.app.explorer.frame import shown_name
 from topiarist.app.explorer.pages import filtered, search, topic
 from topiarist.app.explorer.safety import DOWNLOAD_POLICY
@@ -80,7 +80,8 @@ def export(
 ) -> Response:
     """The documents of a topic, or those that a search finds."""
     if q.strip():
-        rows = _found(view, q, by, topic_id)
+        with counting():  # a file is waited for longer than a page
+            rows = _found(view, q, by, topic_id)
     else:
         node = view.tree.root if topic_id is None else view.shape.node(topic_id)
         rows = topic.rows_of(view, node, sort, show)

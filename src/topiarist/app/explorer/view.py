@@ -24,11 +24,18 @@ Array = np.ndarray[Any, Any]
 
 LEAST = 0.01  # of a document under a topic, for it to be listed there
 BLOCK = 4_096  # documents whose shares are dense at once
+WARMED = 8  # headings whose lists are made before anybody asks
 LEAD = 220  # characters of a text in a list
 FEW_WORDS = 20  # that say nothing, in a word-by-word mean
 _NUMBER = re.compile(r"#?[\d.]+")
 _RANKS = {"newest": "date DESC, row", "name": "title COLLATE NOCASE, id, row"}
-_OF_DOCUMENTS = ("lengths", "columns", "general", "node_weight")  # what holds as long as the parts are the same
+_OF_DOCUMENTS = (
+    "lengths",
+    "columns",
+    "general",
+    "node_weight",
+    "usual",
+)  # what holds as long as the parts are the same
 _OF_FORM = ("sizes", "mask", "_places", "hard", "hard_sizes", "shown_nodes", "has_dendrogram")  # and the tree
 _OF_PARTS = ("counting", "counts", "shares", "model", "crown", "description", "index", "categories")
 
@@ -147,6 +154,8 @@ class View:
             self.collection.index  # noqa: B018
         for sort in ("newest", "name", "longest"):
             self.rank(sort)
+        for node in self.children(self.tree.root)[:WARMED]:  # the largest lists take longest
+            self.listed(node, "typical", "all")
 
     def children(self, node: int) -> list[int]:
         """The nodes below, the largest first."""
@@ -183,22 +192,28 @@ class View:
             else:
                 rows = np.flatnonzero(shares >= (CERTAIN if show == "here" else LEAST))
             if sort == "typical":
-                return rows[np.lexsort((rows, -self._telling(node)[rows], -shares[rows].round(4)))]
+                return rows[np.lexsort((rows, -self._telling(node, rows), -shares[rows].round(4)))]
             return rows[np.argsort(self.rank(sort)[rows], kind="stable")]
 
         return self.numbers(("listed", node, sort, show), made)
 
-    def _telling(self, node: int) -> Array:
-        """How much more likely the words of each document are in a topic than elsewhere, per word.
+    def _telling(self, node: int, rows: Array) -> Array:
+        """How much more likely the words of some documents are in a topic than elsewhere, per word.
 
         As if each had a few words more that say nothing: else the shortest would say most.
         """
         own = self.word_shares(node)
         if own is None or node == self.tree.root:
-            return self.lengths
-        usual = np.maximum(self.node_weight @ self.collection.crown.word_given_node, 1e-12)
-        told = np.log(0.5 * np.maximum(own, 0.0) / usual + 0.5)
-        found: Array = (self.collection.counts @ told) / (self.lengths + FEW_WORDS)
+            return self.lengths[rows]
+        told = np.log(0.5 * np.maximum(own, 0.0) / self.usual + 0.5).astype(np.float32)
+        counts = self.collection.counts if len(rows) == self.n_docs else self.collection.counts[rows]
+        found: Array = (counts @ told) / (self.lengths[rows] + FEW_WORDS)
+        return found
+
+    @cached_property
+    def usual(self) -> Array:
+        """P(word) in the whole collection, as the model has it."""
+        found: Array = np.maximum(self.node_weight @ self.collection.crown.word_given_node, 1e-12)
         return found
 
     @cached_property

@@ -151,7 +151,8 @@ def told(entry: log.Edit, *, numbers: bool = True) -> str:
     if entry.kind == UNDO:
         return f"undo of {entry.body['edit']}"
     if entry.kind != EDIT:
-        added = f"{entry.body.get('documents', 0):,} documents added"
+        number = entry.body.get("documents", 0)
+        added = f"{number:,} document{'' if number == 1 else 's'} added"
         known = {"grow": "grown", "add": added, LEARN: "categories learned", REFIT: _fit_told(entry)}
         return known.get(entry.kind, entry.kind)
     meant = entry.body.get("topics") or [{}] * len(entry.body["edits"])

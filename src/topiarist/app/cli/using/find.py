@@ -99,9 +99,12 @@ def _show(screen: Screen, options: FindOptions, answer: Answer) -> None:
             *([("show FOLDER {}", found.hits[0].id)] if found.hits else []),
         )
     elif found.hits:
-        narrow = (f"{again} --topic {held[0].topic}", *options.query)
-        many = len(held) > 1 and options.topic is None
-        screen.next(("show FOLDER {}", found.hits[0].id), narrow if many else ("similar FOLDER {}", found.hits[0].id))
+        further: tuple[str, ...] = ("similar FOLDER {}", found.hits[0].id)
+        if len(held) > 1 and options.topic is None:
+            most = max(held, key=lambda one: (one.documents, len(one.path)))
+            by = "" if options.by == "words" else f" --by {options.by}"
+            further = (f"{again}{by} --topic {most.topic}", *options.query)
+        screen.next(("show FOLDER {}", found.hits[0].id), further)
     else:
         screen.next("tree FOLDER")
 

@@ -12,7 +12,7 @@ from tests.app.explorer.test_jobs import PATIENCE, Held
 from tests.app.explorer.test_writing import HERE, Writer, edit, leaf
 from topiarist.app.explorer import asking, safety
 from topiarist.app.explorer.jobs import Job
-from topiarist.app.explorer.server import explorer
+from topiarist.app.explorer.server import SLOW_AT_FIRST, explorer, make_ready
 from topiarist.app.explorer.view import View
 from topiarist.text.documents import Document
 
@@ -158,3 +158,14 @@ def test_help_says_what_words_mean(client):
     assert {"topic", "share", "level"} <= {word for word, _ in page["words"]}
     text = client.get("/help").text
     assert all(does in text for _, does in page["keys"])
+
+
+def test_pages_that_are_slow_at_first_are_made_before_anybody_asks(client):
+    desk = client.app.state.desk
+    make_ready(desk)
+    remembered = desk.view().remembered
+    known = set(remembered._known)
+    assert known
+    for path in SLOW_AT_FIRST:
+        assert client.get(path).status_code == 200
+    assert set(remembered._known) - known <= {"fitted"}  # what the frame asks

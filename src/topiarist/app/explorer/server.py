@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any
 
@@ -36,8 +36,10 @@ from topiarist.app.explorer.pages import (
 from topiarist.app.explorer.pages.lighting import lit
 from topiarist.app.explorer.posting import page_of
 from topiarist.app.explorer.view import View
+from topiarist.errors import TopiaristError
 
 PACKAGE = "topiarist.app.explorer"
+SLOW_AT_FIRST = ("/", "/compare", "/categories", "/trees")
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,16 @@ def explorer(
     app.add_middleware(faults.Faults)
     app.add_middleware(safety.SafeHeaders)
     return app
+
+
+def make_ready(desk: Desk) -> None:
+    """Work out what most pages need, and those that take longest at first, before anybody asks."""
+    view = desk.view()
+    view.warm()
+    for page in PAGES:
+        if page.path in SLOW_AT_FIRST:
+            with suppress(TopiaristError, OSError):  # whoever asks for it is told
+                desk.looked_at(view, lambda view, page=page: page.load(view, page.ask()))  # type: ignore[misc]
 
 
 def current_view(request: Request) -> View:

@@ -210,10 +210,6 @@ class Collection:
         """The number of a topic that is called so, or has the word."""
         return self.outline.find(name)
 
-    def rows_under(self, topic: int, least: float = 0.5) -> Any:
-        """The rows of the documents of which at least so much lies under a topic."""
-        return np.flatnonzero(self.shares_under(topic) >= least)
-
     def shares_under(self, topic: int) -> Any:
         """How much of each document lies under a topic."""
         below = self.outline.tree.path_mask(self.outline.class_nodes)[:, self.outline.node(topic)]

@@ -14,6 +14,7 @@ from topiarist.models.em import Loop, Rules
 
 RECENT = 3  # gains from which the next ones are expected
 FIRST_RUN = "Compiling the numerical kernels (once per machine, about 10 seconds)"
+_said: set[str] = set()  # in this process
 
 
 def prepare_kernels(dtype: Any, *sets: str, notice: Callable[[str], None] | None = None, device: str = "cpu") -> None:
@@ -35,10 +36,11 @@ def prepare_kernels(dtype: Any, *sets: str, notice: Callable[[str], None] | None
     missing = [(name, prepare) for name, prepare in wanted.items() if not cache.is_ready(name)]
     if not missing:
         return
-    if notice is None:
-        sys.stderr.write(f"topiarist: {FIRST_RUN} …\n")
-    else:
+    if notice is not None:
         notice(FIRST_RUN)
+    elif not _said:  # more kernels of the same run are no news
+        sys.stderr.write(f"topiarist: {FIRST_RUN} …\n")
+    _said.add(FIRST_RUN)
     for name, prepare in missing:
         prepare(dtype)
         cache.keep(name)

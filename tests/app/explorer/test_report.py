@@ -108,7 +108,7 @@ def confidential(tmp_path):
     for number in range(150):
         plain = made(number, rng)
         found.append(
-            Document(f"/home/{id}/{number}", plain.text, f"{title}{number}", (f"{label}{number % 3}",), f"{source}.txt")
+            Document(f"/own/{id}/{number}", plain.text, f"{title}{number}", (f"{label}{number % 3}",), f"{source}.txt")
         )
     path = tmp_path / "Plover.topiary"
     with Collection.grow(found, path, Recipe(topics=4)) as collection:
@@ -128,7 +128,7 @@ def test_without_documents_nothing_that_is_theirs_or_that_people_wrote_is_in_it(
             write_report(collection, tmp_path / f"{documents}.html", documents)
     none = (tmp_path / "none.html").read_text("utf-8").casefold()
     everything = (tmp_path / "all.html").read_text("utf-8").casefold()
-    hidden = [*SECRETS, "Plover", str(tmp_path), "/home/"]
+    hidden = [*SECRETS, "Plover", str(tmp_path), "/own/"]
     assert [word for word in hidden if word.casefold() in none] == []
     shown = [word for word in SECRETS if word.casefold() in everything]  # the test would see them
     assert {"Verdant", "Ptarmigan", "Gannet", "Fulmar", "Merlin"} <= set(shown)
@@ -138,8 +138,8 @@ def test_without_documents_nothing_that_is_theirs_or_that_people_wrote_is_in_it(
 
 
 def test_a_command_with_paths_is_shown_only_where_documents_are(confidential, tmp_path):
-    command = ["topiarist", "grow", "/home/Kestrel/mail", "--stop-words", "/home/Kestrel/stop.txt"]
-    settings = {"command": command, "recipe": {"stop_words": "/home/Kestrel/stop.txt", "topics": 4, "seed": 3}}
+    command = ["topiarist", "grow", "/own/Kestrel/mail", "--stop-words", "/own/Kestrel/stop.txt"]
+    settings = {"command": command, "recipe": {"stop_words": "/own/Kestrel/stop.txt", "topics": 4, "seed": 3}}
     assert writing.model.command(settings) == " ".join([*command, "--seed", "3"])
     assert writing.model.command(settings, paths=False) == "topiarist grow SOURCE --stop-words FILE --topics 4 --seed 3"
     called = {"recipe": {"topics": 4, "seed": 3}}

@@ -70,9 +70,9 @@ def _child(how: str, folder: Path, *sources: str, limit: int | None = None) -> d
 def _grow(folder: str, limit: int | None, sources: list[str]) -> dict:
     from topiarist.app.cli.progress import Progress
     from topiarist.app.cli.stopping import Stop
-    from topiarist.files.growing import KERNELS, Grower
-    from topiarist.files.recipe import Recipe
-    from topiarist.tasks.progress import prepare_kernels
+    from topiarist.collection.grow.grower import KERNELS, Grower
+    from topiarist.collection.grow.recipe import Recipe
+    from topiarist.estimators.common.progress import prepare_kernels
     from topiarist.text.readers import read
 
     for dtype in ("float32", "float64"):
@@ -83,7 +83,7 @@ def _grow(folder: str, limit: int | None, sources: list[str]) -> dict:
 
 
 def _open(folder: str, *_: object) -> dict:
-    from topiarist.files.collection import Collection
+    from topiarist.collection.collection import Collection
 
     began = time.perf_counter()
     collection = Collection.open(folder)
@@ -92,7 +92,7 @@ def _open(folder: str, *_: object) -> dict:
 
 
 def _file(folder: str, _: int | None, sources: list[str]) -> dict:
-    from topiarist.files.collection import Collection
+    from topiarist.collection.collection import Collection
     from topiarist.text.readers import read
 
     collection = Collection.open(folder)

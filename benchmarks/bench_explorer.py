@@ -122,7 +122,7 @@ class Served:
 
 def _addresses(server: Served) -> dict:
     """Ways to draw an address of each kind, by chance."""
-    from topiarist.files.collection import Collection
+    from topiarist.collection.collection import Collection
 
     rng = random.Random(0)
     with Collection.open(server.folder) as collection:

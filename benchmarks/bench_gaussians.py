@@ -14,9 +14,9 @@ from benchmarks.findings import Findings, spread
 from benchmarks.gaussian_study import LABELLED
 from benchmarks.settings import Settings
 from topiarist import GGM
-from topiarist.models import ggm_fitting as fitting
-from topiarist.models import ggm_starts as starts
-from topiarist.models.ggm_values import Options
+from topiarist.models.gaussian import fits as fitting
+from topiarist.models.gaussian import starts
+from topiarist.models.gaussian.values import Options
 from topiarist.scale.threads import Threads
 
 SIZES = ((400, 5, 5), (2_000, 10, 8), (20_000, 10, 10), (20_000, 20, 10), (5_000, 50, 8), (4_000, 200, 5))

@@ -22,9 +22,9 @@ from benchmarks.findings import Findings
 from benchmarks.paths import CACHE, REPOSITORY
 from benchmarks.settings import Settings
 from topiarist import Corpus, FisherKernel
+from topiarist.collection.find.index import SearchIndex
 from topiarist.counts import CountSettings
-from topiarist.kernels.compiled_search import prepare_search
-from topiarist.tasks.search import SearchIndex
+from topiarist.kernels.search.compiled import prepare_search
 from topiarist.text.documents import Document
 
 NAME, SIZES = "arxiv-2011-2013", (1, 64, 128)

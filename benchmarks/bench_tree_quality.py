@@ -44,8 +44,8 @@ def _tree(corpus: Any, groups: np.ndarray, seed: int) -> dict:
     from sklearn.metrics import normalized_mutual_info_score as nmi
 
     from topiarist import CAM
+    from topiarist.collection.describe.flat_topics import set_general_words_aside
     from topiarist.metrics import dendrogram_purity
-    from topiarist.tasks.topics import set_general_words_aside
 
     special, _ = set_general_words_aside(corpus)
     start = time.perf_counter()
@@ -78,8 +78,8 @@ def _peers(counts: Any, groups: np.ndarray, *, quick: bool) -> dict[str, dict]:
 
     from topiarist import Tree
     from topiarist.counts.weighting import tfidf, unit_rows
+    from topiarist.estimators.tree.preparation import document_vectors
     from topiarist.metrics import dendrogram_purity
-    from topiarist.tasks.trees import document_vectors
 
     vectors = document_vectors(counts, 0).astype(np.float64)
     peers: dict[str, dict] = {}
@@ -131,7 +131,7 @@ def _tell_trees(found: Findings, rows: list[dict], peers: dict[str, dict]) -> No
 def _demo(seeds: int) -> list[dict]:
     """The words of trees of the bundled abstracts, which have no stop list."""
     from topiarist import CAM
-    from topiarist.tasks.topics import set_general_words_aside
+    from topiarist.collection.describe.flat_topics import set_general_words_aside
 
     special, _ = set_general_words_aside(labelled.abstracts("arxiv-demo"))
     return [ours_trees.labels_by_depth(CAM(random_state=seed).fit(special.counts), special) for seed in range(seeds)]

@@ -33,7 +33,7 @@ except ImportError:  # one function of it is used, to find a folder
 from topiarist.kernels import load
 from topiarist.kernels.shard import Shard
 from topiarist.models import cam, em, hplsa, plsa
-from topiarist.models.engine import Engine
+from topiarist.models.engine.host import Engine
 from topiarist.scale.executors import InProcess
 from topiarist.scale.threads import Threads
 
@@ -100,7 +100,7 @@ def same(first: Any, second: Any) -> bool:
 
 def passes(counts: Any, start: Any, n_components: int, threads: Threads, atomic: bool, number: int) -> Any:
     """Sweeps alone, whole EM steps and their parts, in seconds; the deterministic ones also bit by bit."""
-    from topiarist.models.cuda_engine import CudaEngine
+    from topiarist.models.engine.cuda import CudaEngine
 
     name = "atomic" if atomic else "deterministic"
     engine = CudaEngine.start(threads, atomic=atomic)
@@ -136,7 +136,7 @@ def passes(counts: Any, start: Any, n_components: int, threads: Threads, atomic:
 
 def streams(counts: Any, n_components: int, threads: Threads) -> None:
     """Blocks that visit the device against the same blocks on it."""
-    from topiarist.models.cuda_engine import CudaEngine
+    from topiarist.models.engine.cuda import CudaEngine
 
     part, table = counts, counts.shape[1] * n_components * 4
     small, large = CudaEngine.start(threads, device_memory=8 * table + (3 << 29)), CudaEngine.start(threads)
@@ -173,7 +173,7 @@ def paths_of_64() -> Any:
 
 def clusters(counts: Any, threads: Threads, number: int) -> None:
     """A step of CAM with 64 clusters on the device, and on two threads of the host with a tenth of the documents."""
-    from topiarist.models.cuda_engine import CudaEngine
+    from topiarist.models.engine.cuda import CudaEngine
 
     mask = paths_of_64()
     rng = np.random.default_rng(0)
@@ -206,7 +206,7 @@ def many_threads(counts: Any, n_components: int) -> None:
 
 def tree_and_flat(counts: Any, threads: Threads, number: int) -> None:
     """A pass with 64 leaves of a balanced tree and one of flat PLSA with K = 64, in turn."""
-    from topiarist.models.cuda_engine import CudaEngine
+    from topiarist.models.engine.cuda import CudaEngine
 
     mask = paths_of_64()
     engine = CudaEngine.start(threads)
@@ -228,7 +228,7 @@ def tree_and_flat(counts: Any, threads: Threads, number: int) -> None:
 
 def device_fit(counts: Any, n_components: int, threads: Threads, number: int) -> tuple[float, Any]:
     """From counts on the host to parameters on the host, ``number`` passes and looking ahead in between."""
-    from topiarist.models.cuda_engine import CudaEngine
+    from topiarist.models.engine.cuda import CudaEngine
 
     began = time.perf_counter()
     engine = CudaEngine.start(threads)

@@ -12,9 +12,8 @@ import numpy as np
 from benchmarks import labelled
 from topiarist import LSI, Corpus
 from topiarist.counts import CountSettings
-from topiarist.models import ggm_fitting as fitting
-from topiarist.models import ggm_selection as selection
-from topiarist.models import ggm_starts as starts
+from topiarist.models.gaussian import fits as fitting
+from topiarist.models.gaussian import selection, starts
 from topiarist.text.documents import Document
 
 N_DOCUMENTS, N_UNLABELLED, RARE = 1280, 200, 40

@@ -65,7 +65,7 @@ class Walk:
 
 def _engine(n_threads: int) -> object:
     from topiarist.kernels import load
-    from topiarist.models.engine import Engine
+    from topiarist.models.engine.host import Engine
     from topiarist.scale.threads import Threads
 
     return Engine(load("compiled"), Threads(n_threads))

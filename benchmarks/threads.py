@@ -16,7 +16,7 @@ from scipy import sparse
 from topiarist.kernels import load
 from topiarist.kernels.shard import Shard
 from topiarist.models import em, plsa
-from topiarist.models.engine import Engine
+from topiarist.models.engine.host import Engine
 from topiarist.scale.executors import InProcess
 from topiarist.scale.threads import Threads, available_cores
 

@@ -6,8 +6,8 @@ from itertools import islice
 
 import pytest
 
-from topiarist.files.collection import Collection
-from topiarist.files.recipe import Recipe
+from topiarist.collection.collection import Collection
+from topiarist.collection.grow.recipe import Recipe
 from topiarist.text.demo import demo_documents
 
 N_DOCS, N_NEW = 500, 40

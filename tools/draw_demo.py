@@ -15,10 +15,10 @@ from pathlib import Path
 from rich.console import Console
 
 from topiarist.app.cli import figures, topics
+from topiarist.collection.describe.flat_topics import find_topics
+from topiarist.collection.describe.topic_tree import grow_tree
 from topiarist.counts.corpus import Corpus
 from topiarist.counts.settings import CountSettings, PhraseSettings
-from topiarist.tasks.topic_tree import grow_tree
-from topiarist.tasks.topics import find_topics
 from topiarist.text.demo import demo_documents
 
 FOREIGN = re.compile(r"@font-face\s*\{[^}]*\}|<!--.*?-->", re.DOTALL)  # fonts would be fetched from elsewhere

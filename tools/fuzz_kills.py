@@ -123,7 +123,7 @@ def _begun(home: Path, arguments: tuple[str, ...]) -> tuple[int, Path]:
 
 def warm_up(where: Path) -> None:
     """Load and compile here what commands load when they run, so that those that are forked need not."""
-    from topiarist.files.collection import Collection
+    from topiarist.collection.collection import Collection
     from topiarist.text.readers import read
 
     with read(where / "notes") as documents:
@@ -132,8 +132,8 @@ def warm_up(where: Path) -> None:
 
 def sign(home: Path) -> str | None:
     """What the collection is now: its state and how many documents it has; None where there is none."""
+    from topiarist.collection.collection import Collection
     from topiarist.errors import TopiaristError
-    from topiarist.files.collection import Collection
 
     try:
         found = Collection.open(home / FOLDER)
@@ -152,8 +152,8 @@ def sign(home: Path) -> str | None:
 
 def faults_after(home: Path, victim: Victim, old: str | None, new: str | None) -> Iterator[str]:
     """Everything that is wrong after a kill."""
+    from topiarist.collection.check import check
     from topiarist.errors import TopiaristError
-    from topiarist.files.check import check
 
     now = sign(home)
     if now not in (old, new):

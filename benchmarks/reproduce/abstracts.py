@@ -24,17 +24,17 @@ from benchmarks.paths import CACHE
 from benchmarks.reproduce import exhibits
 from benchmarks.reproduce.interpolation import SHARES, Task, Watching, watched
 from topiarist.counts.weighting import effective_length_weights, scale_rows
-from topiarist.hierarchy.annealed import Annealed, cam_schedule
-from topiarist.hierarchy.critical import critical_temperature
-from topiarist.hierarchy.growth import Stage
-from topiarist.hierarchy.guided import Guided
-from topiarist.hierarchy.species import CamSpecies, Steps
+from topiarist.estimators.tree import preparation
+from topiarist.hierarchy.growth.annealed import Annealed, cam_schedule
+from topiarist.hierarchy.growth.critical import critical_temperature
+from topiarist.hierarchy.growth.guided import Guided
+from topiarist.hierarchy.growth.loop import Stage
+from topiarist.hierarchy.growth.species import CamSpecies, Steps
 from topiarist.kernels import load
 from topiarist.kernels.shard import Shard
 from topiarist.models import cam
-from topiarist.models.engine import Engine
+from topiarist.models.engine.host import Engine
 from topiarist.scale.threads import Threads
-from topiarist.tasks import trees
 
 COLLECTIONS = ("arxiv-learn", "arxiv-cluster")
 SEEDS = range(5)
@@ -48,7 +48,7 @@ def ground(task: Task, seed: int, length: float | None, prior: float, *, levels:
     """Return the model with its tokens, and the weighted counts that it learns from."""
     rows, heldout = weighted(task.training, length, SHARES[0]), weighted(task.heldout, length, SHARES[1])
     totals = np.asarray(rows.sum(axis=0), np.float64).ravel() + 1e-3
-    block = cam.Block(*(Shard.of(part, np.float32, trees.TILE_COLUMNS) for part in (rows, heldout)))
+    block = cam.Block(*(Shard.of(part, np.float32, preparation.TILE_COLUMNS) for part in (rows, heldout)))
     species = CamSpecies(
         task.engine, block, totals / totals.sum(), np.random.default_rng(seed),
         prior_tokens=prior, root_prior=0.0, levels=levels, steps=Steps(growing=4),
@@ -65,7 +65,7 @@ def guided(task: Task, seed: int, *, levels: bool) -> tuple[CamSpecies, Watching
     """Grow a tree, or flat clusters, by guided splits."""
     length, prior = (LENGTH, PRIOR) if levels else (None, FLAT_PRIOR)
     species, _ = ground(task, seed, length, prior, levels=levels)
-    vectors = trees.document_vectors(task.training, seed)
+    vectors = preparation.document_vectors(task.training, seed)
     limits = (LIMIT, MORE) if levels else (LIMIT,)
     proposer = Guided(vectors, species.rng, max(limits), fewest=3.0, workers=task.engine.threads.map)
     return species, watched(task, species, proposer, limits)

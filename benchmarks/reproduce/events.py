@@ -18,12 +18,12 @@ from benchmarks import bars, labelled, report
 from benchmarks.findings import Findings, render, spread, store
 from topiarist import CAM, HPLSA, PLSA
 from topiarist.counts.weighting import tfidf, unit_rows
-from topiarist.hierarchy.annealed import hplsa_schedule
+from topiarist.hierarchy.growth.annealed import hplsa_schedule
 from topiarist.kernels import load
 from topiarist.kernels.shard import Shard
 from topiarist.metrics import gini
 from topiarist.models import em, plsa
-from topiarist.models.engine import Engine
+from topiarist.models.engine.host import Engine
 from topiarist.scale.threads import Threads
 
 SEEDS, REUTERS_SEEDS = range(10), range(3)

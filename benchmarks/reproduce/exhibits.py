@@ -6,8 +6,8 @@ import numpy as np
 
 from benchmarks import labelled
 from topiarist import CAM, Corpus
+from topiarist.collection.describe.flat_topics import set_general_words_aside
 from topiarist.hierarchy.words import node_words
-from topiarist.tasks.topics import set_general_words_aside
 
 N_WORDS = 8
 WIDTH = 116

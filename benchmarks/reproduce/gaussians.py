@@ -18,12 +18,10 @@ from benchmarks.findings import Findings, render, spread, store
 from benchmarks.gaussian_study import LABELLED, Collection
 from benchmarks.paths import CACHE
 from topiarist import GGM, MixtureHierarchy
-from topiarist.models import ggm_overlaps as overlaps
-from topiarist.models import ggm_selection as selection
-from topiarist.models import ggm_starts as starts
-from topiarist.models.ggm_values import Options
+from topiarist.estimators.gaussian import mixture_pictures as pictures
+from topiarist.models.gaussian import overlaps, selection, starts
+from topiarist.models.gaussian.values import Options
 from topiarist.scale.threads import Threads
-from topiarist.tasks import mixture_pictures as pictures
 
 N_DIMS, N_REPEATS = 5, 100
 WEIGHTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)

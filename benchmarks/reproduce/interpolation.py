@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from topiarist.counts.split import split_tokens
-from topiarist.hierarchy.growth import Proposal, Proposer, Rules, Species, Stage, Trial, grow
-from topiarist.hierarchy.parts import Parts
+from topiarist.hierarchy.growth.loop import Proposal, Proposer, Rules, Species, Stage, Trial, grow
+from topiarist.hierarchy.growth.parts import Parts
 from topiarist.kernels.shard import Side
 from topiarist.models import cam
-from topiarist.models.engine import Engine
+from topiarist.models.engine.host import Engine
 
 SHARES = (0.8, 0.1, 0.1)
 TOLERANCE = 0.01  # a smaller tree is as good if its perplexity is within this of the best

@@ -8,26 +8,26 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from topiarist.version import __version__
 
 if TYPE_CHECKING:
     import os
 
     from topiarist import metrics as metrics
+    from topiarist.collection.collection import Collection as Collection
     from topiarist.counts.corpus import Corpus as Corpus
-    from topiarist.files.collection import Collection as Collection
+    from topiarist.estimators.category.categorisers import HPLC as HPLC
+    from topiarist.estimators.category.categorisers import PLC as PLC
+    from topiarist.estimators.category.categorisers import HierarchicalMixture as HierarchicalMixture
+    from topiarist.estimators.category.pmm import PMM as PMM
+    from topiarist.estimators.flat.lsi import LSI as LSI
+    from topiarist.estimators.flat.plsa import PLSA as PLSA
+    from topiarist.estimators.gaussian.ggm import GGM as GGM
+    from topiarist.estimators.gaussian.mixture_hierarchy import MixtureHierarchy as MixtureHierarchy
+    from topiarist.estimators.similarity.fisher_kernel import FisherKernel as FisherKernel
+    from topiarist.estimators.tree.cam import CAM as CAM
+    from topiarist.estimators.tree.hplsa import HPLSA as HPLSA
     from topiarist.hierarchy.tree import Tree as Tree
-    from topiarist.tasks.cam import CAM as CAM
-    from topiarist.tasks.categorisers import HPLC as HPLC
-    from topiarist.tasks.categorisers import PLC as PLC
-    from topiarist.tasks.categorisers import HierarchicalMixture as HierarchicalMixture
-    from topiarist.tasks.fisher import FisherKernel as FisherKernel
-    from topiarist.tasks.ggm import GGM as GGM
-    from topiarist.tasks.hplsa import HPLSA as HPLSA
-    from topiarist.tasks.lsi import LSI as LSI
-    from topiarist.tasks.mixture_hierarchy import MixtureHierarchy as MixtureHierarchy
-    from topiarist.tasks.plsa import PLSA as PLSA
-    from topiarist.tasks.pmm import PMM as PMM
 
     def report(  # said, not imported: what is below the app may name this package and never leads to the app
         collection: Collection | str | os.PathLike[str], path: str | os.PathLike[str], documents: str = "typical"
@@ -36,19 +36,19 @@ if TYPE_CHECKING:
 
 
 _HOMES = {
-    "CAM": "topiarist.tasks.cam",
-    "Collection": "topiarist.files.collection",
+    "CAM": "topiarist.estimators.tree.cam",
+    "Collection": "topiarist.collection.collection",
     "Corpus": "topiarist.counts.corpus",
-    "FisherKernel": "topiarist.tasks.fisher",
-    "GGM": "topiarist.tasks.ggm",
-    "HPLC": "topiarist.tasks.categorisers",
-    "HPLSA": "topiarist.tasks.hplsa",
-    "HierarchicalMixture": "topiarist.tasks.categorisers",
-    "LSI": "topiarist.tasks.lsi",
-    "MixtureHierarchy": "topiarist.tasks.mixture_hierarchy",
-    "PLC": "topiarist.tasks.categorisers",
-    "PLSA": "topiarist.tasks.plsa",
-    "PMM": "topiarist.tasks.pmm",
+    "FisherKernel": "topiarist.estimators.similarity.fisher_kernel",
+    "GGM": "topiarist.estimators.gaussian.ggm",
+    "HPLC": "topiarist.estimators.category.categorisers",
+    "HPLSA": "topiarist.estimators.tree.hplsa",
+    "HierarchicalMixture": "topiarist.estimators.category.categorisers",
+    "LSI": "topiarist.estimators.flat.lsi",
+    "MixtureHierarchy": "topiarist.estimators.gaussian.mixture_hierarchy",
+    "PLC": "topiarist.estimators.category.categorisers",
+    "PLSA": "topiarist.estimators.flat.plsa",
+    "PMM": "topiarist.estimators.category.pmm",
     "Tree": "topiarist.hierarchy.tree",
     "report": "topiarist.app.explorer.report",
 }

@@ -19,11 +19,11 @@ from tests.app.test_cli import HERE, TOPIARIST, run, texts, written
 from topiarist import Corpus, Tree
 from topiarist.app.cli import printing
 from topiarist.app.cli.commands import app
+from topiarist.collection.check import check
+from topiarist.collection.collection import Collection
+from topiarist.collection.describe.topic_tree import grow_tree
 from topiarist.counts import CountSettings
-from topiarist.files import log
-from topiarist.files.check import check
-from topiarist.files.collection import Collection
-from topiarist.tasks.topic_tree import grow_tree
+from topiarist.store import edit_log
 from topiarist.text.documents import Document
 
 
@@ -443,14 +443,16 @@ def test_ctrl_c_while_reading_keeps_nothing(home):
 
 
 def test_a_kill_at_the_very_end_needs_no_second_growing(home, monkeypatch):
-    monkeypatch.setattr("topiarist.files.folder.Growing.publish", lambda self: os._exit(9) if False else 1 / 0)
+    monkeypatch.setattr(
+        "topiarist.store.collection_folder.Growing.publish", lambda self: os._exit(9) if False else 1 / 0
+    )
     assert invoke("notes", "--topics", "2").exit_code == 70
     monkeypatch.undo()
     monkeypatch.chdir(home)
     done = invoke("notes", "--topics", "2", "--resume")
     assert done.exit_code == 0, done.output
     assert "Growing the tree" not in done.stderr
-    assert len(log.history(Collection.open("notes.topiary").generation.database)) == 1
+    assert len(edit_log.history(Collection.open("notes.topiary").generation.database)) == 1
 
 
 @pytest.fixture(scope="module")

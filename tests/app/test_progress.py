@@ -11,7 +11,7 @@ from topiarist.app.cli.estimates import duration, needed_memory, size
 from topiarist.app.cli.progress import Lines, Phase, Screen, clock, line
 from topiarist.app.cli.remaining import Remaining, growth_share
 from topiarist.app.cli.stopping import Stop
-from topiarist.hierarchy.growth import Record
+from topiarist.hierarchy.growth.loop import Record
 
 
 def test_time_left_is_told_when_a_tenth_is_done():

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from tests.files.zoo import counts, points
+from tests.estimators.zoo import counts, points
 from topiarist import Collection
-from topiarist.files import load_model
+from topiarist.collection.find.index import SearchIndex
 from topiarist.scale import BlockStore
-from topiarist.tasks.search import SearchIndex
+from topiarist.store import load_model
 
 WRITTEN = Path(__file__).parents[1] / "fixtures" / "version-0.1.0.zip"
 with zipfile.ZipFile(WRITTEN) as _packed:

@@ -9,12 +9,12 @@ from scipy.sparse import csr_array
 from tests.oracles import trees
 from topiarist.counts.lsi import latent_space
 from topiarist.counts.split import split_tokens
-from topiarist.hierarchy.hplsa_species import HplsaSpecies
-from topiarist.hierarchy.species import CamSpecies, Steps
+from topiarist.hierarchy.growth.hplsa_species import HplsaSpecies
+from topiarist.hierarchy.growth.species import CamSpecies, Steps
 from topiarist.kernels import load
 from topiarist.kernels.shard import Shard
 from topiarist.models import cam, hplsa
-from topiarist.models.engine import Engine
+from topiarist.models.engine.host import Engine
 from topiarist.scale.threads import Threads
 
 PATIENT = Steps(

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from tests.hierarchy import makers
-from topiarist.hierarchy.annealed import Annealed, cam_schedule, hplsa_schedule
-from topiarist.hierarchy.critical import critical_inverse_temperature, critical_temperature
-from topiarist.hierarchy.growth import Rules, Stage, Trial, grow
-from topiarist.hierarchy.parts import seedling
+from topiarist.hierarchy.growth.annealed import Annealed, cam_schedule, hplsa_schedule
+from topiarist.hierarchy.growth.critical import critical_inverse_temperature, critical_temperature
+from topiarist.hierarchy.growth.loop import Rules, Stage, Trial, grow
+from topiarist.hierarchy.growth.parts import seedling
 
 
 def annealed(data, kind, n_classes=None, schedule=None, **options):

@@ -13,9 +13,9 @@ from sklearn.cluster import KMeans
 from tests.hierarchy import makers
 from tests.strategies import simplex_rows, trees
 from topiarist.hierarchy import Tree
-from topiarist.hierarchy.growth import Proposal, Record, Rules, Stage, Trial, grow
-from topiarist.hierarchy.guided import Guided, two_means
-from topiarist.hierarchy.parts import (
+from topiarist.hierarchy.growth.guided import Guided, two_means
+from topiarist.hierarchy.growth.loop import Proposal, Record, Rules, Stage, Trial, grow
+from topiarist.hierarchy.growth.parts import (
     Parts,
     Split,
     collapse_negligible,
@@ -26,7 +26,7 @@ from topiarist.hierarchy.parts import (
     seedling,
     without_empty,
 )
-from topiarist.hierarchy.species import Steps, charged, flattened
+from topiarist.hierarchy.growth.species import Steps, charged, flattened
 from topiarist.kernels.shard import Shard
 
 CURVE = {1: 100.0, 2: 50.0, 3: 40.3, 4: 40.0, 5: 41.0}

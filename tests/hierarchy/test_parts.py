@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from topiarist.hierarchy.parts import Parts, collapse_upside_down
+from topiarist.hierarchy.growth.parts import Parts, collapse_upside_down
 from topiarist.hierarchy.tree import Tree
 
 

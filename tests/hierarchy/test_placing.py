@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from tests.strategies import trees
 from topiarist.hierarchy import Tree
-from topiarist.hierarchy.parts import CERTAIN
-from topiarist.hierarchy.placing import dealt, placed
+from topiarist.hierarchy.growth.parts import CERTAIN
+from topiarist.hierarchy.growth.start import dealt, placed
 
 DATA = st.sampled_from(["spread", "alike", "lopsided"])
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.strategies import trees
 from topiarist.errors import InputError
 from topiarist.hierarchy import Tree
-from topiarist.hierarchy.render import columns, printable, shortened
+from topiarist.hierarchy.tree_text import columns, printable, shortened
 
 NEWS = Tree.from_paths(["news/sport/tennis", "news/sport/golf", "news/world", "news/arts/golf"])
 

@@ -11,18 +11,20 @@ from scipy.sparse import csr_matrix
 
 from tests.oracles import trees
 from tests.strategies import simplex_rows
-from topiarist.kernels import Folding, Paths, compiled_active, load, reference
+from topiarist.kernels import Folding, Paths, load
+from topiarist.kernels.active import compiled
+from topiarist.kernels.counts import reference
 from topiarist.kernels.cuda import segments, shuffles
 from topiarist.kernels.cuda.memory import Memory, rounded
 from topiarist.kernels.cuda.segments import Segments, word_starts
 from topiarist.kernels.cuda.sweeps import Shape
 from topiarist.kernels.cuda.verbs import Verbs
 from topiarist.kernels.cuda.warp import LANES
-from topiarist.models.engine import paths_of
+from topiarist.models.engine.host import paths_of
 
 sys.setswitchinterval(5e-4)  # a simulated warp is a handful of Python threads that wait for each other
 
-HOST_ONLY = {*compiled_active.VERBS, "hand_down", "categorise"}  # sparse rows, and classes that are known
+HOST_ONLY = {*compiled.VERBS, "hand_down", "categorise"}  # sparse rows, and classes that are known
 VERBS = [name for name in reference.KERNELS._fields if name not in {"name", *HOST_ONLY}]
 WIDTHS = (1, 5, 6, 12, 33, 64)  # of which words of one, two and four numbers divide rows
 DTYPES = (np.float64, np.float32)

@@ -8,9 +8,9 @@ from scipy.sparse import csr_matrix
 
 from tests.oracles import trees
 from tests.strategies import counts
-from topiarist.kernels import compiled, reference
+from topiarist.kernels.counts import compiled, reference
 from topiarist.kernels.shard import Shard, Side, Tiles
-from topiarist.models.engine import Engine, paths_of
+from topiarist.models.engine.host import Engine, paths_of
 from topiarist.scale.threads import Threads
 
 TELLINGS = [reference.KERNELS, compiled.KERNELS]
@@ -106,7 +106,7 @@ def test_many_blocks_of_words_agree(dtype):
 
 @pytest.mark.parametrize("n_threads", [2, 3])
 def test_any_number_of_threads_climbs_to_the_same_bits(n_threads, monkeypatch):
-    monkeypatch.setattr("topiarist.models.engine.PATH_NUMBERS", 64)
+    monkeypatch.setattr("topiarist.models.engine.host.PATH_NUMBERS", 64)
     rng = np.random.default_rng(2)
     paths, own, given, _ = along_paths(rng, trees.balanced(3), 500, np.float32)
     alone, together = (Engine(compiled.KERNELS, Threads(n)) for n in (1, n_threads))

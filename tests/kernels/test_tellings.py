@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.strategies import counts, simplex_rows
-from topiarist.kernels import Folding, compiled, compiled_classes, load, reference
+from topiarist.kernels import Folding, load
+from topiarist.kernels.classes import compiled as compiled_classes
+from topiarist.kernels.counts import compiled, reference
 from topiarist.kernels.shard import Side, Tiles
 
 VERBS = [name for name in reference.KERNELS._fields if name != "name"]

@@ -18,10 +18,10 @@ from topiarist.kernels import Folding, load
 from topiarist.kernels.cuda.memory import DeviceArray
 from topiarist.kernels.shard import Side
 from topiarist.models import cam, em, hplsa, plsa
-from topiarist.models.cuda_engine import CudaEngine
-from topiarist.models.cuda_stream import Parked, block_cuts
 from topiarist.models.drift import BatchRecord
-from topiarist.models.engine import Engine, paths_of
+from topiarist.models.engine.cuda import CudaEngine
+from topiarist.models.engine.cuda_stream import Parked, block_cuts
+from topiarist.models.engine.host import Engine, paths_of
 from topiarist.models.misfits import Misfits
 from topiarist.scale.blocks import BlockStore
 from topiarist.scale.executors import InProcess

@@ -15,7 +15,8 @@ from tests.oracles import clusters, trees
 from tests.strategies import counts, simplex_rows
 from topiarist.kernels import load
 from topiarist.kernels.shard import Shard
-from topiarist.models import cam, em, engine, hplsa
+from topiarist.models import cam, em, hplsa
+from topiarist.models.engine import host
 from topiarist.scale.threads import Threads
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "fixtures" / "cam_em.json").read_text())
@@ -26,7 +27,7 @@ TEMPERATURES = st.sampled_from([1.0, 2.5])
 
 
 def model_of(mask, kernels="compiled", n_threads=1, **options):
-    return cam.Cam(engine.Engine(load(kernels), Threads(n_threads)), mask, **options)
+    return cam.Cam(host.Engine(load(kernels), Threads(n_threads)), mask, **options)
 
 
 def params_of(word_given_node, node_given_cluster, cluster_prior):
@@ -230,7 +231,7 @@ def test_with_documents_in_one_class_each_the_counts_are_those_of_hplsa():
     for node_mix in ("ml", "heldout"):
         stats, posterior = model_of(mask, node_mix=node_mix).e_step(params, block)
         np.testing.assert_allclose(posterior, np.eye(4)[cluster], atol=1e-15)
-        other = hplsa.Hplsa(engine.Engine(load("compiled"), Threads(1)), mask, topic_mix=node_mix)
+        other = hplsa.Hplsa(host.Engine(load("compiled"), Threads(1)), mask, topic_mix=node_mix)
         wanted, rows = other.e_step(
             hplsa.Params(params.word_given_node, params.node_given_cluster), hplsa.Block(*block), posterior
         )
@@ -267,8 +268,8 @@ def test_any_number_of_threads_gives_the_same_bits(n_threads, node_mix, monkeypa
     def small_pieces(array, size=100):
         return row_pieces(array, min(size, 100))
 
-    row_pieces = engine.row_pieces
-    monkeypatch.setattr("topiarist.models.engine.row_pieces", small_pieces)  # many pieces, also of little work
+    row_pieces = host.row_pieces
+    monkeypatch.setattr("topiarist.models.engine.host.row_pieces", small_pieces)  # many pieces, also of little work
     monkeypatch.setattr("topiarist.kernels.shard.SMALLEST_PIECE", 50)
     monkeypatch.setattr("topiarist.kernels.shard.SMALLEST_TILE", 64)
     monkeypatch.setattr("topiarist.kernels.shard.TILE_BYTES", 64)

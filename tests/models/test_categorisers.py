@@ -14,7 +14,8 @@ from tests.oracles import trees
 from tests.strategies import simplex_rows
 from topiarist.kernels import Folding, load
 from topiarist.kernels.shard import Shard, Side
-from topiarist.models import categorisers, em, engine
+from topiarist.models import categorisers, em
+from topiarist.models.engine import host
 from topiarist.scale.threads import Threads
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "fixtures" / "categorisers.json").read_text())
@@ -22,7 +23,7 @@ SEEDS = st.integers(0, 10**6)
 
 
 def engine_of(kernels="compiled", n_threads=1):
-    return engine.Engine(load(kernels), Threads(n_threads))
+    return host.Engine(load(kernels), Threads(n_threads))
 
 
 def any_case(seed):

@@ -10,14 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.oracles import gaussians
-from topiarist.models import ggm_fitting as fitting
-from topiarist.models import ggm_selection as selection
-from topiarist.models import ggm_starts as starts
 from topiarist.models.em import State
-from topiarist.models.ggm import Ggm
-from topiarist.models.ggm_condition import Limit
-from topiarist.models.ggm_kinds import LargeFull, shape_of
-from topiarist.models.ggm_values import Block, Options, Params
+from topiarist.models.gaussian import fits as fitting
+from topiarist.models.gaussian import selection, starts
+from topiarist.models.gaussian.condition import Limit
+from topiarist.models.gaussian.covariance_kinds import LargeFull, shape_of
+from topiarist.models.gaussian.mixture import Ggm
+from topiarist.models.gaussian.values import Block, Options, Params
 from topiarist.scale.executors import InProcess
 from topiarist.scale.threads import Threads
 
@@ -304,7 +303,7 @@ def test_sums_of_pieces_are_let_go_as_they_are_added():
     nobody = np.zeros((1, k, n), bool)
     want, _ = model.e_step(start, block, nobody)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("topiarist.models.ggm.WAVE", 1)
+        patch.setattr("topiarist.models.gaussian.mixture.WAVE", 1)
         tracemalloc.start()
         stats, _ = model.e_step(start, block, nobody)
         peak = tracemalloc.get_traced_memory()[1]

@@ -16,7 +16,7 @@ from tests.strategies import counts, simplex_rows
 from topiarist.kernels import load
 from topiarist.kernels.shard import Shard
 from topiarist.models import em, hplsa, plsa
-from topiarist.models.engine import Engine
+from topiarist.models.engine.host import Engine
 from topiarist.scale.threads import Threads
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "fixtures" / "hplsa_em.json").read_text())
@@ -242,7 +242,7 @@ def test_any_number_of_threads_gives_the_same_bits(n_threads, variant, monkeypat
     monkeypatch.setattr("topiarist.kernels.shard.SMALLEST_PIECE", 50)  # many pieces, also of little work
     monkeypatch.setattr("topiarist.kernels.shard.SMALLEST_TILE", 64)
     monkeypatch.setattr("topiarist.kernels.shard.TILE_BYTES", 64)
-    monkeypatch.setattr("topiarist.models.engine.PATH_NUMBERS", 100)
+    monkeypatch.setattr("topiarist.models.engine.host.PATH_NUMBERS", 100)
     monkeypatch.setattr("topiarist.models.hplsa_variants.NUMBERS", 100)
     matrix, mask = csr_matrix(np.random.default_rng(5).poisson(0.3, (200, 150))), trees.balanced(2)
     ends = []

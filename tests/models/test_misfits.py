@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 from tests.oracles import trees as oracle
 from topiarist.kernels import load
 from topiarist.models import misfits, plsa
-from topiarist.models.engine import Engine
+from topiarist.models.engine.host import Engine
 from topiarist.models.misfits import Misfits, Scores, Usual
 from topiarist.scale.threads import Threads
 

@@ -8,7 +8,7 @@ from tests.oracles import trees as oracle
 from topiarist.kernels import load
 from topiarist.kernels.shard import Shard
 from topiarist.models import cam, hplsa, online, plsa
-from topiarist.models.engine import Engine
+from topiarist.models.engine.host import Engine
 from topiarist.scale.threads import Threads
 
 MASK = oracle.balanced(2)

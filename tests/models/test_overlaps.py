@@ -9,7 +9,7 @@ import pytest
 from scipy.cluster.hierarchy import is_valid_linkage
 from scipy.stats import multivariate_normal
 
-from topiarist.models import ggm_overlaps as overlaps
+from topiarist.models.gaussian import overlaps
 
 TOY = json.loads((Path(__file__).parents[1] / "fixtures" / "ggm.json").read_text())["figure_2_toy"]
 MIXTURE = overlaps.Mixture(*(np.array(TOY[f"component_{name}"]) for name in ("prior", "mean", "covariance")))

@@ -15,7 +15,7 @@ from tests.strategies import counts, simplex_rows
 from topiarist.kernels import load
 from topiarist.kernels.shard import Shard
 from topiarist.models import em, online, plsa
-from topiarist.models.engine import Engine
+from topiarist.models.engine.host import Engine
 from topiarist.scale.threads import Threads
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "fixtures" / "plsa_em.json").read_text())

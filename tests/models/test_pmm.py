@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from tests.oracles import labels as blackboard
 from topiarist.kernels import load
 from topiarist.models import em, greedy, label_shares, pmm
-from topiarist.models.engine import Engine
+from topiarist.models.engine.host import Engine
 from topiarist.models.label_sets import Pattern, grouped
 from topiarist.scale.threads import Threads
 

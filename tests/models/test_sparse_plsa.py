@@ -7,7 +7,7 @@ from scipy.sparse import csr_matrix
 from topiarist.kernels import load
 from topiarist.kernels.shard import Shard
 from topiarist.models import em, plsa, sparse_plsa
-from topiarist.models.engine import Engine
+from topiarist.models.engine.host import Engine
 from topiarist.models.sparse_plsa import Lists, SparsePlsa
 from topiarist.scale.threads import Threads
 

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from tests.oracles import textbook
 from topiarist.kernels import load
 from topiarist.models import em, plsa
-from topiarist.models.engine import Engine
-from topiarist.scale.files import opened
+from topiarist.models.engine.host import Engine
 from topiarist.scale.threads import Threads
+from topiarist.store.array_files import opened
 
 PAGES = {"dashboard_address": "127.0.0.1:0", "worker_dashboard_address": "127.0.0.1:0"}  # nobody else may look
 QUIET = {"threads_per_worker": 1, "silence_logs": 50, **PAGES}

@@ -12,7 +12,7 @@ from topiarist.counts import CountSettings, PhraseSettings
 from topiarist.errors import InputError, UsageError
 from topiarist.kernels.shard import Shard
 from topiarist.scale import BlockStore
-from topiarist.scale.manifest import FileEntry
+from topiarist.store.seal import FileEntry
 from topiarist.text.documents import Document
 
 WORDS = ("tree", "hedge", "garden", "leaf", "root", "branch", "art", "shape")

@@ -18,7 +18,7 @@ from topiarist.counts import CountSettings
 from topiarist.errors import InputError, UsageError
 from topiarist.kernels import load
 from topiarist.models import em, plsa
-from topiarist.models.engine import Engine
+from topiarist.models.engine.host import Engine
 from topiarist.scale import BlockStore, DaskExecutor, InProcess
 from topiarist.scale.dask import LARGE, _places, pack, unpack
 from topiarist.scale.threads import Threads
@@ -130,7 +130,7 @@ ON_A_DEVICE = """
 import sys, numpy as np
 from distributed import Client
 from topiarist.models import em, plsa
-from topiarist.models.cuda_engine import CudaEngine
+from topiarist.models.engine.cuda import CudaEngine
 from topiarist.scale import BlockStore, DaskExecutor, InProcess
 from topiarist.scale.threads import Threads
 

@@ -15,11 +15,11 @@ from topiarist.errors import InputError, ResourceError
 from topiarist.kernels import load
 from topiarist.kernels.shard import Shard
 from topiarist.models import em, hplsa, plsa
-from topiarist.models.engine import Engine
+from topiarist.models.engine.host import Engine
 from topiarist.scale import BlockStore, InProcess
 from topiarist.scale.executors import COPIES, OWN, Sums, tree_sum
-from topiarist.scale.files import EvenRows, RowFile, Scratch, handles, opened
 from topiarist.scale.threads import Threads
+from topiarist.store.array_files import EvenRows, RowFile, Scratch, handles, opened
 
 COUNTS = sp.csr_matrix(textbook.planted(np.random.default_rng(0), 90, 40, 3, length=50)[0])
 SIZE = 20

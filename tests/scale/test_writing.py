@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from topiarist.errors import ResourceError, UsageError
 from topiarist.scale import BlockStore
-from topiarist.scale.files import Scratch
+from topiarist.store.array_files import Scratch
 
 COUNTS = sp.random(400, 50, 0.3, format="csr", random_state=0)
 
@@ -75,7 +75,7 @@ import numpy as np, scipy.sparse as sp
 from topiarist import PLSA
 from topiarist.errors import ResourceError
 from topiarist.scale import BlockStore, InProcess
-from topiarist.scale.files import Scratch
+from topiarist.store.array_files import Scratch
 
 folder = Path(sys.argv[1])
 counts = sp.random(400, 50, 0.3, format="csr", random_state=0)
@@ -125,7 +125,7 @@ def test_folders_that_cannot_be_synced_will_do(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", ["ids.json", "vocabulary.json", "manifest.json"])
 def test_no_room_for_the_small_files_either(tmp_path, monkeypatch, name):
-    from topiarist.scale import files
+    from topiarist.store import array_files
     from topiarist.text.documents import Document
 
     opened = open
@@ -135,7 +135,7 @@ def test_no_room_for_the_small_files_either(tmp_path, monkeypatch, name):
             raise OSError(28, "No space left on device")
         return opened(path, mode)
 
-    monkeypatch.setattr(files, "open", full, raising=False)
+    monkeypatch.setattr(array_files, "open", full, raising=False)
     with pytest.raises(ResourceError, match=rf"cannot write .*{name}: .*No space left on device"):
         BlockStore.from_documents([Document(str(place), "tree hedge") for place in range(5)], tmp_path / "s")
     assert list(tmp_path.iterdir()) == []

@@ -22,8 +22,8 @@ from topiarist.counts.split import completion_split, split_tokens
 from topiarist.counts.validation import Csr
 from topiarist.counts.weighting import tfidf, unit_rows
 from topiarist.errors import InputError
-from topiarist.hierarchy.guided import two_means
-from topiarist.hierarchy.shapes import child_name
+from topiarist.hierarchy.growth.guided import two_means
+from topiarist.hierarchy.origins import child_name
 from topiarist.hierarchy.tree import Tree
 from topiarist.hierarchy.words import node_words
 from topiarist.models.misfits import Scores

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from topiarist.errors import InputError
-from topiarist.hierarchy.shapes import child_name
+from topiarist.hierarchy.origins import child_name
 from topiarist.hierarchy.tree import Tree
 
 

@@ -13,9 +13,9 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from topiarist.errors import InputError
-from topiarist.hierarchy.reading import FORMATS, format_of, read_tree
-from topiarist.hierarchy.render import printable
 from topiarist.hierarchy.tree import Tree
+from topiarist.hierarchy.tree_file import FORMATS, format_of, read_tree
+from topiarist.hierarchy.tree_text import printable
 
 __all__ = ["FORMATS", "format_of", "path_text", "read_tree", "rows", "to_graphml", "to_json", "to_newick", "to_paths"]
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topiarist.errors import InputError, ResourceError
-from topiarist.hierarchy.render import printable
 from topiarist.hierarchy.tree import Tree
+from topiarist.hierarchy.tree_text import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from topiarist.errors import InputError
-from topiarist.hierarchy import checks, shapes
-from topiarist.hierarchy.finding import Finder
-from topiarist.hierarchy.render import render
+from topiarist.hierarchy import checks, origins
+from topiarist.hierarchy.node_lookup import Finder
+from topiarist.hierarchy.tree_text import render
 
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
@@ -39,7 +39,7 @@ class Tree:
         checks.check_parents(parents)
         object.__setattr__(self, "parents", parents)
         checks.check_reached(parents, self._order)
-        names = checks.texts(self.names) or shapes.default_names(parents, self._order)
+        names = checks.texts(self.names) or origins.default_names(parents, self._order)
         checks.check_names(parents, names)
         object.__setattr__(self, "names", names)
 
@@ -53,12 +53,12 @@ class Tree:
         """A flat tree: the root and its leaves."""
         if n_leaves < 1:
             raise InputError(f"expected at least one leaf, got {n_leaves}", hint="Tree.single() is a root by itself")
-        return cls(tuple(shapes.balanced(n_leaves, 1)))
+        return cls(tuple(origins.balanced(n_leaves, 1)))
 
     @classmethod
     def balanced(cls, branching: int, depth: int) -> Tree:
         """A tree whose inner nodes all have ``branching`` children and whose leaves are all ``depth`` edges down."""
-        return cls(tuple(shapes.balanced(branching, depth)))
+        return cls(tuple(origins.balanced(branching, depth)))
 
     @classmethod
     def from_paths(cls, paths: Iterable[str | Sequence[str]]) -> Tree:
@@ -67,7 +67,7 @@ class Tree:
         If all begin with the same name, that is the root; else a root without a name is put above them. An empty first
         name stands for such a root, as in "/news". Nodes are numbered as they first appear, parents before children.
         """
-        parents, names = shapes.of_paths(paths)
+        parents, names = origins.of_paths(paths)
         return cls(tuple(parents), tuple(names))
 
     @classmethod
@@ -76,7 +76,7 @@ class Tree:
 
         ``names`` are those of the leaves, by default their numbers; inner nodes are called "#12".
         """
-        parents, all_names = shapes.of_linkage(linkage, names)
+        parents, all_names = origins.of_linkage(linkage, names)
         return cls(tuple(parents), tuple(all_names))
 
     @classmethod
@@ -243,5 +243,5 @@ class Tree:
         width: int | None = None,
         ascii: bool = False,
     ) -> str:
-        """The tree as text for a terminal, one line per node; see ``hierarchy.render``."""
+        """The tree as text for a terminal, one line per node; see ``hierarchy.tree_text``."""
         return render(self, label, depth=depth, width=width, ascii=ascii)

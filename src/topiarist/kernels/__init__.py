@@ -101,12 +101,12 @@ def load(name: str = "compiled") -> Kernels:
     """The record called ``name``; imported only now, because a compiler takes its time to load."""
     if name == "compiled":
         try:
-            from topiarist.kernels.compiled_classes import KERNELS
+            from topiarist.kernels.classes.compiled import KERNELS
         except ImportError as error:  # a Python on its release day: numba follows some weeks later
             warnings.warn(f"numba cannot be used ({error}): fits are many times slower.", stacklevel=2)
-            from topiarist.kernels.reference import KERNELS
+            from topiarist.kernels.counts.reference import KERNELS
     elif name == "reference":
-        from topiarist.kernels.reference import KERNELS
+        from topiarist.kernels.counts.reference import KERNELS
     elif name == "cuda":
         from topiarist.kernels.cuda.verbs import KERNELS
     else:

@@ -49,7 +49,8 @@ def is_ours(folder: Path) -> bool:
 def marker(dtype: str) -> Path:
     """The file that says that these kernels, for this Python on this processor, have been compiled here."""
     settle()
-    source = Path(__file__).with_name("_".join(["compiled", *dtype.split("-")[1:]]) + ".py")
+    verbs = dtype.partition("-")[2] or "counts"
+    source = Path(__file__).parent / verbs / "compiled.py"
     known = (source.read_bytes(), str(source), str(source.stat().st_mtime_ns), numba.__version__)
     where = (platform.python_version(), platform.machine(), _processor(), str(numba.config.CACHE_DIR))
     digest = hashlib.sha256(repr((known, where)).encode())

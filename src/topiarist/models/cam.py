@@ -24,7 +24,7 @@ import numpy as np
 from topiarist.kernels import Paths
 from topiarist.kernels.shard import Shard, Side
 from topiarist.models.em import State
-from topiarist.models.engine import TINY, Engine, Floats, paths_of
+from topiarist.models.engine.host import TINY, Engine, Floats, paths_of
 
 NodeMix = Literal["heldout", "ml", "fixed"]
 

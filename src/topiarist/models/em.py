@@ -22,7 +22,7 @@ from typing import Any, Protocol
 
 from topiarist.errors import InputError
 from topiarist.scale.executors import Executor, InProcess
-from topiarist.scale.files import handles
+from topiarist.store.array_files import handles
 
 STRIDE_GROWTH = 1.1
 

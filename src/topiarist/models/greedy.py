@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.kernels import labels as kernels
-from topiarist.kernels.labels import FORBIDDEN, Taste
+from topiarist.kernels.labels import record as kernels
+from topiarist.kernels.labels.record import FORBIDDEN, Taste
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.kernels.shard import even_cuts
-from topiarist.models.engine import Engine, Floats
+from topiarist.models.engine.host import Engine, Floats
 
 Numbers = np.ndarray[Any, np.dtype[np.integer[Any]]]
 
@@ -63,7 +63,7 @@ def chosen_labels(engine: Engine, mixture: Mixture, counts: Any) -> Any:
 
 
 def label_gains(engine: Engine, mixture: Mixture, counts: Any) -> tuple[Any, Floats]:
-    """(M6): the order of choice and the gains, both documents × labels. See ``reference_labels.choose``."""
+    """(M6): the order of choice and the gains, both documents × labels. See ``reference.choose``."""
     shape = (counts.shape[0], mixture.by_word.shape[1])
     ranks, gains = np.empty(shape, np.int32), np.empty(shape)
 

@@ -20,11 +20,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from topiarist.kernels import Paths
-from topiarist.kernels.reference import look_ahead
+from topiarist.kernels.counts.reference import look_ahead
 from topiarist.kernels.shard import Shard, Side, aligned_empty
 from topiarist.models import hplsa_variants, plsa
 from topiarist.models.em import State
-from topiarist.models.engine import Engine, Floats, paths_of, row_pieces, weighted_total
+from topiarist.models.engine.host import Engine, Floats, paths_of, row_pieces, weighted_total
 
 TopicMix = Literal["ml", "uniform", "heldout", "fixed"]
 Variant = Literal["em", "cem", "sem"]

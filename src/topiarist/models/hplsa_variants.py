@@ -22,7 +22,7 @@ import numpy as np
 from topiarist.kernels import Paths
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.kernels.shard import Shard, Side
-from topiarist.models.engine import Engine, Floats
+from topiarist.models.engine.host import Engine, Floats
 
 NUMBERS = 1 << 20  # non-zeros times classes that are looked at together
 

@@ -19,7 +19,7 @@ from topiarist.counts.weighting import shortened
 from topiarist.kernels import load
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.kernels.shard import Side
-from topiarist.models.engine import Floats
+from topiarist.models.engine.host import Floats
 
 FAR = 3.9  # about one abstract in a hundred; with normal tails, which end sooner, one document in two hundred
 FEWEST_TOKENS = 5  # scored tokens: of fewer nothing can be said

@@ -16,8 +16,8 @@ import numpy as np
 from topiarist.kernels import Folding
 from topiarist.kernels.shard import Shard, Side, aligned_empty
 from topiarist.models.em import State
-from topiarist.models.engine import Engine, Floats, row_pieces
-from topiarist.scale.files import EvenRows, handles
+from topiarist.models.engine.host import Engine, Floats, row_pieces
+from topiarist.store.array_files import EvenRows, handles
 
 BRIEF = (10, 1e-3)  # steps and tolerance: a batch's documents need not be at their optimum to show the way
 

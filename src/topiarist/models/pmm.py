@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.kernels import labels as kernels
+from topiarist.kernels.labels import record as kernels
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.kernels.shard import even_cuts
 from topiarist.models import pmm2
 from topiarist.models.em import State
-from topiarist.models.engine import Engine, Floats
+from topiarist.models.engine.host import Engine, Floats
 from topiarist.models.label_sets import Block, Grouped, Pattern
 
 PIECE = 1 << 18  # numbers in a piece: less is done sooner than handed to a thread, two hundred times a second

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from topiarist.models.engine import Floats
+from topiarist.models.engine.host import Floats
 from topiarist.models.label_sets import Block
 
 

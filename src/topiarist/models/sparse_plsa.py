@@ -24,7 +24,7 @@ from topiarist.kernels import Active
 from topiarist.kernels.shard import Shard, Side, aligned_empty
 from topiarist.models import plsa
 from topiarist.models.em import State
-from topiarist.models.engine import Engine, Floats, row_pieces
+from topiarist.models.engine.host import Engine, Floats, row_pieces
 from topiarist.models.plsa import Params, Stats
 
 LANE = 8  # components side by side: what ``kernels.Active`` says

@@ -31,9 +31,9 @@ from topiarist.counts.validation import Csr, check_counts
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import InputError
 from topiarist.kernels.shard import Shard, Side, Tiles, even_cuts
-from topiarist.scale import parquet, writing
-from topiarist.scale.files import HEADER, mapped
-from topiarist.scale.manifest import AGAIN, PARTS, VOCABULARY, Manifest, read_vocabulary
+from topiarist.scale import block_writer, parquet
+from topiarist.store.array_files import HEADER, mapped
+from topiarist.store.seal import AGAIN, PARTS, VOCABULARY, Manifest, read_vocabulary
 from topiarist.text.documents import Document
 from topiarist.text.readers.columns import Columns
 
@@ -149,8 +149,8 @@ class BlockStore:
         """
         pieces: Iterable[Any] = [chunks] if issparse(chunks) or isinstance(chunks, np.ndarray) else chunks
         checked = (check_counts(piece, name="a chunk of counts", min_docs=0) for piece in pieces)
-        parts = checked if block_size is None else writing.cut(checked, block_size)
-        writing.write(folder, ((part, None) for part in parts), dtype, vocabulary)
+        parts = checked if block_size is None else block_writer.cut(checked, block_size)
+        block_writer.write(folder, ((part, None) for part in parts), dtype, vocabulary)
         return cls.open(folder, check=False)
 
     @classmethod
@@ -169,7 +169,7 @@ class BlockStore:
         iterated again, such as ``topiarist.text.readers.read(...)``. Words and counts are those of
         ``Corpus.from_documents``. Phrases cannot be found in this way.
         """
-        writing.write_documents(folder, documents, settings or CountSettings(), block_size, n_jobs)
+        block_writer.write_documents(folder, documents, settings or CountSettings(), block_size, n_jobs)
         return cls.open(folder, check=False)
 
     @classmethod

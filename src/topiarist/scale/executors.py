@@ -22,7 +22,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from topiarist.errors import ResourceError
-from topiarist.scale.files import NewRows, Scratch, handles, opened
+from topiarist.store.array_files import NewRows, Scratch, handles, opened
 
 EStep = Callable[[Any, Any], tuple[Any, Any]]
 

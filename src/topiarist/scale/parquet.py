@@ -25,8 +25,8 @@ from topiarist.counts.merging import Summary, check_settings, summarise_texts, v
 from topiarist.counts.settings import CountSettings
 from topiarist.counts.workers import map_items
 from topiarist.errors import InputError, UsageError
-from topiarist.scale.manifest import VOCABULARY, BlockEntry, Manifest, read_vocabulary
-from topiarist.scale.writing import counted, new_store, no_documents, write_block, write_vocabulary
+from topiarist.scale.block_writer import counted, no_documents, write_block
+from topiarist.store.seal import VOCABULARY, BlockEntry, Manifest, new_store, read_vocabulary, write_vocabulary
 from topiarist.text.documents import Document
 from topiarist.text.readers.addresses import Part, documents_of, expand, names_of, survey
 from topiarist.text.readers.columns import Columns

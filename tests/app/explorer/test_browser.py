@@ -8,7 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 from tests.app.explorer.conftest import hostile_documents
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.report import write_report
-from topiarist.files.collection import Collection
+from topiarist.collection.collection import Collection
 
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 TARGETS = {"target-size": {"enabled": True}}  # axe leaves it out unless it is asked for

@@ -9,12 +9,12 @@ from starlette.testclient import TestClient
 from tests.app.explorer.labelled import HERE, LABELS
 from topiarist.app.explorer.pages import category_filing
 from topiarist.app.explorer.server import explorer
-from topiarist.files import contents
-from topiarist.files.categories import Categories
-from topiarist.files.collection import Collection
-from topiarist.files.headings import headings
-from topiarist.files.learning import learn
-from topiarist.tasks.shape.edits import Rename
+from topiarist.collection import contents
+from topiarist.collection.collection import Collection
+from topiarist.collection.judge.categories import Categories
+from topiarist.collection.judge.label_paths import headings
+from topiarist.collection.judge.learner import learn
+from topiarist.collection.shape.edits import Rename
 from topiarist.text.documents import Document
 
 

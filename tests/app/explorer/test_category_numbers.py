@@ -4,12 +4,12 @@ from starlette.testclient import TestClient
 
 from tests.app.explorer.labelled import HERE, LABELS
 from topiarist.app.explorer.server import explorer
-from topiarist.files import heldout
-from topiarist.files.collection import Collection
-from topiarist.files.judgements import ACCEPT, Judgements
-from topiarist.files.learning import learn
-from topiarist.files.tensors import map_tensors, write_tensors
-from topiarist.tasks.shape.edits import Rename
+from topiarist.collection.collection import Collection
+from topiarist.collection.judge import heldout_answers
+from topiarist.collection.judge.judgements import ACCEPT, Judgements
+from topiarist.collection.judge.learner import learn
+from topiarist.collection.shape.edits import Rename
+from topiarist.store.tensors import map_tensors, write_tensors
 
 
 def labelled(client):
@@ -43,11 +43,11 @@ def test_labels_of_a_table_are_counted_with_all_judgements_since(client, folder_
 def test_what_was_learned_before_judgements_were_counted_can_be_read(single, tmp_path):
     with Collection.open(single[0]) as collection:
         held = collection.categories.held
-    heldout.write_held_out(tmp_path, held)
-    arrays = dict(map_tensors(tmp_path / heldout.ARRAYS))
+    heldout_answers.write_held_out(tmp_path, held)
+    arrays = dict(map_tensors(tmp_path / heldout_answers.ARRAYS))
     del arrays["judged"]
-    write_tensors(tmp_path / heldout.ARRAYS, arrays)
-    old = heldout.read_held_out(tmp_path)
+    write_tensors(tmp_path / heldout_answers.ARRAYS, arrays)
+    old = heldout_answers.read_held_out(tmp_path)
     assert old.judged.tolist() == [0]
     assert old.labelled.tolist() == held.labelled.tolist()
 

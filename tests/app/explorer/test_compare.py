@@ -10,10 +10,10 @@ from starlette.testclient import TestClient
 from tests.app.explorer.conftest import documents
 from topiarist.app.explorer.pages import compare
 from topiarist.app.explorer.server import explorer
-from topiarist.files.collection import Collection
-from topiarist.files.judgements import MOVE, Judgements
-from topiarist.files.recipe import Recipe
-from topiarist.tasks.shape.edits import Merge
+from topiarist.collection.collection import Collection
+from topiarist.collection.grow.recipe import Recipe
+from topiarist.collection.judge.judgements import MOVE, Judgements
+from topiarist.collection.shape.edits import Merge
 from topiarist.text.documents import Document
 
 

@@ -9,7 +9,7 @@ from tests.app.explorer.test_jobs import Held
 from tests.app.explorer.test_writing import HERE, Writer, edit, leaf
 from topiarist.app.explorer.dating import day, fitted, grown_with, when
 from topiarist.app.explorer.server import explorer
-from topiarist.files import log
+from topiarist.store import edit_log
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 
@@ -26,7 +26,7 @@ def footer(client):
 
 def test_the_footer_tells_when_the_model_was_fitted_and_what_arrived_since(client, monkeypatch):
     database = client.view.collection.generation.database
-    grown = log.history(database, kind="grow")[0].time
+    grown = edit_log.history(database, kind="grow")[0].time
     assert f"Model of {when(grown)} " in footer(client)
     assert "arrived since" not in footer(client)
     edit(client, "rename", leaf(client), name="Mine")
@@ -40,7 +40,7 @@ def test_the_footer_tells_when_the_model_was_fitted_and_what_arrived_since(clien
     client.put_form("/refit")
     held.over()
     assert "arrived since" not in footer(client)
-    assert fitted(client.view).time == log.history(database, kind="refit")[0].time
+    assert fitted(client.view).time == edit_log.history(database, kind="refit")[0].time
     client.put_form("/undo")
     assert "2 documents arrived since" in footer(client)
 

@@ -7,8 +7,8 @@ from starlette.testclient import TestClient
 
 from tests.app.explorer.conftest import documents
 from topiarist.app.explorer.server import explorer
-from topiarist.files.collection import Collection
-from topiarist.files.recipe import Recipe
+from topiarist.collection.collection import Collection
+from topiarist.collection.grow.recipe import Recipe
 from topiarist.text.documents import Document
 
 

@@ -14,12 +14,12 @@ from topiarist.app.explorer import addresses
 from topiarist.app.explorer.dating import day
 from topiarist.app.explorer.pages import overview
 from topiarist.app.explorer.server import current_view, explorer
+from topiarist.collection.collection import Collection
+from topiarist.collection.file.arrivals import add
+from topiarist.collection.grow.recipe import Recipe
+from topiarist.collection.shape.edits import Delete
 from topiarist.errors import UsageError
-from topiarist.files import log
-from topiarist.files.collection import Collection
-from topiarist.files.filing import add
-from topiarist.files.recipe import Recipe
-from topiarist.tasks.shape.edits import Delete
+from topiarist.store import edit_log
 from topiarist.text.documents import Document
 
 HERE = "http://127.0.0.1"
@@ -53,7 +53,7 @@ def test_a_topic_that_is_gone_tells_where_its_documents_are(copied):
     view = client.app.state.desk.view()
     leaf = view.tree.leaves[0]
     topic, name = view.shape.topics[leaf], view.names[leaf]
-    grown = log.history(view.collection.generation.database, kind="grow")[0].time
+    grown = edit_log.history(view.collection.generation.database, kind="grow")[0].time
     with Collection.open(copied) as collection:
         collection.shape([Delete(topic)], refit=False)
     page = client.get(f"/topic/{topic}.json").json()

@@ -9,8 +9,8 @@ from topiarist.app.explorer import desk as desks
 from topiarist.app.explorer.jobs import Job, duration
 from topiarist.app.explorer.server import explorer
 from topiarist.errors import ResourceError
+from topiarist.estimators.common.progress import expected_steps
 from topiarist.models.em import Rules
-from topiarist.tasks.progress import expected_steps
 
 PATIENCE = 60.0  # seconds after which a test has failed
 

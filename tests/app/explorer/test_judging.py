@@ -12,13 +12,13 @@ from tests.app.explorer.labelled import HERE, LABELS, Writer, muddled
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.pages import category_documents
 from topiarist.app.explorer.server import explorer
-from topiarist.files.check import check
-from topiarist.files.collection import Collection
-from topiarist.files.judgements import Judgements
-from topiarist.files.learning import learn
-from topiarist.files.recipe import Recipe
-from topiarist.files.shaping import undo
-from topiarist.tasks.shape.edits import Rename
+from topiarist.collection.check import check
+from topiarist.collection.collection import Collection
+from topiarist.collection.grow.recipe import Recipe
+from topiarist.collection.judge.judgements import Judgements
+from topiarist.collection.judge.learner import learn
+from topiarist.collection.shape.changes import undo
+from topiarist.collection.shape.edits import Rename
 from topiarist.text.documents import Document
 
 EVIL = "<script>window.hacked = 1</script>"

@@ -7,9 +7,9 @@ import pytest
 
 from topiarist.app.explorer.memory import Memory
 from topiarist.app.explorer.view import View
-from topiarist.files.collection import Collection
-from topiarist.files.marks import Marks
-from topiarist.tasks.shape.edits import Merge, Rename
+from topiarist.collection.collection import Collection
+from topiarist.collection.shape.edits import Merge, Rename
+from topiarist.store.marks import Marks
 
 
 def test_the_latest_are_kept():

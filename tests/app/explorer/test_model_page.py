@@ -10,12 +10,12 @@ from tests.app.explorer.conftest import documents
 from topiarist.app.explorer.pages import model
 from topiarist.app.explorer.server import explorer
 from topiarist.app.explorer.view import View
-from topiarist.files import facts
-from topiarist.files.collection import Collection
-from topiarist.files.recipe import Recipe
-from topiarist.files.shaping import shape, undo
-from topiarist.tasks.progress import Watching
-from topiarist.tasks.shape.edits import Merge
+from topiarist.collection.collection import Collection
+from topiarist.collection.grow.recipe import Recipe
+from topiarist.collection.shape.changes import shape, undo
+from topiarist.collection.shape.edits import Merge
+from topiarist.estimators.common.progress import Watching
+from topiarist.store import facts
 from topiarist.text.documents import Problem
 
 

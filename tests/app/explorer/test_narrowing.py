@@ -16,12 +16,12 @@ from topiarist.app.explorer.pages import narrowing, search
 from topiarist.app.explorer.pages.narrowing import Search
 from topiarist.app.explorer.server import explorer
 from topiarist.app.explorer.view import View
-from topiarist.files.collection import Collection
-from topiarist.files.fulltext import Index
-from topiarist.files.marks import Marks
-from topiarist.files.queries import Filter, parse, phrase
-from topiarist.files.recipe import Recipe
+from topiarist.collection.collection import Collection
+from topiarist.collection.grow.recipe import Recipe
+from topiarist.store.fulltext import Index
+from topiarist.store.marks import Marks
 from topiarist.text.documents import Document
+from topiarist.text.query import Filter, parse, phrase
 
 ODD = 'say "no", or\u2028not'
 
@@ -167,7 +167,7 @@ def stopping(monkeypatch):
 
 def test_a_search_that_was_stopped_says_so_and_can_count_all(folder, monkeypatch):
     stopping(monkeypatch)
-    monkeypatch.setattr("topiarist.files.fulltext.Index.search.__kwdefaults__", {
+    monkeypatch.setattr("topiarist.store.fulltext.Index.search.__kwdefaults__", {
         "limit": 10, "offset": 0, "within": None, "enough": 50})  # fmt: skip
     client = TestClient(explorer(folder), base_url="http://127.0.0.1")
     page = asked(client, addresses.search("said"))
@@ -186,7 +186,7 @@ def test_a_search_that_was_stopped_says_so_and_can_count_all(folder, monkeypatch
 
 
 def test_more_than_is_worth_counting_by_the_index_is_counted_with_the_rows(folder, monkeypatch):
-    monkeypatch.setattr("topiarist.files.fulltext.Index.search.__kwdefaults__", {
+    monkeypatch.setattr("topiarist.store.fulltext.Index.search.__kwdefaults__", {
         "limit": 10, "offset": 0, "within": None, "enough": 50})  # fmt: skip
     with Collection.open(folder) as collection:
         page = search.load(View(collection), search.Ask("said"))

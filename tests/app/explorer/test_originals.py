@@ -9,9 +9,9 @@ from starlette.testclient import TestClient
 from tests.app.explorer.conftest import documents
 from topiarist.app.explorer import addresses, safety
 from topiarist.app.explorer.server import explorer
-from topiarist.files.collection import Collection
-from topiarist.files.filing import add
-from topiarist.files.recipe import Recipe
+from topiarist.collection.collection import Collection
+from topiarist.collection.file.arrivals import add
+from topiarist.collection.grow.recipe import Recipe
 from topiarist.text.documents import Document
 
 HERE = "http://127.0.0.1"

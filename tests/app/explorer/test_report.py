@@ -22,13 +22,13 @@ from topiarist.app.explorer import report as writing
 from topiarist.app.explorer.pages.coloured import coloured
 from topiarist.app.explorer.report import SAID, write_report
 from topiarist.app.explorer.view import View
+from topiarist.collection.collection import Collection
+from topiarist.collection.grow.recipe import Recipe
+from topiarist.collection.judge.learner import learn
+from topiarist.collection.shape.edits import Branch, Describe, Rename
 from topiarist.errors import UsageError
-from topiarist.files import facts
-from topiarist.files.collection import Collection
-from topiarist.files.learning import learn
-from topiarist.files.marks import Marks
-from topiarist.files.recipe import Recipe
-from topiarist.tasks.shape.edits import Branch, Describe, Rename
+from topiarist.store import facts
+from topiarist.store.marks import Marks
 from topiarist.text.documents import Document, Problem
 
 

@@ -21,7 +21,7 @@ from schemathesis.specs.openapi.checks import (
 
 from topiarist.app.explorer import safety
 from topiarist.app.explorer.server import PAGES, explorer
-from topiarist.files.judgements import Judgements
+from topiarist.collection.judge.judgements import Judgements
 
 EXAMPLES = int(os.environ.get("TOPIARIST_FUZZ", "20"))  # for each page
 CHECKS = (not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance)

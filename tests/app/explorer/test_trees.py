@@ -14,10 +14,10 @@ from topiarist.app.explorer import addresses
 from topiarist.app.explorer.pages.flowing import Block, Picture, Stream
 from topiarist.app.explorer.ribbons import ribbons
 from topiarist.app.explorer.server import explorer
-from topiarist.files import history
-from topiarist.files.collection import Collection
-from topiarist.files.recipe import Recipe
-from topiarist.tasks.comparing import compare
+from topiarist.collection import history
+from topiarist.collection.collection import Collection
+from topiarist.collection.grow.recipe import Recipe
+from topiarist.measures.comparison import compare
 from topiarist.text.documents import Document
 
 RENAMED = "Law & <b>order</b>"

@@ -15,10 +15,10 @@ from tests.app.explorer.conftest import documents
 from topiarist.app.explorer import bringing, posting, safety
 from topiarist.app.explorer import desk as desks
 from topiarist.app.explorer.server import explorer
-from topiarist.files.collection import Collection
-from topiarist.files.lock import locked
-from topiarist.files.recipe import Recipe
-from topiarist.tasks.shape.edits import Rename
+from topiarist.collection.collection import Collection
+from topiarist.collection.grow.recipe import Recipe
+from topiarist.collection.shape.edits import Rename
+from topiarist.store.lock import locked
 
 HERE = "http://127.0.0.1"
 ID = "wire/law/bail/000.txt"

@@ -18,7 +18,7 @@ import topiarist
 from tests.grown import N_DOCS, new_documents
 from topiarist.app.cli.commands import app
 from topiarist.app.cli.using.streaming import gathered
-from topiarist.files.collection import Collection
+from topiarist.collection.collection import Collection
 from topiarist.text.documents import Document
 
 

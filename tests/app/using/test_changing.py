@@ -11,8 +11,8 @@ import sys
 import pytest
 
 from tests.grown import N_DOCS, documents, new_documents
-from topiarist.files.collection import Collection
-from topiarist.files.models import load_model
+from topiarist.collection.collection import Collection
+from topiarist.store.model_folder import load_model
 
 
 @pytest.fixture
@@ -296,15 +296,15 @@ def test_check_finds_damage_and_parts_of_others(typed, path, tmp_path):
 
 
 def test_check_finds_a_state_that_does_not_fit(typed, path):
-    from topiarist.files import log
+    from topiarist.store import edit_log
 
     with Collection.open(path) as collection, collection.folder.writing() as generation:
         body = collection.state.to_dict() | {"n_docs": N_DOCS - 1}
-        log.record(generation.database, "edit", {"edits": []}, body)
+        edit_log.record(generation.database, "edit", {"edits": []}, body)
     found = typed("check", "--json", code=4)
     assert any("500" in one["what"] and "499" in one["what"] for one in found["findings"])
     with Collection.open(path) as collection, collection.folder.writing() as generation:
-        log.record(generation.database, "edit", {"edits": []}, {"parts": {}})
+        edit_log.record(generation.database, "edit", {"edits": []}, {"parts": {}})
     assert any("cannot be read" in one["what"] for one in typed("check", "--json", code=4)["findings"])
 
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from tests.grown import N_DOCS, documents
 from topiarist.app.cli.commands import app
-from topiarist.files.collection import Collection
+from topiarist.collection.collection import Collection
 
 
 def test_the_tree_has_sizes_and_numbers_and_says_what_to_type(typed):

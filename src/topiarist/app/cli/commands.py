@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from topiarist import __version__
 from topiarist.app.cli import explore, report, using
 from topiarist.app.cli.failures import explained
 from topiarist.app.cli.options import OUTPUT, READING, Common, flag, option, with_common_options
+from topiarist.version import __version__
 
 app = typer.Typer(
     help="Shape document collections into topic trees.",

@@ -12,10 +12,10 @@ from importlib.metadata import version
 from rich.table import Table
 from rich.text import Text
 
-from topiarist import __version__
 from topiarist.app.cli.consoles import Console, json_text
 from topiarist.app.cli.printing import speaks_unicode
 from topiarist.scale.threads import available_cores
+from topiarist.version import __version__
 
 PARTS = ("numpy", "scipy", "scikit-learn", "numba")
 EXTRAS = {"parquet": "pyarrow", "plot": "matplotlib"}
@@ -58,8 +58,8 @@ def _found() -> dict[str, str]:
 
 def _kernels(console: Console, *, warm: bool) -> str:
     """Whether the numerical kernels are compiled; with ``warm`` they are."""
+    from topiarist.estimators.common.progress import prepare_kernels
     from topiarist.kernels import cache
-    from topiarist.tasks.progress import prepare_kernels
 
     missing = [
         dtype

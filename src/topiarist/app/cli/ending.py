@@ -22,10 +22,10 @@ from topiarist.app.cli.failures import INTERRUPTED
 from topiarist.app.cli.options import Common
 from topiarist.app.cli.printing import available_commands, counted, one_line, print_tree, speaks_unicode, typed_command
 from topiarist.app.cli.sources import Stream
+from topiarist.collection.collection import Collection
+from topiarist.collection.describe.spreadsheet import write_csv
+from topiarist.collection.describe.topic_tree import FEWEST_TO_JUDGE, TopicTree
 from topiarist.errors import TopiaristError
-from topiarist.files.collection import Collection
-from topiarist.files.csv import write_csv
-from topiarist.tasks.topic_tree import FEWEST_TO_JUDGE, TopicTree
 from topiarist.text.documents import Problem
 from topiarist.text.readers.messages import UNKNOWN_TYPE
 

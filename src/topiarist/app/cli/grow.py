@@ -16,15 +16,15 @@ from topiarist.app.cli.printing import one_line
 from topiarist.app.cli.progress import Events, Lines, Progress, Screen
 from topiarist.app.cli.sources import Extra, Stream, default_folder, digest
 from topiarist.app.cli.stopping import Stop, stoppable
+from topiarist.collection.collection import Collection
+from topiarist.collection.grow.grower import MADE_FROM, PLACES, Grower
+from topiarist.collection.grow.recipe import Recipe
 from topiarist.counts.corpus import Corpus
 from topiarist.errors import DamagedError, TopiaristError, UsageError
-from topiarist.files.collection import Collection
-from topiarist.files.folder import is_collection, unfinished
-from topiarist.files.growing import MADE_FROM, PLACES, Grower
-from topiarist.files.manifest import NAME
-from topiarist.files.recipe import Recipe
+from topiarist.estimators.common.options import check_device
 from topiarist.hierarchy.exchange import format_of, read_tree
-from topiarist.tasks.options import check_device
+from topiarist.store.collection_folder import is_collection, unfinished
+from topiarist.store.collection_manifest import NAME
 
 
 @dataclass(frozen=True)

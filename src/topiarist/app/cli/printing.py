@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from topiarist.app.cli.consoles import Console
-    from topiarist.tasks.topic_tree import TopicTree
+    from topiarist.collection.describe.topic_tree import TopicTree
 
 MOST_LINES = 100  # of a tree whose depth nobody asked for
 NARROWEST = 32
@@ -56,7 +56,7 @@ def print_tree(console: Console, found: TopicTree, n_words: int | None = None, d
     """A tree with its words and sizes, as wide as the terminal is; as it is in a pipe."""
     from rich.text import Text
 
-    from topiarist.tasks.outline import levels_within
+    from topiarist.hierarchy.outline import levels_within
 
     width = max(NARROWEST, console.width) if console.is_terminal else None
     depth = levels_within(found.tree, MOST_LINES) if depth is None else depth

@@ -19,10 +19,10 @@ from topiarist.app.cli.consoles import Console
 from topiarist.app.cli.printing import one_line
 from topiarist.app.cli.remaining import Remaining, growth_share
 from topiarist.app.cli.stopping import Stop
+from topiarist.collection.describe.topic_tree import FEWEST_TO_JUDGE
+from topiarist.collection.grow.grower import Teller
 from topiarist.counts.corpus import Corpus
-from topiarist.files.growing import Teller
-from topiarist.hierarchy.growth import Record
-from topiarist.tasks.topic_tree import FEWEST_TO_JUDGE
+from topiarist.hierarchy.growth.loop import Record
 
 EVERY = 30.0  # seconds between two lines where there is no terminal
 LABEL, LONGEST_BAR, SHORTEST_BAR, ROOMY = 24, 27, 8, 100

@@ -13,9 +13,9 @@ from topiarist.app.cli.consoles import Console
 from topiarist.app.cli.failures import INTERRUPTED
 from topiarist.app.cli.options import Common, CountOptions
 from topiarist.app.cli.printing import counted, one_line
+from topiarist.collection.grow.recipe import AUTO, Recipe
 from topiarist.counts.corpus import Corpus
 from topiarist.counts.settings import CountSettings
-from topiarist.files.recipe import AUTO, Recipe
 from topiarist.text.demo import demo_documents
 from topiarist.text.documents import Document, Problem
 from topiarist.text.language import SAMPLE, Language, detect_language, language_code

@@ -41,7 +41,7 @@ def register(app: typer.Typer) -> None:
         with explained(debug=debug):
             from topiarist.app.cli.bar import Bar
             from topiarist.app.explorer.report import LARGE, SAID, write_report
-            from topiarist.files.collection import Collection
+            from topiarist.collection.collection import Collection
 
             with Collection.open(folder) as collection, Bar("Writing texts") as bar:
                 size = write_report(collection, output, documents.value, bar)

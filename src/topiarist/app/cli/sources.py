@@ -10,16 +10,16 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from topiarist import __version__
 from topiarist.app.cli.options import DEMO, STDIN, ReadOptions
+from topiarist.collection.judge import label_table as labels
 from topiarist.errors import UsageError
-from topiarist.files import labels
 from topiarist.text.demo import demo_documents
 from topiarist.text.documents import Document, Problem
 from topiarist.text.readers import Columns, Counts, Reading, read
 from topiarist.text.readers.items import File
 from topiarist.text.readers.lines import PACKINGS
 from topiarist.text.repeated import Endings, find_repeated, without
+from topiarist.version import __version__
 
 SUFFIX = ".topiary"
 

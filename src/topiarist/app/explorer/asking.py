@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from topiarist.app.explorer.view import View
 from topiarist.errors import ResourceError
-from topiarist.files.queries import Query, Term, kept, parse
+from topiarist.text.query import Query, Term, kept, parse
 
 PATIENCE = 2.0  # seconds that all questions of a page to the index may take together
 COUNTING = 30.0  # the same where somebody asked to count all

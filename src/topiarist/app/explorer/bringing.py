@@ -20,9 +20,9 @@ from topiarist.app.explorer.bodies import Brought, Kept
 from topiarist.app.explorer.desk import Desk
 from topiarist.app.explorer.pages import new
 from topiarist.app.explorer.posting import back, page_of, patience, wants_data
+from topiarist.collection.file.arrivals import add
+from topiarist.collection.shape.changes import ChangedError
 from topiarist.errors import InputError, ResourceError, TopiaristError
-from topiarist.files.filing import add
-from topiarist.files.shaping import ChangedError
 from topiarist.text.documents import Document
 from topiarist.text.readers import read
 from topiarist.text.readers.making import storable

@@ -11,7 +11,7 @@ from topiarist.app.explorer import failures
 from topiarist.app.explorer.desk import Desk, generation_of
 from topiarist.app.explorer.posting import page_of, wants_data
 from topiarist.app.explorer.view import View
-from topiarist.files.shaping import in_words
+from topiarist.collection.shape.changes import in_words
 
 SHOWN = 10  # steps that were done meanwhile
 GROWN = "the collection was grown anew"

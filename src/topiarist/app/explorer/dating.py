@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from topiarist.app.explorer.view import View
-from topiarist.files import log
-from topiarist.files.adding import ADD
-from topiarist.files.shaping import FITTED, REFIT, UNDO, stopped_after
+from topiarist.collection.file.additions import ADD
+from topiarist.collection.shape.changes import FITTED, REFIT, UNDO, stopped_after
+from topiarist.store import edit_log
 
 FITS = ("grow", REFIT)
 
@@ -27,7 +27,7 @@ def fitted(view: View) -> Fitted:
 
     def made() -> Fitted:
         arrived, undone, time, stopped = 0, set(), "", None
-        for entry in log.walk(view.collection.generation.database):
+        for entry in edit_log.walk(view.collection.generation.database):
             if entry.kind == UNDO:
                 undone.add(entry.body["edit"])
             elif entry.kind == ADD:
@@ -55,7 +55,7 @@ def grown_at(view: View) -> float | None:
     """When the collection was grown, in seconds since 1970; None if that is not known."""
 
     def made() -> float | None:
-        grown = next(iter(log.history(view.collection.generation.database, kind="grow", limit=1)), None)
+        grown = next(iter(edit_log.history(view.collection.generation.database, kind="grow", limit=1)), None)
         return None if grown is None else datetime.fromisoformat(grown.time).timestamp()
 
     return view.remembered("grown at", made)

@@ -16,11 +16,12 @@ from typing import Any, TypeVar
 from topiarist.app.explorer.asking import deadline
 from topiarist.app.explorer.jobs import NO_JOB, Job, JobPage
 from topiarist.app.explorer.view import View
+from topiarist.collection.collection import Collection
+from topiarist.collection.shape import changes
 from topiarist.errors import TopiaristError, UsageError
-from topiarist.files import log, shaping
-from topiarist.files.collection import Collection
-from topiarist.files.generation import Generation
-from topiarist.files.manifest import read_manifest
+from topiarist.store import edit_log
+from topiarist.store.collection_manifest import read_manifest
+from topiarist.store.generation import Generation
 
 T = TypeVar("T")
 WAIT = 5.0  # seconds that a fit waits for another writer to end
@@ -137,7 +138,7 @@ class Desk:
     def _fit(self, job: Job, expected: str | None) -> None:
         try:
             with self.writer() as collection:
-                shaping.shape(collection, (), wait=WAIT, expected=expected, watching=job)
+                changes.shape(collection, (), wait=WAIT, expected=expected, watching=job)
             job.recorded, job.holds = True, False
         except TopiaristError as error:
             job.end(error.message)
@@ -197,19 +198,19 @@ class Desk:
     def undoable(self, view: View) -> Step | None:
         """What undo would take back; nothing if there is nothing."""
         try:
-            last = shaping.last_step(view.collection.generation)
+            last = changes.last_step(view.collection.generation)
         except UsageError:
             return None
         age = datetime.now(UTC) - datetime.fromisoformat(last.time)
-        return Step(shaping.told(last, numbers=False), last.kind, age < RECENT)
+        return Step(changes.told(last, numbers=False), last.kind, age < RECENT)
 
-    def history(self, view: View, since: str) -> list[log.Edit]:
+    def history(self, view: View, since: str) -> list[edit_log.Edit]:
         """What was done after a state, newest first; nothing if it was one of another generation."""
         generation, _, number = since.rpartition(":")
         if generation != generation_of(view.mark):
             return []
         kept = []
-        for entry in log.history(view.collection.generation.database, limit=LOOKED_BACK):
+        for entry in edit_log.history(view.collection.generation.database, limit=LOOKED_BACK):
             if str(entry.after) == number:  # also by an undo: what was before it was seen as well
                 break
             kept.append(entry)

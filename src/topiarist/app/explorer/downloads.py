@@ -22,9 +22,9 @@ from topiarist.app.explorer.pages import filtered, search, topic
 from topiarist.app.explorer.safety import DOWNLOAD_POLICY
 from topiarist.app.explorer.values import STEP
 from topiarist.app.explorer.view import View
-from topiarist.files import finding
-from topiarist.files.csv import write_csv
-from topiarist.tasks.tables import BETWEEN
+from topiarist.collection.describe.spreadsheet import write_csv
+from topiarist.collection.describe.tables import BETWEEN
+from topiarist.collection.find import search as finding
 from topiarist.text.documents import Document
 
 BATCH = 1_000

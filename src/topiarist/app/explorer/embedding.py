@@ -16,7 +16,7 @@ import numpy as np
 
 from topiarist.app.explorer.pages.coloured import DEEPEST, MOST_WORDS, SURE, tokens_of
 from topiarist.app.explorer.view import View
-from topiarist.tasks.reading import word_levels
+from topiarist.estimators.tree.abstraction import word_levels
 
 Array = np.ndarray[Any, Any]
 Tell = Callable[[int, int], None]  # how many documents are written, of how many

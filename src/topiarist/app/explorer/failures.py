@@ -18,8 +18,8 @@ from topiarist.app.explorer.jobs import NO_JOB
 from topiarist.app.explorer.posting import wants_data
 from topiarist.app.explorer.values import Choice
 from topiarist.app.explorer.view import View
+from topiarist.collection.shape.changes import ChangedError
 from topiarist.errors import DamagedError, InputError, ResourceError, TopiaristError, UsageError
-from topiarist.files.shaping import ChangedError
 
 _MISSING = re.compile(r"(?:there is )?no (document|topic|page|word|level)\b(?! was)")
 

@@ -17,8 +17,8 @@ from functools import cache
 from fastapi import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from topiarist import __version__
 from topiarist.app.explorer.failures import Failure, answer
+from topiarist.version import __version__
 
 
 class Faults:

@@ -10,9 +10,10 @@ import numpy as np
 
 from topiarist.app.explorer.dating import day
 from topiarist.app.explorer.view import View
+from topiarist.collection import contents
+from topiarist.collection.state import SHARES, State
 from topiarist.errors import UsageError
-from topiarist.files import contents, log
-from topiarist.files.state import SHARES, State
+from topiarist.store import edit_log
 
 LOOKED_BACK = 200  # steps
 _NUMBERED = re.compile(r"#(\d{1,9})\b")
@@ -46,9 +47,9 @@ def missing(error: UsageError) -> int | None:
 def gone(view: View, topic: int) -> Gone | None:
     """What a topic was that is not there any more; None if no tree had it, or nobody remembers."""
     database = view.collection.generation.database
-    for entry in islice(log.walk(database), LOOKED_BACK):
-        body = log.state(database, entry.after)
-        if log.FORGOTTEN in body:
+    for entry in islice(edit_log.walk(database), LOOKED_BACK):
+        body = edit_log.state(database, entry.after)
+        if edit_log.FORGOTTEN in body:
             continue
         state = State.from_dict(body)
         if topic in state.shape.node_of:
@@ -61,7 +62,7 @@ def unknown(view: View, topic: int) -> str:
     """What is said of a topic of which nothing is found: that there was none, only where nothing was forgotten."""
     database = view.collection.generation.database
     states, edits = (database.one(f"SELECT count(*) FROM {table}") for table in ("states", "edits"))  # noqa: S608
-    if states != (len(log.remembered(database)),) or (edits is not None and edits[0] > LOOKED_BACK):
+    if states != (len(edit_log.remembered(database)),) or (edits is not None and edits[0] > LOOKED_BACK):
         return f"There is no topic {topic} now. Which topics there were in earlier trees is not known any more."
     return f"No tree of this collection had this topic ({topic})."
 

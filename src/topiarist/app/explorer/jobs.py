@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from topiarist.app.cli.remaining import Remaining
-from topiarist.tasks.progress import Watching
+from topiarist.estimators.common.progress import Watching
 
 Phase = Literal["none", "running", "done", "stopped", "failed"]
 

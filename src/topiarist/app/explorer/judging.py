@@ -13,13 +13,13 @@ from topiarist.app.explorer.desk import Desk, generation_of
 from topiarist.app.explorer.pages.category_documents import SAID
 from topiarist.app.explorer.posting import back, page_of, patience, safe_back, wants_data
 from topiarist.app.explorer.values import titled
+from topiarist.collection.collection import Collection
+from topiarist.collection.judge.judgements import BACK, LEAVE, MOVE, JudgedError, Judgement, Judgements
+from topiarist.collection.shape.changes import ChangedError
 from topiarist.errors import UsageError
-from topiarist.files.collection import Collection
-from topiarist.files.documents import Documents
-from topiarist.files.generation import Generation
-from topiarist.files.judgements import BACK, LEAVE, MOVE, JudgedError, Judgement, Judgements
-from topiarist.files.shaping import ChangedError
-from topiarist.files.spelling import nearest
+from topiarist.store.document_table import Documents
+from topiarist.store.generation import Generation
+from topiarist.text.spelling import nearest
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from dataclasses import replace
 from functools import cached_property
 
 from topiarist.app.explorer.view import View
-from topiarist.files.collection import Collection
-from topiarist.files.telling import labelled
+from topiarist.collection.collection import Collection
+from topiarist.collection.grow.fit_description import labelled
 
 
 class Nameless(View):

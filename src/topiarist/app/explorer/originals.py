@@ -8,7 +8,7 @@ from pathlib import Path
 
 from topiarist.app.explorer.dating import grown_at, grown_with
 from topiarist.app.explorer.view import View
-from topiarist.files.growing import PLACES
+from topiarist.collection.grow.grower import PLACES
 from topiarist.text.readers.kinds import kind_of
 
 

@@ -13,11 +13,11 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from topiarist import __version__
 from topiarist.app.explorer import bodies, frame, rendering, safety
 from topiarist.app.explorer.crowds import beside
 from topiarist.app.explorer.desk import Desk
 from topiarist.app.explorer.view import View
+from topiarist.version import __version__
 
 PATIENCE = 5.0  # seconds that a change waits for another writer
 Does = Callable[[Request, Desk, Any], Response]

@@ -15,16 +15,16 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from topiarist import __version__
 from topiarist.app.explorer import embedding, frame
 from topiarist.app.explorer.nameless import Nameless
 from topiarist.app.explorer.pages import categories, compare, model, overview, topic_words
 from topiarist.app.explorer.rendering import environment, own
 from topiarist.app.explorer.values import Step, TopicLine, path_to, titled, topic_line
 from topiarist.app.explorer.view import View
+from topiarist.collection.collection import Collection
 from topiarist.errors import UsageError
-from topiarist.files.collection import Collection
-from topiarist.scale.files import new_file
+from topiarist.store.array_files import new_file
+from topiarist.version import __version__
 
 DOCUMENTS = ("typical", "all", "none")
 SAID = {

@@ -13,7 +13,6 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.staticfiles import StaticFiles
 
-from topiarist import __version__
 from topiarist.app.explorer import downloads, failures, faults, safety, writing
 from topiarist.app.explorer.crowds import few_at_once, writers
 from topiarist.app.explorer.desk import Desk
@@ -37,6 +36,7 @@ from topiarist.app.explorer.pages.lighting import lit
 from topiarist.app.explorer.posting import page_of
 from topiarist.app.explorer.view import View
 from topiarist.errors import TopiaristError
+from topiarist.version import __version__
 
 PACKAGE = "topiarist.app.explorer"
 SLOW_AT_FIRST = ("/", "/compare", "/categories", "/trees")

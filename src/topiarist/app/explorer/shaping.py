@@ -13,11 +13,11 @@ from topiarist.app.explorer.desk import Desk
 from topiarist.app.explorer.pages import shape
 from topiarist.app.explorer.posting import back, page_of, patience, repeated, wants_data
 from topiarist.app.explorer.view import View
+from topiarist.collection.shape import changes as files
+from topiarist.collection.shape.changes import ChangedError
+from topiarist.collection.shape.edit_language import named_as, spoken_of, to_sentence
+from topiarist.collection.shape.edits import Edit
 from topiarist.errors import ResourceError, UsageError
-from topiarist.files import shaping as files
-from topiarist.files.shaping import ChangedError
-from topiarist.tasks.shape.edits import Edit
-from topiarist.tasks.shape.wording import named_as, spoken_of, to_sentence
 
 VALUES = ("edit", "topic", "name", "note", "other", "into", "below", "document", "refit")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.view import View
-from topiarist.files.documents import marks, pieces
+from topiarist.store.document_table import marks, pieces
 from topiarist.text.tokens import Tokenizer
 
 Pieces = tuple[tuple[str, bool], ...]  # text, and whether it is a match; never HTML

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from topiarist.app.explorer.memory import Memory
+from topiarist.collection.collection import Collection
+from topiarist.collection.shape.changes import mark
 from topiarist.counts.validation import token_counts
-from topiarist.files.collection import Collection
-from topiarist.files.documents import marks, pieces
-from topiarist.files.shaping import mark
-from topiarist.tasks.placed import CERTAIN as CERTAIN
+from topiarist.measures.placed_documents import CERTAIN as CERTAIN
+from topiarist.store.document_table import marks, pieces
 
 Array = np.ndarray[Any, Any]
 

@@ -28,10 +28,10 @@ from topiarist.app.explorer.posting import (
 )  # fmt: skip
 from topiarist.app.explorer.values import PER_PAGE, counted, titled
 from topiarist.app.explorer.view import View
+from topiarist.collection.shape.changes import LEARN, ChangedError
+from topiarist.collection.shape.changes import undo as take_back
 from topiarist.errors import UsageError
-from topiarist.files.marks import Marks, tag_name
-from topiarist.files.shaping import LEARN, ChangedError
-from topiarist.files.shaping import undo as take_back
+from topiarist.store.marks import Marks, tag_name
 
 STATUSES = (400, 403, 404, 409, 422, 503)
 NAMES = ("document", "topic", "show", "sure", "tag", "unread")

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from topiarist.app.cli.printing import counted, one_line
 from topiarist.app.cli.using.options import CheckOptions
 from topiarist.app.cli.using.screen import Screen
+from topiarist.collection.check import REPAIR, Finding, check, repair
 from topiarist.errors import DamagedError
-from topiarist.files.check import REPAIR, Finding, check, repair
 
 STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
 

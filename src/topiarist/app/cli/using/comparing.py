@@ -5,12 +5,12 @@ from __future__ import annotations
 from topiarist.app.cli.printing import one_line
 from topiarist.app.cli.using.options import CompareOptions, EvaluateOptions
 from topiarist.app.cli.using.screen import Screen, opened
+from topiarist.collection.collection import Collection
+from topiarist.collection.history import before_last
+from topiarist.collection.judge.tree_quality import judged
+from topiarist.collection.shape import changes
 from topiarist.errors import UsageError
-from topiarist.files import shaping
-from topiarist.files.collection import Collection
-from topiarist.files.history import before_last
-from topiarist.files.judging import judged
-from topiarist.tasks.comparing import compare
+from topiarist.measures.comparison import compare
 
 
 def run(options: CompareOptions | EvaluateOptions) -> None:
@@ -30,7 +30,7 @@ def _compare(screen: Screen, collection: Collection, options: CompareOptions) ->
         )
     if options.before:
         other, entry = before_last(collection)
-        titles = ("before the last step", f"now, after: {one_line(shaping.told(entry))}")
+        titles = ("before the last step", f"now, after: {one_line(changes.told(entry))}")
         with other:
             found = compare(other.placed, collection.placed)
     else:

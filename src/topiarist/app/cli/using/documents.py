@@ -10,8 +10,8 @@ from rich.text import Text
 from topiarist.app.cli.printing import counted, one_line
 from topiarist.app.cli.using.options import ShowOptions
 from topiarist.app.cli.using.screen import Screen, bar, path_of, percent
-from topiarist.files.collection import Collection
-from topiarist.files.looking import Look, look
+from topiarist.collection.collection import Collection
+from topiarist.collection.describe.closeup import Look, look
 
 SHOWN = 3_000  # characters of a text, unless all are wanted
 SURE = 0.5  # probability of a level below which a word is not marked as its

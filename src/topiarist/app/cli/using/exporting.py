@@ -12,15 +12,15 @@ from topiarist.app.cli.printing import counted
 from topiarist.app.cli.using.options import ExportOptions
 from topiarist.app.cli.using.screen import Screen, opened
 from topiarist.app.cli.using.targets import check_file, check_model, replace_model
+from topiarist.collection.collection import Collection
+from topiarist.collection.describe import tables
+from topiarist.collection.shape.shape import unlike
 from topiarist.errors import UsageError
-from topiarist.files.collection import Collection
-from topiarist.files.models import save_model
 from topiarist.hierarchy import exchange
-from topiarist.hierarchy.finding import nearest
+from topiarist.hierarchy.node_lookup import nearest
 from topiarist.hierarchy.tree import Tree
-from topiarist.scale.files import new_file
-from topiarist.tasks import tables
-from topiarist.tasks.shape.shape import unlike
+from topiarist.store.array_files import new_file
+from topiarist.store.model_folder import save_model
 
 WHAT = ("documents", "topics", "words", "tree", "model")
 TREES = ("json", "graphml", "newick", "paths")

@@ -18,15 +18,15 @@ from topiarist.app.cli.using.moving import move, plan
 from topiarist.app.cli.using.options import FileOptions
 from topiarist.app.cli.using.screen import STEP, Screen, opened, path_of
 from topiarist.app.cli.using.targets import check_file
+from topiarist.collection.collection import Collection
+from topiarist.collection.describe import tables
+from topiarist.collection.file import arrivals
+from topiarist.collection.file.arrivals import Filed
+from topiarist.collection.file.new_topics import PAYS, NewTopic, new_topics
+from topiarist.collection.shape.edit_language import to_words
 from topiarist.errors import UsageError
-from topiarist.files import filing
-from topiarist.files.branching import PAYS, NewTopic, new_topics
-from topiarist.files.collection import Collection
-from topiarist.files.filing import Filed
 from topiarist.hierarchy.exchange import path_text
-from topiarist.hierarchy.finding import nearest
-from topiarist.tasks import tables
-from topiarist.tasks.shape.wording import to_words
+from topiarist.hierarchy.node_lookup import nearest
 from topiarist.text.readers import Columns, Reading, read
 from topiarist.text.readers.lines import Live
 from topiarist.text.readers.sources import STANDARD_INPUT
@@ -115,11 +115,11 @@ def _filed(screen: Screen, collection: Collection, documents: Reading, options: 
     if options.add and not options.dry_run:
         if live:
             return streaming.added(collection, documents, options, screen)
-        return filing.add(
+        return arrivals.add(
             collection, documents, options.rho, learn=not options.no_learn, several=options.several,
             rename=options.rename,
         )  # fmt: skip
-    return filing.file(collection, documents, options.rho, several=options.several, live=live)
+    return arrivals.file(collection, documents, options.rho, several=options.several, live=live)
 
 
 def _flushed(rows: Iterable[Filed], options: FileOptions) -> Iterator[Filed]:

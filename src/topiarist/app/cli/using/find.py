@@ -11,14 +11,14 @@ from rich.text import Text
 from topiarist.app.cli.printing import counted, one_line
 from topiarist.app.cli.using.options import FindOptions, SimilarOptions
 from topiarist.app.cli.using.screen import Screen, bar, opened, path_of, percent
+from topiarist.collection.collection import Collection
+from topiarist.collection.find import search
+from topiarist.collection.find.hits_by_topic import Held, spread
+from topiarist.collection.find.index import Explanation
+from topiarist.collection.find.search import FEW, Found, FoundDocument
 from topiarist.errors import UsageError
-from topiarist.files import finding
-from topiarist.files.collection import Collection
-from topiarist.files.finding import FEW, Found, FoundDocument
-from topiarist.files.queries import phrase
-from topiarist.files.spreading import Held, spread
-from topiarist.hierarchy.finding import nearest
-from topiarist.tasks.search import Explanation
+from topiarist.hierarchy.node_lookup import nearest
+from topiarist.text.query import phrase
 from topiarist.text.readers import read
 
 NOTHING_FOUND = 1
@@ -43,7 +43,7 @@ def run(options: FindOptions | SimilarOptions) -> None:
     with opened(options) as collection:
         if isinstance(options, FindOptions):
             query, found = _find(collection, options)
-            rows = finding.matching(collection, query, by=options.by, topic=options.topic) if found.total else []
+            rows = search.matching(collection, query, by=options.by, topic=options.topic) if found.total else []
             held, n_rows = spread(collection, rows), len(rows)
         else:
             query, found, held, n_rows = options.document, _similar(collection, options), (), 0
@@ -58,13 +58,13 @@ def run(options: FindOptions | SimilarOptions) -> None:
 
 
 def _find(collection: Collection, options: FindOptions) -> tuple[str, Found]:
-    if options.by not in finding.WAYS:
+    if options.by not in search.WAYS:
         raise UsageError(
-            f"a search goes by {', '.join(finding.WAYS)}; got {options.by!r}",
-            hint=f"--by {nearest(options.by, finding.WAYS).split(',')[0]}".replace("'", ""),
+            f"a search goes by {', '.join(search.WAYS)}; got {options.by!r}",
+            hint=f"--by {nearest(options.by, search.WAYS).split(',')[0]}".replace("'", ""),
         )
     query = " ".join(word if len(options.query) == 1 else phrase(word) for word in options.query)
-    found = finding.search(collection, query, options.number, by=options.by, topic=options.topic, why=options.why)
+    found = search.search(collection, query, options.number, by=options.by, topic=options.topic, why=options.why)
     return query, found
 
 
@@ -74,8 +74,8 @@ def _similar(collection: Collection, options: SimilarOptions) -> Found:
     if known is None and os.path.isfile(options.document):
         with read([options.document], limit=1) as documents:
             (text,) = [f"{document.title}\n{document.text}" for document in documents]
-        return finding.like_text(collection, text, options.number, topic=options.topic, why=options.why)
-    return finding.similar(collection, options.document, options.number, topic=options.topic, why=options.why)
+        return search.like_text(collection, text, options.number, topic=options.topic, why=options.why)
+    return search.similar(collection, options.document, options.number, topic=options.topic, why=options.why)
 
 
 def _show(screen: Screen, options: FindOptions, answer: Answer) -> None:

@@ -10,12 +10,12 @@ from topiarist.app.cli.using import show, tree
 from topiarist.app.cli.using.options import ShowOptions, TreeOptions
 from topiarist.app.cli.using.screen import Screen
 from topiarist.app.cli.using.shaping import applied, changes, show_changes, snapshot
+from topiarist.collection.collection import Collection
+from topiarist.collection.shape import changes as shaping
+from topiarist.collection.shape.edit_language import WORDS, edit_of_line
+from topiarist.collection.shape.edits import KINDS
 from topiarist.errors import TopiaristError, UsageError
-from topiarist.files import shaping
-from topiarist.files.collection import Collection
-from topiarist.hierarchy.finding import nearest
-from topiarist.tasks.shape.edits import KINDS
-from topiarist.tasks.shape.wording import WORDS, edit_of_line
+from topiarist.hierarchy.node_lookup import nearest
 
 PROMPT = "shape> "
 LEFT_OUT = 1

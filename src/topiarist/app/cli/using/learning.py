@@ -5,10 +5,10 @@ from __future__ import annotations
 from topiarist.app.cli.printing import counted, one_line
 from topiarist.app.cli.using.options import LearnOptions
 from topiarist.app.cli.using.screen import Screen, opened, percent
+from topiarist.collection.collection import Collection
+from topiarist.collection.judge.label_table import read_labels
+from topiarist.collection.judge.learner import Quality, learn
 from topiarist.errors import InputError
-from topiarist.files.collection import Collection
-from topiarist.files.labels import read_labels
-from topiarist.files.learning import Quality, learn
 
 SHOWN = 10  # categories
 

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from topiarist.collection.file.arrivals import Filed
 from topiarist.errors import ResourceError
-from topiarist.files.filing import Filed
 from topiarist.text.readers.kinds import kind_of
 
 LONGEST = 60  # characters of a folder's name

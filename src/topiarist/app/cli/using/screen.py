@@ -14,8 +14,8 @@ from rich.text import Text
 from topiarist.app.cli.consoles import Console, json_text
 from topiarist.app.cli.printing import one_line, speaks_unicode, typed_command
 from topiarist.app.cli.using.options import Output
-from topiarist.files.collection import Collection
-from topiarist.hierarchy.render import columns, shortened
+from topiarist.collection.collection import Collection
+from topiarist.hierarchy.tree_text import columns, shortened
 
 NARROWEST, WIDEST = 40, 120  # columns of a terminal that are used
 STEP = " ▸ "

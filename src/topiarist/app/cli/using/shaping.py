@@ -11,13 +11,15 @@ from typing import Any, NamedTuple
 from topiarist.app.cli.printing import counted, one_line
 from topiarist.app.cli.using.options import ShapeOptions
 from topiarist.app.cli.using.screen import Screen, opened
+from topiarist.collection import history
+from topiarist.collection.collection import Collection
+from topiarist.collection.describe.shaped_tree import class_sizes
+from topiarist.collection.shape import changes as shaping
+from topiarist.collection.shape.edit_language import WORDS, edit_of_words, read_edits, to_words
+from topiarist.collection.shape.edits import Edit
+from topiarist.collection.shape.shape import Shape
 from topiarist.errors import UsageError
-from topiarist.files import history, log, shaping
-from topiarist.files.collection import Collection
-from topiarist.files.described import class_sizes
-from topiarist.tasks.shape.edits import Edit
-from topiarist.tasks.shape.shape import Shape
-from topiarist.tasks.shape.wording import WORDS, edit_of_words, read_edits, to_words
+from topiarist.store import edit_log
 
 FILES = (".yaml", ".yml", ".json")
 SHOWN = 20  # topics that changed
@@ -248,7 +250,7 @@ def _undo(screen: Screen, collection: Collection, *, dry: bool) -> None:
 
 def _log(screen: Screen, collection: Collection) -> None:
     """Everything that was done, oldest first; what was taken back says so."""
-    entries = list(reversed(log.history(collection.generation.database)))
+    entries = list(reversed(edit_log.history(collection.generation.database)))
     undone = {entry.body["edit"] for entry in entries if entry.kind == shaping.UNDO}
     if screen.options.json:
         screen.json([

@@ -10,9 +10,9 @@ from topiarist.app.cli.using import documents
 from topiarist.app.cli.using.options import ShowOptions
 from topiarist.app.cli.using.screen import STEP, Screen, bar, opened, path_of, percent
 from topiarist.app.cli.using.tree import PENDING, typical
+from topiarist.collection.collection import Collection
+from topiarist.collection.describe.closeup import topic_words
 from topiarist.errors import UsageError
-from topiarist.files.collection import Collection
-from topiarist.files.looking import topic_words
 
 NOTHING = "there is no topic and no document {thing!r}"
 PINS_SHOWN = 5

@@ -11,10 +11,10 @@ from typing import Any
 from topiarist.app.cli.printing import counted
 from topiarist.app.cli.using.options import FileOptions
 from topiarist.app.cli.using.screen import Screen
+from topiarist.collection.collection import Collection
+from topiarist.collection.file import arrivals
+from topiarist.collection.file.arrivals import Filed
 from topiarist.errors import InputError, TopiaristError
-from topiarist.files import filing
-from topiarist.files.collection import Collection
-from topiarist.files.filing import Filed
 from topiarist.text.documents import Document
 
 BATCH, SECONDS = 500, 10.0  # documents, or time since the first of them: whichever comes first
@@ -28,7 +28,7 @@ def added(
     for batch in gathered(documents):
         try:
             rows = list(
-                filing.add(
+                arrivals.add(
                     collection, batch, options.rho, learn=not options.no_learn, several=options.several,
                     rename=options.rename,
                 )

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from topiarist.errors import UsageError
-from topiarist.files.lock import LOCK
-from topiarist.files.manifest import GENERATION
-from topiarist.files.models import ARRAYS, DESCRIPTION
-from topiarist.files.sweeping import GROWING
-from topiarist.scale.manifest import VOCABULARY
+from topiarist.store.collection_manifest import GENERATION
+from topiarist.store.lock import LOCK
+from topiarist.store.model_folder import ARRAYS, DESCRIPTION
+from topiarist.store.seal import VOCABULARY
+from topiarist.store.sweep import GROWING
 
 MODEL = frozenset((DESCRIPTION, ARRAYS, VOCABULARY))  # the files of a model's folder
 

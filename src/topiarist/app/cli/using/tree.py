@@ -8,12 +8,12 @@ from typing import Any
 from topiarist.app.cli.printing import counted, one_line
 from topiarist.app.cli.using.options import TreeOptions
 from topiarist.app.cli.using.screen import Screen, opened
-from topiarist.files import facts
-from topiarist.files.collection import Collection
-from topiarist.files.described import hard_to_place
-from topiarist.hierarchy.render import columns, plain, printable, shortened
+from topiarist.collection.collection import Collection
+from topiarist.collection.describe.shaped_tree import hard_to_place
+from topiarist.hierarchy.outline import DOT
 from topiarist.hierarchy.tree import Tree
-from topiarist.tasks.outline import DOT
+from topiarist.hierarchy.tree_text import columns, plain, printable, shortened
+from topiarist.store import facts
 
 PENDING = "Edits wait for a fit; until then words and sizes are estimates"
 MARK = "x"  # in place of a label, to see the branches alone

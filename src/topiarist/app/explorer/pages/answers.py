@@ -6,16 +6,16 @@ from topiarist.app.explorer.asking import patience, understood
 from topiarist.app.explorer.pages.narrowing import conditions
 from topiarist.app.explorer.values import TopicLine, counted, name_of, path_to
 from topiarist.app.explorer.view import CERTAIN, View
-from topiarist.files import finding
-from topiarist.files.queries import Query
+from topiarist.collection.find import search
 from topiarist.text.documents import Document
+from topiarist.text.query import Query
 
 ALSO = 6  # words the model ties to the query's
 NOTHING = "Type words, “phrases in quotes”, beginnings*, -not, this OR that; "
 NOTHING += "or narrow with topic: tag: label: type: before: after:"
 
 
-def sentence(view: View, query: Query, topic: int | None, found: finding.Found, branches: tuple[TopicLine, ...]) -> str:
+def sentence(view: View, query: Query, topic: int | None, found: search.Found, branches: tuple[TopicLine, ...]) -> str:
     """What was found by words, and where most of it is."""
     if not found.total and not found.exact:
         return f"Nothing was found in time for{asked_for(view, query, topic, ' “{}”')}."

@@ -11,14 +11,16 @@ import numpy as np
 
 from topiarist.app.explorer.frame import shown_name
 from topiarist.app.explorer.view import View
+from topiarist.collection import history
+from topiarist.collection.shape import changes
 from topiarist.errors import UsageError
-from topiarist.files import history, log, shaping
-from topiarist.files.database import Database
 from topiarist.hierarchy.tree import Tree
-from topiarist.tasks.comparing import Comparison, Homes, compare
-from topiarist.tasks.matching import aligned
-from topiarist.tasks.placed import Ints, Placed, summed_up
-from topiarist.tasks.side_by_side import SideBySide, side_by_side
+from topiarist.measures.comparison import Comparison, Homes, compare
+from topiarist.measures.node_matching import aligned
+from topiarist.measures.placed_documents import Ints, Placed, summed_up
+from topiarist.measures.side_by_side import SideBySide, side_by_side
+from topiarist.store import edit_log
+from topiarist.store.database import Database
 
 T = TypeVar("T")
 STATES = 30  # earlier ones to choose from
@@ -88,8 +90,8 @@ def others(view: View) -> tuple[Other, ...]:
     return (*given, *view.remembered("earlier states", states))
 
 
-def _step(database: Database, entry: log.Edit) -> str:
-    said = shaping.in_words(database, entry)
+def _step(database: Database, entry: edit_log.Edit) -> str:
+    said = changes.in_words(database, entry)
     return said if len(said) <= 80 else f"{said[:79].rstrip()}…"
 
 

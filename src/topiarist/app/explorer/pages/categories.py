@@ -15,8 +15,8 @@ from topiarist.app.explorer.pages.category_documents import Done, FiledList, don
 from topiarist.app.explorer.pages.category_filing import STEPS, Filing, filing, headings_at
 from topiarist.app.explorer.values import Choice, counted
 from topiarist.app.explorer.view import View
-from topiarist.files.categories import Categories
-from topiarist.files.judgements import Judgement, Judgements
+from topiarist.collection.judge.categories import Categories
+from topiarist.collection.judge.judgements import Judgement, Judgements
 
 CONFUSED = 3
 MANY = 300  # categories; more are typed, not chosen from a list

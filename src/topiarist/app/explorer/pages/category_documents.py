@@ -12,7 +12,7 @@ from topiarist.app.explorer import addresses
 from topiarist.app.explorer.pages.category_filing import LEFT, Filing, certainty_of
 from topiarist.app.explorer.values import Choice, DocumentLine, Paging, counted, document_lines, paging, titled
 from topiarist.app.explorer.view import View
-from topiarist.files.judgements import ACCEPT, BACK, LEAVE, MOVE, Judgement, Judgements
+from topiarist.collection.judge.judgements import ACCEPT, BACK, LEAVE, MOVE, Judgement, Judgements
 
 Array = np.ndarray[Any, Any]
 LIKELY = 5

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from topiarist.app.explorer.view import View
-from topiarist.files.categories import Categories
-from topiarist.files.heldout import HeldOut, held_out
-from topiarist.files.judgements import Judgements
-from topiarist.files.told import MOST, Told, spread
+from topiarist.collection.judge.categories import Categories
+from topiarist.collection.judge.heldout_answers import HeldOut, held_out
+from topiarist.collection.judge.judgements import Judgements
+from topiarist.collection.judge.predictions import MOST, Told, spread
 
 Array = np.ndarray[Any, Any]
 JUDGED = MOST  # documents that are looked at; of more, some that are spread evenly

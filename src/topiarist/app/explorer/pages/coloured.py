@@ -13,9 +13,9 @@ import numpy as np
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.view import View
-from topiarist.files.fulltext import Pieces
-from topiarist.files.spotting import Span, cut
-from topiarist.tasks.reading import word_levels
+from topiarist.collection.find.highlights import Span, cut
+from topiarist.estimators.tree.abstraction import word_levels
+from topiarist.store.fulltext import Pieces
 
 Array = np.ndarray[Any, Any]
 MOST_WORDS = 5_000  # of a document on one page

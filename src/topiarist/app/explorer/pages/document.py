@@ -28,11 +28,12 @@ from topiarist.app.explorer.values import (
     titled,
 )  # fmt: skip
 from topiarist.app.explorer.view import LEAST, View
+from topiarist.collection.find import search
+from topiarist.collection.find.highlights import cut, spots
 from topiarist.errors import UsageError
-from topiarist.files import facts, finding
-from topiarist.files.queries import Query as Parsed
-from topiarist.files.spotting import cut, spots
-from topiarist.tasks.reading import ghost_words
+from topiarist.estimators.tree.abstraction import ghost_words
+from topiarist.store import facts
+from topiarist.text.query import Query as Parsed
 from topiarist.text.readers.making import storable
 
 SIMILAR = 6
@@ -212,9 +213,7 @@ def _in_list(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
     if ask.q.strip():
         start = max(ask.at - 2, 0)
         with in_time(view):
-            found = finding.search(
-                view.collection, str(understood(ask.q)), 3, offset=start, by=ask.by, topic=ask.within
-            )
+            found = search.search(view.collection, str(understood(ask.q)), 3, offset=start, by=ask.by, topic=ask.within)
         by = None if ask.by == "words" else ask.by
         near = {start + place + 1: hit.id for place, hit in enumerate(found.hits)}
         links = [
@@ -274,8 +273,8 @@ def _ghosts(view: View, row: int, painted: Coloured) -> tuple[Ghosts, ...]:
 
 def _similar(view: View, id: str, row: int) -> tuple[Similar, ...]:
     """Documents like this one; how much, as a share of what it has in common with itself."""
-    found = finding.similar(view.collection, id, SIMILAR, why=True)
-    whole = max(finding.likeness_to_itself(view.collection, row), 1e-12)
+    found = search.similar(view.collection, id, SIMILAR, why=True)
+    whole = max(search.likeness_to_itself(view.collection, row), 1e-12)
     return tuple(
         Similar(
             DocumentLine(

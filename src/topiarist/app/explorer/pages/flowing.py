@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.pages.beside import Both, Side
-from topiarist.tasks.comparing import NOTICEABLE
-from topiarist.tasks.side_by_side import SAME, SideBySide
+from topiarist.measures.comparison import NOTICEABLE
+from topiarist.measures.side_by_side import SAME, SideBySide
 
 SHOWN = 30  # topics on each side; the smaller ones are one block
 

@@ -13,9 +13,9 @@ from topiarist.app.explorer.dating import fitted
 from topiarist.app.explorer.pages.compare import agreement_of
 from topiarist.app.explorer.values import Choice, counted, name_of
 from topiarist.app.explorer.view import View
-from topiarist.files import facts, log
-from topiarist.files.shaping import in_words
-from topiarist.files.state import TREE
+from topiarist.collection.shape.changes import in_words
+from topiarist.collection.state import TREE
+from topiarist.store import edit_log, facts
 
 KINDS = {  # by what was fitted last: a tree that was grown by one model may be fitted again by another
     "CAM": "a cluster-abstraction model", "HPLSA": "a hierarchical probabilistic semantic model",
@@ -103,7 +103,10 @@ def load(view: View, ask: Ask) -> ModelPage:
     """Fill the page."""
     collection = view.collection
     known, database = collection.description.facts, collection.generation.database
-    entries, first = log.history(database, limit=EDITS), next(iter(log.history(database, kind="grow", limit=1)), None)
+    entries, first = (
+        edit_log.history(database, limit=EDITS),
+        next(iter(edit_log.history(database, kind="grow", limit=1)), None),
+    )
     kind = KINDS.get(type(collection.model).__name__, collection.state.model)
     grown, same = "" if first is None else first.time[:16].replace("T", " "), _as_grown(view, first)
     seed = collection.settings.get("recipe", {}).get("seed", 0)
@@ -121,11 +124,11 @@ def load(view: View, ask: Ask) -> ModelPage:
     )  # fmt: skip
 
 
-def _as_grown(view: View, grown: log.Edit | None) -> bool:
+def _as_grown(view: View, grown: edit_log.Edit | None) -> bool:
     """Whether the tree is the one that was grown: no fit has come between."""
     if grown is None:
         return True
-    parts = log.state(view.collection.generation.database, grown.after).get("parts", {})
+    parts = edit_log.state(view.collection.generation.database, grown.after).get("parts", {})
     return bool(parts.get(TREE, "") == view.collection.state.parts.get(TREE))
 
 

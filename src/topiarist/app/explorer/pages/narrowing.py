@@ -13,7 +13,7 @@ from topiarist.app.explorer import addresses
 from topiarist.app.explorer.values import Choice, TopicLine, name_of, topic_line
 from topiarist.app.explorer.view import View
 from topiarist.errors import UsageError
-from topiarist.files.queries import LONGEST, Filter, Query, parse
+from topiarist.text.query import LONGEST, Filter, Query, parse
 
 BRANCHES = 8  # topics of the answer
 SHOWN, DATES = 8, 12  # of each other kind, and of dates

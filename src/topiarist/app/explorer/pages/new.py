@@ -13,7 +13,7 @@ from topiarist.app.explorer.dating import grown_with
 from topiarist.app.explorer.pages.category_filing import certainty_of
 from topiarist.app.explorer.values import Choice, DocumentLine, counted, document_lines, path_to, titled
 from topiarist.app.explorer.view import View
-from topiarist.files.filing import Filed
+from topiarist.collection.file.arrivals import Filed
 from topiarist.text.documents import Document
 
 SHOWN = 50  # documents of those that were filed

@@ -13,8 +13,8 @@ from topiarist.app.explorer.pages.beside import Both, Other, Side
 from topiarist.app.explorer.values import Choice, DocumentLine, Paging, document_lines, paging
 from topiarist.app.explorer.view import View
 from topiarist.errors import UsageError
-from topiarist.tasks.comparing import NOTICEABLE, at_level
-from topiarist.tasks.side_by_side import ALONE, CHANGED, JOINED, SAME, SPLIT, Pair, SideBySide
+from topiarist.measures.comparison import NOTICEABLE, at_level
+from topiarist.measures.side_by_side import ALONE, CHANGED, JOINED, SAME, SPLIT, Pair, SideBySide
 
 PARTNERS = 5
 WORDS = 10

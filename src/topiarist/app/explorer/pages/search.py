@@ -26,11 +26,11 @@ from topiarist.app.explorer.values import (
     titled,
 )  # fmt: skip
 from topiarist.app.explorer.view import CERTAIN, View
+from topiarist.collection.find import search as finding
+from topiarist.collection.find.index import Explanation
 from topiarist.errors import UsageError
-from topiarist.files import finding
-from topiarist.files.fulltext import Index
-from topiarist.files.queries import Query as Parsed
-from topiarist.tasks.search import Explanation
+from topiarist.store.fulltext import Index
+from topiarist.text.query import Query as Parsed
 
 LITTLE = 0.005  # of a similarity: less is no reason
 LOOKED_AT = 200  # hits by meaning that tell where in the tree the answer is

@@ -11,10 +11,10 @@ from topiarist.app.explorer import addresses
 from topiarist.app.explorer.gone import spoken
 from topiarist.app.explorer.values import STEP, counted, name_of, path_to
 from topiarist.app.explorer.view import View
+from topiarist.collection.shape import changes as shaping
+from topiarist.collection.shape.edits import Delete, Describe, Edit, Merge, Move, Pin, Rename, Split, Unpin
+from topiarist.collection.shape.shape import Shape
 from topiarist.errors import UsageError
-from topiarist.files import shaping
-from topiarist.tasks.shape.edits import Delete, Describe, Edit, Merge, Move, Pin, Rename, Split, Unpin
-from topiarist.tasks.shape.shape import Shape
 
 Kind = Literal["rename", "describe", "merge", "split", "move", "delete", "pin", "unpin"]
 TITLES = {

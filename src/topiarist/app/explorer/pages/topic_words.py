@@ -9,7 +9,7 @@ import numpy as np
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.view import CERTAIN, View
-from topiarist.files.queries import phrase
+from topiarist.text.query import phrase
 
 Array = np.ndarray[Any, Any]
 FLOOR = 0.01  # of a uniform share: less than that is "not there"

@@ -11,7 +11,7 @@ from topiarist.app.explorer.pages.paired import Ask, Beside, Move, PairList, Row
 from topiarist.app.explorer.values import Choice, Paging, counted, paging
 from topiarist.app.explorer.view import View
 from topiarist.errors import InputError
-from topiarist.tasks.side_by_side import ALONE, CHANGED, JOINED, SAME, SPLIT, SideBySide
+from topiarist.measures.side_by_side import ALONE, CHANGED, JOINED, SAME, SPLIT, SideBySide
 
 __all__ = ["Ask", "TreesPage", "load"]
 

@@ -11,8 +11,8 @@ from topiarist.app.explorer import addresses
 from topiarist.app.explorer.pages.topic_words import Home, homes_of
 from topiarist.app.explorer.values import counted
 from topiarist.app.explorer.view import View
-from topiarist.files.fulltext import folded
-from topiarist.files.queries import phrase
+from topiarist.store.fulltext import folded
+from topiarist.text.query import phrase
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,195 @@
+"""Is a collection whole? Every checksum, every table, every name that refers to something.
+
+``check`` reads and changes nothing. ``repair`` makes the full-text index anew and sweeps up what nobody refers to;
+nothing else can be made from what is left, and guessing would be worse than saying so.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from topiarist.errors import DamagedError, ResourceError, TopiaristError
+from topiarist.store import edit_log
+from topiarist.store.collection_folder import Folder
+from topiarist.store.database import need_fts5
+from topiarist.store.document_table import Documents, checksum
+from topiarist.store.generation import DATABASE, Generation
+from topiarist.store.lock import locked
+from topiarist.store.parts import part_faults
+from topiarist.store.sweep import GROWING, leftovers, part_leftovers
+
+Severity = Literal["error", "warning", "note"]
+
+AGAIN = "take it from a backup, or grow it anew with --force"
+REPAIR = "topiarist check --repair"
+_MANY = 20  # faults of one kind; there is no need to list them all
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is not as it should be, and what to do."""
+
+    severity: Severity
+    what: str
+    where: str
+    advice: str
+
+
+def check(path: str | os.PathLike[str]) -> list[Finding]:
+    """Everything that is wrong with a collection; nothing, if all is well. No collection at all is an error."""
+    need_fts5()
+    shown = os.fspath(path)
+    try:
+        folder = Folder.open(path)
+    except DamagedError as error:
+        return [Finding("error", error.message, shown, error.hint if "pip" in error.hint else AGAIN)]
+    try:
+        found = [*_database_findings(folder.generation), *_leftover_findings(folder)]
+        if not any(one.severity == "error" for one in found):
+            found = [*_agreement_findings(folder), *found]
+        return found
+    finally:
+        folder.close()
+
+
+def repair(path: str | os.PathLike[str]) -> list[Finding]:
+    """Make the full-text index anew and remove leftovers, under the lock; what is still wrong afterwards."""
+    folder = Folder.open(path)
+    try:
+        with suppress(DamagedError), folder.writing() as generation, generation.database.transaction():
+            Documents(generation.database).index()
+    finally:
+        folder.close()
+    return check(path)
+
+
+def _database_findings(generation: Generation) -> Iterator[Finding]:
+    """A database that cannot be read at all is one finding; otherwise whatever is wrong in it."""
+    try:
+        yield from _sqlite_findings(generation)
+        with generation.database.snapshot():
+            yield from _document_findings(generation)
+            yield from _state_findings(generation)
+            yield from _part_findings(generation)
+        yield from _index_findings(generation)
+    except DamagedError as error:
+        yield Finding("error", error.message, DATABASE, AGAIN)
+    except ResourceError as error:
+        yield Finding("warning", f"could not be checked: {error.message}", DATABASE, error.hint)
+
+
+def _sqlite_findings(generation: Generation) -> Iterator[Finding]:
+    for (message,) in generation.database.all(f"PRAGMA integrity_check({_MANY})"):
+        if message != "ok":
+            yield Finding("error", f"the database is damaged: {message}", DATABASE, AGAIN)
+    for table, row, *_ in generation.database.all("PRAGMA foreign_key_check")[:_MANY]:
+        yield Finding("error", f"{table} refers to something that is not there (row {row})", DATABASE, AGAIN)
+
+
+def _document_findings(generation: Generation) -> Iterator[Finding]:
+    """Rows without a gap, each with its text, each as it was written."""
+    database = generation.database
+    numbers = database.one("SELECT count(*), coalesce(min(row), 0), coalesce(max(row), -1) FROM documents")
+    texts = database.one("SELECT count(*) FROM texts")
+    count, first, last = numbers or (0, 0, -1)
+    if (first, last) != (0, count - 1):
+        what = f"{count:,} documents have rows from {first:,} to {last:,}"
+        yield Finding("error", what, DATABASE, AGAIN)
+    if texts != (count,):
+        yield Finding("error", f"{count:,} documents have {texts and texts[0]:,} texts", DATABASE, AGAIN)
+    changed = list(_changed_documents(generation, last + 1))
+    for row, id in changed[:_MANY]:
+        what = f"document {id!r} (row {row}) has changed since it was written"
+        yield Finding("error", what, DATABASE, AGAIN)
+    if len(changed) > _MANY:
+        yield Finding("error", f"and {len(changed) - _MANY:,} more documents", DATABASE, AGAIN)
+
+
+def _changed_documents(generation: Generation, stop: int, batch: int = 5_000) -> Iterator[tuple[int, str]]:
+    sql = (
+        "SELECT row, checksum, id, title, text, source, date FROM documents JOIN texts USING (row) "
+        "WHERE row >= ? AND row < ?"
+    )
+    for start in range(0, stop, batch):
+        for row, written, *values in generation.database.all(sql, (start, start + batch)):
+            if checksum(*values) != written:
+                yield row, values[0]
+
+
+def _state_findings(generation: Generation) -> Iterator[Finding]:
+    """States that are as they were written, and name parts that are known."""
+    known = edit_log.parts(generation.database)
+    for number, body, written in generation.database.all("SELECT number, body, checksum FROM states ORDER BY number"):
+        if edit_log.checksum(body) != written:
+            yield Finding("error", f"state {number} has changed since it was written", DATABASE, AGAIN)
+            continue
+        for name in sorted(set(edit_log.named(json.loads(body))) - set(known)):
+            yield Finding("error", f"state {number} names {name}, which is not there", DATABASE, AGAIN)
+    if generation.database.one("SELECT 1 FROM edits") is None:
+        yield Finding("error", "there is no state", DATABASE, AGAIN)
+
+
+def _part_findings(generation: Generation) -> Iterator[Finding]:
+    now = edit_log.current(generation.database)
+    current = set(edit_log.named(now[1])) if now else set()
+    for name, digest in edit_log.parts(generation.database).items():
+        for fault in part_faults(generation.folder / name, digest, contents=True):
+            if name in current:
+                yield Finding("error", fault, name, AGAIN)
+            else:
+                yield Finding("warning", fault, name, "it belongs to an earlier state: undo will not reach it")
+
+
+def _agreement_findings(folder: Folder) -> Iterator[Finding]:
+    """Parts that are each as they were written, and do not fit each other or the state."""
+    from topiarist.collection.collection import Collection
+    from topiarist.collection.consistency import disagreements
+
+    try:
+        collection = Collection(folder)
+    except DamagedError as error:
+        yield Finding("error", error.message, DATABASE, AGAIN)
+        return
+    for fault in disagreements(collection):
+        yield Finding("error", fault, folder.generation.folder.name, AGAIN)
+
+
+def _index_findings(generation: Generation) -> Iterator[Finding]:
+    """The full-text index agrees with the texts. FTS5 only says so to whoever may write, though nothing is written."""
+    if not os.access(generation.folder, os.W_OK):
+        what = "the full-text index was not checked: the folder is read-only"
+        yield Finding("note", what, DATABASE, "check a copy in a folder that you may write in")
+        return
+    writer = Generation.open(generation.folder, generation.shown, write=True)
+    try:
+        with locked(generation.folder.parent, generation.shown), writer.database.transaction():
+            writer.database.run("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)")
+    except DamagedError:
+        yield Finding("error", "the full-text index does not agree with the texts", DATABASE, REPAIR)
+    except ResourceError as error:
+        what = f"the full-text index was not checked: {error.message}"
+        yield Finding("note", what, DATABASE, "check again when nobody is writing")
+    finally:
+        writer.close()
+
+
+def _leftover_findings(folder: Folder) -> Iterator[Finding]:
+    found: list[Path] = []
+    with suppress(TopiaristError):
+        found = [*leftovers(folder.path, folder.manifest.generation), *part_leftovers(folder.generation)]
+    for path in found:
+        where = path.relative_to(folder.path).as_posix()
+        yield Finding(
+            "note",
+            "left over: an earlier grow that somebody may be reading, or from a process that was stopped",
+            where,
+            REPAIR,
+        )
+    if (folder.path / GROWING).is_dir():
+        yield Finding("note", "an unfinished grow", GROWING, "topiarist grow with --resume, or --force to begin anew")

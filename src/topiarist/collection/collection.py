@@ -1,0 +1,296 @@
+"""A collection: documents, their tree, and everything that can be asked of both."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from topiarist.collection import contents
+from topiarist.collection.contents import Counting, Description
+from topiarist.collection.describe.shaped_tree import described, placed
+from topiarist.collection.describe.topic_tree import TopicTree
+from topiarist.collection.file.placer import Placer
+from topiarist.collection.grow.recipe import Recipe
+from topiarist.collection.judge.categories import Categories
+from topiarist.collection.shape.shape import Shape
+from topiarist.collection.state import CATEGORIES, COUNTS, SEARCH, SHARES, TREE, State
+from topiarist.counts.corpus import text_of
+from topiarist.counts.counting import Heard, hear
+from topiarist.counts.validation import Csr
+from topiarist.errors import DamagedError, ResourceError
+from topiarist.estimators.tree.fitted_tree import crown_of
+from topiarist.measures.placed_documents import Placed
+from topiarist.store import edit_log, facts
+from topiarist.store.collection_folder import Folder
+from topiarist.store.document_table import Documents
+from topiarist.store.generation import Generation
+from topiarist.store.marks import Marks
+from topiarist.store.parts import open_part
+from topiarist.text.documents import Document
+
+if TYPE_CHECKING:
+    from topiarist.collection.file.arrivals import Filed
+    from topiarist.collection.find.index import SearchIndex
+    from topiarist.collection.find.search import Found
+    from topiarist.collection.judge.learner import Quality
+    from topiarist.collection.shape.edits import Edit
+    from topiarist.hierarchy.branches import Crown
+
+
+class Collection:
+    """A folder made by ``grow``, open for reading; what changes it takes the lock for as long as it needs.
+
+    Nothing is loaded before it is asked for, and arrays are mapped: a collection of 200,000 documents opens at once.
+    """
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+        self._look()
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Collection:
+        """Open a folder."""
+        return cls(Folder.open(path))
+
+    @classmethod
+    def grow(
+        cls,
+        source: str | os.PathLike[str] | Iterable[Document],
+        folder: str | os.PathLike[str],
+        recipe: Recipe | None = None,
+        *,
+        force: bool = False,
+        resume: bool = False,
+        n_threads: int | None = None,
+        verbose: bool = False,
+    ) -> Collection:
+        """Grow a tree over a file, a folder or documents, and keep all of it in a folder.
+
+        ``force`` replaces a collection that is there; ``resume`` takes a grow up that was interrupted.
+        """
+        from topiarist.collection.grow.grower import Grower
+
+        return Grower(recipe or Recipe(), n_threads=n_threads, verbose=verbose).grow(
+            source, folder, force=force, resume=resume
+        )
+
+    def _look(self) -> None:
+        """Take what is there now; what was read of an earlier state is forgotten."""
+        found = edit_log.current(self.generation.database)
+        if found is None:
+            raise DamagedError(f"{self.folder.shown} holds no tree", hint=f"topiarist check {self.folder.shown}")
+        self.number, body = found
+        self._seen = self.generation.folder
+        self.state = State.from_dict(body)
+        for name in _OF_STATE:
+            vars(self).pop(name, None)
+
+    def refresh(self) -> bool:
+        """Look whether somebody has changed the collection; whether it was."""
+        self.folder.refresh()
+        if self._seen == self.generation.folder and self._latest() == self.number:
+            return False
+        self._look()
+        return True
+
+    def close(self) -> None:
+        """Close the database."""
+        self.folder.close()
+
+    def __enter__(self) -> Collection:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return self.state.n_docs
+
+    def __repr__(self) -> str:
+        return f"<Collection {self.folder.shown!r}: {len(self):,} documents, {len(self.outline.tree.leaves)} topics>"
+
+    @property
+    def generation(self) -> Generation:
+        """Where documents and parts are."""
+        return self.folder.generation
+
+    @property
+    def outline(self) -> Shape:
+        """The tree as people see it."""
+        return self.state.shape
+
+    @property
+    def documents(self) -> Documents:
+        """The documents."""
+        return Documents(self.generation.database)
+
+    @property
+    def marks(self) -> Marks:
+        """Tags, and what was read."""
+        return Marks(self.generation.database)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """How it was grown, and from what."""
+        return facts.settings(self.generation.database)
+
+    @cached_property
+    def counting(self) -> Counting:
+        """How texts become counts."""
+        return contents.read_counting(self.part(self.state.pieces(COUNTS)[0]))
+
+    @cached_property
+    def counts(self) -> Csr:
+        """Documents × words."""
+        return self._pieces(COUNTS)
+
+    @cached_property
+    def shares(self) -> Csr:
+        """Documents × classes of the model: P(class|document)."""
+        return self._pieces(SHARES)
+
+    @cached_property
+    def model(self) -> Any:
+        """The fitted model of the tree."""
+        return contents.read_tree_model(self.part(self.state.parts[TREE]))
+
+    @cached_property
+    def crown(self) -> Crown:
+        """The model's own tree, with its parameters."""
+        return crown_of(self.model)
+
+    @cached_property
+    def description(self) -> Description:
+        """The nodes of the model in words."""
+        return contents.read_description(self.part(self.state.parts[TREE]))
+
+    @cached_property
+    def index(self) -> SearchIndex:
+        """The index by meaning."""
+        from topiarist.collection.find.meaning_index import open_index
+
+        return open_index(self.generation, self.state.parts[SEARCH])
+
+    @cached_property
+    def placer(self) -> Placer:
+        """The model as it files documents into the tree that people see."""
+        return Placer(self.model, self.outline.tree, self.outline.class_nodes)
+
+    @cached_property
+    def categories(self) -> Categories | None:
+        """The model of given labels, if any were learned."""
+        name = self.state.parts.get(CATEGORIES)
+        return None if name is None else contents.read_categories(self.part(name))
+
+    @cached_property
+    def tree(self) -> TopicTree:
+        """The tree with the words and sizes of its topics, as people have shaped it."""
+        return described(self.outline, self.description, self.shares, self.counting.general, self.settings)
+
+    @property
+    def placed(self) -> Placed:
+        """The documents in the tree, as comparing, judging and exporting want them."""
+        return placed(self.outline, self.shares, self.documents.ids()[: len(self)], self.tree.words)
+
+    def counted(self, documents: Iterable[Document]) -> Csr:
+        """The counts of other documents, as those of the collection were counted."""
+        return self.heard(documents).counts
+
+    def heard(self, documents: Iterable[Document]) -> Heard:
+        """The counts of other documents, and how much of each is of words that the collection knows."""
+        known = self.counting
+        texts = (text_of(document, known.settings.titles) for document in documents)
+        return hear(texts, known.vocabulary, known.settings, known.general)
+
+    def topic(self, name: str | int) -> int:
+        """The number of a topic that is called so, or has the word."""
+        return self.outline.find(name)
+
+    def shares_under(self, topic: int) -> Any:
+        """How much of each document lies under a topic."""
+        below = self.outline.tree.path_mask(self.outline.class_nodes)[:, self.outline.node(topic)]
+        return self.shares @ below.astype(np.float64)
+
+    def search(
+        self, text: str, n: int = 10, *, by: str = "words", topic: str | int | None = None, why: bool = False
+    ) -> Found:
+        """The documents that a query finds: by "words" (full text), by "meaning", or by "both"; ``why`` says why.
+
+        ``topic`` keeps to what lies under a topic. What may be typed is in ``text.query``.
+        """
+        from topiarist.collection.find import search
+
+        return search.search(self, text, n, by=by, topic=topic, why=why)
+
+    def similar(self, document: str, n: int = 10, *, topic: str | int | None = None, why: bool = False) -> Found:
+        """The documents that are most like one, given by its id."""
+        from topiarist.collection.find import search
+
+        return search.similar(self, document, n, topic=topic, why=why)
+
+    def file(self, documents: Iterable[Document], rho: float = 0.9) -> Iterator[Filed]:
+        """Where new documents belong, at the deepest topic that is more certain than ``rho``; nothing is kept."""
+        from topiarist.collection.file import arrivals
+
+        return arrivals.file(self, documents, rho)
+
+    def add(self, documents: Iterable[Document], rho: float = 0.9, *, learn: bool = True) -> list[Filed]:
+        """File documents and keep them, all or none; with ``learn`` the model learns from them where it can."""
+        from topiarist.collection.file.arrivals import add
+
+        return list(add(self, documents, rho, learn=learn))
+
+    def shape(
+        self, edits: Iterable[Edit | Mapping[str, Any] | str], *, refit: bool = True, verbose: bool = False
+    ) -> None:
+        """Change the tree, all edits or none, and fit it again where that is needed.
+
+        An edit is a value such as ``Rename("oil", "Energy")``, what a file of edits has,
+        ``{"rename": {"topic": "oil", "name": "Energy"}}``, or a line of words, ``"rename oil Energy"``.
+        """
+        from topiarist.collection.shape import changes
+        from topiarist.collection.shape.edit_language import edits_of
+
+        changes.shape(self, edits_of(edits), refit=refit, verbose=verbose)
+
+    def learn(
+        self, labels: Mapping[str, Sequence[str]] | None = None, *, several: bool | None = None, holdout: float = 0.2
+    ) -> Quality:
+        """Learn categories from labels by document id, or from those that the documents came with.
+
+        Filing tells them from then on; a share of the documents is held out to tell how good they are.
+        """
+        from topiarist.collection.judge import learner
+
+        return learner.learn(self, labels, several=several, holdout=holdout)
+
+    def undo(self) -> str:
+        """Take the last edit, fit or learning back, exactly; what it was."""
+        from topiarist.collection.shape import changes
+
+        return changes.undo(self)
+
+    def part(self, name: str) -> Path:
+        """The folder of a part. It may be gone where somebody has changed the collection since it was opened."""
+        try:
+            return open_part(self.generation, name)
+        except DamagedError:
+            if self.folder.grown_anew or self._latest() != self.number:
+                what = "grown anew" if self.folder.grown_anew else "changed"
+                raise ResourceError(f"{self.folder.shown} was {what} meanwhile", hint="run it again") from None
+            raise
+
+    def _latest(self) -> int | None:
+        found = self.generation.database.one("SELECT after FROM edits ORDER BY number DESC LIMIT 1")
+        return None if found is None else int(found[0])
+
+    def _pieces(self, role: str) -> Csr:
+        return contents.read_pieces([self.part(name) for name in self.state.pieces(role)], len(self), role)
+
+
+_OF_STATE = ("counting", "counts", "shares", "model", "crown", "description", "tree", "index", "placer", "categories")

@@ -1,0 +1,164 @@
+"""What the parts of a collection hold: counts, the shares of documents, a model with the words of its nodes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+
+from topiarist.collection.describe.nodes import NodeSummary
+from topiarist.collection.judge.categories import Categories
+from topiarist.collection.judge.heldout_answers import read_held_out, write_held_out
+from topiarist.collection.judge.predictions import read_told, write_told
+from topiarist.counts.settings import CountSettings, PhraseSettings
+from topiarist.counts.validation import Csr
+from topiarist.counts.vocabulary import Vocabulary
+from topiarist.errors import DamagedError
+from topiarist.store.array_files import new_file
+from topiarist.store.model_folder import load_model, save_model
+from topiarist.store.seal import read_vocabulary, write_vocabulary
+from topiarist.store.tensors import map_tensors, write_tensors
+
+ARRAYS, COUNTING, TOPICS, MODEL = "arrays.safetensors", "counting.json", "topics.json", "model"
+CATEGORIES = "categories.json"
+CSR = ("data", "indices", "indptr")
+OF_DOCUMENTS = ("cluster_given_doc_", "class_given_doc_", "labels_", "_lengths")  # kept as shares, not with the model
+
+
+@dataclass(frozen=True)
+class Counting:
+    """How texts become counts: the words of the columns, and those that are too general to tell anything."""
+
+    vocabulary: Vocabulary
+    settings: CountSettings
+    general: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Description:
+    """The nodes of a model's tree as people read them, and what is known of the fit."""
+
+    nodes: tuple[NodeSummary, ...]
+    facts: Mapping[str, Any]  # curve, reason, what is usual for a document
+
+
+def write_matrix(folder: Path, matrix: Csr) -> None:
+    """Rows of counts or shares."""
+    arrays = {name: np.ascontiguousarray(getattr(matrix, name)) for name in CSR}
+    write_tensors(folder / ARRAYS, {**arrays, "shape": np.array(matrix.shape, np.int64)})
+
+
+def read_matrix(folder: Path) -> Csr:
+    """Rows of counts or shares, mapped: what is not looked at takes no memory."""
+    arrays = map_tensors(folder / ARRAYS)
+    try:
+        data, indices, indptr = (arrays[name] for name in CSR)
+        n_rows, n_columns = arrays["shape"].tolist()
+        fits = indptr.ndim == 1 and len(indptr) == n_rows + 1 and indptr[0] == 0 and indptr[-1] == len(data)
+        if not fits or len(data) != len(indices) or bool((np.diff(indptr) < 0).any()):
+            raise ValueError("rows that do not fit together")
+        if len(indices) and not (indices.min() >= 0 and indices.max() < n_columns):
+            raise ValueError("columns that are not there")
+        return csr_array((data, indices, indptr), shape=(n_rows, n_columns))
+    except (KeyError, ValueError, TypeError) as error:
+        raise DamagedError(f"{folder / ARRAYS} is damaged: {error}", hint="topiarist check") from error
+
+
+def stacked(matrices: Sequence[Csr]) -> Csr:
+    """All rows; mapped if there is only one piece."""
+    if len(matrices) == 1:
+        return matrices[0]
+    whole: Csr = vstack(matrices, format="csr")
+    return whole
+
+
+def read_pieces(folders: Sequence[Path], n_docs: int, role: str) -> Csr:
+    """All rows of a role that comes in pieces."""
+    found = stacked([read_matrix(folder) for folder in folders])
+    if found.shape[0] != n_docs:
+        raise DamagedError(
+            f"the collection has {n_docs:,} documents and {role} of {found.shape[0]:,}", hint="topiarist check"
+        )
+    return found
+
+
+def write_counting(folder: Path, counting: Counting) -> None:
+    """The vocabulary and the settings."""
+    write_vocabulary(folder, counting.vocabulary)
+    _write_json(folder / COUNTING, {"settings": asdict(counting.settings), "general": counting.general})
+
+
+def read_counting(folder: Path) -> Counting:
+    """What ``write_counting`` has written."""
+    body = _read_json(folder / COUNTING)
+    try:
+        known = dict(body["settings"])
+        known["phrases"] = PhraseSettings(**known["phrases"]) if known["phrases"] is not None else None
+        words = known["stop_words"]
+        known["stop_words"] = tuple(words) if isinstance(words, list) else words
+        return Counting(read_vocabulary(folder), CountSettings(**known), tuple(map(str, body["general"])))
+    except (KeyError, TypeError, ValueError) as error:
+        raise DamagedError(f"{folder / COUNTING} is damaged: {error}", hint="topiarist check") from error
+
+
+def write_tree(folder: Path, model: Any, description: Description) -> None:
+    """A model without its documents, and its nodes in words."""
+    known = {name: vars(model).pop(name) for name in OF_DOCUMENTS if name in vars(model)}
+    try:
+        save_model(model, folder / MODEL)
+    finally:
+        vars(model).update(known)
+    nodes = [asdict(node) for node in description.nodes]
+    _write_json(folder / TOPICS, {"nodes": nodes, "facts": dict(description.facts)})
+
+
+def read_description(folder: Path) -> Description:
+    """The nodes in words."""
+    body = _read_json(folder / TOPICS)
+    try:
+        nodes = tuple(NodeSummary(**{name: _tuple(value) for name, value in node.items()}) for node in body["nodes"])
+        return Description(nodes, dict(body["facts"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise DamagedError(f"{folder / TOPICS} is damaged: {error!r}", hint="topiarist check") from error
+
+
+def read_tree_model(folder: Path) -> Any:
+    """The model, mapped."""
+    return load_model(folder / MODEL)
+
+
+def write_categories(folder: Path, categories: Categories) -> None:
+    """A model of given labels."""
+    save_model(categories.model, folder / MODEL)
+    _write_json(folder / CATEGORIES, {"several": categories.several})
+    if categories.held is not None:
+        write_held_out(folder, categories.held)
+    if categories.known is not None:
+        write_told(folder, *categories.known)
+
+
+def read_categories(folder: Path) -> Categories:
+    """What ``write_categories`` has written."""
+    several = bool(_read_json(folder / CATEGORIES)["several"])
+    return Categories(load_model(folder / MODEL), several, read_held_out(folder), read_told(folder))
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _write_json(path: Path, body: Any) -> None:
+    with new_file(path) as file:
+        file.write(json.dumps(body, ensure_ascii=False, sort_keys=True, allow_nan=False).encode())
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise DamagedError(f"{path} cannot be read: {error}", hint="topiarist check") from error

@@ -1,0 +1,183 @@
+"""A closer look: the words of a topic, and a document word by word. What the command line and the explorer show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from topiarist.collection.contents import Counting
+from topiarist.collection.find.search import Place
+from topiarist.estimators.tree import abstraction
+from topiarist.hierarchy.levels import node_posterior
+from topiarist.text.documents import Document
+from topiarist.text.stems import stems
+from topiarist.text.stop_words import resolve_stop_words
+
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
+
+REST = 0.01  # shares below it are summed up
+GHOSTS = 6  # words of a level that a document might have said
+
+
+@dataclass(frozen=True)
+class TopicWord:
+    """A word of a topic's own: P(word|topic), how far that exceeds what is above it, and who has it.
+
+    ``special`` is 1 − P(word|above)/P(word|topic): 1 for a word that nothing above explains, 0 for one that is as
+    frequent above.
+    """
+
+    word: str
+    probability: float
+    special: float
+    documents: int
+
+
+@dataclass(frozen=True)
+class Level:
+    """A level of a document's path: its topic (−1: gone by an edit), and the share of the words that it explains."""
+
+    topic: int
+    name: str
+    share: float
+    absent: tuple[str, ...]  # expected there, and not said
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A word in the text: where, which, and at which level it is at home, with what probability."""
+
+    start: int
+    end: int
+    word: str
+    level: int
+    probability: float
+
+
+@dataclass(frozen=True)
+class Look:
+    """A document as the tree reads it."""
+
+    row: int
+    document: Document
+    tags: tuple[str, ...]
+    places: tuple[Place, ...]  # topics with more than a hundredth of it, the largest first
+    levels: tuple[Level, ...]  # from the root down to its place
+    marks: tuple[Mark, ...]  # of the text
+    pinned: int | None  # the topic that people put it to
+
+
+def topic_words(collection: Collection, topic: int, n: int = 12, *, likely: bool = False) -> tuple[TopicWord, ...]:
+    """The words of a topic: those that set it apart, or with ``likely`` the most probable ones."""
+    outline, crown, known = collection.outline, collection.crown, collection.counting.vocabulary
+    nodes = [node for node, own in enumerate(outline.node_topics) if own == topic]
+    if not nodes:
+        return ()
+    weight = (crown.class_prior / crown.class_prior.sum()) @ crown.node_given_class
+    own = np.average(crown.word_given_node[nodes].astype(np.float64), axis=0, weights=weight[nodes] + 1e-300)
+    parents = [crown.tree.parents[node] for node in nodes if crown.tree.parents[node] >= 0]
+    above = crown.word_given_node[parents].mean(axis=0) if parents else own
+    special = np.clip(1.0 - above / np.maximum(own, 1e-300), 0.0, 1.0)
+    order = np.argsort(-own if likely or not parents else -own * special, kind="stable")
+    told = () if likely else collection.tree.nodes[outline.node(topic)].words
+    listed = [known.columns[word] for word in told if word in known.columns][:n]
+    chosen = [*listed, *(column for column in order[: 2 * n].tolist() if column not in set(listed))][:n]
+    frequency = np.diff(collection.counts[:, chosen].tocsc().indptr) if chosen else ()
+    return tuple(
+        TopicWord(known.words[column], float(own[column]), float(special[column]), int(number))
+        for column, number in zip(chosen, frequency, strict=True)
+    )
+
+
+def look(collection: Collection, id: str) -> Look:
+    """Read a document with the eyes of the tree."""
+    row = collection.documents.row_of(id)
+    document = collection.documents.get(row)
+    outline, crown, counts = collection.outline, collection.crown, collection.counts[[row]]
+    shares = collection.shares[[row]].toarray().astype(np.float64)
+    depths = np.array(crown.tree.depths)
+    arguments = (counts, crown.node_given_class, crown.word_given_node, shares, depths)
+    columns, level, probability = abstraction.word_levels(*arguments).document(0)
+    places = {int(column): place for place, column in enumerate(columns)}
+    ghosts = abstraction.ghost_words(*arguments, GHOSTS)[0][0]
+    told: Any = np.zeros(depths.max() + 1)
+    marks = []
+    for start, end, word, column in spans(document.text, collection.counting):
+        if column is None:
+            marks.append(Mark(start, end, word, 0, 1.0))
+            told[0] += 1
+        elif column in places:
+            own = probability[places[column]]
+            marks.append(Mark(start, end, word, int(level[places[column]]), float(own.max())))
+            told += own
+    path = crown.tree.path(crown.class_nodes[int(shares[0].argmax())])
+    words, total = collection.counting.vocabulary.words, max(float(told.sum()), 1e-300)
+    levels = tuple(
+        Level(
+            outline.node_topics[node], _name(collection, outline.node_topics[node]), float(told[step] / total),
+            tuple(words[column] for column in ghosts[step] if column >= 0) if step else (),
+        )
+        for step, node in enumerate(path)
+    )  # fmt: skip
+    return Look(
+        row, document, collection.marks.tags_of([row])[0], all_places(collection, shares)[0], levels, tuple(marks),
+        outline.pins.get(document.id),
+    )  # fmt: skip
+
+
+def all_places(collection: Collection, shares: Any, least: float = REST) -> list[tuple[Place, ...]]:
+    """The topics of which each document has at least so much, the largest first: those of classes, not above them."""
+    outline = collection.outline
+    nodes = node_posterior(outline.tree, outline.class_nodes, shares)
+    ends = sorted(set(outline.class_nodes))
+    own = nodes[:, ends] - np.stack([nodes[:, list(outline.tree.children(node))].sum(axis=1) for node in ends], axis=1)
+    found = []
+    for row in own:
+        chosen = [place for place in np.argsort(-row, kind="stable") if row[place] >= least]
+        found.append(
+            tuple(
+                Place(outline.topics[ends[place]], outline.tree.path_names(ends[place])[1:], float(row[place]))
+                for place in chosen
+            )
+        )
+    return found
+
+
+def spans(text: str, counting: Counting) -> Iterator[tuple[int, int, str, int | None]]:
+    """The known words of a text: where they stand, and their columns; None for general ones, which have none."""
+    columns, general = _columns(counting), frozenset(counting.general)
+    phrases, stop_words = frozenset(counting.vocabulary.phrases), resolve_stop_words(counting.settings.stop_words)
+    tokens = list(counting.settings.tokenizer.offsets(text))
+    place = 0
+    while place < len(tokens):
+        word, start, end = tokens[place]
+        place += 1
+        if phrases and place < len(tokens):
+            other, other_start, other_end = tokens[place]
+            if f"{word} {other}" in phrases and _adjacent(text, end, other_start):
+                word, end, place = f"{word} {other}", other_end, place + 1
+        if word in general:
+            yield start, end, word, None
+        elif word not in stop_words and (column := columns(word)) is not None:
+            yield start, end, word, column
+
+
+def _adjacent(text: str, end: int, start: int) -> bool:
+    return not any(character.isalnum() for character in text[end:start])
+
+
+def _columns(counting: Counting) -> Any:
+    """From a word to its column, by its stem where words were stemmed."""
+    known, language = counting.vocabulary, counting.settings.stem
+    if language is None:
+        return known.columns.get
+    by_stem = {stem: column for column, stem in enumerate(stems(known.words, language))}
+    return lambda word: by_stem.get(stems([word], language)[0])
+
+
+def _name(collection: Collection, topic: int) -> str:
+    return collection.outline.name(topic) if topic >= 0 else "a topic that is gone"

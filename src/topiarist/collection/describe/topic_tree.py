@@ -1,0 +1,212 @@
+"""The tree of a collection, as a person reads it: the words of each node, its size, documents that speak from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from topiarist.collection.describe.flat_topics import set_general_words_aside
+from topiarist.collection.describe.nodes import ROOT, NodeSummary, describe_nodes, named
+from topiarist.counts.corpus import Corpus
+from topiarist.counts.validation import Csr
+from topiarist.errors import InputError
+from topiarist.estimators.tree.fitted_tree import crown_of, shares_of
+from topiarist.estimators.tree.preparation import Curve
+from topiarist.hierarchy import outline
+from topiarist.hierarchy.tree import Tree
+
+FEWEST_TO_JUDGE = 50  # documents from which on a held-out perplexity means something
+ROUNDING = 1e-6  # of a document: sums of shares are single-precision numbers
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopicTree:
+    """A tree with its nodes described, what it was found in, and how the number of leaves came about.
+
+    ``nodes`` are in the order of the tree's. ``stopped`` is why growing ended: "heldout", "reached", "exhausted",
+    "given" or "interrupted"; ``reason`` says it in a sentence. ``agreement`` is the normalised mutual information of
+    the leaves and the documents' first labels, None where they have none.
+    """
+
+    tree: Tree
+    nodes: tuple[NodeSummary, ...]
+    n_docs: int
+    n_tokens: int
+    n_words: int
+    general_words: tuple[str, ...]
+    curve: Curve | None
+    stopped: str
+    reason: str
+    agreement: float | None
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Documents under each node in whole numbers that add up: children and a node's own to it, all to all."""
+        expected = np.array([node.size for node in self.nodes])
+        own = expected.copy()
+        for node, parent in enumerate(self.tree.parents):
+            if parent >= 0:
+                own[parent] -= expected[node]
+        whole = np.floor(np.maximum(own, 0.0) + ROUNDING).astype(np.int64)
+        most = np.argsort(whole - own, kind="stable")[: round(expected[self.tree.root]) - int(whole.sum())]
+        whole[most] += 1
+        return tuple((whole @ self.tree.path_mask(range(len(self.tree)))).tolist())
+
+    @property
+    def words(self) -> tuple[tuple[str, ...], ...]:
+        """The words of each node."""
+        return tuple(node.words for node in self.nodes)
+
+    def lines(
+        self, width: int | None = None, n_words: int | None = None, depth: int | None = None, *, ascii: bool = False
+    ) -> list[outline.Line]:
+        """The lines of ``render`` in their parts, for those who want to colour them."""
+        return outline.lines(self.tree, self.words, self.sizes, outline.Format(width, n_words, depth, ascii))
+
+    def render(
+        self, width: int | None = None, n_words: int | None = None, depth: int | None = None, *, ascii: bool = False
+    ) -> str:
+        """The tree as text: a line per node with its words and, at the right, the documents under it.
+
+        No line is wider than ``width`` columns: words that do not fit are left out. ``n_words`` is how many words to
+        show at most, ``depth`` how many levels below the root; ``ascii`` draws branches that every terminal has.
+        """
+        return "\n".join(map(str, self.lines(width, n_words, depth, ascii=ascii)))
+
+    def draw(self, ax: Any = None) -> Any:
+        """Draw the tree with matplotlib, and return the axes."""
+        from topiarist.hierarchy.picture import draw
+
+        root = self.tree.root
+        words = [(ROOT, *node.words) if place == root else node.words for place, node in enumerate(self.nodes)]
+        return draw(self.tree, words, [node.size for node in self.nodes], ax)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain JSON data."""
+        plain = {
+            name: getattr(self, name) for name in ("n_docs", "n_tokens", "n_words", "stopped", "reason", "agreement")
+        }
+        return {
+            **plain,
+            "n_leaves": len(self.tree.leaves),
+            "general_words": list(self.general_words),
+            "curve": None if self.curve is None else self.curve.to_dict(),
+            "tree": self.tree.to_dict(),
+            "nodes": [asdict(node) for node in self.nodes],
+        }
+
+
+def grow_tree(
+    corpus: Corpus,
+    n_leaves: int | None = None,
+    *,
+    n_words: int = 8,
+    growth: str = "guided",
+    seed: int = 0,
+    n_threads: int | None = None,
+    verbose: bool = False,
+    language: str = "",
+) -> TopicTree:
+    """Grow a tree of topics and describe its nodes. Without ``n_leaves`` held-out tokens choose their number.
+
+    Words of more than half of the documents are set aside first: they are the general language of the collection, in
+    whatever language it is written, and belong to the root. Where the ``language`` is told (``"en"``), its function
+    words name no topic.
+    """
+    special, general = set_general_words_aside(corpus)
+    filled = special.n_docs - special.n_empty
+    if not filled:
+        raise InputError(
+            "no document has a word that fewer than half of the documents have: nothing to tell them apart by",
+            hint="more documents, or documents that differ more",
+        )
+    if filled < (n_leaves or 1):
+        raise InputError(
+            f"{n_leaves} leaves need at least as many documents with words; {filled} came",
+            hint=f"--leaves {max(1, filled // 10)}, or more documents",
+        )
+    from topiarist.estimators.tree.cam import CAM  # estimators take a second to load
+
+    model = CAM(n_leaves, growth=growth, random_state=seed, n_threads=n_threads, verbose=int(verbose))
+    found = describe_tree(model.fit(special.counts), special, general, n_words=n_words, language=language)
+    return replace(found, n_tokens=corpus.n_tokens, n_words=corpus.n_words)
+
+
+def describe_tree(
+    model: Any, corpus: Corpus, general: Sequence[str] = (), *, n_words: int = 8, n_documents: int = 3,
+    language: str = "",
+) -> TopicTree:  # fmt: skip
+    """Describe the tree of a model (of any kind) that was fitted to the counts of a corpus.
+
+    ``general`` are words that were set aside before; they stand before the root's own.
+    """
+    crown = crown_of(model)
+    shares = shares_of(model, corpus.counts)
+    nodes = describe_nodes(crown, shares, corpus, general, n_words, n_documents, language)
+    return TopicTree(
+        tree=named(crown.tree, [node.words for node in nodes]),
+        nodes=nodes,
+        n_docs=corpus.n_docs,
+        n_tokens=corpus.n_tokens,
+        n_words=corpus.n_words,
+        general_words=tuple(general),
+        curve=getattr(model, "curve_", None),
+        stopped=stopped(model),
+        reason=_reason(model, corpus.n_docs),
+        agreement=_agreement(corpus, shares),
+    )
+
+
+def facts_of(model: Any, corpus: Corpus, shares: Csr) -> dict[str, Any]:
+    """What there is to say of a fit beside its nodes, as plain JSON data."""
+    curve = getattr(model, "curve_", None)
+    return {
+        "stopped": stopped(model),
+        "reason": _reason(model, corpus.n_docs),
+        "agreement": _agreement(corpus, shares),
+        "n_tokens": corpus.n_tokens,
+        "n_words": corpus.n_words,
+        "curve": None if curve is None else curve.to_dict(),
+    }
+
+
+def stopped(model: Any) -> str:
+    """Why growing ended."""
+    interrupted = getattr(model, "stopped_", "") == "interrupted"
+    return "interrupted" if interrupted else getattr(model, "grown_", "given")
+
+
+def _reason(model: Any, n_docs: int) -> str:
+    """Why there are as many leaves as there are. Of few documents no perplexity is told: it would be chance."""
+    n_leaves, curve = len(model.tree_.leaves), getattr(model, "curve_", None)
+    leaves = f"{n_leaves:,} lea{'f' if n_leaves == 1 else 'ves'}"
+    if hasattr(model, "ggm_"):
+        return f"{leaves}, " + ("as asked for" if model.n_components else "as many as the AIC of the mixture prefers")
+    if curve is None:
+        return f"{leaves}, as in the given tree"
+    asked = getattr(model, "n_clusters", getattr(model, "n_classes", None))
+    told = f" (held-out perplexity {curve.perplexity[curve.place]:,.0f})" if n_docs >= FEWEST_TO_JUDGE else ""
+    if model.stopped_ == "interrupted":
+        return f"{leaves} when growing was stopped{told}"
+    if asked is not None and n_leaves < asked:
+        return f"{leaves}: {asked:,} were asked for, but no more keep documents of their own{told}"
+    if asked is not None:
+        return f"{leaves}, as asked for{told}"
+    if n_leaves == 1:
+        return f"{leaves}: no division predicts held-out words better by more than 1 %{told}"
+    return f"{leaves}: the smallest tree within 1 % of the best of 1–{curve.n_leaves.max():,}{told}"
+
+
+def _agreement(corpus: Corpus, shares: Csr) -> float | None:
+    """Normalised mutual information of the classes and the first labels of the documents that have any."""
+    rows = [row for row, labels in enumerate(corpus.labels) if labels]
+    first = [corpus.labels[row][0] for row in rows]
+    if len(set(first)) < 2:
+        return None
+    from sklearn.metrics import normalized_mutual_info_score
+
+    return float(normalized_mutual_info_score(first, shares.argmax(axis=1)[rows]))

@@ -1,0 +1,135 @@
+"""Documents that are kept: the parts that they bring along, what the model learns from them, and what is let go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from topiarist.collection import contents
+from topiarist.collection.find import meaning_index
+from topiarist.collection.grow.fit_description import corpus_of, description_of, labelled
+from topiarist.collection.state import COUNTS, SEARCH, SHARES, TREE, State
+from topiarist.counts.validation import Csr
+from topiarist.errors import InputError
+from topiarist.estimators.tree.fitted_tree import shares_of
+from topiarist.store import edit_log
+from topiarist.store.generation import Generation
+from topiarist.store.parts import Part, new_part
+from topiarist.text.documents import Document
+
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
+
+ADD = "add"  # what the log calls an addition
+MOST_PIECES = 8  # of counts: then they become one
+HOLDS = ("curve", "stopped", "reason", "familiar")  # what was told of a grown tree, and is true after it has learned
+
+
+def reachable(generation: Generation) -> set[int]:
+    """The states that may be asked for: undo goes back to the last addition, and a comparison to the step before it."""
+    found: set[int] = set()
+    for entry in edit_log.history(generation.database):
+        found |= {entry.after} if entry.before is None else {entry.before, entry.after}
+        if entry.kind == ADD:
+            break
+    return found
+
+
+class OwnIds:
+    """Ids that nobody has: a document whose id is taken is refused, or gets a number behind it."""
+
+    def __init__(self, known: Iterable[str], *, rename: bool) -> None:
+        self.known, self.rename = set(known), rename
+        self.last: dict[str, int] = {}  # numbers that were given, so that many of one id are not counted again each
+
+    def own(self, batch: Iterable[Document]) -> list[Document]:
+        """The documents, each with an id of its own."""
+        return [self._own(document) for document in batch]
+
+    def _own(self, document: Document) -> Document:
+        if document.id in self.known:
+            if not self.rename:
+                raise InputError(
+                    f"there is a document {document.id!r} already", hint="--rename gives new ids; or leave it out"
+                )
+            number = self.last.get(document.id, 1) + 1
+            while f"{document.id}#{number}" in self.known:
+                number += 1
+            self.last[document.id] = number
+            document = replace(document, id=f"{document.id}#{number}")
+        self.known.add(document.id)
+        return document
+
+
+class Addition:
+    """The parts that documents bring along; they are in the database already, in a transaction that is not over."""
+
+    def __init__(self, collection: Collection, generation: Generation) -> None:
+        self.collection, self.generation, self.state = collection, generation, collection.state
+        self.parts: list[Part] = []
+
+    @property
+    def learns(self) -> bool:
+        """Whether the model is one that can learn from documents."""
+        return hasattr(self.collection.model, "learn_more")
+
+    def kept(self, documents: list[Document], counts: Csr, shares: Csr, *, learn: bool) -> State:
+        """The state with these documents."""
+        state = replace(self.state, n_docs=self.state.n_docs + len(documents))
+        state = self._grown(state, COUNTS, counts)
+        state = self._learned(state, counts) if learn and self.learns else self._grown(state, SHARES, shares)
+        search = meaning_index.add_to_index(self.generation, self.state.parts[SEARCH], documents)
+        self.parts.append(search)
+        return state.with_part(SEARCH, search.name)
+
+    def _grown(self, state: State, role: str, rows: Csr) -> State:
+        """One piece more, or all pieces as one."""
+        if len(state.pieces(role)) < MOST_PIECES:
+            return state.with_piece(role, self._matrix(role, rows))
+        old = self.collection.counts if role == COUNTS else self.collection.shares
+        whole = contents.stacked([old, rows])
+        counting = self.collection.counting if role == COUNTS else None
+        return state.with_pieces(role, [self._matrix(role, whole, counting)])
+
+    def _matrix(self, role: str, rows: Csr, counting: Any = None) -> str:
+        with new_part(self.generation, role) as part:
+            contents.write_matrix(part.folder, rows)
+            if counting is not None:
+                contents.write_counting(part.folder, counting)
+        self.parts.append(part.part)
+        return part.name
+
+    def _learned(self, state: State, counts: Csr) -> State:
+        """The model after the batch, its topics in the words that they have now, and where it places everybody."""
+        model = contents.read_tree_model(self.collection.part(self.state.parts[TREE]))  # its own, to be changed
+        model.learn_more(counts)
+        whole = contents.stacked([self.collection.counts, counts])
+        shares = shares_of(model, whole)
+        if pins := self.collection.outline.pins:
+            shares = self._with_pinned(shares, [self.collection.documents.row_of(name) for name in pins])
+        counting, known = self.collection.counting, self.collection.description.facts
+        corpus = corpus_of(self.generation, whole, counting)
+        holds = {name: known[name] for name in HOLDS if name in known}
+        description = description_of(
+            model, corpus, shares, counting.general, holds, language=self.collection.settings.get("language", "")
+        )
+        with new_part(self.generation, TREE) as tree:
+            contents.write_tree(tree.folder, model, description)
+        self.parts.append(tree.part)
+        rows = self._matrix(SHARES, shares)
+        state = replace(state, shape=labelled(state.shape, description))
+        return state.with_part(TREE, tree.name).with_pieces(SHARES, [rows])
+
+    def _with_pinned(self, shares: Csr, rows: list[int]) -> Csr:
+        """What people pinned stays where it was, whatever the model has learned."""
+        where = np.zeros(shares.shape[0], bool)
+        where[rows] = True
+        kept = self.collection.shares
+        old = contents.stacked([kept, csr_array((len(where) - kept.shape[0], kept.shape[1]), dtype=kept.dtype)])
+        whole = csr_array(shares.multiply(~where[:, None]) + old.multiply(where[:, None]))
+        whole.eliminate_zeros()
+        return whole

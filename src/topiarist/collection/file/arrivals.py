@@ -1,0 +1,164 @@
+"""Filing new documents: where each belongs, how sure that is, which words decided; and adding them for good."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from topiarist.collection import contents
+from topiarist.collection.describe.closeup import all_places
+from topiarist.collection.file.additions import ADD, Addition, OwnIds, reachable
+from topiarist.collection.file.batches import batches, coming
+from topiarist.collection.file.placer import Usual
+from topiarist.collection.find.search import Place
+from topiarist.counts.counting import Heard
+from topiarist.errors import UsageError
+from topiarist.estimators.tree.fitted_tree import sparse_shares
+from topiarist.store import edit_log, facts
+from topiarist.store.document_table import Documents
+from topiarist.text.documents import Document
+
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
+
+BATCH = 2_000
+PART = 0.1  # of a document in a topic, to be told as one of several
+
+
+@dataclass(frozen=True)
+class Filed:
+    """A document and its place: the path with the certainty at each level, and why."""
+
+    document: Document
+    topic: int
+    path: tuple[str, ...]  # names from below the root down to the topic
+    certainty: tuple[float, ...]  # P(topic|document) of each of them
+    words: tuple[str, ...]  # that decided
+    unusual: bool  # fits worse than nearly all documents of the collection
+    labels: tuple[str, ...] = ()  # of the categories that were learned
+    label_certainty: tuple[float, ...] = ()
+    places: tuple[Place, ...] = ()  # every topic with a part of it, if several were asked for
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON data, without the text."""
+        plain: dict[str, Any] = {"id": self.document.id, "title": self.document.title, "topic": self.topic}
+        for name in ("path", "certainty", "words", "unusual", "labels", "label_certainty"):
+            value = getattr(self, name)
+            plain[name] = list(value) if isinstance(value, tuple) else value
+        plain["places"] = [
+            {"topic": place.topic, "path": list(place.path), "share": round(place.share, 4)} for place in self.places
+        ]
+        return plain
+
+
+def file(
+    collection: Collection,
+    documents: Iterable[Document],
+    rho: float = 0.9,
+    *,
+    several: bool = False,
+    live: bool = False,
+) -> Iterator[Filed]:
+    """Where documents belong, one after the other; with ``several`` every topic that has a tenth of one.
+
+    ``live``: answer as documents come, however slowly that is, instead of in large batches.
+    """
+    _check_rho(rho)
+    for batch in coming(documents, BATCH) if live else batches(documents, BATCH):
+        yield from placed(collection, batch, rho, several=several)[0]
+
+
+class Batch(NamedTuple):
+    """Some documents: where they belong, and what keeping them needs."""
+
+    filed: list[Filed]
+    heard: Heard
+    posterior: Any
+
+    @property
+    def documents(self) -> list[Document]:
+        """The documents themselves."""
+        return [one.document for one in self.filed]
+
+
+def placed(
+    collection: Collection, batch: list[Document], rho: float, *, several: bool = False, heard: Heard | None = None
+) -> Batch:
+    """Each document of a batch with its place in words."""
+    outline, words = collection.outline, collection.counting.vocabulary.words
+    tree, heard = outline.tree, heard or collection.heard(batch)
+    counts = heard.counts
+    places = collection.placer.place(counts, rho, _usual(collection, "usual"))
+    strange = places.unusual | _usual(collection, "familiar").unusual(heard.share, heard.tokens)
+    nodes = (places.posterior.astype(np.float64) @ tree.path_mask(outline.class_nodes)).round(4)
+    labels = collection.categories.told(counts) if collection.categories is not None else None
+    parts = all_places(collection, places.posterior, PART) if several else None
+    paths = {int(node): tree.path(int(node))[1:] for node in np.unique(places.nodes)}
+    names = {node: tuple(tree.names[step] for step in path) for node, path in paths.items()}
+    filed = []
+    for row, (document, node, unusual) in enumerate(zip(batch, places.nodes.tolist(), strange.tolist(), strict=True)):
+        known = labels[row] if labels is not None else ((), ())
+        decided = tuple([words[column] for column in places.words[row]])
+        certainty = tuple(nodes[row, list(paths[node])].tolist())
+        own = parts[row] if parts is not None else ()
+        filed.append(Filed(document, outline.topics[node], names[node], certainty, decided, unusual, *known, own))
+    return Batch(filed, heard, places.posterior)
+
+
+def add(
+    collection: Collection,
+    documents: Iterable[Document],
+    rho: float = 0.9,
+    *,
+    learn: bool = True,
+    several: bool = False,
+    rename: bool = False,
+) -> Iterator[Filed]:
+    """File documents and keep them: when this returns all of them are in the collection, or none after an error.
+
+    With ``learn`` a model that can (cam and hplsa, as they were grown) learns from them, and every document finds its
+    place anew; the rows tell where the new ones lie then. Whether one was unusual is told by the model that had not
+    seen it yet. A document whose id is taken is refused, or with ``rename`` gets a number behind its id.
+    """
+    _check_rho(rho)
+    with collection.folder.writing() as generation:
+        collection.refresh()
+        ids = OwnIds(collection.documents.ids(), rename=rename)
+        parts = [placed(collection, ids.own(some), rho, several=several) for some in batches(documents, BATCH)]
+        if not parts:
+            return iter(())
+        added = [document for part in parts for document in part.documents]
+        new = Addition(collection, generation)
+        with generation.database.transaction():
+            Documents(generation.database).append(added)
+            counts = contents.stacked([part.heard.counts for part in parts])
+            shares = contents.stacked([sparse_shares(part.posterior) for part in parts])
+            state = new.kept(added, counts, shares, learn=learn)
+            tokens = sum(float(part.heard.known.sum()) for part in parts)
+            facts.add_tokens(generation.database, round(tokens))
+            edit_log.record(generation.database, ADD, {"documents": len(added)}, state.to_dict(), parts=new.parts)
+            edit_log.forget(generation.database, reachable(generation))
+        learned = learn and new.learns
+    collection.refresh()
+    if not learned:
+        return iter([row for part in parts for row in part.filed])
+    return iter([row for part in parts for row in _again(collection, part, rho, several=several)])
+
+
+def _again(collection: Collection, part: Batch, rho: float, *, several: bool) -> list[Filed]:
+    """Where documents lie after the model has learned from them."""
+    now = placed(collection, part.documents, rho, several=several, heard=part.heard).filed
+    return [replace(row, unusual=before.unusual) for row, before in zip(now, part.filed, strict=True)]
+
+
+def _check_rho(rho: float) -> None:
+    if not 0 <= rho <= 1:
+        raise UsageError(f"rho is a probability from 0 to 1, got {rho}", hint="0.9")
+
+
+def _usual(collection: Collection, name: str) -> Usual:
+    """What is usual: of the likelihood of words ("usual"), or of the share of words that are known ("familiar")."""
+    return Usual(tuple(collection.description.facts.get(name, Usual.ANYTHING)))

@@ -1,0 +1,8 @@
+"""Finding: documents that match a query or resemble a document, with the reasons. See docs/models/fisher.md"""
+
+from __future__ import annotations
+
+from topiarist.collection.find.index.answers import Answer, Branch, Explanation, Hit, Step, TopicReason, WordReason
+from topiarist.collection.find.index.search_index import SearchIndex
+
+__all__ = ["Answer", "Branch", "Explanation", "Hit", "SearchIndex", "Step", "TopicReason", "WordReason"]

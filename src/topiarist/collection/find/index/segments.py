@@ -1,0 +1,177 @@
+"""Documents laid out for search: postings, the rows of every model, scales. Written once, added to by more of them.
+
+A segment never changes. Scoring goes over blocks of documents whose rows stay in a core's cache while the postings of
+the query's words are looked up; a block owns its documents, so that any number of threads gives the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from topiarist.counts.validation import Csr, token_counts
+from topiarist.errors import InputError
+from topiarist.kernels.search.reference import Postings, SearchKernels, Wanted
+from topiarist.models.engine.host import Engine, Floats
+from topiarist.models.fisher import matrix
+from topiarist.models.fisher import scores as fisher
+from topiarist.models.fisher.scores import Lens
+from topiarist.scale.threads import Threads
+
+BLOCK = 4096  # documents
+K1, B = 1.2, 0.75  # of BM25, as in most programs
+
+
+@dataclass(frozen=True)
+class Documents:
+    """What is known of the documents of a segment; empty where nothing is."""
+
+    ids: tuple[str, ...]
+    titles: tuple[str, ...] = ()
+    labels: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Documents as the search reads them; per model in the order of the lenses."""
+
+    documents: Documents
+    postings: Postings
+    lengths: Any  # tokens of each document
+    rows: tuple[Any, ...]  # P(α|d)
+    topical: tuple[Any, ...]  # the scores of topics, where they are more than rows times a constant; else the rows
+    scales: tuple[Any, ...]  # (documents, 2): of topics, and of words for each token
+    nodes: Any = field(default_factory=lambda: np.empty(0, np.int32))  # of the tree, if there is one
+    words: Any = None  # the columns that the postings are of, rising; None: all
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The row of each document, by its id."""
+        return {name: row for row, name in enumerate(self.documents.ids)}
+
+    def places(self, columns: Any) -> tuple[Any, Any]:
+        """Where the postings of some words are, and which of the words have any place here."""
+        if self.words is None:
+            return columns, np.ones(len(columns), bool)
+        if not len(self.words):
+            return columns[:0], np.zeros(len(columns), bool)
+        places = np.minimum(np.searchsorted(self.words, columns), len(self.words) - 1)
+        known = np.asarray(self.words[places] == columns)
+        return places[known], known
+
+    @cached_property
+    def label_rows(self) -> dict[str, Any]:
+        """The documents of each label."""
+        found: dict[str, list[int]] = {}
+        for row, labels in enumerate(self.documents.labels):
+            for label in labels:
+                found.setdefault(label, []).append(row)
+        return {label: np.array(rows) for label, rows in found.items()}
+
+    @property
+    def blocks(self) -> list[slice]:
+        """Runs of documents."""
+        return [slice(start, min(start + BLOCK, len(self))) for start in range(0, len(self), BLOCK)]
+
+    def by_meaning(self, kernels: SearchKernels, wanted: Sequence[Wanted], threads: Threads) -> Floats:
+        """The kernel of every document with a query."""
+        out = np.zeros(len(self))
+        local = [self._local(want) for want in wanted]
+
+        def block(here: slice) -> None:
+            for want, rows, topical, scales in zip(local, self.rows, self.topical, self.scales, strict=True):
+                kernels.score_meaning(
+                    self.postings, want, rows[here], topical[here], scales[here], here.start, out[here]
+                )
+
+        threads.map(block, self.blocks)
+        return out
+
+    def by_words(
+        self, kernels: SearchKernels, columns: Any, weights: Floats, average: float, threads: Threads
+    ) -> Floats:
+        """BM25 of every document (F7); ``weights`` are those of the query's words."""
+        out = np.zeros(len(self))
+        places, known = self.places(columns)
+        weights = weights[known]
+
+        def block(here: slice) -> None:
+            norms = K1 * (1 - B + B * self.lengths[here] / average)
+            kernels.score_words(self.postings, places, weights, norms, here.start, out[here])
+
+        threads.map(block, self.blocks)
+        return out
+
+    def _local(self, wanted: Wanted) -> Wanted:
+        """A query's words as places of these postings; words that nobody here has are left out."""
+        if self.words is None:
+            return wanted
+        places, known = self.places(wanted.words)
+        return Wanted(places, wanted.meet[known], wanted.mixture[known], wanted.topics)
+
+    def counts_of(self, row: int, columns: Any) -> Floats:
+        """How often a document has some words."""
+        found = np.zeros(len(columns))
+        places, known = self.places(columns)
+        for place, word in zip(np.flatnonzero(known), places, strict=True):
+            first, last = self.postings.ends[word], self.postings.ends[word + 1]
+            at = first + np.searchsorted(self.postings.docs[first:last], row)
+            if at < last and self.postings.docs[at] == row:
+                found[place] = self.postings.counts[at]
+        return found
+
+    def words_of(self, row: int) -> tuple[Any, Floats]:
+        """The columns of a document's words, and how often it has them: one look at all postings."""
+        places = np.flatnonzero(self.postings.docs == row)
+        columns = np.searchsorted(self.postings.ends, places, side="right") - 1
+        columns = columns if self.words is None else np.asarray(self.words)[columns]
+        return columns.astype(np.int64), self.postings.counts[places].astype(np.float64)
+
+
+def check_words(known: int, counted: int) -> None:
+    """Models and counts must be of one vocabulary."""
+    if counted != known:
+        raise InputError(
+            f"the models know {known} words, the documents were counted with {counted}",
+            hint="count them with the vocabulary of the index: corpus.vectorise(texts)",
+        )
+
+
+def segment_of(
+    engine: Engine, kernels: SearchKernels, lenses: Sequence[Lens], counts: Csr, documents: Documents,
+    parts: Sequence[Sequence[str]], normalise: str | None, dtype: Any,
+) -> Segment:  # fmt: skip
+    """Read documents through all lenses, and lay them out."""
+    check_words(len(lenses[0].by_word), counts.shape[1])
+    rows, topical, lengths, no = [], [], [], np.zeros(counts.shape[0])
+    for lens, of_lens in zip(lenses, parts, strict=True):
+        own = np.ascontiguousarray(fisher.read(engine, lens, counts), dtype)
+        scores = fisher.topical(engine, lens, counts, own)
+        rows.append(own)
+        topical.append(own if lens.class_information is None else np.ascontiguousarray(scores, dtype))
+        lengths.append((scores**2).sum(axis=1) if "topical" in of_lens else no)
+        with_words = "lexical" in of_lens
+        lengths.append(fisher.lexical_lengths(engine, kernels, lens, counts, own) if with_words else no)
+    tokens = token_counts(counts)
+    each = matrix.scales(lengths, tokens, normalise)
+    per_token = 1.0 / np.maximum(tokens, fisher.FEWEST_TOKENS)
+    scales = [np.column_stack([each[place], each[place + 1] * per_token]) for place in range(0, len(each), 2)]
+    index = matrix.postings(counts, dtype)
+    return compact(Segment(documents, index, tokens, tuple(rows), tuple(topical), tuple(scales)))
+
+
+def compact(segment: Segment) -> Segment:
+    """The segment with postings of the words that occur, where these are few: an addition costs what it holds."""
+    ends = segment.postings.ends
+    words = np.flatnonzero(np.diff(ends))
+    if segment.words is not None or 2 * len(words) > len(ends):
+        return segment
+    postings = segment.postings._replace(ends=np.append(ends[words], ends[-1]))
+    return replace(segment, postings=postings, words=words.astype(np.int64))

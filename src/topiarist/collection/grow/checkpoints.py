@@ -1,0 +1,69 @@
+"""Checkpoints of a tree that grows, as parts of an unfinished collection."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from topiarist.errors import TopiaristError
+from topiarist.hierarchy.growth.loop import Checkpoint
+from topiarist.store import edit_log
+from topiarist.store.encoding import Reader, Writer
+from topiarist.store.generation import Generation
+from topiarist.store.parts import PART, new_part, open_part
+from topiarist.store.tensors import map_tensors, write_tensors
+
+KIND = "checkpoint"
+EVERY = 60.0  # seconds
+BODY, ARRAYS = "checkpoint.json", "arrays.safetensors"
+
+
+class PartJournal:
+    """Keeps one checkpoint at least so many seconds after the last; older ones are let go."""
+
+    def __init__(self, generation: Generation, every: float = EVERY) -> None:
+        self.generation, self.every = generation, every
+        self._last = time.monotonic()
+
+    def recall(self) -> Checkpoint | None:
+        """The newest checkpoint; one that cannot be read is as good as none."""
+        try:
+            names = self._names()
+            return read_checkpoint(open_part(self.generation, names[-1])) if names else None
+        except (TopiaristError, ValueError, KeyError, TypeError, AttributeError, OSError):
+            return None
+
+    def note(self, checkpoint: Callable[[], Checkpoint]) -> None:
+        """See ``growth.Journal``."""
+        if time.monotonic() - self._last < self.every:
+            return
+        old = self._names()
+        with new_part(self.generation, KIND) as part:
+            write_checkpoint(part.folder, checkpoint())
+        edit_log.keep(self.generation.database, [part.part])
+        edit_log.drop(self.generation.database, old)
+        self._last = time.monotonic()
+
+    def _names(self) -> list[str]:
+        names = [name for name in edit_log.parts(self.generation.database) if name.startswith(f"{KIND}-")]
+        return sorted(names, key=lambda name: int(PART.fullmatch(name)[2]))  # type: ignore[index]
+
+
+def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
+    """A checkpoint as JSON and arrays."""
+    writer = Writer()
+    body: Any = writer.value(checkpoint, KIND)
+    write_tensors(folder / ARRAYS, writer.arrays)
+    (folder / BODY).write_text(json.dumps(body, allow_nan=False))
+
+
+def read_checkpoint(folder: Path) -> Checkpoint:
+    """What ``write_checkpoint`` has written."""
+    reader = Reader(map_tensors(folder / ARRAYS))
+    found = reader.value(json.loads((folder / BODY).read_text()))
+    if not isinstance(found, Checkpoint):
+        raise ValueError(f"expected a checkpoint, got {type(found).__name__}")
+    return found

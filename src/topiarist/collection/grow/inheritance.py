@@ -1,0 +1,132 @@
+"""What people did to a collection, carried over to a new one that takes its place.
+
+A topic of the old tree is one of the new tree where both hold mostly the same documents and no other topic comes near;
+a name that would go to a doubtful topic is told, not given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from topiarist.collection.contents import read_matrix
+from topiarist.collection.describe.shaped_tree import placed
+from topiarist.collection.judge.judgements import carry_over
+from topiarist.collection.shape.shape import Shape, unlike
+from topiarist.collection.state import CATEGORIES, SHARES, State
+from topiarist.counts.validation import Csr
+from topiarist.errors import InputError, TopiaristError
+from topiarist.hierarchy.edits import rename
+from topiarist.measures.comparison import match_nodes
+from topiarist.store.document_table import Documents
+from topiarist.store.generation import Generation
+
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
+
+SHOWN = 8  # topics that are named in a message
+
+
+class Carried(NamedTuple):
+    """The new state with what could be carried over, and what there is to say of it."""
+
+    state: State
+    told: tuple[str, ...]
+
+
+def carried(old: Collection, generation: Generation, state: State) -> Carried:
+    """Names, notes, pins, tags and read marks of a collection, for the one that is about to replace it.
+
+    Tags and marks are written beside; whoever calls this commits them with the state.
+    """
+    told = list(_marks(old, generation))
+    shape, was = state.shape, old.outline
+    if was.titles or was.notes or was.pins:
+        shares = read_matrix(generation.folder / state.pieces(SHARES)[0])
+        known = _counterparts(old, shape, shares, Documents(generation.database).ids())
+        shape, said = _spoken(was, shape, known)
+        told += said
+        shape, said = _pinned(was, shape, known, set(Documents(generation.database).ids()))
+        told += said
+    if old.state.parts.get(CATEGORIES) is not None:
+        told.append("The categories that were learned are not carried over: learn them again")
+    return Carried(replace(state, shape=shape), tuple(told))
+
+
+def _counterparts(old: Collection, shape: Shape, shares: Csr, ids: list[str]) -> dict[int, int]:
+    """The topic of the new tree for each of the old, where that is certain."""
+    try:
+        found = match_nodes(old.placed, placed(shape, shares, ids))
+    except InputError:  # no document in common
+        return {}
+    return {old.outline.topics[node]: shape.topics[match.node_b] for node, match in found.items() if not match.doubtful}
+
+
+def _spoken(was: Shape, shape: Shape, known: dict[int, int]) -> tuple[Shape, list[str]]:
+    """Names and notes."""
+    told, lost = [], []
+    names = 0
+    for topic, title in was.titles.items():
+        if topic not in known:
+            lost.append(title)
+            continue
+        node = shape.node(known[topic])
+        beside = shape.tree.children(shape.tree.parents[node]) if shape.tree.parents[node] >= 0 else ()
+        name = unlike(title, [shape.tree.names[other] for other in beside if other != node])
+        tree = rename(shape.tree, node, name).tree
+        shape = replace(shape, tree=tree, titles={**shape.titles, known[topic]: name})
+        names += 1
+    notes = {known[topic]: note for topic, note in was.notes.items() if topic in known}
+    shape = replace(shape, notes={**shape.notes, **notes})
+    if names or notes:
+        told.append(f"Carried over from the collection before: {names:,} names and {len(notes):,} notes")
+    lost += [was.name(topic) for topic in was.notes if topic not in known and topic not in was.titles]
+    if lost:
+        more = f" and {len(lost) - SHOWN:,} more" if len(lost) > SHOWN else ""
+        told.append(f"Not carried over, for no new topic is surely the same: {', '.join(lost[:SHOWN])}{more}")
+    return shape, told
+
+
+def _pinned(was: Shape, shape: Shape, known: dict[int, int], ids: set[str]) -> tuple[Shape, list[str]]:
+    """Documents that people have put somewhere, for the next fit to hold."""
+    kept = {document: known[topic] for document, topic in was.pins.items() if topic in known and document in ids}
+    told = []
+    if kept:
+        shape = replace(shape, pins={**shape.pins, **kept}, pending=True)
+        told.append(
+            f"{len(kept):,} pinned documents are pinned again; they move when the tree is fitted (shape --refit)"
+        )
+    if len(kept) < len(was.pins):
+        told.append(f"{len(was.pins) - len(kept):,} pins are not carried over")
+    return shape, told
+
+
+def _marks(old: Collection, generation: Generation) -> Iterator[str]:
+    """Tags, read marks and judged labels, by the ids of documents."""
+    before, database = old.generation.database, generation.database
+    rows = {id: row for row, id in enumerate(Documents(database).ids())}
+    for what, table, columns in (("tags", "tags", ("tag",)), ("read marks", "reads", ())):
+        wanted = ", ".join(["id", *columns])
+        found = before.all(f"SELECT {wanted} FROM {table} JOIN documents USING (row)")  # noqa: S608
+        kept = [(rows[id], *rest) for id, *rest in found if id in rows]
+        names = ", ".join(["row", *columns])
+        marks = ", ".join("?" * (1 + len(columns)))
+        database.run_many(f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({marks})", kept)  # noqa: S608
+        if found:
+            lost = f"; {len(found) - len(kept):,} of documents that are gone" if len(kept) < len(found) else ""
+            yield f"{len(kept):,} {what} carried over{lost}"
+    kept_judgements, judged = carry_over(before, database)
+    if judged:
+        lost = f"; {judged - kept_judgements:,} of documents that are gone" if kept_judgements < judged else ""
+        yield f"{kept_judgements:,} judged labels carried over{lost}"
+
+
+def before(folder: str) -> Collection | None:
+    """The collection that a grow would replace; None where there is none that can be read."""
+    from topiarist.collection.collection import Collection
+
+    try:
+        return Collection.open(folder)
+    except TopiaristError:
+        return None

@@ -1,0 +1,191 @@
+"""Learning given categories: from the labels of documents to a model that labels others, with its quality."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.metrics import accuracy_score, f1_score, precision_recall_fscore_support
+from sklearn.preprocessing import MultiLabelBinarizer
+
+from topiarist.collection import contents
+from topiarist.collection.judge.categories import Categories
+from topiarist.collection.judge.heldout_answers import held_out
+from topiarist.collection.judge.judgements import LEAVE, Judgements
+from topiarist.collection.judge.predictions import Told, spread
+from topiarist.collection.shape.changes import LEARN
+from topiarist.collection.state import CATEGORIES
+from topiarist.errors import InputError, ResourceError
+from topiarist.estimators.category.categorisers import HPLC, PLC
+from topiarist.estimators.category.pmm import PMM
+from topiarist.hierarchy.tree import Tree
+from topiarist.measures.label_sets import example_f1
+from topiarist.store import edit_log
+from topiarist.store.parts import new_part
+
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
+
+FEWEST = 2  # documents of a label, so that one can be held out
+
+
+@dataclass(frozen=True)
+class CategoryQuality:
+    """How good one category is, by the documents that were held out."""
+
+    name: str
+    documents: int  # that have it
+    precision: float
+    recall: float
+    f1: float
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How good the labels are that a model gives to documents it has not seen."""
+
+    n_labelled: int
+    n_held_out: int
+    n_categories: int
+    several: bool
+    accuracy: float | None  # share of documents whose label, or whole set of labels, is right
+    f1: float | None  # mean over documents where they have several labels, else over categories
+    left_out: tuple[str, ...] = ()  # labels of too few documents
+    categories: tuple[CategoryQuality, ...] = ()  # those of most documents first
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON data."""
+        return asdict(self)
+
+
+def learn(
+    collection: Collection,
+    labels: Mapping[str, Sequence[str]] | None = None,
+    *,
+    several: bool | None = None,
+    holdout: float = 0.2,
+    unlabelled_weight: float = 0.2,
+    seed: int = 0,
+) -> Quality:
+    """Learn categories from labels by document id, or from those that the documents came with.
+
+    Labels such as "law/bail" are paths in a hierarchy. ``several``: whether a document may have more than one; None
+    asks the labels. A share of the labelled documents is held out to tell the quality; the model that is kept has
+    learned from all.
+    """
+    collection.refresh()
+    seen = collection.generation.folder, len(collection)  # what the model is of; it takes long to fit
+    judged = Judgements(collection.generation.database).last_number()
+    rows, given, left_out = _labelled(collection, labels)
+    several = max(map(len, given)) > 1 if several is None else several
+    given = given if several else [one[:1] for one in given]
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(rows))
+    n_out = int(holdout * len(rows))
+    out, known = order[:n_out], order[n_out:]
+    counts, trial = collection.counts, None
+    quality = Quality(len(rows), n_out, len({name for one in given for name in one}), several, None, None, left_out)
+    if n_out and len({name for place in known for name in given[place]}) > 1:
+        model = _fitted(counts, rows[known], [given[place] for place in known], several, unlabelled_weight)
+        trial = Categories(model, several)
+    final = Categories(_fitted(counts, rows, given, several, unlabelled_weight), several)
+    judging = out if trial is not None else out[:0]
+    right, told = [given[place] for place in judging], (trial or final).read(counts[rows[judging]], final.names)
+    if trial is not None:
+        quality = _judged(quality, right, _names(final, told, len(judging)))
+    sizes = Counter(name for names in given for name in set(names))
+    held = held_out(
+        final.names, rows[judging], right, told.plain, told.best, sizes, by_table=labels is not None, judged=judged
+    )
+    every = spread(len(collection))
+    final = replace(final, held=held, known=(every, final.read(counts[every])))
+    with collection.folder.writing() as generation:
+        collection.refresh()
+        if (collection.generation.folder, len(collection)) != seen:
+            raise ResourceError(
+                f"{collection.folder.shown} was changed meanwhile: it has other documents now", hint="run it again"
+            )
+        with new_part(generation, CATEGORIES) as part:
+            contents.write_categories(part.folder, final)
+        state = collection.state.with_part(CATEGORIES, part.name)
+        edit_log.record(
+            generation.database, LEARN, asdict(replace(quality, categories=())), state.to_dict(), parts=[part.part]
+        )
+    collection.refresh()
+    return quality
+
+
+def _labelled(
+    collection: Collection, labels: Mapping[str, Sequence[str]] | None
+) -> tuple[Any, list[tuple[str, ...]], tuple[str, ...]]:
+    """The rows of labelled documents with their labels, without labels of too few documents, and these.
+
+    What people have judged since in the explorer holds against a table, which does not know of it.
+    """
+    if labels is None:
+        every = collection.documents.labels_of(range(len(collection)))
+        found = [(row, names) for row, names in enumerate(every) if names]
+    else:
+        known = {collection.documents.row_of(name): tuple(names) for name, names in labels.items() if names}
+        judged = Judgements(collection.generation.database).holding()
+        known.update({one.row: one.after for one in judged if one.kind != LEAVE})
+        found = [(row, names) for row, names in known.items() if names]
+    sizes: dict[str, int] = {}
+    for _, names in found:
+        for name in set(names):
+            sizes[name] = sizes.get(name, 0) + 1
+    rare = tuple(sorted(name for name, size in sizes.items() if size < FEWEST))
+    kept = [(row, tuple(name for name in names if name not in rare)) for row, names in found]
+    kept = [(row, names) for row, names in kept if names]
+    if len(sizes) - len(rare) < 2:
+        raise InputError(
+            f"learning needs at least two categories of {FEWEST} documents each, got {len(sizes) - len(rare)}",
+            hint="--labels FILE, a table with the columns id and label",
+        )
+    return np.array([row for row, _ in kept]), [names for _, names in kept], rare
+
+
+def _fitted(counts: Any, rows: Any, given: Sequence[Sequence[str]], several: bool, weight: float) -> Any:
+    if several:
+        binary = MultiLabelBinarizer(sparse_output=True)
+        prior = "calibrated" if any(len(labels) > 1 for labels in given) else None
+        model = PMM(label_prior=prior).fit(counts[rows], binary.fit_transform(given))
+        model.classes_ = np.asarray(binary.classes_)
+        return model
+    names = [labels[0] for labels in given]
+    y: list[str | None] = [None] * counts.shape[0]
+    for row, name in zip(rows.tolist(), names, strict=True):
+        y[row] = name
+    paths = any("/" in name for name in names)
+    made = (
+        HPLC(Tree.from_paths(sorted(set(names))), unlabelled_weight=weight) if paths else PLC(unlabelled_weight=weight)
+    )
+    return made.fit(counts, np.array(y, object))
+
+
+def _names(model: Categories, told: Told, n: int) -> list[list[str]]:
+    """The labels of each document."""
+    found: list[list[str]] = [[] for _ in range(n)]
+    for place, label in zip(told.place.tolist(), told.label.tolist(), strict=True):
+        found[place].append(model.names[label])
+    return found
+
+
+def _judged(quality: Quality, right: Sequence[Sequence[str]], told: Sequence[Sequence[str]]) -> Quality:
+    binary = MultiLabelBinarizer().fit([*right, *told])
+    truth, answer = binary.transform(right), binary.transform(told)
+    if quality.several:
+        score = example_f1(truth, answer)
+    else:
+        score = f1_score([one[0] for one in right], [one[0] for one in told], average="macro", zero_division=0.0)
+    figures = precision_recall_fscore_support(truth, answer, zero_division=0.0)
+    each = [
+        CategoryQuality(str(name), int(number), float(precision), float(recall), float(f1))
+        for name, precision, recall, f1, number in zip(binary.classes_, *figures, strict=True)
+    ]
+    each.sort(key=lambda one: (-one.documents, one.name))
+    accuracy = float(accuracy_score(truth, answer))
+    return replace(quality, accuracy=accuracy, f1=float(score), categories=tuple(each))

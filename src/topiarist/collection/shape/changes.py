@@ -1,0 +1,259 @@
+"""Edits of a collection's tree: applied, written down, fitted, and taken back exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from topiarist.collection import contents
+from topiarist.collection.find import meaning_index
+from topiarist.collection.grow.fit_description import corpus_of, description_of, labelled
+from topiarist.collection.shape.edit_language import edit_from, named_as, spoken_of, to_entry, to_sentence, to_words
+from topiarist.collection.shape.edits import Branch, Edit, Pin, apply
+from topiarist.collection.shape.pins import with_pins
+from topiarist.collection.shape.refit_start import Start, start
+from topiarist.collection.shape.shape import Shape
+from topiarist.collection.state import FLAT, SEARCH, SHARES, TREE, State
+from topiarist.counts.validation import Csr
+from topiarist.errors import UsageError
+from topiarist.estimators.category.categorisers import HPLC, HierarchicalMixture
+from topiarist.estimators.common.progress import Watching
+from topiarist.estimators.tree.fitted_tree import shares_of
+from topiarist.estimators.tree.refit import refit
+from topiarist.store import edit_log
+from topiarist.store.database import Database
+from topiarist.store.generation import Generation
+from topiarist.store.parts import Part, new_part
+
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
+
+EDIT, REFIT, UNDO, LEARN = "edit", "refit", "undo", "learn"
+FITTED = "fitted"  # an edit has it that was fitted at once
+ITERATIONS, STOPPED = "iterations", "stopped"  # of a fit: how many, and why it ended
+INTERRUPTED = "interrupted"  # why, if somebody stopped it
+UNDOABLE = (EDIT, REFIT, LEARN)
+
+
+class ChangedError(UsageError):
+    """Somebody else has changed the tree since whoever wants to change it looked."""
+
+
+def mark(collection: Collection) -> str:
+    """What tells this state from all others: states are counted anew when a collection is grown anew."""
+    return f"{collection.generation.folder.name}:{collection.number}"
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What edits would make of the tree, before anything is fitted."""
+
+    shape: Shape
+    sizes: dict[int, float]  # expected documents under each topic
+
+
+def preview(collection: Collection, edits: Sequence[Edit]) -> Preview:
+    """The tree after some edits; nothing is changed."""
+    shape = _applied(collection, edits)
+    own = np.asarray(collection.shares.sum(axis=0, dtype=np.float64)).ravel()
+    sizes = own @ shape.tree.path_mask(shape.class_nodes)
+    return Preview(shape, {topic: float(sizes[node]) for node, topic in enumerate(shape.topics)})
+
+
+def shape(
+    collection: Collection,
+    edits: Sequence[Edit],
+    *,
+    refit: bool = True,
+    verbose: bool = False,
+    wait: float = 0.0,
+    expected: str | None = None,
+    watching: Watching | None = None,
+) -> None:
+    """Apply edits, all or none; and fit the tree again, if that is asked for and any of them needs it.
+
+    No edits at all ask for a fit and nothing else.
+    Edits and fit are one step: it is written down, and taken back, as a whole.
+    ``wait``: seconds for another writer to end. ``expected``: only if this is still the state. ``watching``: whoever
+    is told how the fit goes, and may end it.
+    """
+    with collection.folder.writing(wait=wait) as generation:
+        collection.refresh()
+        _check_expected(collection, expected)
+        outline = _applied(collection, edits)
+        state, parts, known = replace(collection.state, shape=outline), list[Part](), dict[str, Any]()
+        fits = refit and (outline.pending or not edits)
+        if fits:
+            state, parts, known = fitted(collection, generation, outline, verbose=verbose, watching=watching)
+        else:
+            if outline.titles != collection.outline.titles:
+                state = replace(state, shape=labelled(outline, collection.description))
+            if outline.pins != collection.outline.pins:
+                state, parts = _held(collection, generation, state)
+        body: dict[str, Any] = {"edits": [to_entry(one) for one in edits], "topics": _meant(collection.outline, edits)}
+        if fits:
+            body |= {FITTED: True, **known}
+        edit_log.record(generation.database, EDIT if edits else REFIT, body, state.to_dict(), parts=parts)
+    collection.refresh()
+
+
+def _held(collection: Collection, generation: Generation, state: State) -> tuple[State, list[Part]]:
+    """Pinned documents lie under their topics before any fit; those of a topic that is new wait for it."""
+    rows = {name: row for row, name in enumerate(collection.documents.ids())}
+    shares, _ = with_pins(collection.shares, state.shape, rows)
+    if shares is collection.shares:
+        return state, []
+    with new_part(generation, SHARES) as part:
+        contents.write_matrix(part.folder, shares)
+    return state.with_pieces(SHARES, [part.name]), [part.part]
+
+
+def undo(collection: Collection, *, wait: float = 0.0, expected: str | None = None) -> str:
+    """Take the last step that still holds back: the state before it is the state now, to the last bit."""
+    with collection.folder.writing(wait=wait) as generation:
+        collection.refresh()
+        _check_expected(collection, expected)
+        last = last_step(generation)
+        edit_log.record(generation.database, UNDO, {"edit": last.number}, last.before)  # type: ignore[arg-type]
+    collection.refresh()
+    return told(last)
+
+
+def _check_expected(collection: Collection, expected: str | None) -> None:
+    if expected is not None and expected != mark(collection):
+        raise ChangedError("somebody has changed the tree since this page was made", hint="reload it, and try again")
+
+
+def last_step(generation: Generation) -> edit_log.Edit:
+    """The newest step that was not taken back. Documents that were added stay, and with them what was before them."""
+    undone = set()
+    for entry in edit_log.walk(generation.database):
+        if entry.kind == UNDO:
+            undone.add(entry.body["edit"])
+        elif entry.kind not in UNDOABLE:
+            if entry.before is None:
+                break
+            raise UsageError(
+                f"the last step ({told(entry)}) cannot be undone, and so nothing before it: the documents are in the "
+                "tree as it was then. Names, merges and pins can be changed by other edits",
+                hint=f"topiarist shape {generation.shown} rename TOPIC NAME; a copy of the folder made before goes "
+                "back further",
+            )
+        elif entry.number not in undone:
+            return entry
+    raise UsageError("there is nothing to undo", hint=f"topiarist shape {generation.shown} --log shows what was done")
+
+
+def told(entry: edit_log.Edit, *, numbers: bool = True) -> str:
+    """An entry of the log in a few words: as it was typed, or as it is said, with names for ``numbers`` of topics."""
+    if entry.kind == UNDO:
+        return f"undo of {entry.body['edit']}"
+    if entry.kind != EDIT:
+        number = entry.body.get("documents", 0)
+        added = f"{number:,} document{'' if number == 1 else 's'} added"
+        known = {"grow": "grown", "add": added, LEARN: "categories learned", REFIT: _fit_told(entry)}
+        return known.get(entry.kind, entry.kind)
+    meant = entry.body.get("topics") or [{}] * len(entry.body["edits"])
+    says = to_words if numbers else to_sentence
+    return "; ".join(
+        says(named_as(edit_from(one), _names(known), numbers=numbers))
+        for one, known in zip(entry.body["edits"], meant, strict=True)
+    )
+
+
+def in_words(database: Database, entry: edit_log.Edit) -> str:
+    """An entry of the log as pages say it; an undo with what it took back."""
+    if entry.kind != UNDO:
+        return told(entry, numbers=False)
+    number = entry.body["edit"]
+    taken = [one for one in edit_log.history(database, until=number + 1, limit=1) if one.number == number]
+    return f"undo: {told(taken[0], numbers=False)}" if taken else "undo"
+
+
+def stopped_after(entry: edit_log.Edit) -> int | None:
+    """After how many iterations somebody stopped a fit; None if it went to its end."""
+    return int(entry.body[ITERATIONS]) if entry.body.get(STOPPED) == INTERRUPTED else None
+
+
+def _fit_told(entry: edit_log.Edit) -> str:
+    steps = stopped_after(entry)
+    return "fitted again" if steps is None else f"fitted again, stopped after {steps} iteration{'s' * (steps != 1)}"
+
+
+def _names(meant: Mapping[str, Any]) -> dict[str, str]:
+    """What the topics of an edit were called then, by the words that somebody typed for them."""
+    return {said: str(one["name"]) for said, one in meant.items()}
+
+
+def _meant(shape: Shape, edits: Sequence[Edit]) -> list[dict[str, Any]]:
+    """The topics that each edit speaks of: their numbers, and what they were called then."""
+    found = []
+    for one in edits:
+        known = {}
+        for said in spoken_of(one):
+            topic = shape.find(said)
+            known[str(said)] = {"topic": topic, "name": shape.name(topic)}
+        found.append(known)
+        shape = apply(shape, one)
+    return found
+
+
+def _applied(collection: Collection, edits: Sequence[Edit]) -> Shape:
+    shape = collection.outline
+    for one in edits:
+        if isinstance(one, Pin | Branch):
+            for document in one.documents:
+                collection.documents.row_of(document)  # an error that proposes the nearest id
+        shape = apply(shape, one)
+    return shape
+
+
+def fitted(
+    collection: Collection,
+    generation: Generation,
+    shape: Shape,
+    *,
+    verbose: bool = False,
+    watching: Watching | None = None,
+) -> tuple[State, list[Part], dict[str, Any]]:
+    """The state after a fit of the shaped tree, the parts that are new in it, and how the fit ended."""
+    crown, counts = collection.crown, collection.counts
+    ids = collection.documents.ids()
+    begun = start(shape, crown.class_nodes, collection.shares, counts, {name: row for row, name in enumerate(ids)})
+    kind = HPLC if collection.state.model in ("hplsa", "labels") else HierarchicalMixture
+    model = refit(kind(shape.tree, verbose=int(verbose)), counts, begun.class_nodes, begun.shares, begun.pins, watching)
+    if watching is not None:
+        watching.finishing()
+    shares = _with_pins(shares_of(model, counts), begun)
+    corpus = corpus_of(generation, counts, collection.counting)
+    known = collection.description.facts
+    holds = {name: known[name] for name in ("curve", "familiar") if name in known}
+    description = description_of(
+        model, corpus, shares, collection.counting.general, holds, language=collection.settings.get("language", "")
+    )
+    with new_part(generation, TREE) as tree:
+        contents.write_tree(tree.folder, model, description)
+    with new_part(generation, SHARES) as rows:
+        contents.write_matrix(rows.folder, shares)
+    search = meaning_index.write_index(generation, model, collection.part(collection.state.parts[FLAT]), corpus)
+    class_topics = tuple(shape.topics[node] for node in begun.class_nodes)
+    fresh = replace(shape, class_topics=class_topics, node_topics=shape.topics, grafted=frozenset(), pending=False)
+    state = replace(collection.state, shape=labelled(fresh, description))
+    state = state.with_part(TREE, tree.name).with_pieces(SHARES, [rows.name]).with_part(SEARCH, search.name)
+    return state, [tree.part, rows.part, search], {ITERATIONS: int(model.n_iter_), STOPPED: model.stopped_}
+
+
+def _with_pins(shares: Csr, begun: Start) -> Csr:
+    """What the model says of documents that may move; the others are where they belong."""
+    pinned = np.flatnonzero(begun.pins >= 0)
+    if not len(pinned):
+        return shares
+    free = csr_array(shares.multiply((begun.pins < 0).astype(shares.dtype)[:, None]))
+    ones = (np.ones(len(pinned), shares.dtype), (pinned, begun.pins[pinned]))
+    whole = csr_array(free + csr_array(ones, shape=shares.shape))
+    whole.eliminate_zeros()
+    return whole

@@ -1,0 +1,64 @@
+"""What a collection is at one moment: the shape of its tree, and the parts on disk that it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from topiarist.collection.shape.shape import Shape
+from topiarist.errors import DamagedError
+
+COUNTS, SHARES, TREE, SEARCH, CATEGORIES = "counts", "shares", "tree", "search", "categories"
+FLAT = "flat"  # topics without a tree, for the index
+
+
+@dataclass(frozen=True)
+class State:
+    """A state as the edit log keeps it.
+
+    ``parts`` has the name of the part for each role: "tree" is the model with the description of its nodes, "search"
+    the index by meaning, "categories" a model of given labels. Counts and shares come in pieces, "counts.0",
+    "counts.1" and so on, one for each time that documents were added.
+    """
+
+    shape: Shape
+    parts: Mapping[str, str]
+    n_docs: int
+    model: str  # what the tree was grown with: cam, hplsa, ggm or labels
+
+    def pieces(self, role: str) -> list[str]:
+        """The parts of a role that comes in pieces, in their order."""
+        numbers = sorted(int(name.split(".")[1]) for name in self.parts if name.startswith(f"{role}."))
+        return [self.parts[f"{role}.{number}"] for number in numbers]
+
+    def with_piece(self, role: str, name: str) -> State:
+        """One piece more."""
+        return replace(self, parts={**self.parts, f"{role}.{len(self.pieces(role))}": name})
+
+    def with_pieces(self, role: str, names: list[str]) -> State:
+        """These pieces and no others."""
+        others = {known: part for known, part in self.parts.items() if not known.startswith(f"{role}.")}
+        return replace(self, parts=others | {f"{role}.{number}": name for number, name in enumerate(names)})
+
+    def with_part(self, role: str, name: str | None) -> State:
+        """Another part for a role; None for none."""
+        others = {known: part for known, part in self.parts.items() if known != role}
+        return replace(self, parts=others if name is None else others | {role: name})
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON data."""
+        return {
+            "shape": self.shape.to_dict(), "parts": dict(self.parts), "n_docs": self.n_docs, "model": self.model
+        }  # fmt: skip
+
+    @classmethod
+    def from_dict(cls, body: Mapping[str, Any]) -> State:
+        """What ``to_dict`` has written."""
+        try:
+            parts = {str(role): str(name) for role, name in body["parts"].items()}
+            return cls(Shape.from_dict(body["shape"]), parts, int(body["n_docs"]), str(body["model"]))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise DamagedError(
+                f"the state of this collection cannot be read: {error!r}", hint="topiarist check"
+            ) from error

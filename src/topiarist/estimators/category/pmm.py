@@ -1,0 +1,269 @@
+"""PMM as a scikit-learn estimator: documents with several labels, words mixed from them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from topiarist.counts.validation import check_counts
+from topiarist.errors import InputError
+from topiarist.estimators.category import pmm_fitting
+from topiarist.estimators.category.evidence import Evidence, evidence
+from topiarist.estimators.category.explanation import one_row
+from topiarist.estimators.category.label_matrix import given_back, read_labels
+from topiarist.estimators.common import options
+from topiarist.estimators.common.progress import prepare_kernels
+from topiarist.measures.label_sets import example_f1
+from topiarist.models import greedy, label_shares
+from topiarist.models.engine.host import Engine, Floats
+from topiarist.scale.blocks import BlockStore
+
+
+class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Parametric mixture model: a document with several labels mixes the words of its labels.
+
+    Parameters
+    ----------
+    order : 1 or 2, default 1
+        1: the labels of a document have even shares. 2: of each pair of labels one may be louder; that is learned.
+    word_prior : float, default 2
+        Dirichlet concentration ξ of each label's words: ξ − 1 pseudo-counts for each word, also those not in ``X``'s
+        documents. More limits how many labels are predicted.
+    bias_prior : float, default 2
+        The same, ζ, for the bias of a pair of labels (``order=2``).
+    label_prior : None or "calibrated", default None
+        None: all sets of labels are equally probable beforehand, as in the paper, and prediction is greedy.
+        "calibrated": a label is predicted where its share of the document exceeds a threshold of its own, which five
+        folds of the training documents decide. Usually more accurate, most of all where some labels are frequent.
+        With one label for each document there is nothing to decide: it does nothing, and a warning says so.
+    max_iter : int, default 5000
+        Steps at most.
+    tol : float, default 1e-11
+        Stop when a step moves no probability by more than this.
+    random_state : int, RandomState or None
+        For scikit-learn's sake: nothing is drawn, and the same data give the same bits.
+    device : "cpu" or "cuda"
+        As elsewhere. Labels are too few to keep a device busy: the processor computes in either case.
+    n_threads : int or None
+        Threads; None uses every core.
+    executor : InProcess, DaskExecutor or None
+        Where blocks of label sets are computed; None is this process.
+    verbose : int or bool, default 0
+        Draw a progress bar.
+
+    Attributes
+    ----------
+    classes_ : array (n_labels,)
+        The labels: the columns of a data frame, else their numbers; of single labels, the labels.
+    word_given_label_ : array (n_labels, n_words)
+        P(word | label); rows sum to one.
+    label_bias_ : array (n_labels, n_labels)
+        How loud a label (row) is beside another (column), between 0 and 1; ½ throughout when ``order=1``.
+    label_prior_ : array (n_labels,)
+        The share of the training documents that have each label.
+    label_threshold_ : array (n_labels,) or None
+        What the share of each label must exceed (``label_prior="calibrated"``).
+    history_ : array
+        The objective (M3) of the start and after every step.
+    n_iter_, converged_, stopped_
+        Steps made, whether a step moved less than ``tol``, and the reason to stop: "converged", "max_iter" or
+        "interrupted" (Ctrl-C keeps the best so far).
+    """
+
+    _on_host = True
+
+    def __init__(
+        self,
+        order: int = 1,
+        *,
+        word_prior: float = 2.0,
+        bias_prior: float = 2.0,
+        label_prior: str | None = None,
+        max_iter: int = 5000,
+        tol: float = 1e-11,
+        random_state: Any = None,
+        device: str = "cpu",
+        n_threads: int | None = None,
+        executor: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.order = order
+        self.word_prior = word_prior
+        self.bias_prior = bias_prior
+        self.label_prior = label_prior
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.device = device
+        self.n_threads = n_threads
+        self.executor = executor
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> PMM:
+        """Learn from counts (documents × words, or a ``BlockStore``) and labels.
+
+        ``y`` is an indicator matrix (documents × labels) of 0 and 1, dense or sparse; every document has a label. Or it
+        holds one label for each document.
+        """
+        self._check_options()
+        counts = self._counts(X, reset=True)
+        labels = read_labels(y, counts.shape[0])
+        if self.label_prior == "calibrated" and labels.form == "single":
+            warnings.warn(
+                "label_prior='calibrated' decides how many labels a document has: with one label each it does nothing",
+                stacklevel=2,
+            )
+        prepare_kernels("float64", "labels")
+        with options.running(self) as engine:
+            fitted = pmm_fitting.fit(engine, counts, labels.matrix, self)
+            calibrates = self.label_prior == "calibrated" and labels.form != "single"
+            self.label_threshold_ = pmm_fitting.calibrated(engine, counts, labels.matrix, self) if calibrates else None
+        self.classes_, self._form = labels.classes, labels.form
+        self.word_given_label_, self.label_bias_ = fitted.by_word.T, fitted.label_bias
+        self.label_prior_, self._known = fitted.label_docs / counts.shape[0], fitted.known
+        fit = fitted.fit
+        self.history_, self.n_iter_ = np.array(fit.objectives), max(fit.steps, 1)
+        self.converged_, self.stopped_ = fit.converged, fit.reason
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """The labels of each document: an indicator matrix of the kind that ``fit`` got, or one label each.
+
+        A document without any word that was in the training documents gets the most frequent label, and a warning.
+        """
+        check_is_fitted(self)
+        counts = self._counts(X, reset=False)
+        if self._form == "single":
+            return self.classes_[self._likelihoods(counts, warn=True).argmax(axis=1)]
+        with options.running(self) as engine:
+            parts = [self._chosen(engine, part) for part in pmm_fitting.parts_of(counts, len(self.classes_))]
+        joined = (np.concatenate([getattr(part, name) for part in parts]) for name in ("data", "indices"))
+        ends = np.concatenate([[0], *(np.diff(part.indptr) for part in parts)]).cumsum()
+        return given_back(csr_array((*joined, ends), shape=(counts.shape[0], len(self.classes_))), self._form)
+
+    def decision_function(self, X: Any) -> Floats:
+        """How much speaks for each label, (n_documents, n_labels): above zero for those that ``predict`` gives.
+
+        By how much a predicted label raised the log-likelihood when it joined the labels before it (the first: how far
+        it was ahead of the second best), and how much any other label would add. Calibrated: how far the share of the
+        label is above its threshold. With single labels: the log-likelihood of each (of two: the difference), and the
+        logarithm of its frequency for a document without known words.
+        """
+        check_is_fitted(self)
+        counts = self._counts(X, reset=False)
+        if self._form == "single":
+            values = self._likelihoods(counts)
+            return values[:, 1] - values[:, 0] if len(self.classes_) == 2 else values
+        with options.running(self) as engine:
+            parts = pmm_fitting.parts_of(counts, len(self.classes_))
+            return np.concatenate([self._gains(engine, part) for part in parts])
+
+    def explain(self, x: Any, labels: Any = None, *, n_words: int | None = None) -> list[Evidence]:
+        """Which words of a document decided: an ``Evidence`` for each label, the words with the largest part first.
+
+        ``labels`` are names from ``classes_``; None: those that ``predict`` gives, in the order in which they were
+        chosen. The parts of all words add up to the label's ``decision_function``; calibrated, to its share; of single
+        labels, to how far the label is ahead of the best other one. Without known words the prior decides, and no word.
+        """
+        check_is_fitted(self)
+        counts = self._counts(x if isinstance(x, BlockStore) else one_row(x), reset=False)
+        if isinstance(counts, BlockStore) or counts.shape[0] != 1:
+            raise InputError(
+                f"explain takes one document, got {counts.shape[0]}", hint="X[[0]] is the first one as a matrix"
+            )
+        if n_words is not None:
+            options.check_integer("n_words", n_words, 1, hint="10, or None for all")
+        with options.running(self) as engine:
+            return evidence(self, engine, counts, labels, n_words)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The mean F of the documents, ``metrics.example_f1``; with single labels that is the accuracy."""
+        check_is_fitted(self)
+        predicted = self.predict(X)
+        if self._form == "single":
+            return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+        return example_f1(y, predicted, sample_weight)
+
+    @property
+    def _mixture(self) -> greedy.Mixture:
+        bias = self.label_bias_ if self.order == 2 else np.empty((0, 0))
+        return greedy.Mixture(self.word_given_label_.T, bias, self.label_prior_ > 0)
+
+    def _chosen(self, engine: Engine, counts: Any) -> Any:
+        """A sparse matrix of labels; the prior's answer where no word is known."""
+        blank = self._without_known_words(counts)
+        if self.label_threshold_ is None:
+            chosen = greedy.chosen_labels(engine, self._mixture, counts)
+        else:
+            chosen = csr_array(label_shares.margins(self._shares(engine, counts), self.label_threshold_) > 0)
+        if not len(blank):
+            return chosen
+        self._warn(len(blank))
+        changed = chosen.tolil()
+        changed[blank] = 0
+        changed[blank, int(self.label_prior_.argmax())] = 1
+        return csr_array(changed)
+
+    def _gains(self, engine: Engine, counts: Any) -> Floats:
+        if self.label_threshold_ is None:
+            gains = greedy.label_gains(engine, self._mixture, counts)[1]
+        else:
+            gains = label_shares.margins(self._shares(engine, counts), self.label_threshold_)
+        blank = self._without_known_words(counts)
+        gains[blank] = pmm_fitting.prior_margins(self.label_prior_)
+        return gains
+
+    def _shares(self, engine: Engine, counts: Any) -> Floats:
+        return label_shares.shares(engine, self.word_given_label_.T, counts)
+
+    def _likelihoods(self, counts: Any, *, warn: bool = False) -> Floats:
+        """The log-likelihood of each single label; how frequent labels are where no word is known."""
+        values, blank = [], 0
+        with options.running(self) as engine:
+            for part in pmm_fitting.parts_of(counts, len(self.classes_)):
+                values.append(greedy.label_likelihoods(engine, self._mixture, part))
+                bare = self._without_known_words(part)
+                values[-1][bare] = np.log(self.label_prior_)
+                blank += len(bare)
+        if blank and warn:
+            self._warn(blank)
+        return np.concatenate(values)
+
+    def _without_known_words(self, counts: Any) -> Any:
+        known = np.add.reduceat(np.append(self._known[counts.indices], False), counts.indptr[:-1])
+        return np.flatnonzero((known == 0) | (np.diff(counts.indptr) == 0))
+
+    def _warn(self, number: int) -> None:
+        label = self.classes_[int(self.label_prior_.argmax())]
+        warnings.warn(
+            f"{number} documents have no word that was in the training documents: they get the most frequent label, "
+            f"{label}",
+            stacklevel=4,
+        )
+
+    def _counts(self, X: Any, *, reset: bool) -> Any:
+        counts = X if isinstance(X, BlockStore) else check_counts(X)
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return counts
+
+    def _check_options(self) -> None:
+        options.check_one_of("order", self.order, (1, 2))
+        options.check_one_of("label_prior", self.label_prior, (None, "calibrated"))
+        options.check_number("word_prior", self.word_prior, 1.0, hint="2.0 adds one of each word to each label")
+        options.check_number("bias_prior", self.bias_prior, 1.0, hint="2.0")
+        options.check_integer("max_iter", self.max_iter, 1)
+        options.check_number("tol", self.tol, 0.0)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.classifier_tags.multi_label = True
+        tags.classifier_tags.poor_score = True  # as naive Bayes: made for counts of words, not for points in a plane
+        return tags

@@ -1,0 +1,240 @@
+"""Collections that are files: which estimators fit them, how all of them read them, and what needs counts in memory."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from topiarist.counts.validation import Csr, token_counts
+from topiarist.counts.weighting import shortened
+from topiarist.errors import InputError, UsageError
+from topiarist.estimators.common import options
+from topiarist.estimators.common.progress import prepare_kernels
+from topiarist.models.engine.host import Engine, Floats, weighted_total
+from topiarist.scale.blocks import BlockFile, BlockStore
+from topiarist.scale.executors import OWN, Executor, InProcess
+from topiarist.store.array_files import HEADER, NewRows, RowFile, Scratch, handles
+
+IN_MEMORY = 64 << 20  # bytes: an array with a row for each document that is larger stays in a file
+IN_ALLOWANCE = OWN // 4  # the same where memory is limited: three such arrays are no more than what is anybody's own
+BLOCKS = 32  # that counts in memory are cut into for a cluster, if there are enough documents
+SMALLEST_BLOCK, LARGEST_BLOCK = 1 << 12, 1 << 16
+SAMPLE = "store.sample(20_000), so many documents in memory; or block.counts() for each of store.blocks()"
+
+
+@dataclass(frozen=True)
+class Reader:
+    """P(component | document) by folding in, as a function that may travel."""
+
+    model: Any
+    shared: Any
+    inverse_temperature: float
+    dtype: np.dtype[Any]
+    effective_length: float | None = None
+
+    def __call__(self, counts: Any) -> Floats:
+        """A row for each row of the counts."""
+        engine, shared = self.model.engine, self.model.engine.to_device(self.shared)
+        sides = engine.sides(shortened(counts, self.effective_length), self.dtype, shared.n_components)
+        parts = [engine.to_host(self.model.fold_in(shared, side, self.inverse_temperature)) for side in sides]
+        rows: Floats = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return rows
+
+    def log_likelihood(self, counts: Any, rows: Floats) -> float:
+        """Of counts, whose rows are known."""
+        engine, total, start = self.model.engine, 0.0, 0
+        for side in engine.sides(counts, self.dtype, self.shared.n_components):
+            total += self.model.log_likelihood(self.shared, side, rows[start : start + side.n_rows])
+            start += side.n_rows
+        return total
+
+
+@dataclass(frozen=True)
+class CountsFile:
+    """A block as a reader wants it: by document alone, to be read in some precision."""
+
+    block: BlockFile
+    dtype: str
+
+    @property
+    def folder(self) -> str:
+        """That of the store."""
+        return self.block.folder
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in memory while it is open."""
+        stored, wanted = np.dtype(self.block.dtype), np.dtype(self.dtype)
+        sizes = (4, stored.itemsize, wanted.itemsize if wanted != stored else 0)
+        return 4 * (self.block.shape[0] + 1) + self.block.nonzeros * sum(sizes) + 3 * HEADER
+
+    def load(self) -> Csr:
+        """The counts, memory-mapped."""
+        return self.block.counts()
+
+    def expect(self) -> None:
+        """Ask the system to read the files ahead."""
+        self.block.expect(("indptr", "indices", "data"))
+
+
+@dataclass(frozen=True)
+class ReadBlock:
+    """A reader as a function of a block's counts."""
+
+    reader: Any
+
+    def __call__(self, counts: Csr, _: Any) -> tuple[Floats, Floats]:
+        """The tokens of each component, and what the reader says of each document."""
+        rows = self.reader(counts)
+        return weighted_total(token_counts(counts), rows), rows
+
+
+def read(estimator: Any, X: Any) -> Floats:
+    """What ``transform`` returns, for counts in memory and for a store."""
+    if isinstance(X, BlockStore):
+        return _read(estimator, X).rows()
+    counts = estimator._counts(X, reset=False)
+    with options.running(estimator) as engine:
+        rows: Floats = estimator._reader(engine)(counts)
+        return rows
+
+
+def read_labels(estimator: Any, X: Any) -> Any:
+    """The place of the largest number in each row that ``read`` returns."""
+    return _read(estimator, X).labels() if isinstance(X, BlockStore) else read(estimator, X).argmax(axis=1)
+
+
+def _read(estimator: Any, store: BlockStore) -> Answers:
+    validate_data(estimator, store, reset=False, skip_check_array=True)
+    with options.running(estimator) as engine:
+        return read_store(store, estimator._reader(engine), estimator.executor)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a reader says of a store: the tokens of each component, and in files the rows of each block."""
+
+    tokens: Floats
+    parts: tuple[RowFile, ...]
+    n_docs: int
+    in_memory: int  # bytes: what is larger stays in a file
+
+    def rows(self) -> Floats:
+        """A row for each document."""
+        first = self.parts[0].load()
+        every: Floats = self.kept((self.n_docs, first.shape[1]), first.dtype, (part.load() for part in self.parts))
+        return every
+
+    def labels(self) -> Any:
+        """The place of the largest number in each row."""
+        return self.kept((self.n_docs,), np.intp, (part.load().argmax(axis=1) for part in self.parts))
+
+    def kept(self, shape: tuple[int, ...], dtype: Any, parts: Iterable[Any]) -> Any:
+        """An array of parts, with something for each document."""
+        return room(shape, dtype, self.parts[0].folder.parent, parts, self.in_memory)
+
+
+def read_store(store: BlockStore, reader: Any, executor: Any) -> Answers:
+    """Have all blocks read."""
+    dtype, n_columns = np.dtype(reader.dtype).str, reader.shared.n_components
+    blocks = [CountsFile(block, dtype) for block in store.blocks()]
+    rows = [NewRows(block.shape[0], n_columns, dtype) for block in store.blocks()]
+    tokens, parts = (executor or InProcess()).total(ReadBlock(reader), blocks, rows)
+    limited = getattr(executor, "memory", None) is not None
+    return Answers(tokens, parts, len(store), min(IN_MEMORY, IN_ALLOWANCE) if limited else IN_MEMORY)
+
+
+def room(shape: tuple[int, ...], dtype: Any, folder: Path, parts: Iterable[Any], in_memory: int) -> Any:
+    """An array of these parts: in memory if it is small, else in a file that goes when the array does."""
+    if np.prod(shape) * np.dtype(dtype).itemsize > in_memory:
+        return Scratch(folder).array(shape, dtype, parts)
+    array, place = np.empty(shape, dtype), 0
+    for part in parts:
+        array[place : place + len(part)] = part
+        place += len(part)
+    return array
+
+
+def is_stored(X: Any, executor: Any) -> bool:
+    """True when the counts are files, or must be for this executor."""
+    return isinstance(X, BlockStore) or bool(getattr(executor, "needs_files", False))
+
+
+def seat(engine: Engine, blocks: Sequence[Any], executor: Any) -> tuple[Executor, Callable[[Any], Any]]:
+    """Who computes the blocks, and what brings a start to its place. With blocks that are files that is the host."""
+    if any(handles(blocks[0])):
+        return executor or InProcess(), lambda state: state
+    return executor or engine.executor, engine.to_device
+
+
+def in_memory(X: Any, what: str, executor: Any = None) -> None:
+    """Refuse a store, or an executor that needs one, where only counts in memory will do."""
+    if isinstance(X, BlockStore):
+        raise UsageError(f"{what} needs counts in memory, and this is a BlockStore", hint=SAMPLE)
+    if getattr(executor, "needs_files", False):
+        raise UsageError(
+            f"{what} needs counts in memory, which {type(executor).__name__} does not compute on",
+            hint="leave executor out; a tree that was grown on a sample reads a BlockStore by transform",
+        )
+
+
+@contextmanager
+def as_store(estimator: Any, X: Any) -> Iterator[BlockStore]:
+    """The store given, or one of counts in memory for as long as this lasts. Its blocks depend on the counts alone."""
+    if isinstance(X, BlockStore):
+        validate_data(estimator, X, reset=True, skip_check_array=True)
+        yield X
+        return
+    counts = estimator._counts(X, reset=True)
+    size = min(LARGEST_BLOCK, max(SMALLEST_BLOCK, -(-counts.shape[0] // BLOCKS)))
+    scratch = getattr(estimator.executor, "scratch", None)
+    with tempfile.TemporaryDirectory(dir=scratch, prefix="topiarist-") as folder:
+        yield BlockStore.write(Path(folder) / "counts", counts, block_size=size, dtype=counts.data.dtype.name)
+
+
+def refuse(estimator: Any, why: str, **plain: Any) -> None:
+    """Refuse options that need all counts in memory."""
+    for name, value in plain.items():
+        if getattr(estimator, name) != value:
+            raise UsageError(
+                f"{name}={getattr(estimator, name)!r} does not go with counts that are files: {why}",
+                hint=f"{name}={value!r}, or counts in memory and no executor",
+            )
+
+
+def check_filled(store: BlockStore, wanted: int, what: str) -> None:
+    """Enough documents with words."""
+    if store.n_filled < wanted:
+        raise InputError(
+            f"{what} needs at least as many documents with words; {store.n_filled} came (n_samples={len(store)})",
+            hint=f"at most {max(1, store.n_filled // 10)}, or more documents",
+        )
+
+
+def fit_plsa(estimator: Any, X: Any) -> None:
+    """Fit a ``PLSA`` to a store; only parameters and a block at a time are in memory."""
+    why = "held-out tokens are drawn in memory"
+    refuse(estimator, why, heldout_fraction=None)
+    if estimator.inverse_temperature == "heldout":
+        refuse(estimator, why, inverse_temperature=1.0)
+    refuse(estimator, "batches are drawn in memory; give them to partial_fit", online=False)
+    refuse(estimator, "lists of components are kept in memory", sparse=False)
+    n_components = estimator.n_components
+    with as_store(estimator, X) as store, options.running(estimator) as engine:
+        check_filled(store, n_components, f"n_components={n_components}")
+        dtype = options.precision(estimator.dtype, store.nnz, store.largest, n_components)
+        prepare_kernels(dtype, device=estimator.device)
+        rng = options.generator(estimator.random_state)
+        fit = estimator._run(engine, store.blocks(dtype), store.n_tokens, None, rng)
+        answers = read_store(store, estimator._reader(engine, fit), estimator.executor)
+        estimator._keep_fit(fit)
+        estimator.component_prior_ = (answers.tokens / store.n_tokens).astype(estimator.components_.dtype)
+        estimator.component_given_doc_ = answers.rows()
+        estimator._forget_stream(len(store), store.n_tokens)

@@ -1,0 +1,300 @@
+"""PLSA as a scikit-learn estimator: topics of a collection, and the topics of each document."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from topiarist.counts.validation import check_counts, token_counts
+from topiarist.errors import InputError
+from topiarist.estimators.common import options, stored_counts
+from topiarist.estimators.common.progress import fitting, prepare_kernels
+from topiarist.estimators.flat import heldout_tokens
+from topiarist.estimators.flat.plsa_stream import StreamsPLSA
+from topiarist.measures.topic_quality import completion_perplexity, known_counts
+from topiarist.models import em, plsa, sparse_plsa
+from topiarist.models.engine.host import Engine, Floats, weighted_total
+
+HELDOUT_FRACTION = 0.1
+
+
+class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Probabilistic latent semantic analysis: documents as mixtures of components, components as word distributions.
+
+    Parameters
+    ----------
+    n_components : int, default 10
+        How many components (topics).
+    inverse_temperature : float or "heldout", default 1.0
+        Below 1 the posteriors are flattened, which guards against over-fitting. "heldout" lowers it as long as
+        held-out tokens become more probable.
+    word_smoothing, component_smoothing : float, default 0.0
+        Pseudo-counts added to each word of a component, and to each component of a document (Dirichlet concentration
+        minus one). 0 is maximum likelihood; 0.01 and 0.05 predict unseen text better.
+    heldout_fraction : float or None, default None
+        Share of each document's tokens kept aside to stop when they no longer become more probable. None: no such
+        stop (a tenth when ``inverse_temperature="heldout"``).
+    n_init : int, default 1
+        Starts; the best one is kept.
+    online : bool, default False
+        Learn from batches of documents, ``max_iter`` times through the collection at most. Plain or smoothed only: no
+        tempering, no held-out tokens, one start.
+    batch_size : int, default 1024
+        Documents in a batch, when online.
+    accelerate : bool, default True
+        Over-relaxed steps, which never lower the objective. False is textbook EM.
+    sparse : bool, default False
+        Follow only the components that a document still uses: faster from some hundred components on. Not with
+        ``component_smoothing`` or tempering, which never let a proportion become zero. See docs/models/plsa.md.
+    dtype : "float32", "float64" or None
+        Precision. None: double for small problems, single for large ones.
+    max_iter : int, default 200
+        Steps at most.
+    tol : float, default 1e-4
+        Stop when two successive steps each gain less than this, in nats a token.
+    random_state : int, RandomState or None
+        Seed of the start and of the held-out tokens. The result does not depend on the number of threads.
+    device : "cpu" or "cuda"
+        Where to compute. A CUDA device gives the same bits every time, but not those of the processor.
+    n_threads : int or None
+        Threads; None uses every core.
+    executor : InProcess, DaskExecutor or None
+        Where blocks of documents are computed; None is this process. See docs/how-to/scale.md.
+    verbose : int or bool, default 0
+        Draw a progress bar.
+
+    Attributes
+    ----------
+    components_ : array (n_components, n_words)
+        P(word | component); rows sum to one.
+    component_prior_ : array (n_components,)
+        P(component).
+    component_given_doc_ : array (n_documents, n_components)
+        P(component | document) of the training documents: what ``transform`` returns for them.
+    history_ : array
+        The objective (log-likelihood plus log-prior; tempered if asked) of the start and after every step. It never
+        falls by more than rounding: 1e-9 of its size in double precision, 1e-7 in single. In online
+        mode the log-likelihood per token of each batch before it was learned from.
+    heldout_history_ : array
+        Log-likelihood per held-out token after every step, if tokens were held out.
+    n_iter_, converged_, stopped_
+        Steps made (online: times through the collection; in a stream: batches), whether there was nothing more to
+        gain, and the reason: "converged", "heldout", "max_iter", "interrupted" (Ctrl-C keeps the best so far) or
+        "stream" (``partial_fit`` never ends by itself).
+    truncation_bound_ : float
+        With ``sparse``: nats a token that better proportions could have gained at most when the steps ended.
+    stream_, n_batches_, n_tokens_seen_
+        A record of each batch of a stream before it was learned from, and how much there has been.
+    inverse_temperature_, component_smoothing_ : float
+        The ones used (or found): ``transform`` uses the same.
+    """
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        inverse_temperature: float | str = 1.0,
+        word_smoothing: float = 0.0,
+        component_smoothing: float = 0.0,
+        heldout_fraction: float | None = None,
+        n_init: int = 1,
+        online: bool = False,
+        batch_size: int = 1024,
+        accelerate: bool = True,
+        sparse: bool = False,
+        dtype: Any = None,
+        max_iter: int = 200,
+        tol: float = 1e-4,
+        random_state: Any = None,
+        device: str = "cpu",
+        n_threads: int | None = None,
+        executor: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.inverse_temperature = inverse_temperature
+        self.word_smoothing = word_smoothing
+        self.component_smoothing = component_smoothing
+        self.heldout_fraction = heldout_fraction
+        self.n_init = n_init
+        self.online = online
+        self.batch_size = batch_size
+        self.accelerate = accelerate
+        self.sparse = sparse
+        self.dtype = dtype
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.device = device
+        self.n_threads = n_threads
+        self.executor = executor
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> PLSA:
+        """Learn the components of a matrix of counts (documents × words) or a ``BlockStore``; ``y`` is ignored."""
+        self._check_options()
+        if hasattr(self, "truncation_bound_"):
+            del self.truncation_bound_
+        if stored_counts.is_stored(X, self.executor):
+            stored_counts.fit_plsa(self, X)
+            return self
+        counts = self._counts(X, reset=True)
+        with options.running(self) as engine:
+            rng = options.generator(self.random_state)
+            if self.online:
+                self._fit_online(engine, counts, rng)
+                self._keep_documents(counts, self._reader(engine)(counts))
+            else:
+                fit = self._fit_batch(engine, counts, rng)
+                documents = self._reader(engine, fit)(counts)
+                self._keep_fit(replace(fit, state=engine.to_host(fit.state)))
+                self._keep_documents(counts, documents)
+        return self
+
+    def _fit_batch(self, engine: Engine, counts: Any, rng: np.random.Generator) -> em.Fit:
+        training, validation = self._heldout_split(counts, rng)
+        dtype = options.working_dtype(self.dtype, counts, self.n_components)
+        prepare_kernels(dtype, *(["active"] if self.sparse else []), device=self.device)
+        shards = engine.shards(training, dtype, self.n_components)
+        judge = heldout_tokens.likelihood(self._model(engine), validation, shards)
+        return self._run(engine, shards, float(training.data.sum(dtype=np.float64)), judge, rng)
+
+    def _run(self, engine: Engine, blocks: Any, weight: float, judge: Any, rng: np.random.Generator) -> em.Fit:
+        model = self._model(engine)
+        if isinstance(model, sparse_plsa.SparsePlsa):
+            model = model.of(blocks, self.n_components)
+        executor, seated = stored_counts.seat(engine, blocks, self.executor)
+        rules = em.Rules(self.max_iter, self.tol, weight, accelerate=self.accelerate)
+        with fitting(f"PLSA, {self.n_components} components", rules, show=bool(self.verbose)) as watch:
+
+            def run_at(start: Any, inverse_temperature: float) -> em.Fit:
+                return em.run(
+                    model, blocks, start, rules,
+                    inverse_temperature=inverse_temperature, heldout=judge, watch=watch, executor=executor,
+                )  # fmt: skip
+
+            def start() -> em.State:
+                state: em.State = seated(plsa.initial(blocks, self.n_components, rng, float(self.word_smoothing)))
+                return state
+
+            def one_start() -> em.Fit:
+                if self.inverse_temperature == "heldout":
+                    return em.cool(run_at, start)
+                return run_at(start, float(self.inverse_temperature))
+
+            best = em.best_of(one_start, self.n_init)
+        if isinstance(model, sparse_plsa.SparsePlsa):
+            self.truncation_bound_ = model.bound(best.state, blocks) / weight
+        return replace(best, state=em.State(best.state.shared, ()))  # documents are folded in again, from all tokens
+
+    def _keep_fit(self, fit: em.Fit) -> None:
+        self.inverse_temperature_, self.component_smoothing_ = fit.inverse_temperature, float(self.component_smoothing)
+        self.components_ = fit.state.shared.word_given_component
+        self.history_, self.heldout_history_ = np.array(fit.objectives), np.array(fit.heldout)
+        self.n_iter_, self.converged_, self.stopped_ = fit.steps, fit.converged, fit.reason
+
+    def _keep_documents(self, counts: Any, component_given_doc: Floats) -> None:
+        """Made by the same E-step that ``transform`` makes, so that the two can never disagree."""
+        lengths = token_counts(counts)
+        prior = weighted_total(lengths, component_given_doc)
+        self.component_prior_ = (prior / lengths.sum()).astype(self.components_.dtype)
+        self.component_given_doc_ = component_given_doc
+        if not self.online:
+            self._forget_stream(counts.shape[0], float(lengths.sum()))
+
+    def fit_transform(self, X: Any, y: Any = None) -> Floats:
+        """Fit, and return P(component | document)."""
+        result: Floats = self.fit(X).component_given_doc_
+        return result
+
+    def transform(self, X: Any) -> Floats:
+        """P(component | document) by folding in: each document by itself, the learned words fixed.
+
+        Of a ``BlockStore`` too; where the rows are many, the array lies in a file as long as it is used.
+        """
+        check_is_fitted(self)
+        return stored_counts.read(self, X)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log-likelihood per token of documents that are folded in; words unknown to the model are left out."""
+        check_is_fitted(self)
+        counts = known_counts(self.components_, self._counts(X, reset=False, what="score"))
+        with options.running(self) as engine:
+            reader = self._reader(engine)
+            total = reader.log_likelihood(counts, reader(counts))
+        return total / max(float(counts.data.sum(dtype=np.float64)), 1.0)
+
+    def perplexity(self, X: Any) -> float:
+        """Perplexity by document completion: half of each document's tokens folded in, the other half scored."""
+        check_is_fitted(self)
+        counts = self._counts(X, reset=False, what="perplexity")
+        with options.running(self) as engine:
+            return completion_perplexity(self.components_, self._reader(engine), counts)
+
+    def _reader(self, engine: Engine, fit: em.Fit | None = None) -> stored_counts.Reader:
+        if fit is not None:
+            shared: plsa.Params = fit.state.shared
+            return stored_counts.Reader(self._model(engine), shared, fit.inverse_temperature, shared.by_word.dtype)
+        prepare_kernels(self.components_.dtype, device=self.device)
+        model, shared = plsa.Plsa(engine, 0.0, self.component_smoothing_), plsa.Params.of(self.components_)
+        return stored_counts.Reader(model, shared, self.inverse_temperature_, shared.by_word.dtype)
+
+    def _counts(self, X: Any, *, reset: bool, what: str = "this method") -> Any:
+        stored_counts.in_memory(X, what)
+        counts = check_counts(X)
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        if reset:
+            self._check_enough(counts, "")
+        return counts
+
+    def _check_enough(self, counts: Any, left: str) -> None:
+        filled = int(np.count_nonzero(np.diff(counts.indptr)))
+        if filled < self.n_components:
+            raise InputError(
+                f"n_components={self.n_components} needs at least as many documents with words; "
+                f"{filled} came{left} (n_samples={counts.shape[0]})",
+                hint=f"n_components={max(1, filled // 10)}, or more documents",
+            )
+
+    def _model(self, engine: Engine) -> plsa.Plsa:
+        kind = sparse_plsa.SparsePlsa if self.sparse else plsa.Plsa
+        return kind(engine, float(self.word_smoothing), float(self.component_smoothing))
+
+    def _heldout_split(self, counts: Any, rng: np.random.Generator) -> tuple[Any, Any]:
+        if self.heldout_fraction is None and self.inverse_temperature != "heldout":
+            return counts, None
+        return heldout_tokens.split(counts, self.heldout_fraction or HELDOUT_FRACTION, rng, self._check_enough)
+
+    def _check_options(self) -> None:
+        options.check_integer("n_components", self.n_components, 1, hint="n_components=20")
+        options.check_integer("n_init", self.n_init, 1)
+        options.check_integer("batch_size", self.batch_size, 1)
+        options.check_integer("max_iter", self.max_iter, 1)
+        options.check_number("tol", self.tol, 0.0)
+        options.check_number("word_smoothing", self.word_smoothing, 0.0, hint="0.01")
+        options.check_number("component_smoothing", self.component_smoothing, 0.0, hint="0.05")
+        if self.heldout_fraction is not None:
+            options.check_number("heldout_fraction", self.heldout_fraction, 0.001, 0.9, hint="0.1")
+        if self.inverse_temperature != "heldout":
+            hint = "1.0, or 'heldout' to have it chosen"
+            options.check_number("inverse_temperature", self.inverse_temperature, 0.01, 1.0, hint=hint)
+        if options.check_one_of("sparse", self.sparse, (False, True)):
+            plain = {"inverse_temperature": 1.0, "component_smoothing": 0.0, "accelerate": True, "online": False}
+            options.check_plain(self, "sparse=True", **plain, device="cpu")
+        if self.online:
+            self._check_stream_options("online=True")
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags

@@ -1,0 +1,225 @@
+"""The hierarchy of a Gaussian mixture: which components belong together, and how far down an example is certain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from topiarist.errors import InputError, UsageError
+from topiarist.estimators.common import options
+from topiarist.estimators.gaussian import mixture_inputs, mixture_words
+from topiarist.estimators.gaussian.ggm import GGM
+from topiarist.hierarchy.tree import Tree
+from topiarist.models.gaussian import overlaps
+from topiarist.models.gaussian.covariances import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+TINY = 1e-300  # in the place of log 0
+NEGLIGIBLE = 1e-3  # a component with less than this share of a class is left out of its hierarchy
+
+
+class Place(NamedTuple):
+    """A node of the tree for each example, and its level: 1 are the components."""
+
+    cluster: Any
+    level: Any
+
+
+class Assignment(Place):
+    """Where examples belong, ``cluster, level = assignment``; ``probability`` tells how probable each node is."""
+
+    probability: Floats
+
+    def __new__(cls, cluster: Any, level: Any, probability: Floats) -> Assignment:
+        """Two to unpack, one beside."""
+        made = super().__new__(cls, cluster, level)
+        made.probability = probability
+        return made
+
+
+class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
+    """Components of a mixture merged two by two, the closest first, up to one cluster of all.
+
+    Parameters
+    ----------
+    measure : "modified_l2", "l2", "confusion" or "kl", default "modified_l2"
+        What is close: the squared difference of densities with or without their weights, the probability to be mistaken
+        for each other, or the divergence of Gaussians with the same moments.
+    of_class : label or None, default None
+        The hierarchy of p(x | class) in the place of p(x).
+    n_samples : int, default 20000
+        Points drawn from the mixture to estimate confusion.
+    random_state : int, RandomState or None
+        Seed of those points.
+
+    Attributes
+    ----------
+    linkage_ : array (n_components − 1, 4)
+        The merges, as SciPy writes them; the value is that of the measure, and need not rise: ∫(difference)² for the
+        two of L2 (in units of the largest of them where numbers would not hold it), one minus the probability of
+        confusion, or nats of divergence. Merges are chosen by logarithms, so equal values are not ties.
+    tree_ : Tree
+        The same as a tree: node i is cluster i of the linkage, the leaves are the components.
+    components_ : array
+        The component of the mixture that each leaf is; all of them unless ``of_class`` leaves some out.
+    weight_ : array
+        P(leaf), or P(leaf | class).
+    ggm_ : GGM
+        A copy of the mixture: what is fitted anew later does not change the hierarchy.
+    """
+
+    def __init__(
+        self,
+        measure: str = "modified_l2",
+        *,
+        of_class: Any = None,
+        n_samples: int = 20_000,
+        random_state: Any = None,
+    ) -> None:
+        self.measure = measure
+        self.of_class = of_class
+        self.n_samples = n_samples
+        self.random_state = random_state
+
+    def fit(self, ggm: GGM, y: Any = None) -> MixtureHierarchy:
+        """Merge the components of a fitted mixture; ``y`` is ignored."""
+        options.check_one_of("measure", self.measure, overlaps.MEASURES)
+        options.check_integer("n_samples", self.n_samples, 100, hint="20000")
+        if not hasattr(ggm, "component_covariance_"):
+            raise UsageError(f"expected a fitted GGM, got {ggm!r:.60}", hint="MixtureHierarchy().fit(GGM().fit(X))")
+        self.ggm_ = copy(ggm)
+        weight = self._weights(ggm)
+        least = 0.0 if self.of_class is None else min(NEGLIGIBLE, float(weight.max()))
+        self.components_ = np.flatnonzero(weight >= least)
+        kept = weight[self.components_]
+        self.weight_ = kept / kept.sum()
+        mixture = overlaps.Mixture(
+            self.weight_, ggm.component_mean_[self.components_], ggm.component_covariance_[self.components_]
+        )
+        with threadpool_limits(limits=1, user_api="blas"):
+            self.linkage_ = self._merged(mixture)
+        self.tree_ = Tree.from_linkage(self.linkage_, [str(component) for component in self.components_])
+        self.node_members_ = overlaps.node_members(self.linkage_)
+        return self
+
+    def _weights(self, ggm: GGM) -> Floats:
+        if self.of_class is None:
+            return np.asarray(ggm.component_prior_)
+        place = np.flatnonzero(ggm.classes_ == self.of_class)
+        if not len(place) or ggm.unlabelled_:
+            known = "no classes" if ggm.unlabelled_ else ", ".join(map(repr, ggm.classes_.tolist()))
+            raise UsageError(f"of_class={self.of_class!r}, but the mixture knows {known}", hint="None for all of it")
+        joint: Floats = ggm.component_prior_ * ggm.class_given_component_[:, place[0]]
+        return np.asarray(joint / joint.sum())
+
+    def _merged(self, mixture: overlaps.Mixture) -> Floats:
+        if self.measure == "confusion":
+            points = self._drawn(mixture, options.generator(self.random_state))
+            measure = overlaps.confusion(self._posterior_of(points), mixture)
+        else:
+            measures = {"l2": overlaps.l2, "modified_l2": overlaps.modified_l2, "kl": overlaps.kl}
+            measure = measures[self.measure](mixture)
+        return overlaps.merged(len(mixture.weight), measure)
+
+    def _drawn(self, mixture: overlaps.Mixture, rng: np.random.Generator) -> Floats:
+        chosen = rng.choice(len(mixture.weight), self.n_samples, p=mixture.weight)
+        noise = rng.standard_normal((self.n_samples, mixture.mean.shape[1]))
+        for component, covariance in enumerate(mixture.covariance):
+            mine = chosen == component
+            noise[mine] = mixture.mean[component] + noise[mine] @ np.linalg.cholesky(covariance).T
+        return noise
+
+    def _posterior(self, X: Any) -> Floats:
+        """P(leaf | example), within the class where the hierarchy is that of a class."""
+        return self._posterior_of(mixture_inputs.checked_points(self.ggm_, X, reset=False))
+
+    def _posterior_of(self, points: Floats) -> Floats:
+        with mixture_inputs.reading(self.ggm_) as threads:
+            joint = mixture_inputs.log_joint(self.ggm_, points, threads)[self.components_]
+        prior = self.ggm_.component_prior_[self.components_]
+        joint += (np.log(np.maximum(self.weight_, TINY)) - np.log(np.maximum(prior, TINY)))[:, None]
+        joint -= joint.max(axis=0)
+        return mixture_inputs.normalised(np.exp(joint).T)
+
+    def node_given_example(self, X: Any) -> Floats:
+        """P(node | example) of every node of the tree; a node's probability is the sum of its children's."""
+        check_is_fitted(self)
+        posterior: Floats = self._posterior(X) @ self.node_members_.T.astype(np.float64)
+        return posterior
+
+    def assign(self, X: Any, rho: float = 0.9) -> Assignment:
+        """The node of each example at the lowest level at which one is more probable than ``rho``, and that level."""
+        check_is_fitted(self)
+        options.check_number("rho", rho, 0.0, 1.0, hint="0.9")
+        return Assignment(*overlaps.levels(self._posterior(X), self.linkage_, rho))
+
+    def sample_clusters(self, X: Any, rho: float = 0.9) -> list[Any]:
+        """The fewest components of the mixture that are together more probable than ``rho``, for each example."""
+        check_is_fitted(self)
+        options.check_number("rho", rho, 0.0, 1.0, hint="0.9")
+        chosen = overlaps.sample_dependent(self._posterior(X), rho)
+        return [self.components_[leaves] for leaves in chosen]
+
+    def clusters_at(self, level: int) -> list[int]:
+        """The nodes of a level: 1 are the components, each level above has one fewer."""
+        check_is_fitted(self)
+        n_components = len(self.components_)
+        options.check_integer("level", level, 1, hint="1")
+        if level > n_components:
+            raise InputError(f"expected a level of at most {n_components}, got {level}", hint="1 are the components")
+        nodes = set(range(n_components))
+        for step, (one, other) in enumerate(self.linkage_[: level - 1, :2].astype(int).tolist()):
+            nodes = (nodes - {one, other}) | {n_components + step}
+        return sorted(nodes)
+
+    def prototypes(self, X: Any, n: int = 5) -> list[Any]:
+        """The rows of the ``n`` most typical examples of each node: of highest density, components in proportion."""
+        check_is_fitted(self)
+        options.check_integer("n", n, 1, hint="5")
+        points = mixture_inputs.checked_points(self.ggm_, X, reset=False)
+        with mixture_inputs.reading(self.ggm_) as threads:
+            joint = mixture_inputs.log_joint(self.ggm_, points, threads)[self.components_]
+        return mixture_words.prototypes(joint, self.weight_, self.node_members_, n)
+
+    def keywords(
+        self,
+        words: Sequence[str],
+        *,
+        lsi: Any = None,
+        X: Any = None,
+        counts: Any = None,
+        n: int = 8,
+        plain: bool = False,
+    ) -> list[list[str]]:
+        """Up to ``n`` words for each node, through ``lsi`` (the fitted ``LSI`` the features came from) or statistics.
+
+        Where the features are something else, such as embeddings, give the examples ``X`` with their word ``counts``:
+        the words of a node are then those of its examples. A word that is said at a node is not said again below it;
+        ``plain`` gives the most weighty words of each node by itself, as in the paper's table.
+        """
+        check_is_fitted(self)
+        options.check_integer("n", n, 1, hint="8")
+        if (lsi is None) == (X is None or counts is None):
+            raise UsageError("keywords need either lsi, or X and counts", hint="keywords(words, lsi=lsi)")
+        if lsi is not None:
+            means = self.ggm_.component_mean_[self.components_]
+            rows = mixture_words.projected(lsi, means, self.weight_, self.node_members_)
+            weight, count = None, None
+        else:
+            rows, weight, count = mixture_words.counted(self.node_given_example(X), counts)
+        return mixture_words.told(self.tree_, rows, words, n, plain=plain, node_weight=weight, count=count)
+
+    def dendrogram(self, ax: Axes | None = None, words: Sequence[Sequence[str]] | None = None) -> Axes:
+        """Draw the merges level by level, with the words of each node at its branch if they are given."""
+        from topiarist.estimators.gaussian import mixture_pictures
+
+        check_is_fitted(self)
+        return mixture_pictures.dendrogram(self, ax, words)

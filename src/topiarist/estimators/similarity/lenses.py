@@ -1,0 +1,92 @@
+"""Fitted models as lenses: what a Fisher kernel needs of PLSA, HPLSA, CAM, HPLC and mixtures on a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from topiarist.errors import UsageError
+from topiarist.kernels.ratios import SMALLEST_MIXTURE
+from topiarist.models.fisher.scores import Lens
+
+KINDS = ("PLSA", "HPLSA", "CAM", "PLC", "HPLC", "HierarchicalMixture")
+WANTED = (
+    f"sizes such as (1, 64), models of the kinds {', '.join(KINDS)}, or anything fitted that has word_given_topic_, "
+    "topic_given_class_ and class_prior_"
+)
+
+
+def is_fitted(model: Any) -> bool:
+    """True when there is something to look through."""
+    return _names(model) is not None
+
+
+def can_be_fitted(model: Any) -> bool:
+    """True for a model of a kind that is known to be something to look through once it is fitted."""
+    return any(kind.__module__.startswith("topiarist.") and kind.__name__ in KINDS for kind in type(model).__mro__)
+
+
+def has_levels(model: Any) -> bool:
+    """True when a model, fitted or not, shares its topics among classes: a tree does, a size or PLSA does not."""
+    names = _names(model)
+    if names is not None:
+        return bool(names[1])
+    return can_be_fitted(model) and all(kind.__name__ != "PLSA" for kind in type(model).__mro__)
+
+
+def lens_of(model: Any, dtype: Any = np.float64) -> Lens:
+    """A fitted model as a lens, in this precision; shared where it has it already."""
+    names = _names(model)
+    if names is None:
+        raise UsageError(f"expected a fitted model, got {model!r}", hint=WANTED)
+    words, mix, prior = (getattr(model, name) if name else None for name in names)
+    shares = bool(getattr(model, "_shares", False))  # tokens have their classes one by one; else a document has one
+    smoothing = getattr(model, "component_smoothing_", getattr(model, "class_smoothing", 0.0))
+    beta = getattr(model, "inverse_temperature_", 1.0 / getattr(model, "temperature_", 1.0))
+    known = ("_reading_length", "effective_length_", "effective_length")
+    length = next((getattr(model, name) for name in known if hasattr(model, name)), None)
+    sizes = getattr(model, "class_tokens_", None)
+    return Lens(
+        _possible(np.ascontiguousarray(np.asarray(words).T, dtype=dtype)),
+        None if mix is None else np.asarray(mix, np.float64),
+        np.asarray(prior, np.float64),
+        one_class=mix is not None and not shares,
+        smoothing=float(smoothing),
+        inverse_temperature=float(beta),
+        effective_length=None if length is None or isinstance(length, str) else float(length),
+        class_tokens=None if sizes is None or not shares else np.asarray(sizes, np.float64),
+    )
+
+
+def kernel_sets(lenses: Iterable[Lens]) -> list[str]:
+    """The compiled kernels that reading and comparing through these lenses takes, beyond those of flat models."""
+    known = list(lenses)
+    classes = ["classes"] if any(lens.class_tokens is not None for lens in known) else []
+    return ["search", *(["paths"] if any(lens.one_class for lens in known) else []), *classes]
+
+
+def tree_of(model: Any) -> tuple[Any, tuple[int, ...]] | None:
+    """The tree of a fitted model and the node of each of its classes; None for a flat one."""
+    tree = getattr(model, "tree_", getattr(model, "tree", None))
+    if tree is None:
+        return None
+    return tree, tuple(getattr(model, "class_nodes_", tree.leaves))
+
+
+def _possible(by_word: Any) -> Any:
+    """Probabilities that the kernels take for none are none, here as there; shared where all are possible."""
+    hardly = (by_word > 0) & (by_word <= SMALLEST_MIXTURE)
+    return np.where(hardly, by_word.dtype.type(0), by_word) if hardly.any() else by_word
+
+
+def _names(model: Any) -> tuple[str, str, str] | None:
+    for names in (
+        ("word_given_topic_", "topic_given_class_", "class_prior_"),
+        ("word_given_node_", "node_given_cluster_", "cluster_prior_"),
+        ("components_", "", "component_prior_"),
+    ):
+        if all(hasattr(model, name) for name in names if name):
+            return names
+    return None

@@ -1,0 +1,163 @@
+"""What a fitted tree says about documents: which nodes they speak from, word by word, and what they might have said.
+
+Functions of plain arrays, for many documents at once. ``mix`` is P(a|c) (clusters × nodes), ``words`` P(w|a)
+(nodes × words), ``posterior`` P(c|d) (documents × clusters); ``depths`` has the level of each node, the root's is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from topiarist.counts.validation import token_counts
+from topiarist.estimators.common import options
+
+Array = np.ndarray[Any, Any]
+NEGLIGIBLE = 1e-12  # a cluster less probable than this does not speak for a document
+SMALLEST = 1e-300
+CELLS = 1 << 24  # of a dense block of documents × words
+
+
+def node_given_doc(counts: Any, mix: Array, words: Array, posterior: Array) -> Array:
+    """P(a|d): the mean over a document's tokens of P(a|d,w) (C2); without words, P(a|c) of its clusters."""
+    out = np.zeros((counts.shape[0], mix.shape[1]))
+    lengths = token_counts(counts)
+    for rows, cluster in _speaking(posterior):
+        path = np.flatnonzero(mix[cluster])
+        ratio = _node_shares(mix[cluster, path], words[path])
+        share = np.asarray(counts[rows] @ ratio.T)
+        empty = lengths[rows] == 0
+        share[~empty] /= share[~empty].sum(axis=1, keepdims=True).clip(SMALLEST)
+        share[empty] = mix[cluster, path]
+        out[np.ix_(rows, path)] += posterior[rows, cluster][:, None] * share
+    return out
+
+
+def _speaking(posterior: Array) -> Iterator[tuple[Array, int]]:
+    """Each cluster with the documents that it may speak for."""
+    for cluster in range(posterior.shape[1]):
+        rows = np.flatnonzero(posterior[:, cluster] > NEGLIGIBLE)
+        if len(rows):
+            yield rows, cluster
+
+
+def _node_shares(weights: Array, words: Array) -> Array:
+    """(C2): P(a|w,c) for the nodes of one path, (nodes of the path, n_words); even where the path has no such word."""
+    joint = weights[:, None].astype(np.float64) * words
+    total = joint.sum(axis=0)
+    even = np.full(len(weights), 1.0 / len(weights))[:, None]
+    return np.where(total > 0, joint / np.maximum(total, SMALLEST), even)
+
+
+@dataclass(frozen=True)
+class WordLevels:
+    """The level of every word of every document: document d has the places ``starts[d]:starts[d + 1]``."""
+
+    starts: Array
+    words: Array
+    levels: Array  # the most probable one
+    probabilities: Array  # (words, levels)
+
+    def document(self, index: int) -> tuple[Array, Array, Array]:
+        """Words, levels and probabilities of one document."""
+        here = slice(self.starts[index], self.starts[index + 1])
+        return self.words[here], self.levels[here], self.probabilities[here]
+
+
+def word_levels(counts: Any, mix: Array, words: Array, posterior: Array, depths: Array) -> WordLevels:
+    """For each word of each document P(level|d,w) = Σ_c P(c|d) P(a|w,c), a the node of the level on the path of c."""
+    n_levels = int(depths.max()) + 1
+    probabilities = np.zeros((counts.nnz, n_levels))
+    starts = counts.indptr.astype(np.int64)
+    for rows, cluster in _speaking(posterior):
+        path = np.flatnonzero(mix[cluster])
+        ratio = _node_shares(mix[cluster, path], words[path])
+        lengths = np.diff(starts)[rows]
+        first = np.repeat(starts[rows] - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
+        places = first + np.arange(lengths.sum())
+        weight = np.repeat(posterior[rows, cluster], lengths)
+        shares = weight[:, None] * ratio[:, counts.indices[places]].T
+        for level in np.unique(depths[path]):
+            probabilities[places, level] += shares[:, depths[path] == level].sum(axis=1)
+    return WordLevels(starts, counts.indices, probabilities.argmax(axis=1), probabilities)
+
+
+def ghost_words(
+    counts: Any, mix: Array, words: Array, posterior: Array, depths: Array, n_words: int
+) -> tuple[Array, Array]:
+    """Words that each level would add: those absent from d with the largest Σ_c P(c|d)P(a|c)P(w|a), a of that level.
+
+    Two arrays (documents, levels, n_words): the words, best first and −1 where there is none, and their probabilities.
+    """
+    n_docs, n_levels = counts.shape[0], int(depths.max()) + 1
+    n_words = min(n_words, words.shape[1])
+    chosen = np.full((n_docs, n_levels, n_words), -1, np.int64)
+    scores = np.zeros((n_docs, n_levels, n_words))
+    step = max(1, CELLS // words.shape[1])
+    for first in range(0, n_docs, step):
+        here = slice(first, min(first + step, n_docs))
+        block = counts[here]
+        rows = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
+        for level in range(n_levels):
+            nodes = np.flatnonzero(depths == level)
+            ghost = (posterior[here].astype(np.float64) @ mix[:, nodes]) @ words[nodes]
+            ghost[rows, block.indices] = -1.0
+            top = np.argpartition(-ghost, n_words - 1, axis=1)[:, :n_words]
+            value = np.take_along_axis(ghost, top, axis=1)
+            order = np.lexsort((top, -value), axis=1)
+            top, value = np.take_along_axis(top, order, axis=1), np.take_along_axis(value, order, axis=1)
+            chosen[here, level] = np.where(value > 0, top, -1)
+            scores[here, level] = np.maximum(value, 0)
+    return chosen, scores
+
+
+def prototypes(share: Array, n_docs: int, lengths: Array | None = None, steadiness: float = 0.0) -> Array:
+    """The documents with the largest P(a|d) for each node, (nodes, n_docs), best first.
+
+    A document of few words is easily pure. ``steadiness`` tokens of doubt are added to each: P(a|d) n/(n + steadiness).
+    """
+    score = share
+    if steadiness and lengths is not None:
+        score = share * (lengths / (lengths + steadiness))[:, None]
+    number = min(n_docs, len(share))
+    top = np.argpartition(-score, number - 1, axis=0)[:number].T if number else np.empty((share.shape[1], 0), np.int64)
+    value = np.take_along_axis(score.T, top, axis=1)
+    order = np.lexsort((top, -value), axis=1)
+    return np.take_along_axis(top, order, axis=1)
+
+
+class ReadsDocuments:
+    """The same for an estimator with ``_placed`` (counts and posterior of documents), ``_paths`` and ``tree_``."""
+
+    def node_given_doc(self: Any, X: Any) -> Array:
+        """P(node | document): how much of each document every node of the tree explains, (documents, nodes)."""
+        counts, posterior = self._placed(X, "node_given_doc")
+        mix, words = self._paths()
+        return node_given_doc(counts, mix, words, posterior)
+
+    def word_levels(self: Any, X: Any) -> WordLevels:
+        """The level of abstraction of every word of every document; 0 is the root."""
+        counts, posterior = self._placed(X, "word_levels")
+        mix, words = self._paths()
+        depths = np.array(self.tree_.depths)
+        return word_levels(counts, mix, words, posterior, depths)
+
+    def ghost_words(self: Any, X: Any, n: int = 10) -> Any:
+        """Words that each level would add to each document, (documents, levels, n); −1 where there is none."""
+        options.check_integer("n", n, 1)
+        counts, posterior = self._placed(X, "ghost_words")
+        mix, words = self._paths()
+        depths = np.array(self.tree_.depths)
+        return ghost_words(counts, mix, words, posterior, depths, n)[0]
+
+    def prototypes(self: Any, X: Any, n: int = 5, *, steadiness: float = 0.0) -> Any:
+        """The documents that speak most from each node, (nodes, n); ``steadiness`` tokens of doubt prefer long ones."""
+        options.check_integer("n", n, 1)
+        counts, posterior = self._placed(X, "prototypes")
+        mix, words = self._paths()
+        share = node_given_doc(counts, mix, words, posterior)
+        lengths = token_counts(counts)
+        return prototypes(share, n, lengths, steadiness)

@@ -1,0 +1,265 @@
+"""The cluster-abstraction model as a scikit-learn estimator: a tree of topics from unlabelled documents."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
+from threadpoolctl import threadpool_limits
+
+from topiarist.counts.weighting import shortened
+from topiarist.estimators.common import options, stored_counts
+from topiarist.estimators.common.progress import fitting, growing_tree, prepare_kernels
+from topiarist.estimators.tree import preparation
+from topiarist.estimators.tree.abstraction import ReadsDocuments
+from topiarist.estimators.tree.posteriors import PlacesDocuments
+from topiarist.estimators.tree.tree_streams import StreamsCAM
+from topiarist.hierarchy.growth import loop as growing
+from topiarist.hierarchy.growth.annealed import Annealed, cam_schedule
+from topiarist.hierarchy.growth.critical import critical_temperature
+from topiarist.hierarchy.growth.guided import Guided
+from topiarist.hierarchy.growth.parts import Parts
+from topiarist.hierarchy.growth.species import CamSpecies, Steps, flattened
+from topiarist.hierarchy.growth.start import placed
+from topiarist.models import cam, em
+from topiarist.models.engine.host import Engine, Floats
+
+LENGTHS = (15.0, 35.0, 100.0, None)  # tried when the effective length is to be chosen by held-out data
+
+
+class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[misc]
+    """Cluster-abstraction model: each document in one cluster, a leaf; each word from a node between leaf and root.
+
+    Parameters
+    ----------
+    n_clusters : int or None, default None
+        Leaves of the tree. None: the smallest tree that predicts held-out tokens within 1 % as well as the best.
+    tree : Tree or None
+        Fit this tree instead of growing one; its leaves are the clusters.
+    growth : "guided" or "annealed", default "guided"
+        How splits are found: by geometry and repaired by EM, or by lowering the temperature as in the paper.
+    levels : bool, default True
+        False lets every word come from the leaf: flat distributional clustering, for comparison.
+    heldout_fraction : float, default 0.1
+        Share of each document's tokens that decides about the levels P(node | cluster) and the number of leaves.
+    effective_length : float, "heldout" or None, default 35
+        A longer document weighs as if it had so many tokens, because its words are not independent. None: every token
+        counts. "heldout": a few lengths are tried.
+    word_smoothing : float, default 3.0
+        Pseudo-tokens of the collection's words at each node.
+    root_smoothing : float, default 0.1
+        The same at the root, as a share of the collection. It keeps every word possible in every cluster.
+    max_clusters : int, default 512
+        Leaves at most when held-out tokens choose.
+    dtype : "float32", "float64" or None
+        Precision. None: double for small problems, single for large ones.
+    max_iter : int, default 50
+        EM steps at most after the tree has grown.
+    tol : float, default 1e-5
+        Stop when two successive steps each gain less than this, in nats a token.
+    random_state : int, RandomState or None
+        Seed of the held-out tokens and of growth. The result does not depend on the number of threads.
+    device : "cpu" or "cuda"
+        Where to compute. A CUDA device gives the same bits every time, but not those of the processor.
+    n_threads : int or None
+        Threads; None uses every core.
+    executor : InProcess, DaskExecutor or None
+        Where blocks of documents are computed; a CAM is fitted in this process, and reads a ``BlockStore`` anywhere.
+    verbose : int or bool, default 0
+        Draw a progress bar.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree; cluster *c* is its leaf ``tree_.leaves[c]``.
+    cluster_prior_ : array (n_clusters,)
+        P(cluster).
+    node_given_cluster_ : array (n_clusters, n_nodes)
+        P(node | cluster), zero off the path; rows sum to one.
+    word_given_node_ : array (n_nodes, n_words)
+        P(word | node); rows sum to one.
+    cluster_given_doc_ : array (n_documents, n_clusters)
+        P(cluster | document) of the training documents: what ``transform`` returns for them.
+    labels_ : array (n_documents,)
+        The most probable cluster of each training document.
+    curve_ : Curve or None
+        Held-out perplexity against the number of leaves, with ``plot``; None on a given tree.
+    history_ : array
+        The objective of the last EM run, over all tokens with the levels fixed: of its start and after every step.
+    effective_length_, temperature_ : float
+        The ones used: the posteriors of clusters are tempered by the latter where annealing stopped before 1.
+    n_iter_, converged_, stopped_
+        Steps of that run, whether there was nothing more to gain, and the reason: "converged", "max_iter", or
+        "interrupted" (Ctrl-C keeps the best tree so far).
+    grown_ : str
+        Why growing ended: "heldout", "reached", "exhausted", "interrupted", or "given".
+    stream_, n_batches_, n_tokens_seen_
+        In a stream (``partial_fit``): a record of each batch as it was before it was learned from, and how much there
+        has been (tokens weighted by the effective length). There are no training documents then.
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        tree: Any = None,
+        growth: str = "guided",
+        levels: bool = True,
+        heldout_fraction: float = 0.1,
+        effective_length: float | str | None = 35.0,
+        word_smoothing: float = 3.0,
+        root_smoothing: float = 0.1,
+        max_clusters: int = 512,
+        dtype: Any = None,
+        max_iter: int = 50,
+        tol: float = 1e-5,
+        random_state: Any = None,
+        device: str = "cpu",
+        n_threads: int | None = None,
+        executor: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.tree = tree
+        self.growth = growth
+        self.levels = levels
+        self.heldout_fraction = heldout_fraction
+        self.effective_length = effective_length
+        self.word_smoothing = word_smoothing
+        self.root_smoothing = root_smoothing
+        self.max_clusters = max_clusters
+        self.dtype = dtype
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.device = device
+        self.n_threads = n_threads
+        self.executor = executor
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, *, journal: growing.Journal | None = None) -> CAM:
+        """Grow a tree (or fit the given one) on a matrix of counts (documents × words); ``y`` is ignored.
+
+        A ``journal`` keeps checkpoints of a tree that grows long, and a fit that was killed goes on from the last one.
+        """
+        self._check_options()
+        stored_counts.in_memory(X, "fitting a CAM", self.executor)
+        counts = self._counts(X, reset=True)
+        dtype = options.working_dtype(self.dtype, counts, preparation.TILE_COLUMNS)
+        prepare_kernels(dtype, "paths", device=self.device)
+        with options.running(self) as engine, threadpool_limits(limits=1, user_api="blas"):
+            rng = options.generator(self.random_state)
+            seed = int(rng.integers(2**31))
+            lengths = LENGTHS if self.effective_length == "heldout" else (self.effective_length,)
+            best, best_likelihood = None, -np.inf
+            for length in lengths:
+                ground = preparation.prepared(engine, counts, length, self.heldout_fraction, dtype, seed)  # type: ignore[arg-type]
+                grown = self._grown(engine, ground, rng, journal if len(lengths) == 1 else None)
+                likelihood = preparation.unseen_likelihood(engine, ground, grown.stage)
+                if best is None or likelihood > best_likelihood:
+                    best, best_likelihood = (grown, length), likelihood
+                if grown.reason == "interrupted":
+                    best = (replace(best[0], reason="interrupted"), best[1])
+                    break
+            assert best is not None  # noqa: S101  there is at least one length
+            self._keep(engine, counts, *best, dtype)
+        return self
+
+    def _grown(
+        self, engine: Engine, ground: preparation.Ground, rng: np.random.Generator, journal: growing.Journal | None
+    ) -> growing.Growth:
+        """The tree, with words learned from the tokens that were not held out."""
+        species = CamSpecies(
+            engine, cam.Block(ground.training, ground.heldout), ground.collection, rng,
+            self.word_smoothing, self.root_smoothing, self.levels, executor=self.executor,
+        )  # fmt: skip
+        if self.tree is not None:
+            start = placed(self.tree, self.tree.leaves, ground.vectors, species.words_of, rng)
+            start = start if self.levels else flattened(start)
+            steps = Steps(last=self.max_iter, tol=self.tol)
+            with self._shown("CAM on the given tree") as watch:
+                stage = growing.begun(replace(species, steps=steps, watch=watch), start, last=True)
+            return preparation.given(stage)
+        rules, proposer = growing.Rules(self.n_clusters), self._proposer(ground, engine, rng)
+        if self.growth == "annealed":
+            species = replace(species, steps=preparation.ANNEALING)
+        if self.growth == "annealed" or not self.levels:
+            rules = replace(rules, negligible=0.0)  # the tree of the paper, and one whose inner nodes say nothing
+        with growing_tree("CAM", show=bool(self.verbose)) as watch_growth:
+            grown = growing.grow(species, proposer, rules, watch_growth, journal)
+        preparation.said(grown, self.n_clusters, "n_clusters")
+        return grown
+
+    def _shown(self, title: str) -> Any:
+        return fitting(title, em.Rules(self.max_iter, self.tol), show=bool(self.verbose))
+
+    def _proposer(self, ground: preparation.Ground, engine: Engine, rng: np.random.Generator) -> growing.Proposer:
+        fewest = 3.0 if self.n_clusters is None else 1.0
+        if self.growth == "annealed":
+            schedule = cam_schedule(max(critical_temperature(ground.counts), 1.0))
+            weights = np.ones(ground.counts.shape[0])
+            return Annealed(schedule, weights, self.n_clusters, self.max_clusters, fewest=fewest)
+        return Guided(
+            ground.vectors, rng, self.n_clusters, self.max_clusters, fewest=fewest, workers=engine.threads.map
+        )
+
+    def _keep(self, engine: Engine, counts: Any, grown: growing.Growth, length: Any, dtype: Any) -> None:
+        """Learn the words from all tokens, with the tree and the levels as they are."""
+        parts = grown.stage.parts
+        rows = shortened(counts, length)
+        shard = engine.shard(rows, dtype, preparation.TILE_COLUMNS)
+        totals = np.asarray(rows.sum(axis=0), np.float64).ravel()
+        species = CamSpecies(
+            engine, cam.Block(shard), totals / totals.sum(), np.random.default_rng(0),
+            self.word_smoothing, self.root_smoothing,
+        )  # fmt: skip
+        model = species.model(parts, "fixed")
+        rules = em.Rules(self.max_iter, self.tol, float(totals.sum()), accelerate=False)
+        with self._shown("CAM, all tokens") as watch:
+            fit = preparation.last_run(
+                model, species.block, species.state(parts), rules, grown.stage.inverse_temperature,
+                watch=watch, executor=self.executor,
+            )  # fmt: skip
+        self._keep_tree(parts, grown, fit, length)
+        self.cluster_given_doc_ = self._reader(engine)(counts)
+        self.labels_ = self.cluster_given_doc_.argmax(axis=1)
+        self._forget_stream(counts.shape[0], float(totals.sum()))
+
+    def _keep_tree(self, parts: Parts, grown: growing.Growth, fit: em.Fit, length: Any) -> None:
+        shared: cam.Params = fit.state.shared
+        self.tree_, self.effective_length_, self.temperature_ = parts.tree, length, 1.0 / fit.inverse_temperature
+        self.word_given_node_, self.node_given_cluster_ = shared.word_given_node, shared.node_given_cluster
+        self.cluster_prior_ = shared.cluster_prior
+        self.curve_ = preparation.curve_of(grown)
+        self.history_, self.grown_ = np.array(fit.objectives), grown.reason
+        self.n_iter_, self.converged_ = fit.steps, fit.converged
+        self.stopped_ = "interrupted" if grown.reason == "interrupted" else fit.reason
+
+    _number = "n_clusters"
+
+    def _reader(self, engine: Engine) -> stored_counts.Reader:
+        dtype = self.word_given_node_.dtype
+        prepare_kernels(dtype, "paths", device=self.device)
+        return stored_counts.Reader(*self._model(engine), 1.0 / self.temperature_, dtype, self.effective_length_)
+
+    def _model(self, engine: Engine) -> tuple[cam.Cam, cam.Params]:
+        shared = cam.Params(self.word_given_node_, self.node_given_cluster_, self.cluster_prior_)
+        return cam.Cam(engine, self.tree_.path_mask()), shared
+
+    def _paths(self) -> tuple[Floats, Floats]:
+        return self.node_given_cluster_, self.word_given_node_
+
+    def _check_options(self) -> None:
+        preparation.check_common(self)
+        preparation.check_number_of_leaves(self, "n_clusters", "max_clusters")
+        options.check_one_of("levels", self.levels, (True, False))
+        options.check_number("word_smoothing", self.word_smoothing, 0.0, hint="3.0")
+        options.check_number("root_smoothing", self.root_smoothing, 0.0, hint="0.1")
+        if self.effective_length is not None and self.effective_length != "heldout":
+            options.check_number("effective_length", self.effective_length, 1.0, hint="35, None or 'heldout'")
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_prior_)

@@ -1,0 +1,291 @@
+"""HPLSA as a scikit-learn estimator: documents in several classes, words at every level of a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from threadpoolctl import threadpool_limits
+
+from topiarist.counts.validation import token_counts
+from topiarist.counts.weighting import shortened
+from topiarist.errors import UsageError
+from topiarist.estimators.common import options, stored_counts
+from topiarist.estimators.common.progress import fitting, growing_tree, prepare_kernels
+from topiarist.estimators.tree import preparation, stored_trees
+from topiarist.estimators.tree.posteriors import PlacesDocuments
+from topiarist.estimators.tree.tree_streams import StreamsHPLSA
+from topiarist.hierarchy.growth import loop as growing
+from topiarist.hierarchy.growth.annealed import Annealed, hplsa_schedule
+from topiarist.hierarchy.growth.guided import Guided
+from topiarist.hierarchy.growth.hplsa_species import HplsaSpecies
+from topiarist.hierarchy.growth.species import Steps
+from topiarist.hierarchy.growth.start import placed
+from topiarist.hierarchy.tree import Tree
+from topiarist.models import em, hplsa
+from topiarist.models.engine.host import Engine, Floats
+
+
+class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Hierarchical PLSA: a document mixes classes, a class is a node of a tree and speaks with the words of its path.
+
+    Parameters
+    ----------
+    n_classes : int or None, default None
+        Leaves of the tree. None: the smallest tree that predicts held-out tokens within 1 % as well as the best.
+    tree : Tree or None
+        Fit this tree instead of growing one.
+    class_nodes : "leaves" or "all", default "leaves"
+        Which nodes of a given tree are classes.
+    topic_mix : "ml", "uniform" or "heldout", default "ml"
+        Where P(topic | class) comes from: all tokens, nowhere (even on the path), or held-out tokens, which put general
+        words high and special words low.
+    growth : "guided" or "annealed", default "guided"
+        How splits are found: by geometry and repaired by EM, or by raising the inverse temperature as in the paper.
+    schedule : sequence of float or None
+        Inverse temperatures of annealed growth; None is the paper's.
+    variant : "em", "cem" or "sem", default "em"
+        Tokens shared among classes, given to the best one, or drawn.
+    heldout_fraction : float, default 0.1
+        Share of each document's tokens that is held out where the above asks for it.
+    effective_length : float or None, default None
+        A longer document weighs as if it had so many tokens. None: every token counts.
+    word_smoothing, class_smoothing : float, default 0.01 and 0
+        Pseudo-counts for each word of a topic, and for each class of a document.
+    max_classes : int, default 512
+        Leaves at most when held-out tokens choose.
+    dtype : "float32", "float64" or None
+        Precision. None: double for small problems, single for large ones.
+    max_iter : int, default 100
+        EM steps at most after the tree has grown.
+    tol : float, default 1e-4
+        Stop when two successive steps each gain less than this, in nats a token.
+    random_state : int, RandomState or None
+        Seed of the held-out tokens and of growth. The result does not depend on the number of threads.
+    device : "cpu" or "cuda"
+        Where to compute. A CUDA device gives the same bits every time, but not those of the processor.
+    n_threads : int or None
+        Threads; None uses every core.
+    executor : InProcess, DaskExecutor or None
+        Where blocks of documents are computed; None is this process. See docs/how-to/scale.md.
+    verbose : int or bool, default 0
+        Draw a progress bar.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree.
+    class_nodes_ : tuple
+        The node of each class; the leaves of the tree in their order, or all nodes.
+    class_prior_ : array (n_classes,)
+        P(class).
+    doc_given_class_ : array (n_classes, n_documents)
+        P(document | class); rows sum to one.
+    topic_given_class_ : array (n_classes, n_nodes)
+        P(topic | class), zero off the path; rows sum to one.
+    word_given_topic_ : array (n_nodes, n_words)
+        P(word | topic); rows sum to one.
+    class_given_doc_ : array (n_documents, n_classes)
+        P(class | document) of the training documents: what ``transform`` returns for them.
+    labels_ : array (n_documents,)
+        The most probable class of each training document.
+    curve_ : Curve or None
+        Held-out perplexity against the number of leaves, with ``plot``; None on a given tree.
+    history_ : array
+        The objective of the last EM run, over all tokens: of its start and after every step.
+    inverse_temperature_ : float
+        1, unless annealing found that held-out tokens prefer less.
+    n_iter_, converged_, stopped_
+        Steps of that run, whether there was nothing more to gain, and the reason: "converged", "max_iter", or
+        "interrupted" (Ctrl-C keeps the best tree so far).
+    grown_ : str
+        Why growing ended: "heldout", "reached", "exhausted", "interrupted", or "given".
+    stream_, n_batches_, n_tokens_seen_
+        In a stream (``partial_fit``): a record of each batch as it was before it was learned from, and how much there
+        has been. There are no training documents then, and no attributes of theirs.
+    """
+
+    def __init__(
+        self,
+        n_classes: int | None = None,
+        *,
+        tree: Any = None,
+        class_nodes: str = "leaves",
+        topic_mix: str = "ml",
+        growth: str = "guided",
+        schedule: Any = None,
+        variant: str = "em",
+        heldout_fraction: float = 0.1,
+        effective_length: float | None = None,
+        word_smoothing: float = 0.01,
+        class_smoothing: float = 0.0,
+        max_classes: int = 512,
+        dtype: Any = None,
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        random_state: Any = None,
+        device: str = "cpu",
+        n_threads: int | None = None,
+        executor: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_classes = n_classes
+        self.tree = tree
+        self.class_nodes = class_nodes
+        self.topic_mix = topic_mix
+        self.growth = growth
+        self.schedule = schedule
+        self.variant = variant
+        self.heldout_fraction = heldout_fraction
+        self.effective_length = effective_length
+        self.word_smoothing = word_smoothing
+        self.class_smoothing = class_smoothing
+        self.max_classes = max_classes
+        self.dtype = dtype
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.device = device
+        self.n_threads = n_threads
+        self.executor = executor
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, *, journal: growing.Journal | None = None) -> HPLSA:
+        """Grow a tree (or fit the given one) on a matrix of counts (documents × words); ``y`` is ignored.
+
+        A given tree can be fitted to a ``BlockStore``, with "ml" or "uniform" for ``topic_mix``. A ``journal`` keeps
+        checkpoints of a tree that grows long.
+        """
+        self._check_options()
+        if stored_counts.is_stored(X, self.executor):
+            stored_trees.fit_hplsa(self, X)
+            return self
+        counts = self._counts(X, reset=True)
+        dtype = options.working_dtype(self.dtype, counts, preparation.TILE_COLUMNS)
+        prepare_kernels(dtype, "paths", device=self.device)
+        with options.running(self) as engine, threadpool_limits(limits=1, user_api="blas"):
+            rng = options.generator(self.random_state)
+            seed = int(rng.integers(2**31))
+            ground = preparation.prepared(engine, counts, self.effective_length, self.heldout_fraction, dtype, seed)
+            species = HplsaSpecies(
+                engine, hplsa.Block(ground.training, ground.heldout), rng, self.topic_mix, self.variant,  # type: ignore[arg-type]
+                self.word_smoothing, self.class_smoothing, executor=self.executor,
+            )  # fmt: skip
+            if self.tree is None:
+                grown = self._grown(species, ground, rng, journal)
+            else:
+                grown = self._on_tree(species, ground, rng)
+            shard = engine.shard(shortened(counts, self.effective_length), dtype, preparation.TILE_COLUMNS)
+            self._keep(counts, grown, replace(species, block=hplsa.Block(shard)))
+        return self
+
+    def _on_tree(self, species: HplsaSpecies, ground: preparation.Ground, rng: np.random.Generator) -> growing.Growth:
+        """A start on the given tree; where held-out tokens decide about the levels, these are settled first."""
+        classes = self.tree.leaves if self.class_nodes == "leaves" else tuple(range(len(self.tree)))
+        start = placed(self.tree, classes, ground.vectors, species.words_of, rng)
+        if self.topic_mix != "heldout":
+            return preparation.given(growing.Stage(start, 0.0))
+        patient = replace(species, steps=Steps(last=self.max_iter, tol=self.tol))
+        return preparation.given(growing.begun(patient, start, last=True))
+
+    def _grown(
+        self,
+        species: HplsaSpecies,
+        ground: preparation.Ground,
+        rng: np.random.Generator,
+        journal: growing.Journal | None,
+    ) -> growing.Growth:
+        rules = growing.Rules(self.n_classes)
+        fewest = 3.0 if self.n_classes is None else 1.0
+        proposer: growing.Proposer
+        if self.growth == "annealed":
+            species = replace(species, steps=preparation.ANNEALING)
+            rules = replace(rules, negligible=0.0)
+            schedule = self._schedule() or hplsa_schedule()
+            proposer = Annealed(schedule, species.lengths, self.n_classes, self.max_classes, fewest=fewest)
+        else:
+            workers = species.engine.threads.map
+            proposer = Guided(ground.vectors, rng, self.n_classes, self.max_classes, fewest=fewest, workers=workers)
+        with growing_tree("HPLSA", show=bool(self.verbose)) as watch:
+            grown = growing.grow(species, proposer, rules, watch, journal)
+        preparation.said(grown, self.n_classes, "n_classes")
+        return grown
+
+    def _keep(self, counts: Any, grown: growing.Growth, species: HplsaSpecies) -> None:
+        """Learn from all tokens, with the tree as it is; then fold all documents in, as ``transform`` does."""
+        parts, beta = grown.stage.parts, grown.stage.inverse_temperature
+        model = species.model(parts)
+        tokens = float(species.block.training.rows.data.sum(dtype=np.float64))
+        tol = self.tol if self.variant != "sem" else -np.inf
+        rules = em.Rules(self.max_iter, tol, tokens, accelerate=model.monotone)
+        with fitting("HPLSA, all tokens", rules, show=bool(self.verbose)) as watch:
+            fit = preparation.last_run(
+                model, species.block, species.state(parts), rules, beta, watch=watch, executor=self.executor
+            )
+        self._keep_fit(parts.tree, parts.class_nodes, fit)
+        self.curve_, self.grown_ = preparation.curve_of(grown), grown.reason
+        self.stopped_ = "interrupted" if grown.reason == "interrupted" else fit.reason
+        self.class_given_doc_ = self._reader(species.engine)(counts)
+        self._lengths = token_counts(counts)
+        self.class_prior_ = hplsa.class_prior(self.class_given_doc_, self._lengths)
+        self.labels_ = self.class_given_doc_.argmax(axis=1)
+        self._forget_stream(counts.shape[0], tokens)
+
+    def _keep_fit(self, tree: Tree, class_nodes: tuple[int, ...], fit: em.Fit) -> None:
+        shared: hplsa.Params = fit.state.shared
+        self.tree_, self.class_nodes_, self.inverse_temperature_ = tree, class_nodes, fit.inverse_temperature
+        self.word_given_topic_, self.topic_given_class_ = shared.word_given_topic, shared.topic_given_class
+        self.history_, self.n_iter_, self.converged_ = np.array(fit.objectives), fit.steps, fit.converged
+
+    @property
+    def doc_given_class_(self) -> Floats:
+        """P(document | class) of the training documents, (n_classes, n_documents); rows sum to one."""
+        return hplsa.doc_given_class(self.class_given_doc_, self._lengths)
+
+    _number = "n_classes"
+    _shares = True  # a document mixes classes, its tokens have them one by one
+
+    def _reader(self, engine: Engine) -> stored_counts.Reader:
+        dtype = self.word_given_topic_.dtype
+        prepare_kernels(dtype, "paths", device=self.device)
+        return stored_counts.Reader(*self._model(engine), self.inverse_temperature_, dtype, self.effective_length)
+
+    def _model(self, engine: Engine) -> tuple[hplsa.Hplsa, hplsa.Params]:
+        shared = hplsa.Params(self.word_given_topic_, self.topic_given_class_)
+        mask = self.tree_.path_mask(self.class_nodes_)
+        return hplsa.Hplsa(engine, mask, class_smoothing=self.class_smoothing), shared
+
+    def _paths(self) -> tuple[Floats, Floats]:
+        return self.topic_given_class_, self.word_given_topic_
+
+    def _schedule(self) -> tuple[float, ...]:
+        """The given inverse temperatures, checked; nothing where none were given."""
+        if self.schedule is None:
+            return ()
+        hint = "(0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)"
+        if not isinstance(self.schedule, Sequence | np.ndarray) or not len(self.schedule):
+            raise UsageError(f"schedule must be a sequence of inverse temperatures, got {self.schedule!r}", hint=hint)
+        if self.growth != "annealed" or self.tree is not None:
+            raise UsageError("schedule is for annealed growth only", hint="growth='annealed', and no tree")
+        return tuple(options.check_number("schedule", beta, 0.01, 1.0, hint=hint) for beta in self.schedule)
+
+    def _check_options(self) -> None:
+        preparation.check_common(self)
+        preparation.check_number_of_leaves(self, "n_classes", "max_classes")
+        options.check_one_of("class_nodes", self.class_nodes, ("leaves", "all"))
+        options.check_one_of("topic_mix", self.topic_mix, ("ml", "uniform", "heldout"))
+        options.check_one_of("variant", self.variant, ("em", "cem", "sem"))
+        options.check_number("word_smoothing", self.word_smoothing, 0.0, hint="0.01")
+        options.check_number("class_smoothing", self.class_smoothing, 0.0, hint="0")
+        if self.effective_length is not None:
+            options.check_number("effective_length", self.effective_length, 1.0, hint="35, or None")
+        if self.class_nodes == "all" and self.tree is None:
+            raise UsageError("class_nodes='all' needs a given tree", hint="tree=Tree.from_paths([...])")
+        self._schedule()
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.class_prior_)

@@ -1,0 +1,209 @@
+"""What the estimators of trees share: preparing documents for growth, growing, and remembering the curve."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from topiarist.counts.lsi import truncated_svd
+from topiarist.counts.split import split_tokens
+from topiarist.counts.weighting import effective_length_weights, scale_rows, tfidf, unit_rows
+from topiarist.errors import InputError
+from topiarist.estimators.common import options
+from topiarist.hierarchy.growth.loop import Growth, Record, Stage
+from topiarist.hierarchy.growth.species import Steps
+from topiarist.hierarchy.tree import Tree
+from topiarist.kernels.shard import Shard, Side
+from topiarist.models import cam, em
+from topiarist.models.engine.host import Engine, Floats
+
+DIMENSIONS = 50  # of the space in which guided growth looks for splits
+ANNEALING = Steps(growing=40, growing_tol=-math.inf)  # fresh doubles gain next to nothing before they part
+TILE_COLUMNS = 64  # clusters that the sweeps by words are laid out for
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Held-out perplexity against the number of leaves, and the place of the tree that was taken.
+
+    Trees were compared by ``criterion``: the perplexity, and a nat for each parameter that was fitted on the same
+    tokens.
+    """
+
+    n_leaves: Any
+    perplexity: Any
+    criterion: Any
+    place: int
+
+    @property
+    def chosen(self) -> int:
+        """Leaves of the tree that was taken."""
+        return int(self.n_leaves[self.place])
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON data."""
+        known = {name: np.asarray(getattr(self, name)).tolist() for name in ("n_leaves", "perplexity", "criterion")}
+        return {**known, "place": self.place, "chosen": self.chosen}
+
+    @classmethod
+    def from_dict(cls, body: Mapping[str, Any]) -> Curve:
+        """What ``to_dict`` has written."""
+        leaves, perplexity, criterion = (np.array(body[name]) for name in ("n_leaves", "perplexity", "criterion"))
+        return cls(leaves, perplexity, criterion, int(body["place"]))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw it with matplotlib, and return the axes."""
+        from topiarist.hierarchy.picture import curve
+
+        return curve(ax, self.n_leaves, self.criterion, self.place, plain=self.perplexity)
+
+
+def curve_of(grown: Growth) -> Curve | None:
+    """The curve of a growth; None where nothing grew."""
+    record = grown.record
+    if not record.n_leaves:
+        return None
+    return Curve(np.array(record.n_leaves), np.array(record.perplexity), np.array(record.criterion), grown.place)
+
+
+def given(stage: Stage) -> Growth:
+    """A growth that did not grow."""
+    return Growth(stage, Record(), 0, "interrupted" if stage.stopped == "interrupted" else "given")
+
+
+def last_run(
+    model: Any, block: Any, start: em.State, rules: em.Rules, inverse_temperature: float, *, watch: Any, executor: Any
+) -> em.Fit:
+    """EM over all tokens, from the host and back to it; Ctrl-C in its first step keeps the start."""
+    engine: Engine = model.engine
+    try:
+        fit = em.run(
+            model, [block], engine.to_device(start), rules,
+            inverse_temperature=inverse_temperature, watch=watch, executor=executor or engine.executor,
+        )  # fmt: skip
+    except KeyboardInterrupt:
+        return em.Fit(start, (), (), 0, "interrupted", inverse_temperature)
+    return replace(fit, state=engine.to_host(fit.state))
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Documents as growth needs them: tokens to learn from, held-out tokens, and a point in space for each."""
+
+    training: Shard
+    heldout: Shard
+    unseen: Any  # the held-out tokens, each counting one
+    counts: Any  # what ``training`` indexes
+    collection: Floats  # P(w)
+    vectors: Floats
+
+
+def parted(counts: Any, fraction: float, seed: int) -> tuple[Any, Any]:
+    """Tokens to learn from, and held-out ones; a document without any to learn from keeps all of its own."""
+    training, heldout = split_tokens(counts, (1 - fraction, fraction), seed=seed)
+    bare = (np.diff(training.indptr) == 0) & (np.diff(counts.indptr) > 0)
+    if bare.any():
+        training = csr_array(training + scale_rows(counts, bare.astype(np.float64)))
+        heldout = scale_rows(heldout, (~bare).astype(np.float64))
+        for part in (training, heldout):
+            part.eliminate_zeros()
+    return training, heldout
+
+
+def prepared(
+    engine: Engine, counts: Any, effective_length: float | None, fraction: float, dtype: Any, seed: int
+) -> Ground:
+    """Hold out a share of each document's tokens, weigh the rest, and find the documents' places in latent space."""
+    training, heldout = parted(counts, fraction, seed)
+    weights = effective_length_weights(counts, effective_length)
+    learned = scale_rows(training, weights)
+    totals = np.asarray(learned.sum(axis=0), np.float64).ravel()
+    everywhere = np.asarray(counts.sum(axis=0), np.float64).ravel()
+    # a word whose every token is held out is still possible, as if it had been seen once in a thousand times
+    totals += 1e-3 * (everywhere > 0)
+    return Ground(
+        engine.shard(learned, dtype, TILE_COLUMNS),
+        engine.shard(scale_rows(heldout, weights), dtype, TILE_COLUMNS),
+        heldout,
+        learned,
+        totals / totals.sum(),
+        document_vectors(training, seed),
+    )
+
+
+def document_vectors(counts: Any, seed: int) -> Floats:
+    """Unit vectors of latent semantic indexing, with damped counts; zero for a document without words."""
+    space = truncated_svd(unit_rows(tfidf(counts, sublinear=True)), DIMENSIONS, seed=seed).doc_vectors
+    lengths = np.linalg.norm(space, axis=1, keepdims=True)
+    unit: Floats = (space / np.where(lengths > 1e-12, lengths, 1.0)).astype(np.float32)
+    return unit
+
+
+def unseen_likelihood(engine: Engine, ground: Ground, stage: Stage) -> float:
+    """Log-likelihood per held-out token of a CAM, every token counting one: comparable between effective lengths."""
+    parts = stage.parts
+    shared = cam.Params(parts.word_given_node, parts.node_given_class, parts.sizes() / parts.sizes().sum())
+    rows = Side.of(ground.unseen, parts.word_given_node.dtype)
+    total = cam.Cam(engine, parts.path_mask).log_likelihood(shared, rows, parts.class_given_doc)
+    return total / max(float(ground.unseen.data.sum(dtype=np.float64)), 1.0)
+
+
+def check_size(tree: Any, n_leaves: int | None, name: str, counts: Any) -> None:
+    """Enough documents with words for the leaves that are given or asked for."""
+    if tree is not None:
+        check_tree(tree, n_leaves, name)
+    wanted = len(tree.leaves) if tree is not None else n_leaves or 1
+    filled = int(np.count_nonzero(np.diff(counts.indptr)))
+    if not filled:
+        raise InputError(
+            f"no document has any words (n_samples={counts.shape[0]})", hint="documents with words that are counted"
+        )
+    if filled < wanted:
+        what = f"{name}={wanted} needs" if tree is None else f"the given tree has {wanted} leaves, which need"
+        raise InputError(
+            f"{what} at least as many documents with words; {filled} came (n_samples={counts.shape[0]})",
+            hint=f"at most {max(1, filled // 5)} leaves, or more documents",
+        )
+
+
+def check_number_of_leaves(estimator: Any, name: str, largest: str) -> None:
+    """A whole number, or None to have it chosen."""
+    if getattr(estimator, name) is not None:
+        options.check_integer(name, getattr(estimator, name), 1, hint="None to have it chosen")
+    options.check_integer(largest, getattr(estimator, largest), 1)
+
+
+def check_tree(tree: Any, n_leaves: int | None, name: str) -> None:
+    """A ``Tree``, which does not contradict the number of leaves asked for."""
+    if not isinstance(tree, Tree):
+        raise InputError(f"tree must be a topiarist.Tree or None, got {tree!r}", hint="Tree.from_paths([...])")
+    if n_leaves is not None and n_leaves != len(tree.leaves):
+        raise InputError(
+            f"{name}={n_leaves} contradicts the given tree, which has {len(tree.leaves)} leaves",
+            hint=f"leave {name} out",
+        )
+
+
+def said(growth: Growth, wanted: int | None, name: str) -> None:
+    """A warning where fewer leaves came than were asked for."""
+    found = growth.stage.parts.n_classes
+    if wanted is not None and found < wanted and growth.reason != "interrupted":
+        warnings.warn(
+            f"{name}={wanted}, but only {found} leaves keep documents of their own: the tree has {found} leaves.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def check_common(estimator: Any) -> None:
+    """The options that all estimators of trees have."""
+    options.check_one_of("growth", estimator.growth, ("guided", "annealed"))
+    options.check_number("heldout_fraction", estimator.heldout_fraction, 0.001, 0.9, hint="0.1")
+    options.check_integer("max_iter", estimator.max_iter, 1)
+    options.check_number("tol", estimator.tol, 0.0)

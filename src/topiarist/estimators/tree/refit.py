@@ -1,0 +1,104 @@
+"""Fitting a tree again that people have shaped: documents they pinned have their classes, the others only had them.
+
+The shares that documents had before tell where to begin: topics and levels come from them as from labels, by deleted
+interpolation (K5). Then EM goes on as with labelled and unlabelled documents (K4), on a tree that does not change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+from threadpoolctl import threadpool_limits
+
+from topiarist.counts.validation import Csr, token_counts
+from topiarist.counts.weighting import shortened
+from topiarist.estimators.category import class_learning
+from topiarist.estimators.category.categorisers import HPLC
+from topiarist.estimators.category.given_labels import Labels
+from topiarist.estimators.common import options
+from topiarist.estimators.common.progress import Watching, fitting, prepare_kernels, watched
+from topiarist.kernels.shard import Shard, Side
+from topiarist.models import categorisers, em
+from topiarist.models.engine.host import Engine, Floats
+
+LEAST_SHARE = 1e-3  # of a document in a class that has a part in the start
+N_FOLDS = 3
+EMPTIEST = 1e-6  # tokens of a class that has lost all documents: it may come back
+
+
+def refit(
+    model: HPLC, counts: Csr, nodes: tuple[int, ...], start: Csr, pins: Any, watching: Watching | None = None
+) -> HPLC:
+    """Fit a categoriser to its ``tree`` from where the documents were.
+
+    ``nodes`` are those of the classes, ``start`` has the share of each document in each class, ``pins`` the number of
+    the class that a document belongs to, −1 for one that may move. Classes are called by the numbers of their nodes.
+    """
+    entries = shortened(model._counts(counts, reset=True), model.effective_length)
+    dtype = options.working_dtype(model.dtype, counts, len(nodes))
+    prepare_kernels(dtype, "paths", "classes")
+    labels = Labels(np.array(nodes), np.arange(counts.shape[0]), np.asarray(pins))
+    plan = class_learning.Plan(
+        model.tree, nodes, False, model._shares, "heldout", float(model.smoothing), model.effective_length,
+        1.0, 1.0, em.Rules(model.max_iter, model.tol), dtype, seed=0,
+    )  # fmt: skip
+    entries = csr_array((entries.data.astype(dtype), entries.indices, entries.indptr), shape=entries.shape)
+    with options.running(model) as engine, threadpool_limits(limits=1, user_api="blas"):
+        begun = _begun(engine, entries, _held(start, labels.of_row), plan)
+        rules = replace(plan.rules, weight=max(1.0, float(entries.sum(dtype=np.float64))), accelerate=False)
+        with fitting("Fitting the shaped tree", rules, show=bool(model.verbose)) as shown:
+            learned = _learned(
+                engine, entries, labels.of_row, replace(plan, rules=rules), begun, watched(watching, rules, shown)
+            )
+    model.sharpness_, model.floor_ = 1.0, 0.0
+    model._keep(labels, plan, learned)
+    return model
+
+
+def paths_from_shares(engine: Engine, counts: Csr, shares: Csr, plan: class_learning.Plan) -> categorisers.Params:
+    """The words of nodes and the nodes of paths of documents whose shares in classes are known (K5)."""
+    return _begun(engine, shortened(counts, plan.effective_length), shares, plan)
+
+
+def _held(start: Csr, pins: Any) -> Csr:
+    """The start without what is negligible, and with pinned documents where they belong."""
+    free = csr_array(start)
+    lengths = np.diff(free.indptr)
+    kept = (free.data >= LEAST_SHARE) & np.repeat(pins < 0, lengths)
+    rows = np.concatenate([np.repeat(np.arange(len(pins)), lengths)[kept], np.flatnonzero(pins >= 0)])
+    columns = np.concatenate([free.indices[kept], pins[pins >= 0]])
+    data = np.concatenate([free.data[kept], np.ones(int((pins >= 0).sum()))])
+    return csr_array((data, (rows, columns)), shape=start.shape)
+
+
+def _begun(engine: Engine, entries: Csr, shares: Csr, plan: class_learning.Plan) -> categorisers.Params:
+    """Parameters to begin with: words, levels and P(class) of documents by their shares."""
+    folds = np.random.default_rng(plan.seed).permutation(entries.shape[0]) % N_FOLDS
+    tables = class_learning.tables_of(entries, shares, folds)
+    whole = csr_array(sum(tables[1:], tables[0]))
+    mix, words = class_learning.interpolated(engine, whole, tables, plan)
+    size: Floats = np.asarray(shares.sum(axis=0), np.float64).ravel() + EMPTIEST
+    return categorisers.Params(words, mix, size / size.sum())
+
+
+def _learned(
+    engine: Engine, entries: Csr, pins: Any, plan: class_learning.Plan, start: categorisers.Params, watch: Any
+) -> class_learning.Learned:
+    """EM with pinned and free documents, from the start."""
+    pinned = np.flatnonzero(pins >= 0)
+    n_classes, free = len(plan.class_nodes), entries[np.flatnonzero(pins < 0)]
+    ones = csr_array((np.ones(len(pinned)), (np.arange(len(pinned)), pins[pinned])), shape=(len(pinned), n_classes))
+    table = class_learning.tables_of(entries[pinned], ones, None)[0]
+    documents = np.bincount(pins[pinned], minlength=n_classes).astype(np.float64)
+    model = categorisers.Hplc(engine, plan.path_mask, "fixed", plan.smoothing, 1.0, start.topic_given_class)
+    shard = Shard.of(csr_array(free), plan.dtype, class_learning.TILE_COLUMNS) if free.shape[0] else None
+    block = categorisers.Block(Side.of(table, plan.dtype), documents, shard)
+    fit = em.run(model, [block], em.State(start, (None,)), plan.rules, watch=watch)
+    tokens = np.asarray(table.sum(axis=0), np.float64).ravel()
+    if shard is not None:
+        tokens = tokens + token_counts(free) @ fit.state.local[0]
+    seen = np.ones(entries.shape[1], bool)
+    return class_learning.everywhere(model, fit, seen, tokens, csr_array(entries.T))

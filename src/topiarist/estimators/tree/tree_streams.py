@@ -1,0 +1,269 @@
+"""Trees from batches: what HPLSA and CAM add to a stream that every estimator learns from in the same way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from topiarist.counts.validation import Csr
+from topiarist.counts.weighting import effective_length_weights, scale_rows, shortened
+from topiarist.errors import UsageError
+from topiarist.estimators.common import options
+from topiarist.estimators.common.streams import PREDICTING, LearnsFromStreams
+from topiarist.estimators.tree import preparation
+from topiarist.hierarchy.branches import BranchProposal, Crown, Wanted, propose_branches
+from topiarist.hierarchy.grafts import Graft
+from topiarist.kernels.shard import Shard
+from topiarist.models import cam, hplsa, misfits, online
+from topiarist.models.engine.host import Engine, Floats, weighted_total
+from topiarist.scale.blocks import BlockFile
+
+
+class StreamsTree(LearnsFromStreams):
+    """What HPLSA and CAM share: words at nodes, nodes on paths."""
+
+    _learned = "tree_"
+
+    def partial_fit(self: Any, X: Any, y: Any = None) -> Any:
+        """Learn from one more batch of a stream: counts, or a block of a ``BlockStore``.
+
+        After ``fit`` the stream goes on from there, untempered; on a given ``tree`` the first batch is fitted as a
+        small collection. What ``fit`` says of its documents is forgotten: ask ``transform``. ``history_`` holds the
+        log-likelihood per token of each batch before it was learned from (NaN where it had none), ``stream_`` what else
+        is known of it. See docs/how-to/follow-a-stream.md.
+        """
+        if self.tree is None and not hasattr(self, "tree_"):
+            raise UsageError(
+                f"{type(self).__name__}.partial_fit learns on a tree, and there is none yet: a batch cannot tell how "
+                "many leaves a stream has",
+                hint="fit(sample) grows one on a sample of some thousand documents, then go on; or tree=Tree(...)",
+            )
+        return self._partial_fit(X)
+
+    def propose_branches(self: Any, n_words: int = 8, wanted: Wanted | None = None) -> tuple[BranchProposal, ...]:
+        """New leaves for documents of the stream that fit badly, those that gain most first; none if nothing pays.
+
+        ``n_words`` columns describe each of them; ``wanted`` says what a leaf must have. ``adopt`` takes one over.
+        """
+        check_is_fitted(self)
+        if self._misfits.counts is None:
+            return ()
+        recent = self.stream_[self._collecting_since :][-round(misfits.LIFETIME) :]
+        share = sum(one.misfits * one.documents for one in recent) / max(sum(one.documents for one in recent), 1)
+        with options.running(self) as engine, threadpool_limits(limits=1, user_api="blas"):
+            return propose_branches(
+                self._crown(), self._misfits.counts, lambda *given: self._scores(engine, *given),
+                share=share, n_words=n_words, wanted=wanted, seed=self._stream_seed,
+            )  # fmt: skip
+
+    def adopt(self: Any, proposal: BranchProposal, name: str | None = None) -> Any:
+        """Give the tree a leaf that was proposed; the stream goes on with it, and begins to look for misfits anew.
+
+        The leaf is the last node. Classes are in the order of the leaves, so that numbers of classes may change.
+        """
+        check_is_fitted(self)
+        self._enter_stream()
+        graft = Graft.of(self._crown(), proposal, name, proposal.share * self.n_tokens_seen_)
+        self._take_crown(graft.grown)
+        self._stream = replace(self._stream, stats=self._grafted(graft, self._stream.stats))
+        self._forget_misfits()
+        self._forget_documents()
+        return self
+
+    def _scores(self: Any, engine: Engine, crown: Crown, observed: Csr, hidden: Csr) -> misfits.Scores:
+        """The likelihood of hidden tokens under a crown, in which observed ones place their documents."""
+        model, shared = self._model_of(engine, crown)
+        return misfits.hidden_scores(model, shared, observed, hidden, self._length())
+
+    def _begin_stream(self: Any, X: Any) -> None:
+        self.fit(X.counts() if isinstance(X, BlockFile) else X)
+        self.n_batches_, self.history_ = 1, np.empty(0)
+        self._forget_documents()
+
+    def _keep_batch(self: Any, engine: Engine, counts: Csr) -> None:
+        self._forget_documents()
+
+    def _forget_documents(self: Any) -> None:
+        for name in self._of_documents:
+            vars(self).pop(name, None)
+
+    _of_documents: tuple[str, ...] = ("labels_",)
+
+    def _parted_block(self: Any, engine: Engine, counts: Csr, dtype: Any) -> tuple[Shard, Shard]:
+        """Tokens to learn words from, and held-out ones for the levels; a longer document weighs as a short one."""
+        seed = (self._stream_seed + self.n_batches_) % 2**31
+        weights = effective_length_weights(counts, self._length())
+        parts = (scale_rows(part, weights) for part in preparation.parted(counts, self.heldout_fraction, seed))
+        training, heldout = (engine.shard(part, dtype, preparation.TILE_COLUMNS) for part in parts)
+        return training, heldout
+
+    def _whole_block(self: Any, engine: Engine, counts: Csr, shard: Any, dtype: Any) -> Shard:
+        """All tokens; a block on disk as it lies there, if documents weigh what they have."""
+        if self._length() is not None or shard is None:
+            return engine.shard(shortened(counts, self._length()), dtype, preparation.TILE_COLUMNS)
+        opened: Shard = replace(shard, dtype=dtype.name).load()
+        return opened
+
+    def _wider(self: Any, words: Floats, counts: Floats, n_words: int) -> tuple[Floats, Floats]:
+        """P(w|a) and the counts of the stream, with more words; these have not been counted yet."""
+        tokens = counts.sum(axis=1, dtype=np.float64) * self.n_tokens_seen_
+        more = ((0, 0), (0, n_words - words.shape[1]))
+        return online.wider(words, tokens, n_words), np.pad(counts, more)
+
+
+class StreamsHPLSA(StreamsTree):
+    """HPLSA in a stream."""
+
+    _of_documents = ("class_given_doc_", "labels_", "_lengths")
+
+    def _prior(self: Any) -> Floats:
+        prior: Floats = self.class_prior_
+        return prior
+
+    def _length(self: Any) -> float | None:
+        length: float | None = self.effective_length
+        return length
+
+    def _stream_model(self: Any, engine: Engine, stream: online.Stream) -> hplsa.Hplsa:
+        return hplsa.Hplsa(
+            engine, self.tree_.path_mask(self.class_nodes_), online.smoothing(self.word_smoothing),
+            self.class_smoothing, self.topic_mix, self.variant, stream.batches,
+        )  # fmt: skip
+
+    def _scorer(self, model: hplsa.Hplsa) -> hplsa.Hplsa:
+        return replace(model, class_smoothing=max(PREDICTING, model.class_smoothing))
+
+    def _stream_shared(self: Any) -> hplsa.Params:
+        return hplsa.Params(self.word_given_topic_, self.topic_given_class_)
+
+    def _untemper(self: Any) -> None:
+        self.inverse_temperature_ = 1.0
+
+    def _stream_start(self: Any) -> hplsa.Stats:
+        mix = self.class_prior_[:, None] * self.topic_given_class_
+        words = online.expected_counts(
+            self.word_given_topic_, mix.sum(axis=0), float(self.word_smoothing), self.n_tokens_seen_
+        )
+        return hplsa.Stats(words, mix * (self.heldout_fraction if self.topic_mix == "heldout" else 1.0), 0.0)
+
+    def _word_totals(self: Any, stats: hplsa.Stats) -> Floats:
+        totals: Floats = stats.topic_word_count.sum(axis=0, dtype=np.float64)
+        return totals
+
+    def _stream_block(self: Any, engine: Engine, counts: Csr, shard: Any) -> hplsa.Block | Shard:
+        dtype = self.word_given_topic_.dtype
+        if self.topic_mix == "heldout":
+            return hplsa.Block(*self._parted_block(engine, counts, dtype))
+        block: Shard = self._whole_block(engine, counts, shard, dtype)
+        return block
+
+    def _keep_shared(self: Any, shared: hplsa.Params, stream: online.Stream) -> None:
+        self.word_given_topic_, self.topic_given_class_ = shared.word_given_topic, shared.topic_given_class
+        prior = stream.stats.class_topic_count.sum(axis=1, dtype=np.float64)
+        self.class_prior_ = prior / max(prior.sum(), 1e-300)
+
+    def _crown(self: Any) -> Crown:
+        return Crown(
+            self.tree_, tuple(self.class_nodes_), self.word_given_topic_, self.topic_given_class_, self.class_prior_
+        )
+
+    def _take_crown(self: Any, crown: Crown) -> None:
+        self.tree_, self.class_nodes_, self.class_prior_ = crown.tree, crown.class_nodes, crown.class_prior
+        self.word_given_topic_, self.topic_given_class_ = crown.word_given_node, crown.node_given_class
+
+    def _model_of(self: Any, engine: Engine, crown: Crown) -> tuple[hplsa.Hplsa, hplsa.Params]:
+        mask = crown.tree.path_mask(crown.class_nodes)
+        model = self._scorer(hplsa.Hplsa(engine, mask, class_smoothing=self.class_smoothing))
+        return model, hplsa.Params(crown.word_given_node, crown.node_given_class)
+
+    def _widen(self: Any, n_words: int) -> None:
+        stats = self._stream.stats
+        self.word_given_topic_, counts = self._wider(self.word_given_topic_, stats.topic_word_count, n_words)
+        self._stream = replace(self._stream, stats=replace(stats, topic_word_count=counts))
+
+    def _grafted(self, graft: Graft, stats: hplsa.Stats) -> hplsa.Stats:
+        return hplsa.Stats(graft.words(stats.topic_word_count), graft.classes(stats.class_topic_count), 0.0)
+
+
+class StreamsCAM(StreamsTree):
+    """CAM in a stream."""
+
+    _of_documents = ("cluster_given_doc_", "labels_")
+
+    def _prior(self: Any) -> Floats:
+        prior: Floats = self.cluster_prior_
+        return prior
+
+    def _length(self: Any) -> float | None:
+        length: float | None = self.effective_length_
+        return length
+
+    def _stream_model(self: Any, engine: Engine, stream: online.Stream) -> cam.Cam:
+        """With the words of the stream so far in the place of the collection's; all of its tokens are at some node."""
+        collection = self._word_totals(stream.stats) + 1e-3 / max(stream.tokens, 1.0)
+        mask, levels = self.tree_.path_mask(), "heldout" if self.levels else "fixed"
+        return cam.Cam(
+            engine, mask, levels, collection / collection.sum(), self._prior_tokens(stream.tokens),  # type: ignore[arg-type]
+            self.node_given_cluster_,
+        )  # fmt: skip
+
+    def _prior_tokens(self: Any, tokens: float) -> Floats:
+        prior = np.full(len(self.tree_), float(self.word_smoothing))
+        prior[self.tree_.root] += float(self.root_smoothing) * tokens
+        return prior
+
+    def _stream_shared(self: Any) -> cam.Params:
+        return cam.Params(self.word_given_node_, self.node_given_cluster_, self.cluster_prior_)
+
+    def _untemper(self: Any) -> None:
+        self.temperature_ = 1.0
+
+    def _stream_start(self: Any) -> cam.Stats:
+        mix = self.cluster_prior_[:, None] * self.node_given_cluster_
+        weights, words = mix.sum(axis=0), self.word_given_node_
+        collection = weighted_total(weights, words)
+        pseudo = self._prior_tokens(self.n_tokens_seen_)[:, None] * (collection / collection.sum())
+        counts = online.expected_counts(words, weights, pseudo, self.n_tokens_seen_)
+        documents = self.cluster_prior_ * self._documents_per_token
+        return cam.Stats(counts, mix * (self.heldout_fraction if self.levels else 1.0), documents, 0.0)
+
+    def _word_totals(self: Any, stats: cam.Stats) -> Floats:
+        totals: Floats = stats.node_word_count.sum(axis=0, dtype=np.float64)
+        return totals
+
+    def _stream_block(self: Any, engine: Engine, counts: Csr, shard: Any) -> cam.Block:
+        dtype = self.word_given_node_.dtype
+        if self.levels:
+            return cam.Block(*self._parted_block(engine, counts, dtype))
+        return cam.Block(self._whole_block(engine, counts, shard, dtype))
+
+    def _keep_shared(self: Any, shared: cam.Params, stream: online.Stream) -> None:
+        self.word_given_node_, self.node_given_cluster_ = shared.word_given_node, shared.node_given_cluster
+        self.cluster_prior_ = shared.cluster_prior
+        self._documents_per_token = float(stream.stats.cluster_count.sum())
+
+    def _crown(self: Any) -> Crown:
+        return Crown(
+            self.tree_, self.tree_.leaves, self.word_given_node_, self.node_given_cluster_, self.cluster_prior_
+        )
+
+    def _take_crown(self: Any, crown: Crown) -> None:
+        self.tree_, self.cluster_prior_ = crown.tree, crown.class_prior
+        self.word_given_node_, self.node_given_cluster_ = crown.word_given_node, crown.node_given_class
+
+    def _model_of(self: Any, engine: Engine, crown: Crown) -> tuple[cam.Cam, cam.Params]:
+        shared = cam.Params(crown.word_given_node, crown.node_given_class, crown.class_prior)
+        return cam.Cam(engine, crown.tree.path_mask()), shared
+
+    def _widen(self: Any, n_words: int) -> None:
+        stats = self._stream.stats
+        self.word_given_node_, counts = self._wider(self.word_given_node_, stats.node_word_count, n_words)
+        self._stream = replace(self._stream, stats=replace(stats, node_word_count=counts))
+
+    def _grafted(self, graft: Graft, stats: cam.Stats) -> cam.Stats:
+        words, mix = graft.words(stats.node_word_count), graft.classes(stats.cluster_node_count)
+        return cam.Stats(words, mix, graft.classes(stats.cluster_count), 0.0)

@@ -1,0 +1,131 @@
+"""Splits by annealing, as in the papers: every class is doubled, and the temperature decides which doubles part.
+
+While it is warm, EM makes doubles alike again, and they are joined. Below a critical temperature they part, and stay.
+When nothing parts any more, the next temperature comes. To leave the saddle between two doubles EM needs some thirty
+steps on which it gains next to nothing: the species must not stop earlier (``Steps``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from topiarist.hierarchy.growth.loop import Proposal, Stage, Trial
+from topiarist.hierarchy.growth.parts import Parts, Split
+
+Array = np.ndarray[Any, Any]
+HPLSA_GRID = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0)
+JUST_ABOVE = 1.01
+
+
+def hplsa_schedule(start: float = 0.3) -> tuple[float, ...]:
+    """Inverse temperatures from ``start`` in tenths to 0.8, then in twentieths to 1.
+
+    Nothing parts below the critical one (``critical_inverse_temperature``): that is a quicker start.
+    """
+    if not 0 < start <= 1:
+        raise ValueError(f"an inverse temperature to start from lies above 0 and not above 1, not at {start}")
+    return (start, *(beta for beta in HPLSA_GRID if beta > start * (1 + 1e-9)))
+
+
+def cam_schedule(critical: float, factor: float = 0.9, coldest: float = 1.0) -> tuple[float, ...]:
+    """Inverse temperatures: from just above the critical temperature, falling by a factor, to the coldest."""
+    if not (0 < factor < 1 and coldest > 0):
+        raise ValueError(f"temperatures fall by a factor below 1 to one above 0, not by {factor} to {coldest}")
+    temperatures, now = [], critical * JUST_ABOVE
+    while now > coldest:
+        temperatures.append(now)
+        now *= factor
+    return tuple(1.0 / temperature for temperature in (*temperatures, coldest))
+
+
+@dataclass
+class Annealed:
+    """Proposes to double every class at each inverse temperature of a schedule.
+
+    ``reason`` is "reached" (``n_classes``, or ``max_classes``, and the schedule is over), "heldout" (unseen tokens
+    became less likely at two temperatures in turn; never where ``n_classes`` is given), or "exhausted" (the schedule is
+    over before).
+    """
+
+    schedule: Sequence[float]
+    doc_weights: Array  # what P(i|α) is in proportion to, beside P(α|i): lengths for HPLSA, ones for CAM
+    n_classes: int | None = None
+    max_classes: int = 512
+    least_divergence: float = 0.1  # total variation between the documents of two doubles that have parted
+    fewest: float = 3.0  # expected documents of a half
+    rise: float = 0.001  # of the held-out perplexity from one temperature to the next, that counts
+    reason: str = ""
+    _place: int = 0  # in the schedule
+    _settled: bool = False  # nothing parts any more at this temperature
+    _curve: list[float] = field(default_factory=list)  # the criterion at the end of each temperature
+    _before: float = np.inf  # the criterion before the last proposal
+
+    def propose(self, stage: Stage) -> Proposal | None:
+        """See ``growth.Proposer``."""
+        if self.n_classes is None and stage.criterion > self._before * (1 + self.rise):
+            self._settled = True  # unseen tokens are less likely than before: no more doubling at this temperature
+        self._before = stage.criterion
+        if self._settled:
+            self._curve.append(stage.criterion)
+            self._place, self._settled = self._place + 1, False
+        if self.n_classes is None and self._rose_twice():
+            self.reason = "heldout"
+            return None
+        if self._place >= len(self.schedule):
+            self.reason = "reached" if stage.parts.n_classes >= self._limit else "exhausted"
+            return None
+        return Proposal(self._doubles(stage.parts), self.schedule[self._place])
+
+    def refused(self, trial: Trial) -> tuple[int, ...]:
+        """Doubles that are still alike, or of which one is nearly empty; where there are too many, those worth least.
+
+        Worth is the share of the collection times the divergence.
+        """
+        worth = self._worth(trial)
+        order = sorted(np.flatnonzero(worth > 0).tolist(), key=lambda number: (-worth[number], number))
+        before = trial.before.parts.n_classes
+        kept = set(order[: self._limit - before])
+        self._settled = not kept or before + len(kept) >= self._limit
+        return tuple(number for number in range(len(trial.pairs)) if number not in kept)
+
+    def memory(self) -> dict[str, Any]:
+        """See ``growth.Proposer``."""
+        return {"place": self._place, "settled": self._settled, "curve": self._curve, "before": self._before}
+
+    def remember(self, memory: Mapping[str, Any]) -> None:
+        """See ``growth.Proposer``."""
+        self._place, self._settled = int(memory["place"]), bool(memory["settled"])
+        self._curve, self._before = list(map(float, memory["curve"])), float(memory["before"])
+
+    @property
+    def _limit(self) -> int:
+        return self.n_classes or self.max_classes
+
+    def _doubles(self, parts: Parts) -> tuple[Split, ...]:
+        if parts.n_classes >= self._limit:
+            return ()
+        return tuple(Split(index) for index, size in enumerate(parts.sizes()) if size >= 2 * self.fewest)
+
+    def _worth(self, trial: Trial) -> Array:
+        """Of each pair that has parted; zero for those that have not."""
+        if not trial.pairs:
+            return np.zeros(0)
+        first, second = map(list, zip(*trial.pairs, strict=True))
+        rows, sizes = trial.after.parts.class_given_doc, trial.after.parts.sizes()
+        count = np.maximum(self.doc_weights @ rows, 1e-300)
+        divergence = np.array([
+            self.doc_weights @ np.abs(rows[:, one] / count[one] - rows[:, other] / count[other]) / 2
+            for one, other in trial.pairs
+        ])  # fmt: skip
+        parted = (divergence > self.least_divergence) & (np.minimum(sizes[first], sizes[second]) >= self.fewest)
+        worth: Array = np.where(parted, (count[first] + count[second]) * divergence, 0.0)
+        return worth
+
+    def _rose_twice(self) -> bool:
+        recent = self._curve[-3:]
+        return len(recent) == 3 and all(later > earlier * (1 + self.rise) for earlier, later in pairwise(recent))

@@ -1,0 +1,145 @@
+"""The models as things that grow: start parameters for halves, EM over a tree, held-out likelihood."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from topiarist.hierarchy.growth.loop import Stage
+from topiarist.hierarchy.growth.parts import Parts, Split, divide, halved_shares, seedling
+from topiarist.kernels.shard import Side
+from topiarist.models import cam, em
+from topiarist.models.engine.host import Engine
+
+Array = np.ndarray[Any, Any]
+PERTURBATION = 0.1
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How long EM runs while the tree grows, and at its end."""
+
+    growing: int = 8
+    last: int = 20
+    growing_tol: float = 5e-4  # nats a token: the next split will move everything again
+    tol: float = 1e-5
+
+
+@dataclass(frozen=True)
+class CamSpecies:
+    """The cluster-abstraction model with its documents.
+
+    ``prior_tokens`` pseudo-tokens of the collection's words are added to each node, and at the root ``root_prior``
+    times as many as the collection has.
+    """
+
+    engine: Engine
+    block: cam.Block  # training and held-out tokens, weighted
+    collection: Array  # P(w)
+    rng: np.random.Generator
+    prior_tokens: float = 3.0
+    root_prior: float = 0.1
+    levels: bool = True  # False: every word comes from the leaf, which is flat distributional clustering
+    steps: Steps = Steps()
+    executor: Any = None
+    watch: Callable[[em.Loop], None] | None = None
+
+    def seedling(self) -> Parts:
+        """All documents in one cluster, which speaks as the collection does."""
+        rows = self.block.training.rows
+        return seedling(self.collection.astype(rows.data.dtype), rows.n_rows)
+
+    def divided(self, parts: Parts, splits: tuple[Split, ...]) -> Parts:
+        """Each half speaks as its documents do; where chance decides, as its parent but for a perturbation."""
+        words = np.concatenate([parts.word_given_node[:0], *(self._half_words(parts, split) for split in splits)])
+        shares = [halved_shares(parts, split) for split in splits]
+        divided = divide(parts, splits, words, np.concatenate([parts.class_given_doc[:, :0], *shares], axis=1))
+        return divided if self.levels else flattened(divided)
+
+    def _half_words(self, parts: Parts, split: Split) -> Array:
+        if split.halves is not None:
+            return np.stack([self.words_of(half) for half in split.halves])
+        own = parts.word_given_node[parts.class_nodes[split.index]]
+        words = own * np.exp(PERTURBATION * self.rng.standard_normal((2, len(own)), dtype=np.float32))
+        scaled: Array = words / words.sum(axis=1, keepdims=True)
+        return scaled
+
+    def words_of(self, documents: Array) -> Array:
+        """P(w) in some documents, with the prior."""
+        rows = self.block.training.rows
+        words = sum_of_rows(rows, documents, len(self.collection)) + max(self.prior_tokens, 1e-3) * self.collection
+        scaled: Array = (words / words.sum()).astype(rows.data.dtype)
+        return scaled
+
+    def model(self, parts: Parts, node_mix: cam.NodeMix = "heldout") -> cam.Cam:
+        """The model on the tree of these parameters."""
+        prior = np.full(len(parts.tree), self.prior_tokens)
+        prior[parts.tree.root] += self.root_prior * self.block.training.rows.data.sum(dtype=np.float64)
+        node_mix = node_mix if self.levels else "fixed"
+        return cam.Cam(self.engine, parts.path_mask, node_mix, self.collection, prior, parts.node_given_class)
+
+    def state(self, parts: Parts) -> em.State:
+        """Parameters as EM takes them."""
+        sizes = parts.sizes()
+        shared = cam.Params(parts.word_given_node, parts.node_given_class, sizes / sizes.sum())
+        return em.State(shared, (parts.class_given_doc,))
+
+    def fitted(self, parts: Parts, inverse_temperature: float, *, last: bool = False) -> Stage:
+        """See ``growth.Species``."""
+        model = self.model(parts)
+        tokens = float(self.block.training.rows.data.sum(dtype=np.float64))
+        steps, tol = (self.steps.last, self.steps.tol) if last else (self.steps.growing, self.steps.growing_tol)
+        rules = em.Rules(steps, tol, tokens, accelerate=False)
+        fit = em.run(
+            model, [self.block], self.engine.to_device(self.state(parts)), rules, watch=self.watch,
+            inverse_temperature=inverse_temperature, executor=self.executor or self.engine.executor,
+        )  # fmt: skip
+        shared = self.engine.to_host(fit.state.shared)
+        parts = replace(parts, word_given_node=shared.word_given_node, node_given_class=shared.node_given_cluster)
+        stage = self.judged(parts, inverse_temperature, shared.cluster_prior)
+        return replace(stage, objectives=fit.objectives, stopped=fit.reason)
+
+    def judged(self, parts: Parts, inverse_temperature: float, prior: Array | None = None) -> Stage:
+        """See ``growth.Species``; posteriors follow from the parameters."""
+        model, shared = self.model(parts), self.state(parts).shared
+        shared = shared if prior is None else replace(shared, cluster_prior=prior)
+        rows = model.fold_in(shared, self.block.training.rows, inverse_temperature)
+        parts = replace(parts, class_given_doc=rows)
+        heldout = heldout_likelihood(self.block.heldout, lambda side: model.log_likelihood(shared, side, rows))
+        charge = charged(self.block.heldout, parts) if self.levels else 0.0
+        return Stage(parts, heldout, charge, inverse_temperature)
+
+
+def flattened(parts: Parts) -> Parts:
+    """All weight of every path at its leaf."""
+    mix = np.zeros_like(parts.node_given_class)
+    mix[np.arange(parts.n_classes), parts.class_nodes] = 1.0
+    return replace(parts, node_given_class=mix)
+
+
+def heldout_likelihood(shard: Any, log_likelihood: Callable[[Side], float]) -> float:
+    """Per held-out token; 0 where there are none."""
+    tokens = _tokens(shard)
+    return log_likelihood(shard.rows) / tokens if tokens else 0.0
+
+
+def charged(shard: Any, parts: Parts) -> float:
+    """A nat for each weight on a path that the held-out tokens were free to choose, per held-out token."""
+    free = int(np.count_nonzero(parts.path_mask)) - parts.n_classes
+    tokens = _tokens(shard)
+    return free / tokens if tokens else 0.0
+
+
+def _tokens(shard: Any) -> float:
+    return float(shard.rows.data.sum(dtype=np.float64)) if shard is not None else 0.0
+
+
+def sum_of_rows(rows: Side, documents: Array, n_words: int) -> Array:
+    """How often each word occurs in some documents."""
+    starts, ends = rows.indptr[documents].astype(np.int64), rows.indptr[documents + 1].astype(np.int64)
+    lengths = ends - starts
+    places = np.arange(lengths.sum()) + np.repeat(starts - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
+    return np.bincount(rows.indices[places], rows.data[places], minlength=n_words)

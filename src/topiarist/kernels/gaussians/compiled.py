@@ -1,0 +1,69 @@
+"""Many small symmetric matrices at once: inverses, determinants, bounds of eigenvalues.
+
+See ``models.gaussian.covariances``.
+
+A call of LAPACK for a matrix of five rows is nearly all preparation; a study has thousands of them in each step.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from topiarist.kernels.jit import inline, jit
+
+
+@inline
+def _factor(matrix, less, factor):
+    """Cholesky's L of the matrix less a multiple of one, its diagonal inverted; whether all its pivots are positive."""
+    for i in range(len(matrix)):
+        for j in range(i):
+            part = 0.0
+            for m in range(j):
+                part += factor[i, m] * factor[j, m]
+            factor[i, j] = (matrix[i, j] - part) * factor[j, j]
+        pivot = matrix[i, i] - less
+        for m in range(i):
+            pivot -= factor[i, m] * factor[i, m]
+        if not pivot > 0.0:
+            return False
+        factor[i, i] = 1.0 / math.sqrt(pivot)
+    return True
+
+
+@jit
+def inverses(matrices, inverse, log_determinant):
+    """``np.linalg.inv`` and ``slogdet`` of positive definite matrices (n, d, d); NaN where one is not."""
+    n_dims = matrices.shape[-1]
+    factor = np.zeros((n_dims, n_dims))
+    for n in range(len(matrices)):
+        out = inverse[n]
+        if not _factor(matrices[n], 0.0, factor):
+            out[:] = np.nan
+            log_determinant[n] = np.nan
+            continue
+        logarithm = 0.0
+        for j in range(n_dims):
+            logarithm -= 2.0 * math.log(factor[j, j])
+            for i in range(j + 1, n_dims):  # the inverse of L, column by column, in the place of L
+                part = 0.0
+                for m in range(j, i):
+                    part += factor[i, m] * factor[m, j]
+                factor[i, j] = -part * factor[i, i]
+        log_determinant[n] = logarithm
+        for i in range(n_dims):
+            for j in range(i + 1):
+                part = 0.0
+                for m in range(i, n_dims):
+                    part += factor[m, i] * factor[m, j]
+                out[i, j] = out[j, i] = part
+
+
+@jit
+def exceed(matrices, least, answer):
+    """Whether all eigenvalues of each symmetric matrix (n, d, d) exceed a number of its own."""
+    n_dims = matrices.shape[-1]
+    factor = np.zeros((n_dims, n_dims))
+    for n in range(len(matrices)):
+        answer[n] = _factor(matrices[n], least[n], factor)

@@ -1,0 +1,106 @@
+"""The arithmetic of similarity: how documents score against one query. In NumPy here, in numba in ``compiled``.
+
+A Fisher kernel meets a document in two ways: by the classes it shares with the query, and by the words it shares with
+it. Both are inner products with the document's own row P(α|d). For a query word *j* two vectors suffice, ``meet`` and
+``mixture``: the word adds n(d,j) (row·meet)/(row·mixture). So a query costs one reading of all rows, and two more
+products for each document that holds one of its words.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from topiarist.kernels.ratios import SMALLEST_MIXTURE
+
+Array = np.ndarray[Any, Any]
+
+
+class Postings(NamedTuple):
+    """Counts by word: word j has the places ``ends[j]`` to ``ends[j + 1]`` of ``docs`` (rising) and ``counts``."""
+
+    ends: Any
+    docs: Any
+    counts: Any
+
+
+class Wanted(NamedTuple):
+    """A query as one model sees it. No ``topics`` (length 0): documents are met by their words alone."""
+
+    words: Any  # columns of the counts
+    meet: Any  # (query words, classes)
+    mixture: Any  # (query words, classes)
+    topics: Any  # (classes,)
+
+
+class SearchKernels(NamedTuple):
+    """The verbs, in one telling."""
+
+    name: str
+    lexical_lengths: Callable[..., Any]
+    score_meaning: Callable[..., Any]
+    score_words: Callable[..., Any]
+
+
+def lexical_lengths(
+    indptr: Array, indices: Array, data: Array, own: Array, other: Array, squares: Array, out: Array
+) -> None:
+    """(F3): squared length of the lexical part, ``Σ_j (n(d,j) / own[d]·other[j])² Σ_k own[d,k]² squares[j,k]``."""
+    for d in range(len(own)):
+        here = slice(indptr[d], indptr[d + 1])
+        mixture = (other[indices[here]] @ own[d]).astype(np.float64)
+        possible = mixture > SMALLEST_MIXTURE
+        ratio = np.where(possible, data[here] / np.where(possible, mixture, 1), 0)
+        weights = own[d].astype(np.float64) ** 2
+        out[d] = ratio**2 @ (squares[indices[here]].astype(np.float64) @ weights)
+
+
+def score_meaning(
+    postings: Postings, wanted: Wanted, rows: Array, topical: Array, scales: Array, start: int, out: Array
+) -> None:
+    """(F1), (F2): add to ``out`` what the documents from ``start`` on share with a query.
+
+    ``rows``, ``topical``, ``scales`` (for topics and for words) and ``out`` belong to those documents.
+    """
+    if len(wanted.topics):
+        out += scales[:, 0] * (topical @ wanted.topics)
+    for place, word in enumerate(wanted.words):
+        here = _within(postings, word, start, start + len(out))
+        docs = postings.docs[here] - start
+        mixture = (rows[docs] @ wanted.mixture[place]).astype(np.float64)
+        possible = mixture > SMALLEST_MIXTURE
+        share = np.where(possible, (rows[docs] @ wanted.meet[place]) / np.where(possible, mixture, 1), 0)
+        out[docs] += scales[docs, 1] * postings.counts[here] * share
+
+
+def score_words(postings: Postings, words: Array, weights: Array, norms: Array, start: int, out: Array) -> None:
+    """(F7): BM25. Add ``weight n / (n + norm)`` for each word of the query that a document from ``start`` on holds."""
+    for word, weight in zip(words, weights, strict=True):
+        here = _within(postings, word, start, start + len(out))
+        docs, counts = postings.docs[here] - start, postings.counts[here]
+        out[docs] += weight * counts / (counts + norms[docs])
+
+
+def _within(postings: Postings, word: int, start: int, stop: int) -> slice:
+    """The places of a word's documents from ``start`` to before ``stop``."""
+    first, last = int(postings.ends[word]), int(postings.ends[word + 1])
+    low, high = np.searchsorted(postings.docs[first:last], (start, stop))
+    return slice(first + int(low), first + int(high))
+
+
+KERNELS = SearchKernels("reference", lexical_lengths, score_meaning, score_words)
+
+
+def load(name: str = "compiled") -> SearchKernels:
+    """The record called ``name``; the compiler is imported only now."""
+    if name == "reference":
+        return KERNELS
+    try:
+        from topiarist.kernels.search.compiled import KERNELS as FAST
+    except ImportError as error:
+        warnings.warn(f"numba cannot be used ({error}): search is many times slower.", stacklevel=2)
+        return KERNELS
+    return FAST

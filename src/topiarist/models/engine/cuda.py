@@ -1,0 +1,201 @@
+"""The engine on a CUDA device: the methods of ``engine.Engine``, on arrays that stay there through a fit.
+
+``to_device`` and ``to_host`` move parameters at the start and at the end. A method may also be given NumPy arrays: it
+copies them to the device and its results back, to where the array came from that the result is like. So nothing that
+works on the processor fails here; it may only be slower.
+
+Sums are added in an order that depends on the counts alone, unless ``atomic`` says that speed matters more. Collections
+that do not fit into ``device_memory`` bytes (None: what is free) are cut into blocks that visit the device in turn, see
+``cuda_stream``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from topiarist.kernels import Folding, Paths
+from topiarist.kernels.cuda.memory import DeviceArray
+from topiarist.kernels.ratios import SMALLEST_MIXTURE
+from topiarist.models.engine.cuda_counts import array_of
+from topiarist.models.engine.cuda_transfers import CudaTransfers
+from topiarist.models.engine.host import TINY
+
+
+@dataclass(frozen=True)
+class CudaEngine(CudaTransfers):
+    """How a block is computed on a device: ``CudaEngine.start(threads)`` makes one."""
+
+    # ---- sweeps
+
+    def expected_counts(self, shard: Any, documents: Any, words: Any) -> tuple[Any, Any, float]:
+        """See ``Engine.expected_counts``; ``atomic`` makes one sweep of the two."""
+        shard = shard if self.atomic else self._block(shard, words.shape[1])
+        if not self.atomic:
+            doc_count, log_likelihood = self.document_counts(shard, documents, words)
+            return doc_count, self.word_counts(shard, words, documents), log_likelihood
+        own, other = self._here(documents), self._here(words)
+        sums = self.memory.empty(other.shape, other.dtype)
+        out, log_likelihood = self._document_counts(shard, own, other, sums)
+        return self._back(out, documents), self._back(sums, words), log_likelihood
+
+    def document_counts(self, shard: Any, documents: Any, words: Any) -> tuple[Any, float]:
+        """See ``Engine.document_counts``."""
+        out, log_likelihood = self._document_counts(shard, self._here(documents), self._here(words), None)
+        return self._back(out, documents), log_likelihood
+
+    def _document_counts(
+        self, shard: Any, own: DeviceArray, other: DeviceArray, sums: DeviceArray | None
+    ) -> tuple[DeviceArray, float]:
+        swept = self._rows(shard.rows)
+        out, mixture = self.memory.empty(own.shape, own.dtype), self.memory.empty(swept.data.shape, own.dtype)
+        _, indices, data, cut = swept.moved(array_of)
+        arguments = (cut, indices, data, own.array, other.array, out.array, mixture.array)
+        if sums is None:
+            self.verbs.document_counts(*arguments)
+        else:
+            self.verbs.scattered_counts(*arguments, sums.array)
+        return out, self.verbs.weighted_logs(data, mixture.array)
+
+    def word_counts(self, shard: Any, words: Any, documents: Any) -> Any:
+        """See ``Engine.word_counts``."""
+        own, other, swept = self._here(words), self._here(documents), self._words(shard, words.shape[1])
+        out = self.memory.empty(own.shape, own.dtype)
+        _, indices, data, cut = swept.moved(array_of)
+        self.verbs.word_counts(cut, None, indices, data, own.array, other.array, out.array)
+        return self._back(out, words)
+
+    def log_likelihood(self, side: Any, own: Any, other: Any) -> float:
+        """See ``Engine.log_likelihood``."""
+        mine, others, swept = self._here(own), self._here(other), self._rows(side)
+        mixture = self.memory.empty(swept.data.shape, mine.dtype)
+        _, indices, data, cut = swept.moved(array_of)
+        self.verbs.mixtures(cut, indices, mine.array, others.array, mixture.array)
+        return self.verbs.weighted_logs(data, mixture.array)
+
+    def fold_in(self, side: Any, own: Any, other: Any, folding: Folding) -> Any:
+        """See ``Engine.fold_in``."""
+        others, swept = self._here(other), self._rows(side)
+        out = self.memory.copied(own) if isinstance(own, DeviceArray) else self.memory.put(own)
+        indptr, indices, data, _ = swept.moved(array_of)
+        self.verbs.fold_in(indptr, indices, data, out.array, others.array, folding)
+        return self._back(out, own)
+
+    def row_products(self, side: Any, other: Any, dtype: Any = None) -> Any:
+        """See ``Engine.row_products``."""
+        return self._back(self._products(self._rows(side), self._here(other), side.n_rows, dtype), other)
+
+    def word_products(self, shard: Any, other: Any, dtype: Any = None) -> Any:
+        """See ``Engine.word_products``."""
+        return self._back(
+            self._products(self._words(shard, other.shape[1]), self._here(other), shard.shape[1], dtype), other
+        )
+
+    # ---- paths of a tree
+
+    def climb(self, own: Any, paths: Paths) -> Any:
+        """See ``Engine.climb``."""
+        mine, along = self._here(own), Paths(*map(self._here, paths))
+        out = self.memory.empty((mine.shape[1], len(paths.ends) - 1), mine.dtype)
+        self.verbs.climb(mine.array, Paths(*map(array_of, along)), 0, out.array)
+        return self._back(out, own)
+
+    def descend(self, own: Any, words: Any, counts: Any, paths: Paths) -> tuple[Any, Any]:
+        """See ``Engine.descend``; what belongs to paths is on the host."""
+        out = self.memory.empty(own.shape, own.dtype)
+        path_counts = self._handed_down(own, words, counts, paths, out)
+        return self._back(out, own), path_counts
+
+    def path_counts(self, own: Any, words: Any, counts: Any, paths: Paths) -> Any:
+        """See ``Engine.path_counts``."""
+        return self._handed_down(own, words, counts, paths, self.memory.empty((0, own.shape[1]), own.dtype))
+
+    def _handed_down(self, own: Any, words: Any, counts: Any, paths: Paths, out: DeviceArray) -> Any:
+        mine, given, counted, along = *map(self._here, (own, words, counts)), Paths(*map(self._here, paths))
+        sums = self.memory.empty((len(paths.classes),), np.float64)
+        on_paths = Paths(*map(array_of, along))
+        self.verbs.descend(mine.array, given.array, counted.array, on_paths, 0, out.array, sums.array)
+        total = np.zeros((counts.shape[1], len(own)))
+        total[paths.classes, np.repeat(np.arange(len(own)), np.diff(paths.node_ends))] = sums.numpy()
+        return total
+
+    # ---- whole arrays
+
+    def power(self, array: Any, exponent: float) -> Any:
+        """See ``Engine.power``."""
+        if exponent == 1.0:
+            return array
+        here = self._here(array)
+        out = self.memory.empty(here.shape, here.dtype)
+        self.verbs.power(here.array, exponent, out.array)
+        return self._back(out, array)
+
+    def logarithms(self, array: Any) -> Any:
+        """See ``Engine.logarithms``."""
+        here = self._here(array)
+        out = self.memory.empty(here.shape, here.dtype)
+        self.verbs.logarithms(here.array, out.array)
+        return self._back(out, array)
+
+    def posteriors(self, scores: Any, prior: Any, inverse_temperature: float) -> tuple[Any, float]:
+        """See ``Engine.posteriors``."""
+        here, log_prior = self._here(scores), self.memory.put(prior, np.float64)
+        total = self.verbs.posteriors(here.array, log_prior.array, inverse_temperature)
+        return self._changed(scores, here), total
+
+    def _changed(self, array: Any, here: DeviceArray) -> Any:
+        """An array that was changed in place: if it is the host's, by way of a copy."""
+        if array is not here:
+            self.parking.overwrite(array, here)
+        return array
+
+    def normalise_rows(self, counts: Any, smoothing: float) -> Any:
+        """See ``Engine.normalise_rows``."""
+        here = self._here(counts)
+        self.verbs.normalise_rows(here.array, smoothing)
+        return self._changed(counts, here)
+
+    def normalise_columns(self, counts: Any, smoothing: float) -> Any:
+        """See ``Engine.normalise_columns``."""
+        here = self._here(counts)
+        total = self.column_totals(here) + smoothing * len(here)
+        empty = total <= SMALLEST_MIXTURE
+        scale = self.memory.put(1.0 / np.where(empty, 1.0, total), here.dtype)
+        self.verbs.scale_columns(here.array, smoothing, scale.array)
+        if empty.any():
+            self.verbs.fill_columns(here.array, self.memory.put(empty).array, 1.0 / len(here))
+        return self._changed(counts, here)
+
+    def column_totals(self, array: Any) -> Any:
+        """See ``Engine.column_totals``."""
+        here = self._here(array)
+        sums = self.memory.empty((here.shape[1],), np.float64)
+        self.verbs.column_sums(here.array, sums.array)
+        return sums.numpy()
+
+    def add_outer(self, counts: Any, rows: Any, columns: Any) -> Any:
+        """See ``Engine.add_outer``."""
+        here = self._here(counts)
+        left, right = self.memory.put(rows, here.dtype), self.memory.put(columns, here.dtype)
+        self.verbs.add_outer(here.array, left.array, right.array)
+        return self._changed(counts, here)
+
+    def weighted_logs(self, array: Any, rows: Any, columns: Any) -> float:
+        """See ``Engine.weighted_logs``."""
+        here, weights = self._here(array), self.memory.put(columns, np.float64)
+        wanted = np.flatnonzero(rows)
+        return float(rows[wanted] @ self.verbs.row_logs(here.array, weights.array, TINY)[wanted])
+
+    def sum_of_logs(self, array: Any) -> float:
+        """See ``Engine.sum_of_logs``."""
+        here = self._here(array)
+        return self.verbs.sum_of_logs(here.array)
+
+    def look_ahead(self, old: Any, new: Any, stride: float) -> Any:
+        """See ``Engine.look_ahead``."""
+        before, after = self._here(old), self._here(new)
+        out = self.memory.empty(after.shape, after.dtype)
+        self.verbs.look_ahead(before.array, after.array, stride, out.array)
+        return self._back(out, new)

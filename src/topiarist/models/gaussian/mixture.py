@@ -1,0 +1,275 @@
+"""Gaussian mixtures from labelled and unlabelled examples. Equations (G1)-(G4): docs/models/ggm.md
+
+p(y, x) = Σ_k P(k) P(y|k) p(x|k) with Gaussian p(x|k). Means are estimated from one part of the examples, covariances
+from the other, everything else from all, so that no component can shrink onto its own examples.
+
+**Many fits at once.** Every array begins with an axis of fits: restarts on the same examples, or repetitions of a study
+on different samples of equal size. One fit is a batch of one. A fit that has settled keeps its parameters while others
+go on, so a batch ends with what the fits would have found one by one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from topiarist.models.em import State
+from topiarist.models.gaussian.condition import Limit
+from topiarist.models.gaussian.covariances import Floats, Precision, Shape
+from topiarist.models.gaussian.values import Block, Bools, Params, Stats
+from topiarist.scale.threads import Threads
+
+IMPOSSIBLE = -1e5  # in the place of log 0 for a class that a component never has: finite, and beyond all densities
+ROWS = 1024  # of a piece without a table of products
+PIECE = 1 << 16  # numbers of a table that are computed with at once: they stay in a core's cache
+KEPT = 1 << 24  # numbers of a table that are kept from step to step; a larger one is made anew, piece by piece
+WAVE = 1 << 24  # numbers of covariances that are held before they are added up
+TINY = 1e-300
+TOGETHER = 1024  # fits whose covariances one thread computes at once
+NOTHING = np.zeros(())  # a sum over no examples, of any shape
+
+
+@dataclass(frozen=True)
+class Ggm:
+    """The model as the EM loop sees it."""
+
+    shape: Shape
+    limit: Limit
+    threads: Threads
+    n_classes: int = 0
+    hard: bool = False
+    shrinkage: float = 0.0  # examples that the mean covariance of all components counts as in each
+    tol: float = 0.0  # a step that changes the log-likelihood of an example by less is the last
+    own_components: bool = False  # a component belongs to one class: P(y|k) stays as it was started (G6)
+
+    def e_step(
+        self, shared: Params, block: Block, local: Bools, inverse_temperature: float = 1.0
+    ) -> tuple[Stats, Bools]:
+        """(G1), and the sums of (G2); ``local`` says which component is the most probable of each example."""
+        theta = self.theta(shared)
+        pieces = self._pieces(len(shared), block, theta.shape[-1])
+        self._keep_tables(block, pieces, theta.shape[-1])
+        assigned = np.empty((len(shared), shared.n_components, block.n_examples), bool)
+
+        def piece(place: tuple[slice, slice]) -> tuple[Any, ...]:
+            fits, rows = place
+            table, points = self._table(block, fits, rows)
+            logits = self._logits(shared, theta, table, points, fits)
+            best = logits.max(axis=1)
+            mine = logits == best[:, None]
+            changed = np.count_nonzero(mine > local[fits, :, rows], axis=(1, 2))
+            assigned[fits, :, rows] = mine
+            logits -= best[:, None]
+            np.exp(logits, out=logits)
+            total = logits.sum(axis=1)
+            weight = _rows(block.weight, fits)[:, rows]
+            likelihood = (weight * (best + np.log(total))).sum(axis=1)
+            if self.hard:
+                np.copyto(logits, mine)
+                total = logits.sum(axis=1)
+            logits *= (weight / total)[:, None]
+            linear, cut = self._first_square(points), block.cut(rows)
+            first = np.matmul(logits[..., :cut], table[:, :linear, :cut].swapaxes(-1, -2)) if cut else NOTHING
+            if cut == logits.shape[-1]:
+                return first, NOTHING, NOTHING, likelihood, changed
+            sums = np.matmul(logits[..., cut:], table[..., cut:].swapaxes(-1, -2))
+            squares = self.shape.squares(logits[..., cut:], points[:, cut:], sums[..., linear:])
+            return first, sums[..., :linear], squares, likelihood, changed
+
+        totals = self._gathered(piece, pieces, shared)
+        return self._stats(shared, block, *totals), assigned
+
+    def m_step(self, stats: Stats) -> Params:
+        """(G2)-(G4): new parameters; a component without examples keeps its mean, a settled fit keeps everything."""
+        old = stats.at
+        mean_count = stats.mean_count[..., None]
+        mean = np.where(mean_count > TINY, stats.mean_sum / np.maximum(mean_count, TINY), old.component_mean)
+        classes = old.class_given_component if self.own_components else _shares(stats.class_count)
+        total_weight = stats.count.sum(axis=1)
+        prior = stats.count / total_weight[:, None]
+        kept = self._over_fits(lambda fits: self._covariance(stats, mean, fits), len(old))
+        covariance, held = (_joined(part) for part in zip(*kept, strict=True))
+        settled = (stats.changed == 0) | (np.abs(stats.log_likelihood - old.reached) < self.tol * total_weight)
+        new = Params(
+            prior, mean, covariance, classes, settled, stats.log_likelihood, stats.count, old.steps + 1, held
+        )  # fmt: skip
+        if not settled.any():
+            return new
+        return new.kept(replace(old, settled=settled, reached=new.reached, count=new.count), settled)
+
+    def _covariance(self, stats: Stats, mean: Floats, fits: slice) -> tuple[Floats, Bools]:
+        """The covariances, and which of them the limit made: at the floor, or from too few examples to have a shape."""
+        count = stats.covariance_count[fits]
+        covariance = self.shape.covariance(stats.squares[fits], stats.covariance_sum[fits], count, mean[fits])
+        if self.shrinkage:
+            covariance = self.shape.shrunk(covariance, count, self.shrinkage)
+        kept = self.shape.conditioned(covariance, self.limit.of_fits(fits))
+        if kept.added is None:
+            return kept.covariance, np.zeros(count.shape, bool)
+        own = count if kept.added.shape == count.shape else count.sum(axis=1, keepdims=True)
+        held = kept.at_floor | ((kept.added > 0) & (own <= mean.shape[-1]))
+        return kept.covariance, np.array(np.broadcast_to(held, count.shape))
+
+    def _over_fits(self, function: Callable[[slice], Any], n_fits: int) -> list[Any]:
+        """What a function of some fits gives for all of them, threads sharing the work."""
+        if n_fits <= TOGETHER:
+            return [function(slice(None))]
+        return self.threads.map(function, [slice(start, start + TOGETHER) for start in range(0, n_fits, TOGETHER)])
+
+    def log_prior(self, shared: Params) -> float:
+        """There is no prior."""
+        return 0.0
+
+    def extrapolate(self, old: State, new: State, stride: float) -> State:
+        """No looking ahead: a step may lead down, because means and covariances have examples of their own."""
+        return new
+
+    def log_joint(self, shared: Params, block: Block) -> Floats:
+        """log P(k) P(y|k) p(x|k), without P(y|k) where no class is known; (fits, components, examples)."""
+        theta = self.theta(shared)
+        out = np.empty((len(shared), shared.n_components, block.n_examples))
+
+        def piece(place: tuple[slice, slice]) -> None:
+            fits, rows = place
+            table, points = self._table(block, fits, rows)
+            out[fits, :, rows] = self._logits(shared, theta, table, points, fits)
+
+        self.threads.map(piece, self._pieces(len(shared), block, theta.shape[-1]))
+        return out
+
+    def theta(self, shared: Params) -> Floats:
+        """The natural parameters: weights of 1, x, the class and the products in log P(k) P(y|k) p(x|k)."""
+        if "theta" in shared.forms:
+            return np.asarray(shared.forms["theta"])
+        precision = self._precision(shared)
+        linear = self.shape.linear(precision, shared.component_mean)
+        n_dims = shared.component_mean.shape[-1]
+        constant = -0.5 * (
+            (linear * shared.component_mean).sum(axis=-1) + precision.log_determinant + n_dims * math.log(2 * math.pi)
+        ) + np.log(np.maximum(shared.component_prior, TINY))
+        parts = [constant[..., None], linear]
+        if self.n_classes:
+            classes = shared.class_given_component
+            parts.append(np.where(classes > 0, np.log(np.where(classes > 0, classes, 1.0)), IMPOSSIBLE))
+        squares = self.shape.weights(precision)
+        if squares is not None:
+            parts.append(squares)
+        theta: Floats = np.concatenate(parts, axis=-1)
+        shared.forms["theta"] = theta
+        return theta
+
+    def n_parameters(self, n_components: int, n_dims: int) -> int:
+        """(G5): those of the covariances, means, classes and weights; whose a component is, is not learned (G6)."""
+        others = n_components * (n_dims + (1 if self.own_components else max(1, self.n_classes))) - 1
+        return int(self.shape.n_parameters(n_components, n_dims) + others)
+
+    def _precision(self, shared: Params) -> Precision:
+        if "precision" not in shared.forms:
+            covariance = shared.component_covariance
+            parts = self._over_fits(lambda fits: self.shape.precision(covariance[fits]), len(shared))
+            shared.forms["precision"] = Precision(*map(_joined, zip(*parts, strict=True)))
+        precision: Precision = shared.forms["precision"]
+        return precision
+
+    def _logits(self, shared: Params, theta: Floats, table: Floats, points: Floats, fits: slice) -> Floats:
+        logits: Floats = np.matmul(theta[fits], table)
+        if not self.shape.tabled:
+            precision = self._precision(shared)
+            logits += self.shape.quadratic(Precision(precision.product[fits], precision.log_determinant), points)
+        return logits
+
+    def _first_square(self, points: Floats) -> int:
+        return int(1 + points.shape[-1] + self.n_classes)
+
+    def _pieces(self, n_fits: int, block: Block, width: int) -> list[tuple[slice, slice]]:
+        """Fits and rows that are computed with at once; the same for any number of threads."""
+        rows = max(64, PIECE // width) if self.shape.tabled else ROWS
+        together = max(1, 4 * PIECE // (width * min(rows, block.n_examples)))
+        cuts = [slice(start, min(start + rows, block.n_examples)) for start in range(0, block.n_examples, rows)]
+        return [
+            (slice(start, min(start + together, n_fits)), cut) for start in range(0, n_fits, together) for cut in cuts
+        ]
+
+    def _table(self, block: Block, fits: slice, rows: slice) -> tuple[Floats, Floats]:
+        """1, x, class and products of some examples, an example a column, and x."""
+        points, classes = _rows(block.points, fits)[:, rows], _rows(block.classes, fits)[:, rows]
+        kept = block.tables.get((self.shape.name, rows.start))
+        if kept is not None:
+            return _rows(kept, fits), points
+        columns = points.swapaxes(-1, -2)
+        known = classes[:, None] == np.arange(self.n_classes)[:, None]
+        squares = self.shape.table(columns)
+        parts = [np.ones((1, 1, columns.shape[-1])), columns, known, *([] if squares is None else [squares])]
+        n_fits = max(len(points), len(classes))
+        return np.concatenate([np.broadcast_to(part, (n_fits, *part.shape[1:])) for part in parts], axis=1), points
+
+    def _keep_tables(self, block: Block, pieces: Sequence[tuple[slice, slice]], width: int) -> None:
+        """Make the tables of a block once, where they are small enough."""
+        samples = max(len(block.points), len(block.classes))
+        if (self.shape.name, 0) in block.tables or samples * block.n_examples * width > KEPT // block.of:
+            return
+        if samples == 1:
+            pieces = [(slice(0, 1), rows) for fits, rows in pieces if fits.start == 0]
+        made: dict[Any, Floats] = {}
+        for _, rows in pieces:
+            made.setdefault((self.shape.name, rows.start), np.empty((samples, width, rows.stop - rows.start)))
+
+        def make(place: tuple[slice, slice]) -> None:
+            fits, rows = place
+            made[self.shape.name, rows.start][fits] = self._table(block, fits, rows)[0]
+
+        self.threads.map(make, pieces)
+        block.tables.update(made)
+
+    def _gathered(self, function: Callable[[Any], Any], pieces: Sequence[Any], shared: Params) -> list[Any]:
+        """Each kind of sum over all pieces: those of the same fits added in the order of their rows.
+
+        Pieces come in waves, and a wave is let go before the next: sums of all pieces would not fit into memory where
+        there are many dimensions. Waves do not change the order of addition.
+        """
+        size = shared.component_covariance[:1].size * (pieces[0][0].stop - pieces[0][0].start)
+        wave = max(4 * self.threads.n_threads, WAVE // size)
+        if len(pieces) == 1:
+            return list(function(pieces[0]))
+        totals: list[Any] = [NOTHING] * 5
+        for start in range(0, len(pieces), wave):
+            some = pieces[start : start + wave]
+            for (fits, _), values in zip(some, self.threads.map(function, some), strict=True):
+                for kind, value in enumerate(values):
+                    if value is NOTHING:
+                        continue
+                    if totals[kind] is NOTHING:
+                        totals[kind] = np.zeros((len(shared), *value.shape[1:]), value.dtype)
+                    totals[kind][fits] += value
+        return totals
+
+    def _stats(
+        self, shared: Params, block: Block, first: Floats, second: Floats, squares: Any, likelihood: Any, changed: Any
+    ) -> Stats:
+        n_dims, shape = block.points.shape[-1], shared.component_prior.shape
+        first, second = (np.broadcast_to(part, (*shape, 1 + n_dims + self.n_classes)) for part in (first, second))
+        both = first + second
+        if block.n_first is None:
+            first = second
+        means, covariances = ((part[..., 0], part[..., 1 : 1 + n_dims]) for part in (first, second))
+        squares = np.broadcast_to(squares, shared.component_covariance.shape)
+        return Stats(both[..., 0], both[..., 1 + n_dims :], *means, *covariances, squares, likelihood, changed, shared)
+
+
+def _shares(class_count: Floats) -> Floats:
+    """P(y|k); that of all components for one without labelled examples."""
+    own, total = class_count.sum(axis=-1, keepdims=True), class_count.sum(axis=1, keepdims=True)
+    overall = total / np.maximum(total.sum(axis=-1, keepdims=True), TINY)
+    return np.asarray(np.where(own > TINY, class_count / np.maximum(own, TINY), overall))
+
+
+def _joined(parts: Sequence[Any]) -> Any:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _rows(array: Any, fits: slice) -> Any:
+    return array if len(array) == 1 else array[fits]

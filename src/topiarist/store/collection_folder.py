@@ -1,0 +1,260 @@
+"""A collection on disk: which generation it is, who may write, and what is swept up.
+
+    mail.topiary/
+      manifest.json     which generation is the collection; replacing it is the commit of a whole new one
+      lock, writer      the one writer, and who that is
+      g-<hex>/          a generation, made by one grow: documents.sqlite, and the parts that its states name
+      growing/          an unfinished grow, which may be taken up again
+
+After its creation a generation changes by transactions of its database only. Killed at any moment, a folder holds the
+old state or the new one; what the dead left behind is swept up by the next writer, under the lock.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from topiarist.errors import DamagedError, ResourceError, TopiaristError, UsageError
+from topiarist.store import collection_manifest
+from topiarist.store.array_files import sync_folder, written
+from topiarist.store.collection_manifest import Manifest, read_body, read_manifest
+from topiarist.store.generation import DATABASE, Generation
+from topiarist.store.lock import LOCK, WRITER, locked
+from topiarist.store.parts import sync_file
+from topiarist.store.schema import VERSION
+from topiarist.store.sweep import COMPLETE, GROWING, generations, sweep, sweep_parts
+
+
+class Folder:
+    """A finished collection, open for reading; ``writing`` gives leave to change it."""
+
+    def __init__(self, path: str | os.PathLike[str], known: Manifest) -> None:
+        self.shown = os.fspath(path)  # as the user typed it
+        self.path = Path(path).absolute()
+        self.manifest = known
+        self.generation = Generation.open(self.path / known.generation, self.shown)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Folder:
+        """Open a collection. One of an older format is brought to this one first, which needs the lock."""
+        root, shown = Path(path), os.fspath(path)
+        if not (root / collection_manifest.NAME).is_file():
+            raise _no_collection(root, shown)
+        if read_body(root, shown)["version"] < VERSION:
+            with locked(root, shown):
+                collection_manifest.migrate(root.absolute(), shown)
+        return cls(path, _known(root, shown))
+
+    def refresh(self) -> bool:
+        """Look whether another generation was published meanwhile, and go over to it; whether it was."""
+        known = _known(self.path, self.shown)
+        if known == self.manifest:
+            return False
+        self.manifest = known  # the old one closes when the last thread that reads it has let go
+        self.generation = Generation.open(self.path / known.generation, self.shown)
+        return True
+
+    @property
+    def grown_anew(self) -> bool:
+        """Whether another generation was published since this one was opened."""
+        return _known(self.path, self.shown).generation != self.manifest.generation
+
+    @contextmanager
+    def writing(self, *, wait: float = 0.0) -> Iterator[Generation]:
+        """The collection as it is now, to write: one writer at a time, after at most ``wait`` seconds."""
+        with locked(self.path, self.shown, wait=wait):
+            self.refresh()
+            sweep(self.path, self.manifest.generation)
+            generation = Generation.open(self.path / self.manifest.generation, self.shown, write=True)
+            try:
+                sweep_parts(generation)
+                yield generation
+            finally:
+                generation.close()
+
+    def close(self) -> None:
+        """Close the database; the folder may be used again afterwards."""
+        self.generation.close()
+
+
+@dataclass
+class Growing:
+    """A generation in the making. What is in it stays when the work is interrupted, for ``resume``."""
+
+    path: Path
+    shown: str
+    generation: Generation
+    resumed: bool
+
+    def publish(self) -> Folder:
+        """Bring everything to the disk and make it the collection.
+
+        What was the collection before stays for those who are reading it; the next writer removes it.
+        """
+        folder = self.generation.folder
+        self.generation.database.to_wal()
+        self.generation.close()
+        name = f"g-{uuid.uuid4().hex[:16]}"
+        with written(self.shown):
+            (folder / COMPLETE).touch()
+            for path in folder.rglob("*"):
+                sync_folder(path) if path.is_dir() else sync_file(path)
+            sync_folder(folder)
+            os.rename(folder, self.path / name)
+            sync_folder(self.path)
+        with suppress(OSError):  # a folder above that we may not read
+            sync_folder(self.path.parent)
+        Manifest(name).write(self.path, self.shown)
+        with suppress(OSError):
+            (self.path / name / COMPLETE).unlink(missing_ok=True)
+        return Folder(self.shown, Manifest(name))
+
+    def discard(self) -> None:
+        """Throw it away: there is nothing to take up again."""
+        self.generation.close()
+        shutil.rmtree(self.generation.folder, ignore_errors=True)
+
+
+@contextmanager
+def begin(
+    path: str | os.PathLike[str], *, resume: bool = False, force: bool = False, wait: float = 0.0
+) -> Iterator[Growing]:
+    """Begin a new generation in a folder, holding its lock; ``publish`` it within the block.
+
+    A collection that is there already goes on being read until then. It is only replaced with ``force``, which also
+    throws an unfinished grow away; with ``resume`` that one is taken up.
+    """
+    root, shown = Path(path).absolute(), os.fspath(path)
+    _check_place(root, shown, force=force)
+    made = not root.exists()
+    with written(shown):
+        root.mkdir(parents=True, exist_ok=True)
+    with locked(root, shown, wait=wait):
+        try:
+            _check_place(root, shown, force=force)  # somebody may have been faster
+            _sweep_before(root, shown, force=force)
+            growing = _workspace(root, shown, resume=resume, force=force)
+            try:
+                yield growing
+            finally:
+                growing.generation.close()
+                _sweep_empty(root / GROWING)
+        finally:
+            if made:
+                _sweep_new(root)
+
+
+def _check_place(root: Path, shown: str, *, force: bool) -> None:
+    if root.exists() and not root.is_dir():
+        raise UsageError(f"{shown} is a file, not a folder for a collection", hint="another name with -o")
+    if (root / collection_manifest.NAME).is_file() and not (force or _unfinished(root)):
+        raise _there_already(shown)
+    if root.is_dir() and not is_collection(root) and any(path.name not in (LOCK, WRITER) for path in root.iterdir()):
+        raise UsageError(f"{shown} is a folder with other files, not a collection", hint="another name with -o")
+
+
+def _workspace(root: Path, shown: str, *, resume: bool, force: bool) -> Growing:
+    """The unfinished grow that is there, or a new one."""
+    folder = root / GROWING
+    if folder.is_dir() and not (resume or force):
+        raise unfinished(shown)
+    if resume and folder.is_dir():
+        generation = Generation.open(folder, shown, write=True)
+        try:
+            sweep_parts(generation)
+            (folder / COMPLETE).unlink(missing_ok=True)
+            return Growing(root, shown, generation, resumed=True)
+        except (DamagedError, ResourceError):  # killed before its tables were there: nothing to take up
+            generation.close()
+            if (folder / DATABASE).is_file() and (folder / DATABASE).stat().st_size:
+                raise
+    shutil.rmtree(folder, ignore_errors=True)
+    with written(f"{shown}/{GROWING}"):
+        folder.mkdir()
+    try:
+        return Growing(root, shown, Generation.create(folder, shown), resumed=False)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def is_collection(root: Path) -> bool:
+    """Whether a folder is one of ours: finished, unfinished or damaged."""
+    return (root / collection_manifest.NAME).exists() or (root / GROWING).is_dir() or bool(generations(root))
+
+
+def _unfinished(root: Path) -> bool:
+    """Whether there is a grow to resume; one that was killed at the very end bears its name already."""
+    if (root / GROWING).is_dir():
+        return True
+    found = [path for path in generations(root) if (path / COMPLETE).is_file()]
+    with suppress(DamagedError, OSError):
+        found = [path for path in found if path.name != read_manifest(root, "").generation]
+    return bool(found)
+
+
+def _sweep_before(root: Path, shown: str, *, force: bool) -> None:
+    """Remove what nobody refers to; nothing at all where a damaged manifest does not say what that is."""
+    try:
+        sweep(root, _known(root, shown).generation if (root / collection_manifest.NAME).is_file() else None)
+    except DamagedError:
+        if not force:
+            raise
+
+
+def _sweep_empty(folder: Path) -> None:
+    """An unfinished grow without a single document is nothing to resume."""
+    if not folder.is_dir():
+        return
+    generation = Generation.open(folder, str(folder))
+    try:
+        empty = generation.database.one("SELECT 1 FROM documents LIMIT 1") is None
+    except TopiaristError:
+        empty = False
+    finally:
+        generation.close()
+    if empty:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _sweep_new(root: Path) -> None:
+    """Leave no folder behind that holds nothing but a lock."""
+    if root.is_dir() and all(path.name in (LOCK, WRITER) for path in root.iterdir()):
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def _known(root: Path, shown: str) -> Manifest:
+    known = read_manifest(root, shown)
+    if not (root / known.generation / DATABASE).is_file():
+        raise collection_manifest.damaged(shown, f"{known.generation}/{DATABASE} is missing")
+    return known
+
+
+def _no_collection(root: Path, shown: str) -> TopiaristError:
+    if _unfinished(root):
+        return unfinished(shown)
+    if generations(root):
+        return collection_manifest.damaged(shown, f"{collection_manifest.NAME} is missing")
+    beside = Path(f"{str(shown).rstrip('/')}.topiary")
+    if beside.is_dir():
+        return UsageError(f"there is no collection at {shown}, but there is {beside}", hint=str(beside))
+    return UsageError(f"there is no collection at {shown}", hint="topiarist grow ./folder")
+
+
+def unfinished(shown: str) -> UsageError:
+    """A grow was interrupted here."""
+    return UsageError(
+        f"an unfinished grow lies at {shown}", hint="the same command with --resume, or --force to begin anew"
+    )
+
+
+def _there_already(shown: str) -> UsageError:
+    return UsageError(
+        f"there is a collection at {shown} already", hint="--force to grow it anew, or another folder with -o"
+    )

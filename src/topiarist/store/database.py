@@ -1,0 +1,295 @@
+"""SQLite as a collection needs it: one writer, many readers, and errors in words.
+
+Every thread has a connection of its own, opened when it first asks: a web server may hand one ``Database`` to all its
+threads. Readers open the file read-only and see what was committed last; they wait for nobody.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from topiarist.errors import DamagedError, InputError, ResourceError, TopiaristError
+from topiarist.store.schema import TABLES, VERSION
+from topiarist.version import __version__
+
+Row = tuple[Any, ...]
+T = TypeVar("T")
+
+PATIENCE = 5.0  # seconds that a statement waits for another one's commit
+_CACHE, _OF_READER = -16_000, -4_000  # KiB, as SQLite counts them; every thread of a server reads for itself
+_KEPT = 64  # answers that a thread keeps until the next change
+_CHECK = "topiarist check"
+
+
+class Database:
+    """A file with the tables of a collection, open for reading, or for writing by whoever holds the lock."""
+
+    def __init__(self, path: Path, *, write: bool = False, shown: str = "") -> None:
+        self.path = path.absolute()  # the working folder may change before the next thread asks
+        self.write = write
+        self.shown = shown or str(path)
+        self._own = threading.local()
+        self._all: weakref.WeakSet[_Connection] = weakref.WeakSet()
+        self._guard = threading.Lock()
+
+    @classmethod
+    def create(cls, path: Path, *, shown: str = "") -> Database:
+        """A new file with empty tables: all of them, or none (version 0) when killed meanwhile.
+
+        It keeps a rollback journal until ``to_wal``: what only ever grows is written once that way, not twice.
+        """
+        need_fts5()
+        database = cls(path, write=True, shown=shown)
+        try:
+            with database._told():
+                connection = database._connect("rwc")
+                database._adopt(connection)
+                connection.executescript(f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
+        except BaseException:
+            database.close()
+            raise
+        return database
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """This thread's connection."""
+        return self._of_thread()
+
+    def _of_thread(self) -> _Connection:
+        known: _Connection | None = getattr(self._own, "connection", None)
+        if known is not None and known.frozen is not None and not known.in_transaction:
+            with suppress(OSError):  # gone: whoever asks is told
+                known = known if known.frozen == self._as_it_is() else None
+        if known is None:
+            with self._told():
+                known = self._connect("rw" if self.write else "ro")
+                (version,) = known.execute("PRAGMA user_version").fetchone()
+            if version != VERSION:
+                known.close()
+                raise other_version(self.shown, version)
+            self._adopt(known)
+        return known
+
+    def all(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        """Every row of an answer."""
+        with self._told():
+            return self.connection.execute(sql, parameters).fetchall()
+
+    def one(self, sql: str, parameters: Sequence[Any] = ()) -> Row | None:
+        """The first row of an answer, or None."""
+        with self._told():
+            found: Row | None = self.connection.execute(sql, parameters).fetchone()
+            return found
+
+    def run(self, sql: str, parameters: Sequence[Any] = ()) -> int:
+        """Change something; how many rows were changed."""
+        with self._told():
+            return self.connection.execute(sql, parameters).rowcount
+
+    def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Change something for each of these."""
+        with self._told():
+            self.connection.executemany(sql, rows)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All of the changes within, or none; on the disk when this ends. One inside another is part of it."""
+        connection = self.connection
+        if connection.in_transaction:
+            yield
+            return
+        with self._told():
+            connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            with self._told():
+                connection.execute("COMMIT")
+        except BaseException:
+            _roll_back(connection)
+            raise
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Everything read within is from one moment, whatever is written meanwhile."""
+        connection = self.connection
+        if connection.in_transaction:
+            yield
+            return
+        with self._told():
+            connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            _roll_back(connection)
+
+    def kept(self, name: str, make: Callable[[], T]) -> T:
+        """What this thread has made of the file before, or makes now if somebody has written since."""
+        if self.write:
+            return make()
+        connection = self._of_thread()
+        with self._told():
+            (version,) = connection.execute("PRAGMA data_version").fetchone()
+        if connection.kept_at != version or len(connection.kept) >= _KEPT:
+            connection.kept, connection.kept_at = {}, version
+        if name not in connection.kept:
+            connection.kept[name] = make()
+        found: T = connection.kept[name]
+        return found
+
+    def to_wal(self) -> None:
+        """From now on writers do not stop readers."""
+        with self._told():
+            self.connection.execute("PRAGMA journal_mode = WAL")
+
+    def close(self) -> None:
+        """Close the connections of all threads."""
+        with self._guard:
+            for connection in list(self._all):
+                connection.close()
+            self._all.clear()
+        self._own = threading.local()
+
+    def _adopt(self, connection: _Connection) -> None:
+        self._own.connection = connection
+        with self._guard:
+            self._all.add(connection)
+
+    def _connect(self, mode: str) -> _Connection:
+        address = f"{self.path.as_uri()}?mode={mode}"  # as_uri escapes what a URI takes for its own: # ? %
+        frozen = self._as_it_is() if mode == "ro" and self._frozen() else None
+        if frozen is not None:
+            address += "&immutable=1"
+        connection = sqlite3.connect(
+            address,
+            uri=True,
+            timeout=PATIENCE,
+            isolation_level=None,
+            check_same_thread=False,  # so that close() may close them all; each is used by one thread only
+            factory=_Connection,
+        )
+        connection.frozen = frozen
+        try:
+            for setting in ("foreign_keys = ON", "synchronous = FULL", "trusted_schema = OFF", "cell_size_check = ON"):
+                connection.execute(f"PRAGMA {setting}")
+            connection.execute(f"PRAGMA cache_size = {_OF_READER if mode == 'ro' else _CACHE}")
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+    def _frozen(self) -> bool:
+        """Whether nobody is writing: a folder that is not for us to write in, and no journal. SQLite has to be told.
+
+        Others may begin to write there, so that such a connection is given up as soon as the file has changed.
+        """
+        return not os.access(self.path.parent, os.W_OK) and not Path(f"{self.path}-wal").exists()
+
+    def _as_it_is(self) -> tuple[int, int, int, bool]:
+        """By what a file is known not to have changed."""
+        found = self.path.stat()
+        return found.st_ino, found.st_size, found.st_mtime_ns, Path(f"{self.path}-wal").exists()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            known = translated(error, self.shown) if self.write or self.path.exists() else _gone(self.shown)
+            if known is None:
+                raise
+            raise known from error
+
+
+class _Connection(sqlite3.Connection):
+    """A connection that may be referred to weakly, and closes with the thread that used it."""
+
+    frozen: tuple[int, int, int, bool] | None = None  # what the file was, for a connection that believes it stays so
+    kept_at: int | None = None  # the version of the file of which something is kept
+
+    def __init__(self, *given: Any, **settings: Any) -> None:
+        super().__init__(*given, **settings)
+        self.kept: dict[str, Any] = {}
+
+    def __del__(self) -> None:
+        with suppress(sqlite3.Error):
+            self.close()
+
+
+def _roll_back(connection: sqlite3.Connection) -> None:
+    with suppress(sqlite3.Error):  # closed, or rolled back already by the error that brought us here
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+def translated(error: sqlite3.Error, shown: str) -> TopiaristError | None:
+    """What an error of SQLite means for a person; None for one that is ours."""
+    code = getattr(error, "sqlite_errorcode", None)
+    primary = None if code is None else code & 0xFF
+    if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or _undecodable(error):
+        return DamagedError(f"{shown} is damaged: {error}", hint=f"{_CHECK} {shown}")
+    if primary in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+        return ResourceError(f"cannot read or write {shown}: {error}", hint="more room on the disk")
+    if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL):
+        return ResourceError(f"{shown} is being written by somebody else: {error}", hint="wait a moment")
+    if primary in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_CANTOPEN):
+        return ResourceError(f"cannot open or write {shown}: {error}", hint="a folder that you may write in")
+    if primary == sqlite3.SQLITE_NOMEM:
+        return ResourceError(f"not enough memory for {shown}", hint="fewer documents at a time")
+    if primary == sqlite3.SQLITE_TOOBIG:
+        return InputError("a document is too long to be kept: at most 1,000,000,000 bytes", hint="cut it in parts")
+    return None
+
+
+def _gone(shown: str) -> ResourceError:
+    """A file that is not there any more."""
+    return ResourceError(
+        f"{shown} is not there: the collection was grown anew meanwhile, or removed", hint="open it again"
+    )
+
+
+def _undecodable(error: sqlite3.Error) -> bool:
+    """Text that is no text, or a table that has gone: the file is not as we wrote it."""
+    return str(error).startswith(("Could not decode", "no such table", "no such column", "malformed"))
+
+
+def other_version(shown: str, version: Any, writer: str = "") -> DamagedError:
+    """A collection of a format that this version does not read."""
+    newer = isinstance(version, int) and version > VERSION
+    by = f"topiarist {writer}" if writer else f"a {'newer' if newer else 'older or unfinished'} topiarist"
+    if not newer:
+        return DamagedError(
+            f"{shown} was written by {by} (format {version}); this reads format {VERSION}", hint=f"{_CHECK} {shown}"
+        )
+    return DamagedError(
+        f"this collection was written by {by} (format {version}); "
+        f"this is {__version__}, which reads up to format {VERSION}",
+        hint="pip install -U topiarist",
+    )
+
+
+def has_fts5() -> bool:
+    """Whether this Python's SQLite can index text."""
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.execute("CREATE VIRTUAL TABLE t USING fts5 (c)")
+    except sqlite3.Error:
+        return False
+    finally:
+        connection.close()
+    return True
+
+
+def need_fts5() -> None:
+    """An error unless this Python's SQLite can index text."""
+    if not has_fts5():
+        raise ResourceError(
+            f"full-text search (FTS5) is missing from this Python's SQLite {sqlite3.sqlite_version}",
+            hint="Python from python.org, conda or your system; topiarist doctor shows what is there",
+        )

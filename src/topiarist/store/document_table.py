@@ -1,0 +1,233 @@
+"""The documents of a collection, by row or by id. Row numbers are those of the counts: from 0 upward, without a gap.
+
+Text is kept as it was given, except for what no file can hold: NUL characters are left out, and halves of surrogate
+pairs become U+FFFD, as the readers do it.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Protocol, TypeVar
+
+from topiarist.errors import InputError, UsageError
+from topiarist.store.database import Database
+from topiarist.text.documents import Document
+from topiarist.text.readers.making import storable
+from topiarist.text.spelling import nearest
+
+T = TypeVar("T")
+
+BATCH = 2_000
+_DOCUMENTS = "SELECT row, id, title, text, source, date FROM documents JOIN texts USING (row)"
+_WITHOUT_TEXT = "SELECT row, id, title, '', source, date FROM documents"
+
+
+class DocumentStore(Protocol):
+    """What the rest asks of wherever documents are kept."""
+
+    def __len__(self) -> int:
+        """How many documents there are."""
+
+    def row_of(self, id: str) -> int:
+        """The row of a document."""
+
+    def get(self, row: int) -> Document:
+        """One document."""
+
+    def many(self, rows: Iterable[int], *, texts: bool = True) -> list[Document]:
+        """Several documents, in the order of the rows."""
+
+    def iterate(self, start: int = 0, stop: int | None = None) -> Iterator[Document]:
+        """Documents in the order of their rows."""
+
+    def append(self, documents: Iterable[Document]) -> range:
+        """Add documents; the rows that they have now."""
+
+
+class Documents:
+    """The documents in a collection's database."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    def __len__(self) -> int:
+        found = self.database.one("SELECT max(row) + 1 FROM documents")  # a count would read every page
+        return int(found[0] or 0) if found else 0
+
+    def row_of(self, id: str) -> int:
+        """The row of a document; an unknown id is an error that proposes the nearest."""
+        found = self.database.one("SELECT row FROM documents WHERE id = ?", (storable(id),))
+        if found is None:
+            near = self.near_ids(id)
+            hint = " or ".join(near) if near else "the id as topiarist find shows it"
+            raise UsageError(f"there is no document {id!r}", hint=hint)
+        return int(found[0])
+
+    def get(self, row: int) -> Document:
+        """One document."""
+        return self.many([row])[0]
+
+    def many(self, rows: Iterable[int], *, texts: bool = True) -> list[Document]:
+        """Several documents, in the order of the rows; without their texts if a list of titles will do."""
+        wanted = [int(row) for row in rows]
+        known = {}
+        select = _DOCUMENTS if texts else _WITHOUT_TEXT
+        for piece in pieces(sorted(set(wanted))):
+            found = self.database.all(f"{select} WHERE row IN ({marks(piece)})", piece)
+            labels = self._labels(f"row IN ({marks(piece)})", piece)
+            known.update({row[0]: _document(row, labels.get(row[0], ())) for row in found})
+        missing = [row for row in wanted if row not in known]
+        if missing:
+            raise UsageError(f"there is no document in row {missing[0]}: there are {len(self):,}")
+        return [known[row] for row in wanted]
+
+    def iterate(self, start: int = 0, stop: int | None = None) -> Iterator[Document]:
+        """Documents in the order of their rows; a few at a time are in memory."""
+        stop = len(self) if stop is None else min(stop, len(self))
+        for first in range(start, stop, BATCH):
+            ends = (first, min(first + BATCH, stop))
+            found = self.database.all(f"{_DOCUMENTS} WHERE row >= ? AND row < ? ORDER BY row", ends)
+            labels = self._labels("row >= ? AND row < ?", ends)
+            yield from (_document(row, labels.get(row[0], ())) for row in found)
+
+    def append(self, documents: Iterable[Document]) -> range:
+        """Add documents and index their words: all of them, or none."""
+        return self._add(documents, index=True)
+
+    def load(self, documents: Iterable[Document], *, index: bool = True) -> range:
+        """Add the documents of a new collection: as ``append``, but indexed all at once, which is faster, or later."""
+        with self.database.transaction():
+            rows = self._add(documents, index=False)
+            if index:
+                self.index()
+        return rows
+
+    def clear(self) -> None:
+        """Forget all documents of a collection that nobody has seen yet."""
+        with self.database.transaction():
+            for table in ("labels", "texts", "documents"):
+                self.database.run(f"DELETE FROM {table}")  # noqa: S608 - names of our own
+
+    def index(self) -> None:
+        """Make the full-text index anew from the documents."""
+        self.database.run("INSERT INTO search (search) VALUES ('rebuild')")
+
+    def ids(self) -> list[str]:
+        """All ids, in the order of the rows."""
+        return [id for (id,) in self.database.all("SELECT id FROM documents ORDER BY row")]
+
+    def titles(self) -> list[str]:
+        """All titles, in the order of the rows."""
+        return [title for (title,) in self.database.all("SELECT title FROM documents ORDER BY row")]
+
+    def near_ids(self, id: str, limit: int = 3) -> list[str]:
+        """Ids that somebody who typed this one may have meant: those that contain it, or are spelt nearly so."""
+        inside = self.database.all("SELECT id FROM documents WHERE instr(id, ?) LIMIT ?", (storable(id), limit))
+        if inside and id:
+            return [found for (found,) in inside]
+        return nearest(id, [(found, 1) for (found,) in self.database.all("SELECT id FROM documents")], limit)
+
+    def span(self) -> tuple[str, str]:
+        """The first and the last date; empty if no document has one."""
+        found = self.database.one("SELECT min(date), max(date) FROM documents WHERE date <> ''")
+        return ("", "") if found is None or found[0] is None else (found[0], found[1])
+
+    def label_counts(self) -> dict[str, int]:
+        """How many documents have each label, by name."""
+        return dict(self.database.all("SELECT label, count(DISTINCT row) FROM labels GROUP BY label ORDER BY label"))
+
+    def labels_of(self, rows: Iterable[int]) -> list[tuple[str, ...]]:
+        """The labels of documents, in the order of the rows."""
+        wanted = [int(row) for row in rows]
+        known: dict[int, tuple[str, ...]] = {}
+        for piece in pieces(sorted(set(wanted))):
+            known.update(self._labels(f"row IN ({marks(piece)})", piece))
+        return [known.get(row, ()) for row in wanted]
+
+    def with_label(self, label: str) -> list[int]:
+        """The rows of the documents with a label."""
+        found = self.database.all("SELECT DISTINCT row FROM labels WHERE label = ? ORDER BY row", (storable(label),))
+        return [row for (row,) in found]
+
+    def change_labels(self, row: int, labels: Sequence[str]) -> None:
+        """Give a document other labels than it came with; ``judgements`` keeps those that it had."""
+        with self.database.transaction():
+            self.database.run("DELETE FROM labels WHERE row = ?", (row,))
+            new = ((row, place, storable(label)) for place, label in enumerate(labels))
+            self.database.run_many("INSERT INTO labels VALUES (?, ?, ?)", new)
+
+    def _labels(self, where: str, parameters: Sequence[int]) -> dict[int, tuple[str, ...]]:
+        found = self.database.all(f"SELECT row, label FROM labels WHERE {where} ORDER BY row, place", parameters)  # noqa: S608
+        known: dict[int, list[str]] = {}
+        for row, label in found:
+            known.setdefault(row, []).append(label)
+        return {row: tuple(labels) for row, labels in known.items()}
+
+    def _add(self, documents: Iterable[Document], *, index: bool) -> range:
+        stream = iter(documents)
+        with self.database.transaction():
+            start = end = len(self)
+            while batch := list(islice(stream, BATCH)):
+                rows = [(end + place, *_values(document)) for place, document in enumerate(batch)]
+                self._refuse_known(rows)
+                facts = ((row, id, title, *rest) for row, id, title, _, *rest in rows)
+                self.database.run_many("INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?)", facts)
+                self.database.run_many("INSERT INTO texts VALUES (?, ?)", ((row[0], row[3]) for row in rows))
+                self.database.run_many(
+                    "INSERT INTO labels VALUES (?, ?, ?)",
+                    (
+                        (end + row, place, storable(label))
+                        for row, document in enumerate(batch)
+                        for place, label in enumerate(document.labels)
+                    ),
+                )
+                if index:
+                    words = ((row, title, text) for row, _, title, text, *_ in rows)
+                    self.database.run_many("INSERT INTO search (rowid, title, text) VALUES (?, ?, ?)", words)
+                end += len(batch)
+        return range(start, end)
+
+    def _refuse_known(self, rows: list[tuple[int, str, str, str, str, str, int]]) -> None:
+        """An error when an id is there already, in the collection or in the batch."""
+        sources: dict[str, str] = {}
+        for _, id, _, _, source, *_ in rows:
+            if id in sources:
+                raise _twice(id, sources[id], source)
+            sources[id] = source
+        for piece in pieces(list(sources)):
+            found = self.database.one(f"SELECT id, source FROM documents WHERE id IN ({marks(piece)})", piece)  # noqa: S608
+            if found is not None:
+                raise _twice(found[0], found[1], sources[found[0]])
+
+
+def checksum(id: str, title: str, text: str, source: str, date: str) -> int:
+    """Of everything that a row holds: SQLite itself cannot tell that a bit of it has turned."""
+    return zlib.crc32("\0".join((id, title, text, source, date)).encode())
+
+
+def pieces(items: Sequence[T], size: int = 500) -> Iterator[Sequence[T]]:
+    """Lists that are short enough for one statement."""
+    return (items[start : start + size] for start in range(0, len(items), size))
+
+
+def marks(items: Sequence[object]) -> str:
+    """As many question marks as there are items."""
+    return ",".join("?" * len(items))
+
+
+def _values(document: Document) -> tuple[str, str, str, str, str, int]:
+    given = (document.id, document.title, document.text, document.source, document.date)
+    id, title, text, source, date = map(storable, given)
+    return id, title, text, source, date, checksum(id, title, text, source, date)
+
+
+def _document(row: tuple[int, str, str, str, str, str], labels: tuple[str, ...]) -> Document:
+    _, id, title, text, source, date = row
+    return Document(id, text, title, labels, source, date)
+
+
+def _twice(id: str, first: str, second: str) -> InputError:
+    where = f": in {first} and in {second}" if first and second and first != second else ""
+    return InputError(f"two documents have the id {id!r}{where}", hint="ids that are unique, or none")

@@ -1,0 +1,58 @@
+"""Small facts about a collection: its settings, and what could not be read into it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from topiarist.store.database import Database
+from topiarist.text.documents import Problem
+from topiarist.text.readers.making import storable
+
+TOKENS = "n_tokens"  # words of all documents that are in the vocabulary, or were set aside as too general
+
+
+def settings(database: Database) -> dict[str, Any]:
+    """All settings, by name."""
+    return {name: json.loads(value) for name, value in database.all("SELECT name, value FROM settings")}
+
+
+def change_settings(database: Database, values: Mapping[str, Any]) -> None:
+    """Set or replace some."""
+    rows = [(name, json.dumps(value, allow_nan=False)) for name, value in values.items()]
+    with database.transaction():
+        database.run_many("INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", rows)
+
+
+def add_tokens(database: Database, number: int) -> None:
+    """Count the words of new documents in."""
+    change_settings(database, {TOKENS: settings(database).get(TOKENS, 0) + number})
+
+
+def problems(database: Database, *, limit: int | None = None) -> list[Problem]:
+    """What was left out, in the order in which it was met."""
+    limit = -1 if limit is None else limit
+    return [
+        Problem(*row) for row in database.all("SELECT source, reason FROM problems ORDER BY number LIMIT ?", (limit,))
+    ]
+
+
+def left_out(database: Database, id: str) -> str:
+    """Why a file that would have been this document was left out; nothing where none was."""
+    sql = "SELECT reason FROM problems WHERE source = ? OR substr(source, -length(?) - 1) = '/' || ? LIMIT 1"
+    found = database.one(sql, (id, id, id)) if id else None
+    return str(found[0]) if found else ""
+
+
+def n_problems(database: Database) -> int:
+    """How many there are."""
+    found = database.one("SELECT count(*) FROM problems")
+    return int(found[0]) if found else 0
+
+
+def add_problems(database: Database, problems: Iterable[Problem]) -> None:
+    """Note what was left out."""
+    rows = [(storable(problem.source), storable(problem.reason)) for problem in problems]
+    with database.transaction():
+        database.run_many("INSERT INTO problems (source, reason) VALUES (?, ?)", rows)

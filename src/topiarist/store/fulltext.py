@@ -1,0 +1,247 @@
+"""Documents by their words: best match first, with the places where the words are.
+
+The index is FTS5's, over titles (which count four times) and texts, without case and accents.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+import unicodedata
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from topiarist.store.database import Database, Row
+from topiarist.text.query import Filter, Query, has_words, parse
+from topiarist.text.readers.making import storable
+from topiarist.text.spelling import nearest
+
+ENOUGH = 10_000  # matches to count; beyond that, "at least" will do
+SNIPPET = 24  # words
+RARE = 2  # documents
+
+Within = Collection[int] | Callable[[int], bool]
+Pieces = tuple[tuple[str, bool], ...]  # text, and whether it is a match; never HTML
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A document that matches: where, and how well (no better than others, if no word was asked for)."""
+
+    row: int
+    score: float
+    title: Pieces
+    snippet: Pieces
+
+
+@dataclass(frozen=True)
+class Hits:
+    """A page of an answer."""
+
+    query: Query
+    hits: tuple[Hit, ...]
+    total: int
+    exact: bool  # or there are at least as many
+
+
+class Index:
+    """The full-text index of a collection's database."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    def search(
+        self,
+        query: Query | str,
+        *,
+        limit: int = 10,
+        offset: int = 0,
+        within: Within | None = None,
+        enough: int = ENOUGH,
+    ) -> Hits:
+        """A page of matching documents. ``within`` restricts them: rows, or a function that says whether a row will do.
+
+        Conditions on topics are the caller's, who knows what they are: as ``within``.
+        """
+        query = parse(query) if isinstance(query, str) else query
+        if not query or not limit > 0:
+            return Hits(query, (), 0, True)
+        source, parameters = _source(query, within is not None)
+        score = "rank" if query.wanted else "0.0"
+        order = f"{score}, row LIMIT ? OFFSET ?"
+        with self.database.snapshot(), self._allowed(within):
+            page = self._all(f"SELECT row, {score} {source} ORDER BY {order}", [*parameters, limit, offset])
+            known = offset + len(page)
+            last = len(page) < limit and (page or not offset)
+            total = known if last else self._count(source, parameters, enough + 1)
+            hits = [self._hit(query, row, -rank) for row, rank in page]
+        if total is None:
+            return Hits(query, tuple(hits), known, False)
+        exact = total <= enough
+        return Hits(query, tuple(hits), total if exact else max(enough, known), exact)
+
+    def rows(self, query: Query | str, *, within: Within | None = None) -> list[int]:
+        """The rows of all documents that match, in their order."""
+        query = parse(query) if isinstance(query, str) else query
+        if not query:
+            return []
+        source, parameters = _source(query, within is not None)
+        with self._allowed(within):
+            return [row for (row,) in self._all(f"SELECT row {source} ORDER BY row", parameters)]
+
+    def missing(self, query: Query) -> list[str]:
+        """The words and phrases of a query that no document contains at all: candidates for ``suggest``."""
+        wanted = (term for term in query.terms if not term.exclude)
+        found = "SELECT 1 FROM search WHERE search MATCH ? LIMIT 1"
+        return [term.words for term in wanted if not self._all(found, [term.match])]
+
+    def suggest(self, word: str, limit: int = 3) -> list[str]:
+        """Words of the collection that are spelt nearly so: at most two letters otherwise, frequent ones first.
+
+        What hardly a document has is most often misspelt itself: it is offered only where nothing else is near.
+        """
+        word = folded(word)
+        if not has_words(word):
+            return []
+        known = self.database.all(
+            "SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ?", (word[0], _after(word[0]))
+        )
+        for other in _other_beginnings(word):
+            known += self.database.all("SELECT term, doc FROM vocabulary WHERE term = ?", (other,))
+        usual = [one for one in known if one[1] > RARE]
+        return nearest(word, usual, limit, eager=False) or nearest(word, known, limit, eager=False)
+
+    def _hit(self, query: Query, row: int, score: float) -> Hit:
+        start, end = f"<{secrets.token_hex(8)}>", f"<{secrets.token_hex(8)}>"  # in no text, by all odds
+        if query.wanted:
+            sql = (
+                f"SELECT highlight(search, 0, ?, ?), snippet(search, 1, ?, ?, '…', {SNIPPET}) "  # noqa: S608
+                "FROM search WHERE search MATCH ? AND rowid = ?"
+            )
+            found = self._all(sql, [start, end, start, end, query.wanted, row])
+        else:
+            found = self.database.all("SELECT title, substr(text, 1, 200) FROM pages WHERE row = ?", (row,))
+        title, snippet = found[0]
+        return Hit(row, score, _pieces(title, start, end), _pieces(snippet, start, end))
+
+    def _count(self, source: str, parameters: list[Any], most: int) -> int | None:
+        """How many there are; None where whoever asked had no more time."""
+        sql = f"SELECT count(*) FROM (SELECT 1 {source} LIMIT ?)"  # noqa: S608
+        try:
+            ((count,),) = self._all(sql, [*parameters, most]) or [(0,)]
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
+                raise
+            return None
+        return int(count)
+
+    def _all(self, sql: str, parameters: list[Any]) -> list[Row]:
+        """Rows; none if FTS5 still finds something to object to."""
+        try:
+            return self.database.all(sql, parameters)
+        except sqlite3.OperationalError as error:
+            if str(error).startswith(("fts5:", "unterminated string", "unknown special query")):
+                return []
+            raise
+
+    @contextmanager
+    def _allowed(self, within: Within | None) -> Iterator[None]:
+        """Let SQL ask whether a row will do."""
+        if within is None:
+            yield
+            return
+        allowed = within if callable(within) else frozenset(map(int, within)).__contains__
+        faults: list[Exception] = []
+
+        def asked(row: int) -> bool:
+            try:
+                return bool(allowed(row))
+            except Exception as error:
+                faults.append(error)
+                raise
+
+        connection = self.database.connection
+        connection.create_function("allowed", 1, asked)
+        try:
+            yield
+        except sqlite3.OperationalError:
+            if faults:
+                raise faults[0] from None  # SQLite only says that there was one
+            raise
+        finally:
+            connection.create_function("allowed", 1, None)
+
+
+def folded(word: str) -> str:
+    """As the index keeps it: without case and accents."""
+    apart = unicodedata.normalize("NFKD", storable(word).lower())
+    return "".join(character for character in apart if not unicodedata.combining(character))
+
+
+def _source(query: Query, restricted: bool) -> tuple[str, list[Any]]:
+    """FROM and WHERE of everything that matches, with the parameters; ``row`` is the row."""
+    parameters: list[Any] = []
+    conditions: list[str] = []
+    if query.wanted:
+        table = "(SELECT rowid AS row, rank FROM search WHERE search MATCH ?)"
+        parameters.append(query.wanted)
+    else:
+        table = "documents"
+        if query.unwanted:
+            conditions.append("row NOT IN (SELECT rowid FROM search WHERE search MATCH ?)")
+            parameters.append(query.unwanted)
+    for item in query.filters:
+        condition, values = _condition(item, "+found.row" if query.wanted else "found.row")
+        conditions.append(f"NOT {condition}" if item.exclude else condition)
+        parameters += values
+    if restricted:
+        conditions.append("allowed(row)")
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    return f"FROM {table} AS found{where}", parameters
+
+
+def _condition(item: Filter, row: str) -> tuple[str, list[str]]:
+    """A condition in SQL. A plus before the row keeps SQLite from asking the index for one row after the other."""
+    fact = "EXISTS (SELECT 1 FROM documents AS d WHERE d.row = found.row AND {})"
+    if item.kind == "tag":
+        return f"{row} IN (SELECT row FROM tags WHERE tag = ? COLLATE NOCASE)", [item.value]  # noqa: S608
+    if item.kind == "label":
+        return f"{row} IN (SELECT row FROM labels WHERE label = ? COLLATE NOCASE)", [item.value]  # noqa: S608
+    if item.kind == "type":
+        suffix = item.value.lstrip(".").lower()
+        return fact.format("(lower(d.source) LIKE ? ESCAPE '\\' OR lower(d.source) LIKE ? ESCAPE '\\')"), [
+            f"%.{_plain(suffix)}",
+            f"%.{_plain(suffix)}.gz",
+        ]
+    if item.kind == "before":
+        return fact.format("d.date <> '' AND d.date < ?"), [item.value]
+    if item.kind == "after":
+        return fact.format("d.date >= ?"), [item.value]
+    return "1", []  # a topic: the caller's
+
+
+def _plain(text: str) -> str:
+    """Text in which LIKE sees no pattern."""
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def _pieces(marked: str, start: str, end: str) -> Pieces:
+    pieces = []
+    for part in marked.split(start):
+        inside, found, outside = part.partition(end)
+        pieces += [(inside, True), (outside, False)] if found else [(part, False)]
+    return tuple((text, match) for text, match in pieces if text)
+
+
+def _after(letter: str) -> str:
+    return chr(ord(letter) + 1)
+
+
+def _other_beginnings(word: str) -> list[str]:
+    """Words that differ from this one at the first letter, where a walk through the index cannot find them."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    swapped = word[1:2] + word[:1] + word[2:]
+    others = {word[1:], swapped, *(letter + word for letter in letters), *(letter + word[1:] for letter in letters)}
+    return sorted(other for other in others if other and other[0] != word[0])

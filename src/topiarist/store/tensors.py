@@ -1,0 +1,98 @@
+"""Arrays in a safetensors file: written in one go, opened without reading them.
+
+The library's own reader copies (200 MB for a file of 200 MB), so a file is checked by the library and then mapped by
+the offsets in its header: opening takes no memory, and what is read comes from the system's cache. The library's own
+writer makes another copy, or a file that only its owner may read; the header is a line of JSON, so we write it
+ourselves, the same bytes for the same arrays.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+
+from topiarist.errors import DamagedError, UsageError
+from topiarist.store.array_files import new_file
+
+Array = np.ndarray[Any, Any]
+
+TYPES: dict[str, np.dtype[Any]] = {
+    "F64": np.dtype("<f8"), "F32": np.dtype("<f4"), "F16": np.dtype("<f2"),
+    "I64": np.dtype("<i8"), "I32": np.dtype("<i4"), "I16": np.dtype("<i2"), "I8": np.dtype("i1"),
+    "U64": np.dtype("<u8"), "U32": np.dtype("<u4"), "U16": np.dtype("<u2"), "U8": np.dtype("u1"),
+    "BOOL": np.dtype("?"),
+}  # fmt: skip
+NAMES = {dtype: name for name, dtype in TYPES.items()}
+METADATA = "__metadata__"
+PREFIX = 8  # bytes that say how long the header is
+LINE = 64  # the first array begins on a cache line
+
+
+def write_tensors(path: str | Path, arrays: Mapping[str, Array], metadata: Mapping[str, str] | None = None) -> None:
+    """Write arrays, beside the place first and on the disk before the file gets its name.
+
+    They come back as C-contiguous arrays of the same type and values.
+    """
+    stored = {name: _stored(name, array) for name, array in arrays.items()}
+    # the widest first: then every array lies on a multiple of its own items
+    order = sorted(stored, key=lambda name: (-stored[name].itemsize, name))
+    header: dict[str, Any] = {METADATA: dict(sorted(metadata.items()))} if metadata else {}
+    place = 0
+    for name in order:
+        array = stored[name]
+        offsets = [place, place := place + array.nbytes]
+        header[name] = {"dtype": NAMES[array.dtype], "shape": list(array.shape), "data_offsets": offsets}
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-(PREFIX + len(text)) % LINE)
+    with new_file(path, sync=True) as file:
+        file.write(len(text).to_bytes(PREFIX, "little"))
+        file.write(text)
+        for name in order:
+            file.write(stored[name].reshape(-1).view(np.uint8).data)
+
+
+def map_tensors(path: str | Path) -> dict[str, Array]:
+    """The arrays of a file, memory-mapped and private: they may be changed, the file never does."""
+    try:
+        with safe_open(path, framework="numpy"):  # reads the header, and refuses what does not fit the file
+            pass
+        with open(path, "rb") as file:
+            header, start = _header(file)
+        raw = np.memmap(path, np.uint8, mode="c")
+        header.pop(METADATA, None)
+        return {name: _mapped(raw[start:], entry) for name, entry in header.items()}
+    except (SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
+        raise DamagedError(
+            f"{path} is not a file of arrays that can be read: {error}", hint="a copy of the file, or write it again"
+        ) from error
+
+
+def _stored(name: str, array: Array) -> Array:
+    array = np.asarray(array)
+    little = array.dtype.newbyteorder("<")
+    if name == METADATA or little not in NAMES:
+        raise UsageError(f"cannot write an array called {name!r} of type {array.dtype}", hint="numbers, or bool")
+    return np.asarray(array, little, order="C")
+
+
+def _header(file: BinaryIO) -> tuple[dict[str, Any], int]:
+    """What the file says it holds, and where the arrays begin."""
+    size = int.from_bytes(file.read(PREFIX), "little")
+    return dict(json.loads(file.read(size))), PREFIX + size
+
+
+def _mapped(raw: Array, entry: Mapping[str, Any]) -> Array:
+    dtype, shape, (first, last) = TYPES[entry["dtype"]], tuple(entry["shape"]), entry["data_offsets"]
+    if not 0 <= first <= last <= len(raw) or last - first != math.prod(shape) * dtype.itemsize:
+        raise ValueError(f"an array of shape {shape} in bytes {first} to {last} of {len(raw)}")
+    part = raw[first:last]
+    if dtype == np.bool_ and part.max(initial=0) > 1:
+        raise ValueError("a truth value that is neither 0 nor 1")
+    array: Array = np.asarray(part).view(dtype).reshape(shape)
+    return array if array.flags.aligned else array.copy()  # a file that somebody else wrote

@@ -1,8 +1,0 @@
-"""Finding: documents that match a query or resemble a document, with the reasons. See docs/models/fisher.md"""
-
-from __future__ import annotations
-
-from topiarist.tasks.search.answers import Answer, Branch, Explanation, Hit, Step, TopicReason, WordReason
-from topiarist.tasks.search.index import SearchIndex
-
-__all__ = ["Answer", "Branch", "Explanation", "Hit", "SearchIndex", "Step", "TopicReason", "WordReason"]

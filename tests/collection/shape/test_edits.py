@@ -1,0 +1,207 @@
+"""Edits are functions of shapes: what they change, what they leave alone, what they refuse."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from topiarist import Tree
+from topiarist.collection.shape import Branch, Delete, Describe, Merge, Move, Pin, Rename, Shape, Split, Unpin, apply
+from topiarist.errors import DamagedError, UsageError
+
+#            0 Everything: 1 energy (2 oil, 3 gas), 4 law (5 court, 6 bail), 7 sport
+TREE = Tree(
+    (-1, 0, 1, 1, 0, 4, 4, 0),
+    ("Everything", "energy", "oil · barrel", "gas", "law", "court · judge", "bail", "sport"),
+)
+
+
+@pytest.fixture
+def shape():
+    return Shape.of(TREE, TREE.leaves)
+
+
+def paths(shape):
+    return {topic: shape.path(topic) for topic in shape.topics}
+
+
+def test_a_topic_is_found_by_number_name_path_and_word(shape):
+    assert shape.find(2) == shape.find("2") == shape.find("#2") == 2
+    assert shape.find("oil · barrel") == shape.find("Oil · Barrel") == 2
+    assert shape.find("energy/gas") == shape.find("Everything / energy / gas") == shape.find("energy ▸ gas") == 3
+    assert (shape.find("barrel"), shape.find("judge court")) == (2, 5)
+    with pytest.raises(UsageError, match=r"no topic is called 'bial'\n  Try: .*'bail'"):
+        shape.find("bial")
+    with pytest.raises(UsageError, match="there is no topic 77"):
+        shape.find(77)
+
+
+def test_a_name_that_several_have_is_not_guessed():
+    tree = Tree((-1, 0, 0, 1, 2), ("Everything", "here", "there", "other", "other"))
+    with pytest.raises(UsageError, match=r"2 topics are called 'other': #3 here ▸ other; #4 there ▸ other"):
+        Shape.of(tree, tree.leaves).find("other")
+
+
+def test_rename_and_its_return(shape):
+    named = apply(shape, Rename("oil", "Petroleum"))
+    assert named.name(2) == "Petroleum"
+    assert named.titles == {2: "Petroleum"}
+    assert not named.pending, "a name is no reason to fit again"
+    assert apply(named, Rename(2, "")).renamed({2: "oil · barrel"}) == shape
+    with pytest.raises(UsageError, match="beside 'Petroleum', is called 'gas' already"):
+        apply(named, Rename(2, "gas"))
+
+
+def test_names_of_people_stay_when_labels_change(shape):
+    named = apply(shape, Rename("oil", "Petroleum")).renamed({2: "crude", 3: "lng", 6: "bail"})
+    assert [named.name(topic) for topic in (2, 3, 6)] == ["Petroleum", "lng", "bail"]
+
+
+def test_labels_that_siblings_share_get_numbers(shape):
+    same = shape.renamed({2: "fuel", 3: "fuel"})
+    assert [same.name(2), same.name(3)] == ["fuel", "fuel (2)"]
+
+
+def test_notes(shape):
+    noted = apply(shape, Describe("law", "  all of it "))
+    assert noted.notes == {4: "all of it"}
+    assert apply(noted, Describe("law", "")) == shape
+
+
+def test_merging_siblings_joins_documents_words_pins_and_notes(shape):
+    said = apply(apply(apply(shape, Pin(("a",), "gas")), Describe("oil", "one")), Describe("gas", "two"))
+    merged = apply(said, Merge(("oil", "gas"), "Fuel"))
+    assert 3 not in merged.topics
+    assert merged.name(2) == "Fuel"
+    assert merged.class_topics.count(2) == 2, "both classes of the model lie there now"
+    assert merged.node_topics.count(2) == 2
+    assert merged.pins == {"a": 2}
+    assert merged.notes == {2: "one\ntwo"}
+    assert merged.held == {2}
+    assert merged.pending
+
+
+def test_merging_from_elsewhere_moves_first(shape):
+    merged = apply(shape, Merge(("sport", "bail")))
+    assert 6 not in merged.topics
+    assert merged.tree.parents[merged.node(7)] == merged.tree.root
+    with pytest.raises(UsageError, match=r"'gas' lies under 'energy'"):
+        apply(shape, Merge(("gas", "energy")))
+    with pytest.raises(UsageError, match="at least two topics, got 1"):
+        apply(shape, Merge(("gas", "gas")))
+
+
+def test_merging_inner_topics_keeps_what_is_below(shape):
+    merged = apply(shape, Merge(("energy", "law")))
+    assert {merged.tree.parents[merged.node(topic)] for topic in (2, 3, 5, 6)} == {merged.node(1)}
+
+
+def test_split_makes_new_topics(shape):
+    parted = apply(shape, Split("sport", 3))
+    assert parted.topics[-3:] == (8, 9, 10)
+    assert parted.next_topic == 11
+    assert {parted.tree.parents[parted.node(topic)] for topic in (8, 9, 10)} == {parted.node(7)}
+    with pytest.raises(UsageError, match="'energy' has subtopics already"):
+        apply(shape, Split("energy"))
+    with pytest.raises(UsageError, match="splits into 2 to 100, got 1"):
+        apply(shape, Split("sport", 1))
+
+
+def test_numbers_are_never_used_again(shape):
+    again = apply(apply(apply(shape, Split("sport", 2)), Delete(8)), Split(9))
+    assert again.topics[-2:] == (10, 11)
+
+
+def test_move(shape):
+    moved = apply(shape, Move("bail", "sport"))
+    assert moved.path(6) == "sport ▸ bail"
+    assert apply(shape, Move("bail", "law")) is shape
+    for topic, under in (("law", "bail"), ("law", "law"), ("Everything", "law")):
+        with pytest.raises(UsageError, match="cannot be moved"):
+            apply(shape, Move(topic, under))
+
+
+def test_moving_beside_a_topic_of_the_same_name_adds_a_number(shape):
+    moved = apply(shape.renamed({6: "gas"}), Move(6, "energy"))
+    assert {moved.name(3), moved.name(6)} == {"gas", "gas (2)"}
+
+
+def test_deleting_a_leaf_gives_its_documents_to_its_parent(shape):
+    fewer = apply(apply(shape, Pin(("a",), "bail")), Delete("bail"))
+    assert 6 not in fewer.topics
+    assert fewer.class_topics == (2, 3, 5, 4, 7)
+    assert fewer.node_topics[6] == -1
+    assert fewer.pins == {"a": 4}
+
+
+def test_deleting_an_inner_topic_lifts_what_is_below_or_takes_it_along(shape):
+    lifted = apply(shape, Delete("law"))
+    assert {lifted.tree.parents[lifted.node(topic)] for topic in (5, 6)} == {lifted.tree.root}
+    gone = apply(shape, Delete("law", below=True))
+    assert not {4, 5, 6} & set(gone.topics)
+    assert gone.class_topics == (2, 3, 0, 0, 7)
+    with pytest.raises(UsageError, match="above all others cannot be deleted"):
+        apply(shape, Delete("Everything"))
+
+
+def test_pins(shape):
+    pinned = apply(shape, Pin(("a", "b"), "gas"))
+    assert pinned.pins == {"a": 3, "b": 3}
+    assert apply(pinned, Unpin(("a",))).pins == {"b": 3}
+    with pytest.raises(UsageError, match="'c' is not pinned"):
+        apply(pinned, Unpin(("c",)))
+    with pytest.raises(UsageError, match="no documents to pin"):
+        apply(shape, Pin((), "gas"))
+
+
+def test_a_new_topic_for_some_documents(shape):
+    grown = apply(shape, Branch("law", "Appeals", ("a", "b")))
+    assert grown.path(8) == "law ▸ Appeals"
+    assert grown.pins == {"a": 8, "b": 8}
+    assert grown.titles == {8: "Appeals"}
+    assert grown.grafted == {8}
+    with pytest.raises(UsageError, match="called 'bail' under 'law' already"):
+        apply(shape, Branch("law", "bail", ("a",)))
+    with pytest.raises(UsageError, match="a new topic needs documents"):
+        apply(shape, Branch("law", "x", ()))
+
+
+def test_an_untrusted_shape_is_refused(shape):
+    for damage in ({}, {**shape.to_dict(), "topics": "x"}, {**shape.to_dict(), "tree": {"parents": [5]}}):
+        with pytest.raises(DamagedError, match="the shape of this tree cannot be read"):
+            Shape.from_dict(damage)
+
+
+def random_edit(draw, shape):
+    topic, other = draw(st.sampled_from(shape.topics)), draw(st.sampled_from(shape.topics))
+    document = draw(st.sampled_from("abc"))
+    return draw(
+        st.sampled_from([
+            Rename(topic, draw(st.sampled_from(["x", "y", "gas", ""]))), Describe(topic, "note"),
+            Merge((topic, other)), Split(topic, 2), Move(topic, other), Delete(topic), Delete(topic, below=True),
+            Pin((document,), topic), Unpin((document,)), Branch(topic, "new", (document,)),
+        ])
+    )  # fmt: skip
+
+
+@given(st.data())
+def test_any_edits_leave_a_whole_shape(data):
+    shape = Shape.of(TREE, TREE.leaves)
+    for _ in range(data.draw(st.integers(1, 12))):
+        before = shape.to_dict()
+        edit = random_edit(data.draw, shape)
+        try:
+            after = apply(shape, edit)
+        except UsageError:
+            after = shape
+        assert shape.to_dict() == before, "the old shape is as it was"
+        shape = after
+        topics = set(shape.topics)
+        assert len(topics) == len(shape.tree) == len(shape.topics)
+        assert max(topics) < shape.next_topic
+        assert set(shape.class_topics) <= topics
+        assert set(shape.node_topics) <= topics | {-1}
+        assert set(shape.titles) | set(shape.notes) | set(shape.pins.values()) | shape.held | shape.grafted <= topics
+        assert 0 in topics, "the root stays"
+        assert Shape.from_dict(json.loads(json.dumps(shape.to_dict()))) == shape

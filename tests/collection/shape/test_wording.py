@@ -1,0 +1,122 @@
+"""Edits as people write them."""
+
+import json
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from topiarist.collection.shape import Branch, Delete, Describe, Merge, Move, Pin, Rename, Split, Unpin
+from topiarist.collection.shape.edit_language import edit_from, edit_of_words, read_edits, to_entry, to_sentence
+from topiarist.errors import UsageError
+
+WRITTEN = """
+- rename: {topic: oil, name: Energy}
+- describe: {topic: 4, note: "what: it is"}
+- merge: {topics: [court, police], name: Justice}
+- split: {topic: Energy, into: 3}
+- move: {topic: bail, under: Justice}
+- delete: {topic: misc, below: true}
+- pin: {documents: [a.txt, 7], topic: Energy}
+- unpin: {documents: b}
+"""
+EDITS = (
+    Rename("oil", "Energy"), Describe(4, "what: it is"), Merge(("court", "police"), "Justice"), Split("Energy", 3),
+    Move("bail", "Justice"), Delete("misc", below=True), Pin(("a.txt", "7"), "Energy"), Unpin(("b",)),
+)  # fmt: skip
+
+
+def test_edits_as_pages_say_them():
+    assert list(map(to_sentence, EDITS)) == [
+        "rename oil to “Energy”", "write a note about 4", "merge court and police as “Justice”", "split Energy in 3",
+        "move bail under Justice", "delete misc and its subtopics", "pin 2 documents to Energy", "unpin b",
+    ]  # fmt: skip
+    assert to_sentence(Merge(("a", "b", "c"))) == "merge a, b and c"
+    assert to_sentence(Branch("Energy", "Wind", ("a.txt",))) == "add “Wind” under Energy with a.txt"
+
+
+def test_yaml_and_json_say_the_same():
+    assert read_edits(WRITTEN) == EDITS
+    assert read_edits(json.dumps([to_entry(edit) for edit in EDITS]), format="json") == EDITS
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "expected a list of edits, got NoneType"),
+        ("just words", "expected a list of edits, got str"),
+        ("- [1, 2", r"cannot be read as YAML \(line 1\)"),
+        ("- renam: {topic: a, name: b}", r"edit 1: there is no edit called 'renam'\n  Try: 'rename'"),
+        ("- rename: {topic: a}", "edit 1: rename needs its part 'name'"),
+        ("- rename: {topic: a, name: b, colour: red}", "edit 1: rename has no part called 'colour'"),
+        ("- rename: {topic: a, name: [b]}", r"edit 1: name: expected str, got \['b'\]"),
+        ("- rename: {topic: true, name: b}", "edit 1: topic: expected str or int, got True"),
+        ("- split: {topic: a, into: many}", "edit 1: into: expected int, got 'many'"),
+        ("- rename: oil", "edit 1: expected the parts of rename, got 'oil'"),
+        ("- merge: {topics: [{a: b}]}", "edit 1: topics: expected a list of names"),
+        ("- rename: {topic: !!python/object/apply:os.system [ls], name: b}", "cannot be read as YAML"),
+    ],
+)
+def test_what_is_wrong_is_said(text, said):
+    with pytest.raises(UsageError, match=said):
+        read_edits(text)
+
+
+def test_json_that_is_none_or_too_deep_is_said():
+    with pytest.raises(UsageError, match="cannot be read as JSON"):
+        read_edits("{", format="json")
+    with pytest.raises(UsageError, match="nested too deeply"):
+        read_edits("[" * 100_000, format="json")
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_edits_or_a_clear_error(text):
+    with suppress(UsageError):
+        assert read_edits(text)
+
+
+@pytest.mark.parametrize(
+    ("words", "edit"),
+    [
+        ("rename oil Energy and more", Rename("oil", "Energy and more")),
+        ("describe oil a note", Describe("oil", "a note")),
+        ("merge court police", Merge(("court", "police"))),
+        ("merge court police bail as Justice", Merge(("court", "police", "bail"), "Justice")),
+        ("split oil", Split("oil")),
+        ("split oil 4", Split("oil", 4)),
+        ("move bail under law", Move("bail", "law")),
+        ("move bail law", Move("bail", "law")),
+        ("delete misc", Delete("misc")),
+        ("delete misc below", Delete("misc", below=True)),
+        ("pin a b to oil", Pin(("a", "b"), "oil")),
+        ("unpin a b", Unpin(("a", "b"))),
+        ("branch New under law with a b", Branch("law", "New", ("a", "b"))),
+    ],
+)
+def test_words_of_a_command(words, edit):
+    assert edit_of_words(words.split()) == edit
+    assert edit_from(to_entry(edit)) == edit
+
+
+@pytest.mark.parametrize("words", ["rename oil", "merge a", "split a b", "move a", "delete", "pin a", "unpin"])
+def test_words_that_are_no_edit_say_how_it_goes(words):
+    with pytest.raises(UsageError, match=f"Try: {words.split()[0]} "):
+        edit_of_words(words.split())
+
+
+def test_an_unknown_command_is_told_the_nearest():
+    with pytest.raises(UsageError, match=r"no edit called 'remame'\n  Try: 'rename'"):
+        edit_of_words(["remame", "a", "b"])
+
+
+def test_aliases_of_aliases_are_not_written_out():
+    """Forty lines that would be a message of gigabytes."""
+    bomb = "\n".join(["- &a0 [x, x]", *(f"- &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 40))])
+    with pytest.raises(UsageError) as caught:
+        read_edits(bomb)
+    assert len(str(caught.value)) < 500
+    deep = "x: &a0 [x, x]\n" + "".join(f"b{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 40))
+    with pytest.raises(UsageError) as caught:
+        read_edits(deep + "pin: {documents: *a39, topic: 1}")
+    assert len(str(caught.value)) < 500

@@ -1,0 +1,143 @@
+"""What check finds, and what repair can mend."""
+
+import pytest
+
+from tests.store.test_collection_folder import rewrite
+from topiarist.collection.check import check, repair
+from topiarist.errors import UsageError
+from topiarist.store import edit_log
+from topiarist.store.collection_folder import Folder
+from topiarist.store.document_table import Documents
+from topiarist.store.fulltext import Index
+from topiarist.store.parts import new_part
+from topiarist.text.documents import Document
+
+
+def flip(path, place):
+    content = bytearray(path.read_bytes())
+    content[place] ^= 0x20
+    path.write_bytes(content)
+
+
+def severities(path):
+    return [finding.severity for finding in check(path)]
+
+
+def test_all_is_well(folder):
+    assert check(folder.path) == []
+    with folder.writing() as generation:
+        Documents(generation.database).append([Document("new", "text")])
+    assert check(folder.path) == []
+    assert repair(folder.path) == []
+
+
+def test_no_collection_is_an_error(tmp_path):
+    with pytest.raises(UsageError, match="there is no collection"):
+        check(tmp_path)
+
+
+def test_a_damaged_manifest_is_found(folder):
+    flip(folder.path / "manifest.json", 60)
+    (finding,) = check(folder.path)
+    assert finding.severity == "error"
+    assert "grow it anew" in finding.advice
+
+
+def test_a_newer_version_is_found(folder):
+    rewrite(folder.path, version=2)
+    (finding,) = check(folder.path)
+    assert finding.advice == "pip install -U topiarist"
+
+
+@pytest.mark.parametrize("file", ["model.json", "arrays/words.bin", "part.json"])
+def test_one_bit_of_a_part(folder, file):
+    flip(folder.generation.folder / "tree-1" / file, 1)
+    (finding,) = check(folder.path)
+    assert (finding.severity, finding.where) == ("error", "tree-1")
+    assert "has changed since it was written" in finding.what
+    assert repair(folder.path) == [finding]  # that cannot be mended
+
+
+def test_damage_to_an_earlier_state_is_a_warning(folder):
+    with folder.writing() as generation:
+        with new_part(generation, "tree") as part:
+            (part.folder / "x").write_text("y")
+        edit_log.record(generation.database, "edit", {}, {"parts": {"tree": part.name}}, parts=[part.part])
+    flip(folder.generation.folder / "tree-1" / "model.json", 0)
+    assert [(finding.severity, finding.where) for finding in check(folder.path)] == [("warning", "tree-1")]
+
+
+@pytest.mark.parametrize("word", [b"released", b"Crude oil", b"a/1.txt", b"Judge"])
+def test_one_bit_of_a_document(folder, word):
+    """Such as SQLite does not notice: even the case of a letter."""
+    folder.close()
+    path = folder.generation.folder / "documents.sqlite"
+    flip(path, path.read_bytes().index(word))
+    findings = check(folder.path)
+    assert any("has changed since it was written" in finding.what for finding in findings)
+    assert {finding.severity for finding in findings} == {"error"}
+
+
+def test_bits_anywhere_never_break_the_check(folder):
+    folder.close()
+    path = folder.generation.folder / "documents.sqlite"
+    whole = path.read_bytes()
+    pages = len(whole) // 4096
+    found = 0
+    for page in range(pages):
+        content = bytearray(whole)
+        content[page * 4096 : page * 4096 + 16] = bytes(16)  # the head of a page
+        path.write_bytes(content)
+        found += bool(check(folder.path))
+    assert found >= pages - 2  # a page that is free, or empty, may be anything
+    path.write_bytes(whole)
+    assert check(folder.path) == []
+
+
+def test_lost_things_are_found(folder):
+    with folder.writing() as generation:
+        generation.database.run("PRAGMA foreign_keys = OFF")
+        generation.database.run("DELETE FROM documents WHERE row = 1")
+        generation.database.run("DELETE FROM parts")
+    what = "\n".join(finding.what for finding in check(folder.path))
+    assert "3 documents have rows from 0 to 3" in what
+    assert "3 documents have 4 texts" in what
+    assert "texts refers to something that is not there (row 1)" in what
+    assert "state 1 names tree-1, which is not there" in what
+
+
+def test_a_changed_state_is_found(folder):
+    with folder.writing() as generation:
+        generation.database.run("UPDATE states SET body = replace(body, '0', '5')")
+    assert "state 1" in check(folder.path)[0].what
+
+
+def test_an_index_that_lost_a_word_is_made_anew(folder):
+    with folder.writing() as generation:
+        text = Documents(generation.database).get(0).text
+        generation.database.run(
+            "INSERT INTO search (search, rowid, title, text) VALUES ('delete', 0, 'Bail', ?)", (text,)
+        )
+    assert Index(folder.generation.database).rows("released") == []
+    (finding,) = check(folder.path)
+    assert finding.what == "the full-text index does not agree with the texts"
+    assert finding.advice == "topiarist check --repair"
+    assert repair(folder.path) == []
+    assert Index(Folder.open(folder.path).generation.database).rows("released") == [0]
+
+
+def test_leftovers_are_noted_and_repaired(folder):
+    (folder.generation.folder / "tree-5").mkdir()
+    (folder.path / "g-0123456789abcdef").mkdir()
+    (folder.path / "growing").mkdir()
+    findings = check(folder.path)
+    assert {finding.severity for finding in findings} == {"note"}
+    assert len(findings) == 3
+    assert [finding.where for finding in repair(folder.path)] == ["growing"]
+
+
+def test_somebody_is_writing_meanwhile(folder):
+    with folder.writing():
+        (finding,) = check(folder.path)
+    assert finding.severity == "note"
+    assert "is being written by this process" in finding.what

@@ -1,0 +1,573 @@
+"""What holds of a collection whatever is done to it, by whom, and however often it is interrupted."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+import pytest
+
+import topiarist
+from tests.grown import N_DOCS, N_WORDS, documents, new_documents
+from topiarist.collection.check import check
+from topiarist.collection.collection import Collection
+from topiarist.collection.file import arrivals
+from topiarist.collection.file.new_topics import new_topics
+from topiarist.collection.grow.grower import Grower, Teller
+from topiarist.collection.grow.recipe import Recipe
+from topiarist.collection.history import before_last
+from topiarist.collection.judge import learner
+from topiarist.collection.shape import changes
+from topiarist.collection.shape.edit_language import edit_of_line, to_words
+from topiarist.collection.shape.edits import Branch, Merge, Pin, Rename, Split
+from topiarist.errors import InputError, ResourceError, UsageError
+from topiarist.store import edit_log
+from topiarist.store.marks import Marks
+from topiarist.text.demo import demo_documents
+from topiarist.text.documents import Document
+
+
+def agree(collection):
+    """Documents, counts, shares and indexes are of the same number, and shares are shares."""
+    number = len(collection)
+    assert len(collection.documents) == collection.counts.shape[0] == collection.shares.shape[0] == number
+    assert len(collection.index) == number
+    assert np.allclose(np.asarray(collection.shares.sum(axis=1)).ravel(), 1.0, atol=1e-3)
+    assert collection.tree.sizes[collection.outline.tree.root] == number
+
+
+def bits(collection):
+    """Everything that can be seen of a state, to the last bit."""
+    crown = collection.crown
+    matrices = [collection.counts, collection.shares]
+    arrays = [getattr(matrix, name) for matrix in matrices for name in ("data", "indices", "indptr")]
+    arrays += [crown.word_given_node, crown.node_given_class, crown.class_prior]
+    labels = None if collection.categories is None else collection.categories.told(collection.counts[:20])
+    return collection.state, [np.asarray(array).tobytes() for array in arrays], collection.tree.to_dict(), labels
+
+
+def test_it_is_one_of_the_public_names(path):
+    with topiarist.Collection.open(path) as collection:
+        assert repr(collection) == f"<Collection {str(path)!r}: 500 documents, 6 topics>"
+
+
+def test_everything_agrees_when_it_is_grown(collection):
+    agree(collection)
+    assert check(collection.folder.path) == []
+
+
+def test_nothing_is_loaded_before_it_is_asked_for(collection):
+    assert not {"model", "crown", "counts", "shares", "index", "placer", "tree"} & set(vars(collection))
+    assert len(collection) == N_DOCS
+    assert collection.search("model").total > 0
+    assert not {"model", "crown", "index", "placer"} & set(vars(collection))
+
+
+def test_added_documents_are_found_and_counted(collection):
+    new = Document("new/1", "The flurbing of wombats in dark matter halos of galaxies.", "Wombats", ("zoo",))
+    (filed,) = collection.add([new])
+    assert filed.document == new
+    agree(collection)
+    assert [hit.id for hit in collection.search("wombats")] == ["new/1"]
+    assert collection.search("label:zoo wombats").hits[0].labels == ("zoo",)
+    assert "new/1" in [hit.id for hit in collection.search("galaxies halos dark", 20, by="meaning")]
+    assert collection.similar("new/1")
+    assert check(collection.folder.path) == []
+
+
+def test_added_documents_lie_where_filing_said(collection):
+    new = new_documents()
+    said = list(collection.file(new))
+    assert [one.topic for one in said] == [one.topic for one in collection.add(new, learn=False)]
+    outline = collection.outline
+    for row, one in enumerate(said, N_DOCS):
+        if one.certainty:
+            share = collection.shares_under(one.topic)[row]
+            assert share == pytest.approx(one.certainty[-1], abs=2e-3)
+            assert outline.path(one.topic).split(" ▸ ") == list(one.path)
+
+
+def test_filing_is_the_same_in_batches_and_one_by_one(collection):
+    new = new_documents(12)
+    together = list(collection.file(new))
+    assert [next(iter(collection.file([one]))) for one in new] == together
+    assert list(arrivals.file(collection, iter(new), live=True)) == together
+
+
+def test_filing_leaves_the_collection_as_it_is(collection):
+    before = bits(collection)
+    list(collection.file(new_documents(5)))
+    assert bits(collection) == before
+
+
+def test_many_additions_become_one_piece(path):
+    with Collection.open(path) as collection:
+        for one in new_documents(10):
+            collection.add([one], learn=False)
+            agree(collection)
+        assert len(collection.state.pieces("counts")) < 10
+        assert collection.documents.ids()[N_DOCS:] == [one.id for one in new_documents(10)]
+
+
+def test_an_id_that_is_taken_is_refused_or_renamed(collection):
+    twice = documents()[0]
+    with pytest.raises(InputError, match="already"):
+        collection.add([new_documents(1)[0], twice])
+    agree(collection)
+    assert len(collection) == N_DOCS
+    (filed,) = arrivals.add(collection, [twice], rename=True)
+    assert filed.document.id == f"{twice.id}#2"
+    assert len(collection) == N_DOCS + 1
+
+
+def test_an_addition_whose_rows_nobody_takes_is_kept(collection):
+    """A reader of the rows that goes away, as head does, must not take the documents with it."""
+    rows = arrivals.add(collection, new_documents(5))
+    assert len(collection) == N_DOCS + 5
+    next(rows)
+    del rows
+    with Collection.open(collection.folder.path) as other:
+        assert len(other) == N_DOCS + 5
+        agree(other)
+
+
+def test_an_addition_that_fails_adds_nothing(collection):
+    def failing():
+        yield new_documents(1)[0]
+        raise RuntimeError("the source is gone")
+
+    with pytest.raises(RuntimeError, match="gone"):
+        collection.add(failing())
+    assert not collection.refresh()
+    agree(collection)
+    assert len(collection) == N_DOCS
+
+
+def test_rows_of_an_addition_tell_where_the_documents_lie_after_learning(collection):
+    rows = collection.add(new_documents(), rho=0.5)
+    nodes = collection.outline.tree.path_mask(collection.outline.class_nodes)
+    lie = collection.shares.toarray() @ nodes
+    for row, one in enumerate(rows, N_DOCS):
+        share = lie[row, collection.outline.node(one.topic)]
+        assert share == pytest.approx(one.certainty[-1] if one.certainty else 1.0, abs=2e-3)
+
+
+def test_topics_are_described_again_after_learning(collection):
+    before = collection.description
+    words = "zebra giraffe okapi savanna antelope"
+    new = [Document(f"zoo/{n}", f"{one.text} {words}", one.title) for n, one in enumerate(new_documents() * 3)]
+    collection.add(new, learn=True)
+    now = collection.description
+    assert [node.coherence for node in now.nodes] != [node.coherence for node in before.nodes]
+    assert any(row >= N_DOCS for node in now.nodes for row in node.rows)
+    assert now.facts["reason"] == before.facts["reason"]
+
+
+def test_words_are_counted_with_general_ones_and_those_that_were_added(collection):
+    settings, tree = collection.settings, collection.tree
+    assert (tree.n_tokens, tree.n_words) == (settings["n_tokens"], settings["n_words"])
+    assert tree.n_tokens > collection.counts.sum()
+    for learn in (True, False):
+        before = collection.tree.n_tokens
+        (one,) = [new_documents()[int(learn)]]
+        collection.add([one], learn=learn)
+        assert before < collection.tree.n_tokens <= before + len(one.text.split()) + len(one.title.split())
+
+
+FRENCH = (
+    "Les chevaux de la ferme voisine mangent du foin pendant que les enfants jouent dans le jardin, et leur mère "
+    "prépare le repas du soir avec des légumes frais du marché",
+    "Le conseil municipal a voté hier soir le budget de la commune malgré les protestations de nombreux habitants "
+    "réunis devant la mairie",
+    "Une nouvelle bibliothèque ouvrira ses portes au printemps prochain, annonce le maire, qui promet des milliers de "
+    "livres pour petits et grands",
+)
+
+
+def test_documents_of_another_language_are_unusual_and_ordinary_ones_are_not(collection):
+    french = [Document(f"fr/{n}", text) for n, text in enumerate(FRENCH)]
+    assert all(one.unusual for one in collection.file(french))
+    mixed = [Document(f"mix/{n}", f"dark matter halos {text}") for n, text in enumerate(FRENCH)]
+    assert all(one.unusual for one in collection.file(mixed))
+
+
+def test_groups_of_new_documents_are_named_by_words_that_nobody_knew(collection):
+    rng = np.random.default_rng(0)
+    words = [word for text in FRENCH for word in text.lower().replace(",", "").split() if len(word) > 3]
+    french = [Document(f"fr/{n}", " ".join(rng.choice(words, 40))) for n in range(24)]
+    filed = list(collection.file(french))
+    groups = new_topics(collection, french, [one.topic for one in filed])
+    assert groups
+    assert all(group.words and group.name for group in groups)
+    assert set(groups[0].words) & set(words)
+    assert len(groups[0].documents) >= 10
+    collection.add(french, learn=False)
+    collection.shape([groups[0].edit])
+    agree(collection)
+
+
+def test_documents_without_a_common_word_are_no_group(collection):
+    strange = [Document("x/1", "qwertz uiop"), Document("x/2", "asdfgh jkl"), Document("x/3", "")]
+    assert new_topics(collection, strange, [0, 0, 0]) == ()
+
+
+def test_ordinary_new_documents_are_seldom_unusual(collection):
+    new = [replace(one, text=" ".join(one.text.split()[:N_WORDS])) for one in islice(demo_documents(), 540, 1540)]
+    assert np.mean([one.unusual for one in collection.file(new)]) <= 0.03
+
+
+def test_learning_from_additions_keeps_what_is_pinned(collection):
+    id = collection.documents.ids()[7]
+    collection.shape([Pin((id,), 3)], refit=False)
+    collection.add(new_documents(5), learn=True)
+    agree(collection)
+    collection.shape([])
+    assert collection.shares_under(3)[7] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        ["rename 1 Waves"],
+        [Merge((1, 2), "Both")],
+        [Split(3, 2), Rename(3, "Parts")],
+        [{"describe": {"topic": 1, "note": "again"}}],
+        [Branch(0, "New", ("1401.0276", "1401.0261"))],
+        ["move 1 under 2", "delete 3"],
+    ],
+    ids=lambda edits: str(edits[0]).split("(")[0].split(":")[0].strip("{'"),
+)
+@pytest.mark.parametrize("refit", [True, False])
+def test_undo_gives_back_every_bit(collection, edits, refit):
+    before = bits(collection)
+    collection.shape(edits, refit=refit)
+    agree(collection)
+    assert bits(collection)[0] != before[0]
+    collection.undo()
+    assert bits(collection) == before
+    with pytest.raises(UsageError, match="nothing to undo"):
+        collection.undo()
+
+
+def test_undo_of_learning_gives_back_every_bit(collection):
+    before = bits(collection)
+    collection.learn(several=False)
+    first = bits(collection)
+    assert first[3]
+    collection.learn(several=True)
+    assert collection.undo() == "categories learned"
+    assert bits(collection) == first
+    collection.undo()
+    assert bits(collection) == before
+
+
+def test_undo_goes_back_step_by_step_and_stops_at_documents(collection):
+    seen = [bits(collection)]
+    for edit in ("rename 1 A", "rename 1 B", "merge 2 3"):
+        collection.shape([edit], refit=False)
+        seen.append(bits(collection))
+    while len(seen) > 1:
+        assert bits(collection) == seen.pop()
+        collection.undo()
+    assert bits(collection) == seen[0]
+    collection.shape(["rename 1 C"])
+    collection.add(new_documents(2), learn=False)
+    with pytest.raises(UsageError, match="2 documents added"):
+        collection.undo()
+
+
+def test_what_was_before_the_last_step_can_be_looked_at(collection):
+    sizes = collection.tree.sizes
+    collection.shape(["merge 1 2"])
+    before, entry = before_last(collection)
+    with before:
+        assert before.tree.sizes == sizes
+        assert changes.told(entry) == "merge 1 2"
+    assert len(collection.outline.topics) == 6
+
+
+def test_a_fit_holds_names_pins_and_merges(collection):
+    ids = collection.documents.ids()
+    collection.shape(["rename 4 Four", Merge((1, 2), "Both"), Pin((ids[0], ids[1]), 5), "describe 4 'a note'"])
+    for _ in range(2):
+        outline = collection.outline
+        assert not outline.pending
+        assert (outline.name(4), outline.name(1), outline.notes[4]) == ("Four", "Both", "a note")
+        assert 2 not in outline.topics
+        assert collection.shares_under(5)[:2] == pytest.approx(1.0)
+        agree(collection)
+        collection.shape([])  # fit again
+
+
+def test_a_branch_holds_its_documents(collection):
+    ids = tuple(collection.documents.ids()[:6])
+    collection.shape([Branch(0, "Mine", ids)])
+    topic = collection.topic("Mine")
+    assert collection.shares_under(topic)[:6] == pytest.approx(1.0)
+    assert collection.tree.sizes[collection.outline.node(topic)] >= 6
+
+
+def test_edits_that_cannot_be_made_leave_everything_as_it_is(collection):
+    before = bits(collection)
+    with pytest.raises(UsageError, match="no topic is called"):
+        collection.shape(["rename 1 A", "rename nonsense B"])
+    with pytest.raises(UsageError, match="there is no document"):
+        collection.shape([Pin(("nobody",), 1)])
+    assert bits(collection) == before
+
+
+def test_the_log_can_be_typed_again(collection):
+    edits = [Rename(1, "it's mine"), Merge((2, 3), "Both of them"), Split(4, 3), Branch(0, "a b", ("1401.0276",))]
+    collection.shape(edits, refit=False)
+    entry = edit_log.history(collection.generation.database)[0]
+    again = [edit_of_line(line) for line in changes.told(entry).split("; ")]
+    assert list(map(to_words, again)) == list(map(to_words, edits))
+
+
+def test_the_log_tells_which_topic_a_word_meant(collection):
+    """A word that meant one topic then may mean another, or none, when the log is read."""
+    name = collection.outline.name(1)
+    word = name.split(" · ")[0]
+    collection.shape([f"rename {word} Waves", "rename Waves Water"])
+    entry = edit_log.history(collection.generation.database)[0]
+    assert [one["topic"] for known in entry.body["topics"] for one in known.values()] == [1, 1]
+    assert changes.told(entry) == f"{to_words(Rename(name, 'Waves'))}; rename Waves Water"
+
+
+def size_of(path):
+    """Bytes on the disk; files with two names count once."""
+    found = {(known.st_ino, known.st_size) for file in path.rglob("*") if (known := file.stat()) and file.is_file()}
+    return sum(size for _, size in found)
+
+
+@pytest.mark.parametrize("learn", [True, False])
+def test_single_additions_do_not_fill_the_disk(collection, path, learn):
+    new = new_documents(13)
+    collection.add(new[:1], learn=learn)
+    first = size_of(path)
+    for one in new[1:]:
+        collection.add([one], learn=learn)
+    assert size_of(path) < 2 * first
+    assert not [finding for finding in check(path) if finding.severity != "note"]
+    agree(collection)
+    before = bits(collection)
+    collection.shape([Rename(1, "A")])
+    collection.shape([Merge((2, 3))])
+    collection.undo()
+    collection.undo()
+    assert bits(collection) == before
+    with pytest.raises(UsageError, match="cannot be undone"):
+        collection.undo()
+
+
+def test_readers_see_the_old_state_until_they_look_again(collection, path):
+    with Collection.open(path) as reader:
+        before = bits(reader)
+        collection.shape(["merge 1 2"])
+        collection.add(new_documents(3), learn=False)
+        assert bits(reader) == before
+        assert reader.search("model").total >= 1
+        assert reader.refresh()
+        assert len(reader) == N_DOCS + 3
+        agree(reader)
+        assert not reader.refresh()
+
+
+def test_a_collection_that_was_grown_anew_is_seen(collection, path):
+    from topiarist.collection.grow.recipe import Recipe
+
+    Collection.grow(documents()[:80], path, Recipe(topics=2), force=True).close()
+    collection.shape(["rename 1 A"])
+    assert len(collection) == 80
+    agree(collection)
+
+
+def test_a_reader_goes_on_while_the_collection_is_grown_anew(collection, path):
+    Collection.grow(documents()[:60], path, Recipe(topics=3), force=True).close()
+    agree(collection)  # parts that were not opened before, of the generation that was
+    assert len(collection) == N_DOCS
+    with Collection.open(path) as other:
+        other.marks.read()
+        other.shape([Rename(1, "A")])  # the next writer sweeps
+    with Collection.open(path) as other:
+        assert len(other) == 60
+    assert len(list(path.glob("g-*"))) == 1
+
+
+def test_a_reader_whose_generation_is_gone_is_not_told_of_damage(collection, path):
+    Collection.grow(documents()[:60], path, Recipe(topics=3), force=True).close()
+    assert len(collection.documents) == N_DOCS
+    with Collection.open(path) as other:
+        other.shape([Rename(1, "A")])
+    with pytest.raises(ResourceError, match="was grown anew meanwhile"):
+        _ = collection.shares
+    assert collection.refresh()
+    assert len(collection) == 60
+    agree(collection)
+
+
+@pytest.mark.parametrize("anew", [True, False])
+def test_categories_are_not_kept_with_documents_that_they_were_not_learned_from(collection, path, monkeypatch, anew):
+    fitted = learner._fitted
+
+    def slowly(*arguments):
+        if len(arguments[1]) > 300:  # the last of the two fits
+            if anew:
+                Collection.grow(documents()[:60], path, Recipe(topics=3), force=True).close()
+            else:
+                with Collection.open(path) as other:
+                    other.add(new_documents(2))
+        return fitted(*arguments)
+
+    monkeypatch.setattr(learner, "_fitted", slowly)
+    with pytest.raises(ResourceError, match="changed meanwhile"):
+        collection.learn(holdout=0)
+    collection.refresh()
+    assert collection.categories is None
+    assert next(entry.kind for entry in edit_log.history(collection.generation.database)) == ("grow" if anew else "add")
+
+
+def test_two_writers_are_one_too_many(collection, path):
+    with collection.folder.writing(), Collection.open(path) as other:
+        with pytest.raises(ResourceError, match="is being written by this process"):
+            other.shape(["rename 1 A"])
+        with pytest.raises(ResourceError, match="is being written"):
+            other.add(new_documents(1))
+        assert other.search("model").total
+
+
+WRITER = """
+import sys
+from topiarist.collection.collection import Collection
+collection = Collection.open(sys.argv[1])
+number = 0
+while True:
+    number += 1
+    print(number, flush=True)
+    collection.shape([f"rename 1 N{number}"])
+    collection.shape(["merge 2 3"])
+    collection.undo()
+"""
+
+
+def writing(path):
+    """A process that edits as fast as it can."""
+    running = subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True)
+    assert running.stdout.readline() == "1\n"
+    return running
+
+
+def test_reading_while_another_process_writes(path):
+    with Collection.open(path) as collection:
+        running = writing(path)
+        try:
+            seen, until = set(), time.monotonic() + 60
+            while time.monotonic() < until and len(seen) < 6:
+                collection.refresh()
+                agree(collection)
+                seen.add(collection.number)
+                assert collection.search("model").total
+        finally:
+            running.kill()
+            running.wait()
+        assert len(seen) == 6
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
+def test_killed_at_any_moment_it_is_the_old_state_or_the_new_one(path):
+    for moment in (0.01, 0.1, 0.3):
+        running = writing(path)
+        running.stdout.readline()  # it has begun in earnest
+        time.sleep(moment)
+        running.send_signal(signal.SIGKILL)
+        running.wait()
+        with Collection.open(path) as collection:
+            agree(collection)
+            assert len(collection.outline.topics) in (6, 7)
+            collection.shape([f"rename 1 After{moment}"], refit=False)  # sweeps up, and goes on
+            agree(collection)
+        assert [one for one in check(path) if one.severity == "error"] == []
+
+
+class Heard(Teller):
+    """A listener that remembers."""
+
+    def __init__(self):
+        self.sentences = []
+
+    def said(self, text):
+        self.sentences.append(text)
+
+
+def grown_anew(path, some, topics=6):
+    tell = Heard()
+    Grower(Recipe(topics=topics), tell=tell).grow(some, path, force=True).close()
+    return " | ".join(tell.sentences)
+
+
+def test_growing_anew_carries_over_what_people_did(collection, path):
+    ids = collection.documents.ids()
+    leaf = collection.outline.topics[collection.outline.tree.leaves[0]]
+    pin = next(id for id, share in zip(ids, collection.shares_under(leaf), strict=True) if share > 0.9)
+    collection.shape([Rename(leaf, "Mine"), f"describe {leaf} 'All about it'", Pin((pin,), leaf)], refit=False)
+    collection.learn(holdout=0)
+    with collection.folder.writing() as generation:
+        Marks(generation.database).tag([3, 4], "later")
+        Marks(generation.database).mark_read([5])
+    told = grown_anew(path, documents()[:N_DOCS])
+    with Collection.open(path) as other:
+        topic = other.topic("Mine")
+        assert other.outline.notes[topic] == "All about it"
+        assert other.outline.pins == {pin: topic}
+        assert other.marks.tagged("later") == [3, 4]
+        assert other.marks.read() == [5]
+        agree(other)
+    assert "1 names and 1 notes" in told
+    assert "2 tags carried over" in told
+    assert "learn them again" in told
+
+
+def test_what_is_doubtful_is_told_and_not_carried_over(collection, path):
+    leaf = collection.outline.topics[collection.outline.tree.leaves[0]]
+    collection.shape([Rename(leaf, "Mine"), Pin((collection.documents.ids()[0],), leaf)], refit=False)
+    with collection.folder.writing() as generation:
+        Marks(generation.database).tag([3], "later")
+    others = [Document(f"other/{n}", one.text, one.title) for n, one in enumerate(documents()[:60])]
+    told = grown_anew(path, others, topics=3)
+    assert "Not carried over, for no new topic is surely the same: Mine" in told
+    assert "1 pins are not carried over" in told
+    assert "1 of documents that are gone" in told
+    with Collection.open(path) as other:
+        assert not other.outline.titles
+        assert not other.outline.pins
+
+
+def test_nothing_is_said_of_a_collection_that_nobody_has_touched(collection, path):
+    assert "arried" not in grown_anew(path, documents()[:60], topics=3)
+
+
+@pytest.mark.parametrize("at", ["leaf", "inner"])
+def test_a_pin_holds_before_the_tree_is_fitted(collection, at):
+    topic = 1
+    if at == "inner":
+        collection.shape(["move 2 under 1"], refit=False)
+    row = int(np.argmin(collection.shares_under(topic)))
+    before = bits(collection)
+    collection.shape([Pin((collection.documents.ids()[row],), topic)], refit=False)
+    assert collection.shares_under(topic)[row] == pytest.approx(1.0)
+    assert collection.outline.pending
+    agree(collection)
+    assert check(collection.folder.path) == []
+    collection.undo()
+    assert bits(collection) == before
+
+
+def test_a_pin_to_a_topic_that_is_new_waits_for_the_fit(collection):
+    row_before = collection.shares[[0]].toarray()
+    collection.shape([Branch(1, "New", collection.documents.ids()[:3])], refit=False)
+    np.testing.assert_array_equal(collection.shares[[0]].toarray(), row_before)
+    assert collection.outline.pending

@@ -1,0 +1,43 @@
+"""Tables of labels, as people have them."""
+
+import json
+
+import pytest
+
+from topiarist.app.cli import sources
+from topiarist.collection.describe.spreadsheet import safe_cell
+from topiarist.collection.describe.tables import guarded
+from topiarist.collection.judge.label_table import read_labels
+from topiarist.errors import UsageError
+
+
+@pytest.mark.parametrize("read", [read_labels, sources.read_labels])
+@pytest.mark.parametrize(
+    ("name", "text", "encoding"),
+    [
+        ("a.csv", "id,label\n1,Öl;Gas\n1,Öl\n2,Öl", "utf-8"),
+        ("a.csv", "id,label\n1,Öl|Gas\n2,Öl", "utf-8"),
+        ("a.csv", "id,label\n1,Öl|Gas\n2,Öl", "utf-16"),
+        ("a.csv", "path,id\nÖl;Gas,1\nÖl,2", "latin-1"),
+        ("a.csv", "id;label\n1;Öl|Gas\n2;Öl", "utf-8-sig"),
+        ("a.tsv", "id\tlabels\n1\tÖl; Gas\n2\tÖl", "utf-8"),
+        ("a.jsonl", json.dumps({"id": 1, "labels": ["Öl", "Gas"]}) + '\n{"id": 2, "label": "Öl"}', "utf-8"),
+        ("a.jsonl", '{"id": 1, "label": "Öl;Gas"}\n{"id": 2, "label": "Öl"}\n{"id": 3, "label": null}', "utf-8"),
+    ],
+)  # fmt: skip
+def test_grow_and_learn_read_the_same_labels(tmp_path, read, name, text, encoding):
+    (tmp_path / name).write_text(text, encoding)
+    assert read(str(tmp_path / name)) == {"1": ("Öl", "Gas"), "2": ("Öl",)}
+
+
+def test_another_separator_is_the_only_one(tmp_path):
+    (tmp_path / "a.csv").write_text("id,label\n1,a;b+c\n")
+    assert read_labels(str(tmp_path / "a.csv"), "+") == {"1": ("a;b", "c")}
+    assert read_labels(str(tmp_path / "a.csv"), "") == {"1": ("a;b+c",)}
+    with pytest.raises(UsageError, match="there is no file"):
+        read_labels(str(tmp_path / "none.csv"))
+
+
+@pytest.mark.parametrize("text", ["=1", "+1", "-1", "@a", "\ta", "\ra", "\n=1"])
+def test_all_tables_guard_the_same_cells(text):
+    assert safe_cell(text) == guarded(text) == f"'{text}"

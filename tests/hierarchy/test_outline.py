@@ -1,0 +1,81 @@
+"""A tree of topics as lines of text."""
+
+import pytest
+
+from topiarist.hierarchy import Tree
+from topiarist.hierarchy.outline import Format, levels_within, lines
+from topiarist.hierarchy.tree_text import columns
+
+TREE = Tree((-1, 0, 0, 1, 1), ("Everything", "oil · barrel", "court · judge", "opec · quota", "pipe · steel"))
+WORDS = [("the", "of"), ("oil", "barrel", "crude"), ("court", "judge"), ("opec", "quota"), ("pipe", "steel", "line")]
+SIZES = (12000, 8000, 4000, 7500, 500)
+
+
+def shown(tree=TREE, words=WORDS, sizes=SIZES, **form):
+    return [str(line) for line in lines(tree, words, sizes, Format(**form))]
+
+
+def test_words_and_sizes_in_columns():
+    assert shown() == [
+        "Everything: the · of       12,000",
+        "├─ oil · barrel · crude     8,000",
+        "│  ├─ opec · quota          7,500",
+        "│  └─ pipe · steel · line     500",
+        "└─ court · judge            4,000",
+    ]
+
+
+def test_what_does_not_fit_is_left_out_word_by_word():
+    assert shown(width=28) == [
+        "Everything: the · of  12,000",
+        "├─ oil · barrel        8,000",
+        "│  ├─ opec · quota     7,500",
+        "│  └─ pipe · steel       500",
+        "└─ court · judge       4,000",
+    ]
+
+
+@pytest.mark.parametrize("width", [16, 20, 25, 40, 80])
+def test_no_line_is_too_wide(width):
+    long = [("the",), ("oberlandesgericht", "x"), ("東京都庁舎", "東京"), ("q",), ("pipe", "steel", "line")]
+    assert max(map(columns, shown(words=long, sizes=(9,) * 5, width=width))) <= width
+
+
+def test_a_first_word_too_long_is_cut():
+    tree = Tree((-1, 0), ("Everything", "oberlandesgericht"))
+    assert shown(tree, [("the",), ("oberlandesgericht",)], (8000, 8000), width=24) == [
+        "Everything: the    8,000",
+        "└─ oberlandesger…  8,000",
+    ]
+
+
+def test_fewer_words_levels_and_signs():
+    assert shown(n_words=1, depth=1, ascii=True) == [
+        "Everything: the  12,000",
+        "|- oil            8,000",
+        "|  `- ... 2 more",
+        "`- court          4,000",
+    ]
+
+
+def test_a_name_that_is_not_a_word_stands_before_the_words():
+    tree = Tree((-1, 0), ("all", "Sport"))
+    assert shown(tree, [(), ("goal", "match")], (3, 3)) == ["all                     3", "└─ Sport: goal · match  3"]
+
+
+def test_a_name_that_begins_as_a_word_does_is_shown():
+    tree = Tree((-1, 0), ("all", "sports"))
+    assert shown(tree, [(), ("sport", "match")], (3, 3)) == [
+        "all                       3",
+        "└─ sports: sport · match  3",
+    ]
+
+
+def test_words_cannot_move_the_cursor():
+    assert "\x1b" not in shown(words=[("\x1b[2J",), *WORDS[1:]])[0]
+
+
+def test_levels_that_fit():
+    tree = Tree.balanced(3, 3)  # 1, 4, 13, 40 nodes
+    assert [levels_within(tree, number) for number in (1, 4, 12, 13, 39, 40, 100)] == [1, 1, 1, 2, 2, 3, 3]
+    assert levels_within(Tree.single(), 10) == 1

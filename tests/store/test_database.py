@@ -1,0 +1,249 @@
+"""The database: transactions, threads, and what its errors are called."""
+
+import gc
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from topiarist.errors import DamagedError, InputError, ResourceError
+from topiarist.store import database as module
+from topiarist.store.database import Database, translated
+
+PUT = "INSERT OR REPLACE INTO settings VALUES (?, ?)"
+GET = "SELECT value FROM settings WHERE name = ?"
+
+
+@pytest.fixture
+def database(tmp_path):
+    database = Database.create(tmp_path / "d.sqlite")
+    database.to_wal()
+    yield database
+    database.close()
+
+
+def test_all_or_nothing(database):
+    def fail():
+        with database.transaction():
+            database.run(PUT, ("a", "1"))
+            with database.transaction():  # part of the same
+                database.run(PUT, ("b", "1"))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    assert database.all("SELECT * FROM settings") == []
+    with database.transaction():
+        database.run(PUT, ("a", "2"))
+    assert database.one(GET, ("a",)) == ("2",)
+
+
+def test_commits_are_on_the_disk(database):
+    """FULL, and a journal that lets readers go on."""
+    assert database.one("PRAGMA synchronous") == (2,)
+    assert database.one("PRAGMA journal_mode") == ("wal",)
+    assert database.one("PRAGMA foreign_keys") == (1,)
+
+
+def test_readers_see_one_moment_and_wait_for_nobody(database):
+    reader = Database(database.path)
+    database.run(PUT, ("a", "1"))
+    with reader.snapshot():
+        assert reader.one(GET, ("a",)) == ("1",)
+        with database.transaction():
+            database.run(PUT, ("a", "2"))
+            assert reader.one(GET, ("a",)) == ("1",)
+        assert reader.one(GET, ("a",)) == ("1",)
+    assert reader.one(GET, ("a",)) == ("2",)
+    with pytest.raises(ResourceError, match="cannot open or write"):
+        reader.run(PUT, ("a", "3"))
+    reader.close()
+    assert reader.one(GET, ("a",)) == ("2",)  # opens again
+    reader.close()
+
+
+def test_each_thread_has_a_connection_which_goes_with_it(database):
+    reader, found = Database(database.path), []
+
+    def read():
+        found.extend((reader.connection, reader.one("SELECT count(*) FROM documents")) for _ in range(50))
+
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({id(connection) for connection, _ in found}) == 4
+    assert {answer for _, answer in found} == {(0,)}
+    assert len(reader._all) == 4
+    found.clear()
+    gc.collect()  # Python's connections refer to themselves
+    assert len(reader._all) == 0
+    reader.close()
+
+
+def test_two_writers_do_not_hang(database, monkeypatch):
+    """The lock keeps them apart; without it, the second is told."""
+    monkeypatch.setattr(module, "PATIENCE", 0.1)
+    other = Database(database.path, write=True)
+    with database.transaction(), pytest.raises(ResourceError, match="is being written by somebody else"):
+        other.run(PUT, ("a", "1"))
+    other.close()
+
+
+@pytest.mark.parametrize("place", [0, 20, 100])
+def test_a_file_that_is_none(database, place):
+    database.close()
+    content = bytearray(database.path.read_bytes())
+    content[place : place + 200] = os.urandom(200)
+    database.path.write_bytes(content)
+    broken = Database(database.path, shown="mail.topiary")
+    with pytest.raises(DamagedError, match=r"mail\.topiary") as refused:
+        broken.all("SELECT * FROM documents")
+    assert refused.value.exit_code == 4
+
+
+def test_a_table_that_has_gone_is_damage(database):
+    database.run("DROP TABLE tags")
+    with pytest.raises(DamagedError, match="no such table: tags"):
+        database.all("SELECT * FROM tags")
+
+
+def test_text_that_is_none_is_damage(database):
+    database.run("INSERT INTO settings VALUES ('a', CAST(x'ff41' AS TEXT))")
+    with pytest.raises(DamagedError, match="Could not decode"):
+        database.one(GET, ("a",))
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(ResourceError, match="is not there"):
+        Database(tmp_path / "none").all("SELECT 1")
+    with pytest.raises(ResourceError, match="unable to open"):
+        Database.create(tmp_path / "none" / "d")
+
+
+def test_faults_of_ours_stay_what_they_are(database):
+    with pytest.raises(sqlite3.OperationalError, match="syntax error"):
+        database.all("SELEKT")
+    with pytest.raises(sqlite3.IntegrityError):
+        database.run("INSERT INTO settings VALUES ('a', NULL)")
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "message"),
+    [
+        (sqlite3.SQLITE_FULL, ResourceError, "cannot read or write x"),
+        (sqlite3.SQLITE_IOERR | 10 << 8, ResourceError, "cannot read or write x"),
+        (sqlite3.SQLITE_NOMEM, ResourceError, "not enough memory"),
+        (sqlite3.SQLITE_TOOBIG, InputError, "too long"),
+        (sqlite3.SQLITE_CORRUPT | 1 << 8, DamagedError, "x is damaged"),
+    ],
+)
+def test_errors_have_names(code, kind, message):
+    error = sqlite3.OperationalError("as SQLite says")
+    error.sqlite_errorcode = code
+    told = translated(error, "x")
+    assert isinstance(told, kind)
+    assert message in told.message
+
+
+def test_a_python_without_fts5_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "has_fts5", lambda: False)
+    with pytest.raises(ResourceError, match="full-text search \\(FTS5\\) is missing"):
+        Database.create(tmp_path / "d")
+    assert not (tmp_path / "d").exists()
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from topiarist.errors import ResourceError
+from topiarist.store import log
+from topiarist.store.document_table import Documents
+from topiarist.store.collection_folder import Folder, begin
+from topiarist.store.parts import new_part
+from topiarist.text.documents import Document
+from tests.small import grown
+
+path, limit = Path(sys.argv[1]), int(sys.argv[2])
+folder = grown(path / "x")
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+
+def refused(function):
+    try:
+        function()
+    except ResourceError as error:
+        print(error.exit_code)
+
+def append():
+    with folder.writing() as generation:
+        Documents(generation.database).append(Document(str(n), "word " * 1000) for n in range(200))
+
+def part():
+    with folder.writing() as generation, new_part(generation, "tree") as part:
+        (part.folder / "empty").touch()
+
+def grow():
+    with begin(path / "y") as growing:
+        Documents(growing.generation.database).load(Document(str(n), "word " * 1000) for n in range(200))
+        growing.publish()
+
+for function in (append, part, grow):
+    refused(function)
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+print(len(Documents(folder.generation.database)), sorted(p.name for p in folder.generation.folder.glob("*tree*")))
+append()
+print(len(Documents(folder.generation.database)), (path / "y").exists())
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems cannot limit files")
+@pytest.mark.parametrize("limit", [0, 100])
+def test_a_full_disk_is_said_and_changes_nothing(tmp_path, limit):
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(tmp_path), str(limit)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == ["5", "5", "5", "4 ['tree-1']", "204 False"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems cannot limit files")
+def test_a_disk_that_fills_up_meanwhile(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(tmp_path), "300000"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == ["5", "5", "4 ['tree-1', 'tree-2']", "204 False"]
+
+
+def test_a_folder_of_somebody_else_is_read_as_it_is_written(database, monkeypatch):
+    """Who may not write in a folder reads it without a journal, and sees all the same what its owner commits."""
+    database.run(PUT, ("a", "1"))
+    database.close()
+    monkeypatch.setattr(module.os, "access", lambda *_: False)
+    reader = Database(database.path)
+    assert reader.one(GET, ("a",)) == ("1",)
+    assert reader.connection.frozen is not None
+    writer = Database(database.path, write=True)
+    writer.run(PUT, ("a", "2"))
+    assert reader.one(GET, ("a",)) == ("2",)
+    assert reader.connection.frozen is None
+    reader.close()
+    writer.close()
+    late = Database(database.path)
+    assert late.one(GET, ("a",)) == ("2",)
+    again = Database(database.path, write=True)
+    again.run(PUT, ("a", "3"))
+    again.close()  # the journal has come and gone
+    assert late.one(GET, ("a",)) == ("3",)
+    late.close()
+
+
+def test_a_file_that_is_gone_is_not_a_folder_without_leave(database):
+    reader = Database(database.path)
+    database.close()
+    for path in database.path.parent.glob("d.sqlite*"):
+        path.unlink()
+    with pytest.raises(ResourceError, match="grown anew meanwhile, or removed"):
+        reader.one(GET, ("a",))

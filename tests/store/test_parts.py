@@ -1,0 +1,145 @@
+"""Parts that are complete or not there, and the log that names them."""
+
+import json
+
+import pytest
+
+from topiarist.errors import DamagedError, ResourceError
+from topiarist.store import edit_log
+from topiarist.store.collection_folder import Folder
+from topiarist.store.parts import Part, new_part, open_part, part_faults, part_name
+
+
+def write(generation, kind="tree", text="x"):
+    with new_part(generation, kind) as part:
+        (part.folder / "a.txt").write_text(text)
+    return part.part
+
+
+def test_a_part_is_complete_when_it_has_its_name(folder):
+    with folder.writing() as generation:
+        with new_part(generation, "tree") as part:
+            assert part.name == "tree-2"
+            assert not (generation.folder / "tree-2").exists()
+            with pytest.raises(ValueError, match="not complete yet"):
+                _ = part.part
+            (part.folder / "deep").mkdir()
+            (part.folder / "deep" / "a.bin").write_bytes(b"abc")
+        assert part.folder == generation.folder / "tree-2"
+        listed = json.loads((part.folder / "part.json").read_text())
+        assert listed["files"]["deep/a.bin"]["bytes"] == 3
+        assert part_faults(part.folder, part.digest, contents=True) == []
+
+
+def test_a_part_that_fails_is_gone(folder):
+    def fail(generation):
+        with new_part(generation, "tree") as part:
+            (part.folder / "a").write_text("x")
+            raise KeyboardInterrupt
+
+    with folder.writing() as generation:
+        before = sorted(path.name for path in generation.folder.iterdir())
+        with pytest.raises(KeyboardInterrupt):
+            fail(generation)
+        assert sorted(path.name for path in generation.folder.iterdir()) == before
+
+
+def test_numbers_are_not_used_twice(folder):
+    with folder.writing() as generation:
+        assert part_name(generation, "counts") == "counts-1"
+        assert write(generation).name == "tree-2"
+        assert write(generation).name == "tree-3"
+        assert write(generation, "tree-of").name == "tree-of-1"
+        assert part_name(generation, "tree") == "tree-4"
+        for kind in ("", "Tree", "../x", "a/b", ".a", "1a"):
+            with pytest.raises(ValueError, match="the kind of a part"):
+                part_name(generation, kind)
+
+
+def test_what_no_state_names_is_swept_up(folder):
+    with folder.writing() as generation:
+        kept, dropped, lost = (write(generation, kind) for kind in ("kept", "dropped", "lost"))
+        edit_log.keep(generation.database, [kept, dropped])
+        edit_log.drop(generation.database, [dropped.name, "tree-1"])  # tree-1 is named by a state, and stays
+    with folder.writing() as generation:
+        names = {path.name for path in generation.folder.iterdir() if path.is_dir()}
+        assert names == {"kept-1", "tree-1"}
+        assert set(edit_log.parts(generation.database)) == names
+    assert lost.name == "lost-1"
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("arrays/words.bin", b"short", "tree-1/arrays/words.bin has 5 bytes, 16,384 were written"),
+        ("arrays/words.bin", None, "tree-1/arrays/words.bin cannot be read: No such file"),
+        ("part.json", b"{}", "tree-1/part.json has changed"),
+        ("part.json", None, "tree-1/part.json cannot be read: No such file"),
+    ],
+)
+def test_a_damaged_part_does_not_open(folder, file, content, message):
+    path = folder.generation.folder / "tree-1" / file
+    path.unlink() if content is None else path.write_bytes(content)
+    with pytest.raises(DamagedError, match=message) as refused:
+        open_part(folder.generation, "tree-1")
+    assert refused.value.hint.startswith("topiarist check")
+
+
+def test_names_lead_nowhere_else(folder):
+    for name in ("tree-9", "../x", ""):
+        with pytest.raises(DamagedError, match="is not known"):
+            open_part(folder.generation, name)
+    assert part_faults(folder.path / "..", "0") == ["'..' is not the name of a part"]
+
+
+def test_the_log_tells_what_was_done_and_undo_is_an_edit(folder):
+    with folder.writing() as generation:
+        database = generation.database
+        part = write(generation)
+        state = {"number": 1, "parts": {"tree": part.name}}
+        assert (
+            edit_log.record(database, "rename", {"topic": 3, "to": "Öl"}, state, parts=[part], time="2026-01-02") == 2
+        )
+        assert edit_log.current(database) == (2, state)
+        assert edit_log.record(database, "undo", {}, 1) == 1
+        assert edit_log.current(database) == (1, {"number": 0, "parts": {"tree": "tree-1"}})
+    newest, middle, oldest = edit_log.history(Folder.open(folder.path).generation.database)
+    assert [edit.kind for edit in (oldest, middle, newest)] == ["grow", "rename", "undo"]
+    assert (middle.time, middle.body, middle.before, middle.after) == ("2026-01-02", {"topic": 3, "to": "Öl"}, 1, 2)
+    assert (oldest.before, newest.before, newest.after) == (None, 2, 1)
+    assert edit_log.history(folder.generation.database, limit=1) == [newest]
+    with folder.writing() as generation:
+        assert open_part(generation, "tree-2").is_dir()  # an earlier state needs it
+
+
+def test_a_state_names_what_is_there(folder):
+    with folder.writing() as generation:
+        with pytest.raises(ValueError, match="may only name parts that were recorded"):
+            edit_log.record(generation.database, "edit", {}, {"parts": {"tree": "tree-9"}})
+        with pytest.raises(DamagedError, match="state 7 is missing"):
+            edit_log.record(generation.database, "undo", {}, 7)
+        with pytest.raises(ValueError, match="Out of range float"):
+            edit_log.record(generation.database, "edit", {}, {"x": float("nan")})
+    assert len(edit_log.history(folder.generation.database)) == 1
+
+
+def test_a_changed_state_is_noticed(folder):
+    with folder.writing() as generation:
+        generation.database.run("UPDATE states SET body = replace(body, '0', '5')")
+    with pytest.raises(DamagedError, match="state 1 is not as it was written"):
+        edit_log.current(folder.generation.database)
+
+
+def test_no_room_for_the_list_of_a_part(folder, monkeypatch):
+    from topiarist.store import parts
+
+    def full(handle):
+        raise OSError(28, "No space left on device")
+
+    with folder.writing() as generation:
+        monkeypatch.setattr(parts.os, "fsync", full)
+        with pytest.raises(ResourceError, match=r"cannot write .*/tree-2: .*No space left on device"):
+            write(generation)
+        monkeypatch.undo()
+        assert not list(generation.folder.glob("*tree-2*"))
+    assert Part("a", "b") == Part("a", "b")

@@ -1,1 +1,1 @@
-"""Floor plan to come."""
+"""Classes that are known, and the classes of new documents."""

@@ -1,1 +1,1 @@
-"""Floor plan to come."""
+"""Sweeps over counts: what every model of documents and words needs."""

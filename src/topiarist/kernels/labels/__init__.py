@@ -1,1 +1,1 @@
-"""Floor plan to come."""
+"""Documents with several labels."""

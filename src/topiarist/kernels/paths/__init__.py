@@ -1,1 +1,1 @@
-"""Floor plan to come."""
+"""Sums along the paths of a tree."""

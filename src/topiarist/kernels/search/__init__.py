@@ -1,1 +1,1 @@
-"""Floor plan to come."""
+"""Scores of documents against a query."""

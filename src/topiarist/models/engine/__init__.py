@@ -1,1 +1,1 @@
-"""Floor plan to come."""
+"""What every model of counts does with the kernels, on the host and on a CUDA device."""

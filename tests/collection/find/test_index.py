@@ -1,12 +1,12 @@
 """Search as people meet it: exact, explained, filtered, added to, kept in a folder; and questions with no answer."""
 
-import time
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from tests.oracles import similarity
+from tests.work import promptly
 from topiarist import CAM, HPLC, HPLSA, PLSA, Corpus, FisherKernel, HierarchicalMixture, Tree
 from topiarist.collection.find.index import SearchIndex
 from topiarist.collection.find.index.near_words import Spelling
@@ -238,12 +238,11 @@ def test_a_query_of_a_million_words(index):
     """All of them different, but for those that are known, which come often."""
     strange = ("w" + np.base_repr(number, 26).translate(LETTERS) for number in range(900_000))
     text = " ".join([*strange, *(SUBJECTS["stars"] + ["bank"]) * 10_000])
-    start = time.perf_counter()
-    answer = index.search(text, 10)
+    with promptly():  # looking each word up among all others would take hours
+        answer = index.search(text, 10)
     assert {hit.labels[0] for hit in answer} == {"stars"}
     assert len(answer.unknown) == 899_999  # one of them is "water"
     assert "and 899,994 more" in answer.message
-    assert time.perf_counter() - start < 60
 
 
 def test_coarse_to_fine(index):

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.kernels.labels import record as kernels
-from topiarist.kernels.labels.record import FORBIDDEN, Taste
+from topiarist.kernels import labels as kernels
+from topiarist.kernels.labels import FORBIDDEN, Taste
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.kernels.shard import even_cuts
 from topiarist.models.engine.host import Engine, Floats

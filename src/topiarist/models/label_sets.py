@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.kernels.labels.record import Sets
+from topiarist.kernels.labels import Sets
 from topiarist.models.engine.host import Floats
 
 Numbers = np.ndarray[Any, np.dtype[np.integer[Any]]]

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.kernels.labels import record as kernels
+from topiarist.kernels import labels as kernels
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.kernels.shard import even_cuts
 from topiarist.models import pmm2

@@ -31,7 +31,7 @@ def prepare_kernels(dtype: Any, *sets: str, notice: Callable[[str], None] | None
 
         wanted = {str(dtype): compiled.prepare}
         for name in sets:
-            wanted[f"{dtype}-{name}"] = getattr(import_module(f"topiarist.kernels.{name}.compiled"), f"prepare_{name}")
+            wanted[f"{dtype}-{name}"] = import_module(f"topiarist.kernels.{name}.compiled").prepare
     except ImportError:  # no compiler: ``kernels.load`` says so
         return
     missing = [(name, prepare) for name, prepare in wanted.items() if not cache.is_ready(name)]

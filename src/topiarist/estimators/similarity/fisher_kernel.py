@@ -22,7 +22,7 @@ from topiarist.estimators.flat.plsa import PLSA
 from topiarist.estimators.similarity import fisher_features
 from topiarist.estimators.similarity.frozen_kernel import FrozenKernel
 from topiarist.estimators.similarity.lenses import WANTED, can_be_fitted, has_levels, is_fitted, kernel_sets, lens_of
-from topiarist.kernels.search import reference as verbs
+from topiarist.kernels import search as verbs
 from topiarist.models.engine.host import Engine, Floats
 from topiarist.models.fisher import information as fisher_information
 from topiarist.models.fisher import matrix, scores

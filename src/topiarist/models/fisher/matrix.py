@@ -15,7 +15,7 @@ from scipy.sparse import csr_array, hstack
 
 from topiarist.counts.validation import Csr, compact_indices, token_counts
 from topiarist.counts.weighting import scale_rows
-from topiarist.kernels.search.reference import Postings, SearchKernels, Wanted
+from topiarist.kernels.search import Postings, SearchKernels, Wanted
 from topiarist.models.engine.host import TINY, Engine, Floats, row_pieces
 from topiarist.models.fisher import scores
 from topiarist.models.fisher.scores import Lens

@@ -24,7 +24,7 @@ from scipy.sparse import csr_array
 from topiarist.counts.validation import Csr, token_counts
 from topiarist.counts.weighting import scale_rows, shortened
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
-from topiarist.kernels.search.reference import SearchKernels
+from topiarist.kernels.search import SearchKernels
 from topiarist.kernels.shard import Side
 from topiarist.models import categorisers, plsa
 from topiarist.models.engine.host import TINY, Engine, Floats

@@ -31,7 +31,7 @@ from topiarist.estimators.common import options
 from topiarist.estimators.common.progress import prepare_kernels
 from topiarist.estimators.similarity.lenses import kernel_sets
 from topiarist.kernels import load
-from topiarist.kernels.search import reference as verbs
+from topiarist.kernels import search as verbs
 from topiarist.models.engine.host import Engine, Floats
 from topiarist.models.fisher.scores import Lens
 from topiarist.scale.blocks import BlockStore

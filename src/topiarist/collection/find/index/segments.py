@@ -15,7 +15,7 @@ import numpy as np
 
 from topiarist.counts.validation import Csr, token_counts
 from topiarist.errors import InputError
-from topiarist.kernels.search.reference import Postings, SearchKernels, Wanted
+from topiarist.kernels.search import Postings, SearchKernels, Wanted
 from topiarist.models.engine.host import Engine, Floats
 from topiarist.models.fisher import matrix
 from topiarist.models.fisher import scores as fisher

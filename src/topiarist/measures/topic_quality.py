@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Floats
 from topiarist.counts.split import completion_split
 from topiarist.counts.validation import check_counts
 from topiarist.errors import InputError, UsageError
 from topiarist.kernels import load
 from topiarist.kernels.shard import Side
-from topiarist.models.engine.host import Floats
 from topiarist.scale.threads import Threads
 
 

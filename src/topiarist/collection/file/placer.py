@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from topiarist.counts.validation import Csr, token_counts
+from topiarist.arrays import Csr, Floats
+from topiarist.counts.validation import token_counts
 from topiarist.estimators.common.progress import prepare_kernels
 from topiarist.estimators.tree.fitted_tree import crown_of, posterior
 from topiarist.hierarchy import levels
@@ -18,7 +19,7 @@ from topiarist.hierarchy.tree import Tree
 from topiarist.kernels import load
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.kernels.shard import Side
-from topiarist.models.engine.host import Engine, Floats
+from topiarist.models.engine.host import Engine
 from topiarist.scale.threads import Threads
 
 Array = np.ndarray[Any, Any]

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
+from topiarist.arrays import Floats
 from topiarist.counts.validation import check_counts
 from topiarist.estimators.category.class_learning import Plan
 from topiarist.estimators.common import options
@@ -23,7 +24,6 @@ from topiarist.estimators.tree.refit import paths_from_shares
 from topiarist.hierarchy.growth.parts import Parts, collapse_negligible
 from topiarist.hierarchy.tree import Tree
 from topiarist.models import em
-from topiarist.models.engine.host import Floats
 from topiarist.models.gaussian.overlaps import MEASURES
 
 SMOOTHING = 0.01

@@ -9,12 +9,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from topiarist.arrays import Doubles
 from topiarist.estimators.common import options
 from topiarist.estimators.common.progress import fitting as progress
 from topiarist.estimators.gaussian import mixture_inputs
 from topiarist.models.gaussian import fits as fitting
 from topiarist.models.gaussian import selection
-from topiarist.models.gaussian.covariances import Floats
 from topiarist.models.gaussian.starts import Sample
 from topiarist.scale.threads import Threads
 
@@ -168,7 +168,7 @@ class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.labels_ = self._posterior(points, threads).argmax(axis=1)
         return self
 
-    def _searched(self, points: Floats, codes: Any, rng: Any, threads: Threads) -> selection.Found:
+    def _searched(self, points: Doubles, codes: Any, rng: Any, threads: Threads) -> selection.Found:
         search = mixture_inputs.search_of(self, points, codes, int(rng.integers(2**31)))
         self.covariance_ = search.options.covariance
         first = fitting.drawn_halves(codes, self.split or 0.5, rng)
@@ -206,12 +206,12 @@ class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The most probable component of each example."""
         return self.component_given_example(X).argmax(axis=1)
 
-    def component_given_example(self, X: Any) -> Floats:
+    def component_given_example(self, X: Any) -> Doubles:
         """P(component | example), (n_examples, n_components)."""
         with self._reading() as threads:
             return self._posterior(mixture_inputs.checked_points(self, X, reset=False), threads)
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Any) -> Doubles:
         """P(class | example), (n_examples, n_classes); P(component | example) where nothing was labelled."""
         check_is_fitted(self)
         if self.unlabelled_:
@@ -225,7 +225,7 @@ class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return self.predict_component(X)
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
-    def score_samples(self, X: Any) -> Floats:
+    def score_samples(self, X: Any) -> Doubles:
         """log p(x) of each example."""
         with self._reading() as threads:
             joint = self._joint(mixture_inputs.checked_points(self, X, reset=False), threads)
@@ -238,7 +238,7 @@ class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return float(self.score_samples(X).mean())
         return mixture_inputs.accuracy(self, X, y, sample_weight)
 
-    def sample(self, n_samples: int = 1) -> tuple[Floats, Any]:
+    def sample(self, n_samples: int = 1) -> tuple[Doubles, Any]:
         """Draw examples from the mixture, with the component of each."""
         check_is_fitted(self)
         options.check_integer("n_samples", n_samples, 1, hint="100")
@@ -249,10 +249,10 @@ class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return mixture_inputs.reading(self)
 
-    def _joint(self, points: Floats, threads: Threads) -> Floats:
+    def _joint(self, points: Doubles, threads: Threads) -> Doubles:
         return mixture_inputs.log_joint(self, points, threads)
 
-    def _posterior(self, points: Floats, threads: Threads) -> Floats:
+    def _posterior(self, points: Doubles, threads: Threads) -> Doubles:
         joint = self._joint(points, threads)
         joint -= joint.max(axis=0)
         return mixture_inputs.normalised(np.exp(joint, out=joint).T)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from numbers import Integral
@@ -14,19 +14,62 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
+from topiarist.arrays import Floats
 from topiarist.counts.validation import check_counts
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import options, stored_counts
 from topiarist.estimators.common.progress import prepare_kernels
 from topiarist.estimators.flat.plsa import PLSA
-from topiarist.estimators.similarity import fisher_features
-from topiarist.estimators.similarity.frozen_kernel import FrozenKernel
 from topiarist.estimators.similarity.lenses import WANTED, can_be_fitted, has_levels, is_fitted, kernel_sets, lens_of
 from topiarist.kernels import search as verbs
-from topiarist.models.engine.host import Engine, Floats
+from topiarist.models.engine.host import Engine
 from topiarist.models.fisher import information as fisher_information
 from topiarist.models.fisher import matrix, scores
 from topiarist.models.fisher.scores import Lens
+
+MOST_NAMES = 1_000_000
+
+
+def n_features(lenses: Sequence[Lens], parts: Sequence[str]) -> int:
+    """How many features there are."""
+    width = 0
+    for lens in lenses:
+        sizes = {"topical": lens.n_classes, "lexical": lens.by_word.size, "levels": len(_levels(lens))}
+        width += sum(size for part, size in sizes.items() if part in parts)
+    return width + ("plain" in parts) * len(lenses[0].by_word)
+
+
+def feature_names(models: Sequence[Any], lenses: Sequence[Lens], parts: Sequence[str], words: Sequence[str]) -> Any:
+    """Names such as ``1.plsa64.lexical.bank.3``: the second model, the word *bank* in the sense of its topic 3."""
+    number = n_features(lenses, parts)
+    if number > MOST_NAMES:
+        raise UsageError(
+            f"{number:,} features have no names: {MOST_NAMES:,} at most have",
+            hint="parts=('topical',), fewer words or fewer topics; a block of columns is one part of one model",
+        )
+    return np.array(list(_names(models, lenses, parts, words)), dtype=object)
+
+
+def _names(models: Sequence[Any], lenses: Sequence[Lens], parts: Sequence[str], words: Sequence[str]) -> Iterator[str]:
+    for place, (model, lens) in enumerate(zip(models, lenses, strict=True)):
+        title = f"{place}.{type(model).__name__.lower()}{lens.n_classes}"
+        if "topical" in parts:
+            yield from (f"{title}.topical.{number}" for number in range(lens.n_classes))
+        if "lexical" in parts:
+            yield from (f"{title}.lexical.{word}.{topic}" for word in words for topic in range(lens.n_topics))
+        if "levels" in parts:
+            yield from (f"{title}.levels.{name}" for name in _levels(lens))
+    if "plain" in parts:
+        yield from (f"plain.{word}" for word in words)
+
+
+def _levels(lens: Lens) -> list[str]:
+    if lens.mix is None:
+        return []
+    if not lens.one_class:
+        return [str(number) for number in range(lens.n_classes)]
+    return [f"{number}.{topic}" for number, weights in enumerate(lens.mix) for topic in np.flatnonzero(weights)]
+
 
 HELD_OUT = "held-out token"  # in what PLSA says where there are too few to hold any out
 
@@ -285,7 +328,7 @@ class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         own = self.prepared()
         check_is_fitted(own)
         words = _check_feature_names_in(own, input_features)
-        return fisher_features.feature_names(own.models_, own._lenses, own._parts, words)
+        return feature_names(own.models_, own._lenses, own._parts, words)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -293,3 +336,21 @@ class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+class FrozenKernel:
+    """A fitted kernel as a function that stays fitted when scikit-learn clones the classifier that uses it."""
+
+    def __init__(self, fitted: Any) -> None:
+        self.fitted = fitted
+
+    def __call__(self, X: Any, Y: Any = None) -> Floats:
+        """The kernel of each document of ``X`` with each of ``Y``."""
+        square: Floats = self.fitted.kernel(X, Y)
+        return square
+
+    def __sklearn_clone__(self) -> FrozenKernel:
+        return self
+
+    def __repr__(self) -> str:
+        return f"{self.fitted!r}.frozen()"

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from threadpoolctl import threadpool_limits
 
+from topiarist.arrays import Floats
 from topiarist.counts.weighting import shortened
 from topiarist.estimators.common import options, stored_counts
 from topiarist.estimators.common.progress import fitting, growing_tree, prepare_kernels
@@ -24,7 +25,7 @@ from topiarist.hierarchy.growth.parts import Parts
 from topiarist.hierarchy.growth.species import CamSpecies, Steps, flattened
 from topiarist.hierarchy.growth.start import placed
 from topiarist.models import cam, em
-from topiarist.models.engine.host import Engine, Floats
+from topiarist.models.engine.host import Engine
 
 LENGTHS = (15.0, 35.0, 100.0, None)  # tried when the effective length is to be chosen by held-out data
 

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from threadpoolctl import threadpool_limits
 
+from topiarist.arrays import Floats
 from topiarist.counts.validation import token_counts
 from topiarist.counts.weighting import shortened
 from topiarist.errors import UsageError
@@ -26,7 +27,7 @@ from topiarist.hierarchy.growth.species import Steps
 from topiarist.hierarchy.growth.start import placed
 from topiarist.hierarchy.tree import Tree
 from topiarist.models import em, hplsa
-from topiarist.models.engine.host import Engine, Floats
+from topiarist.models.engine.host import Engine
 
 
 class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from topiarist.arrays import Floats
 from topiarist.counts.lsi import truncated_svd
 from topiarist.counts.split import split_tokens
 from topiarist.counts.weighting import effective_length_weights, scale_rows, tfidf, unit_rows
@@ -21,7 +22,7 @@ from topiarist.hierarchy.growth.species import Steps
 from topiarist.hierarchy.tree import Tree
 from topiarist.kernels.shard import Shard, Side
 from topiarist.models import cam, em
-from topiarist.models.engine.host import Engine, Floats
+from topiarist.models.engine.host import Engine
 
 DIMENSIONS = 50  # of the space in which guided growth looks for splits
 ANNEALING = Steps(growing=40, growing_tol=-math.inf)  # fresh doubles gain next to nothing before they part

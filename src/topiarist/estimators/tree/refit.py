@@ -13,7 +13,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
-from topiarist.counts.validation import Csr, token_counts
+from topiarist.arrays import Csr, Floats
+from topiarist.counts.validation import token_counts
 from topiarist.counts.weighting import shortened
 from topiarist.estimators.category import class_learning
 from topiarist.estimators.category.categorisers import HPLC
@@ -22,7 +23,7 @@ from topiarist.estimators.common import options
 from topiarist.estimators.common.progress import Watching, fitting, prepare_kernels, watched
 from topiarist.kernels.shard import Shard, Side
 from topiarist.models import categorisers, em
-from topiarist.models.engine.host import Engine, Floats
+from topiarist.models.engine.host import Engine
 
 LEAST_SHARE = 1e-3  # of a document in a class that has a part in the start
 N_FOLDS = 3

@@ -230,9 +230,9 @@ class CudaEngine(Engine):
 
     def climb(self, own: Any, paths: Paths) -> Any:
         """See ``Engine.climb``."""
-        mine, along = self._here(own), Paths(*map(self._here, paths))
+        mine, along = self._here(own), [self._here(part) for part in paths]
         out = self.memory.empty((mine.shape[1], len(paths.ends) - 1), mine.dtype)
-        self.verbs.climb(mine.array, Paths(*map(array_of, along)), 0, out.array)
+        self.verbs.climb(mine.array, Paths(*(part.array for part in along)), 0, out.array)
         return self._back(out, own)
 
     def descend(self, own: Any, words: Any, counts: Any, paths: Paths) -> tuple[Any, Any]:
@@ -246,9 +246,10 @@ class CudaEngine(Engine):
         return self._handed_down(own, words, counts, paths, self.memory.empty((0, own.shape[1]), own.dtype))
 
     def _handed_down(self, own: Any, words: Any, counts: Any, paths: Paths, out: DeviceArray) -> Any:
-        mine, given, counted, along = *map(self._here, (own, words, counts)), Paths(*map(self._here, paths))
+        mine, given, counted = map(self._here, (own, words, counts))
+        along = [self._here(part) for part in paths]
         sums = self.memory.empty((len(paths.classes),), np.float64)
-        on_paths = Paths(*map(array_of, along))
+        on_paths = Paths(*(part.array for part in along))
         self.verbs.descend(mine.array, given.array, counted.array, on_paths, 0, out.array, sums.array)
         total = np.zeros((counts.shape[1], len(own)))
         total[paths.classes, np.repeat(np.arange(len(own)), np.diff(paths.node_ends))] = sums.numpy()

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Floats
 from topiarist.collection.find.index import compaction, ranking, sentences, sources
 from topiarist.collection.find.index.answers import Answer, Explanation, Step
 from topiarist.collection.find.index.descent import Shape, no_tree, walk
@@ -32,7 +33,7 @@ from topiarist.estimators.common.progress import prepare_kernels
 from topiarist.estimators.similarity.lenses import kernel_sets
 from topiarist.kernels import load
 from topiarist.kernels import search as verbs
-from topiarist.models.engine.host import Engine, Floats
+from topiarist.models.engine.host import Engine
 from topiarist.models.fisher.scores import Lens
 from topiarist.scale.blocks import BlockStore
 from topiarist.scale.threads import Threads

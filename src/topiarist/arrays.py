@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike as ArrayLike
+from numpy.typing import DTypeLike as DTypeLike
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike as ArrayLike
-    from numpy.typing import DTypeLike as DTypeLike
     from scipy.sparse import csr_array, sparray, spmatrix
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]  # of any numbers

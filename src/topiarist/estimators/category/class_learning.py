@@ -15,8 +15,8 @@ from topiarist.counts.weighting import shortened
 from topiarist.errors import InputError
 from topiarist.estimators.category.given_labels import Labels
 from topiarist.hierarchy.tree import Tree
-from topiarist.kernels.shard import Shard, Side, even_cuts
 from topiarist.models import categorisers, em
+from topiarist.models.engine import Shard, Side, even_cuts
 from topiarist.models.engine.host import Engine
 
 N_FOLDS, N_FOLDS_OF_MANY, MANY = 5, 3, 5000  # folds; of many labelled documents three say as much

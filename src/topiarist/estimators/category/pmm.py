@@ -22,9 +22,10 @@ from topiarist.errors import InputError, UsageError
 from topiarist.estimators.category.explanation import one_row
 from topiarist.estimators.category.given_labels import given_back, read_label_matrix
 from topiarist.estimators.common import options
-from topiarist.estimators.common.progress import fitting, prepare_kernels
+from topiarist.estimators.common.progress import fitting
 from topiarist.measures.label_agreement import example_f1
 from topiarist.models import em
+from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
 from topiarist.models.labels import choice, label_shares, pmm
 from topiarist.models.labels.label_sets import Block, Grouped, grouped

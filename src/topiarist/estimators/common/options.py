@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from topiarist.errors import InputError, ResourceError, UsageError
-from topiarist.kernels import load
+from topiarist.models.engine import load_kernels
 from topiarist.models.engine.host import Engine
 from topiarist.scale.threads import Threads
 
@@ -126,7 +126,7 @@ def running(estimator: Any) -> Iterator[Engine]:
     check_executor(estimator.executor)
     with Threads(estimator.n_threads) as threads:
         if estimator.device == "cpu" or getattr(estimator, "_on_host", False):
-            yield Engine(load("compiled"), threads)
+            yield Engine(load_kernels("compiled"), threads)
             return
         from topiarist.models.engine.cuda import CudaEngine
 

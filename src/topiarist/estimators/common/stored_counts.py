@@ -17,7 +17,7 @@ from topiarist.counts.validation import token_counts
 from topiarist.counts.weighting import shortened
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import options
-from topiarist.estimators.common.progress import prepare_kernels
+from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine, weighted_total
 from topiarist.scale.blocks import BlockFile, BlockStore
 from topiarist.scale.executors import OWN, Executor, InProcess

@@ -16,10 +16,11 @@ from topiarist.counts.split import split_tokens
 from topiarist.counts.validation import check_counts, token_counts
 from topiarist.errors import InputError
 from topiarist.estimators.common import options, stored_counts
-from topiarist.estimators.common.progress import fitting, prepare_kernels
+from topiarist.estimators.common.progress import fitting
 from topiarist.estimators.flat.plsa_stream import StreamsPLSA
 from topiarist.measures.topic_quality import completion_perplexity, known_counts
 from topiarist.models import em, plsa, sparse_plsa
+from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine, weighted_total
 
 HELDOUT_FRACTION = 0.1

@@ -14,7 +14,6 @@ from topiarist.arrays import Floats
 from topiarist.counts.validation import check_counts
 from topiarist.estimators.category.class_learning import Plan
 from topiarist.estimators.common import options
-from topiarist.estimators.common.progress import prepare_kernels
 from topiarist.estimators.flat.lsi import LSI
 from topiarist.estimators.gaussian.ggm import GGM
 from topiarist.estimators.gaussian.mixture_hierarchy import MixtureHierarchy
@@ -24,6 +23,7 @@ from topiarist.estimators.tree.refit import paths_from_shares
 from topiarist.hierarchy.growth.parts import Parts, collapse_negligible
 from topiarist.hierarchy.tree import Tree
 from topiarist.models import em
+from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.gaussian.overlaps import MEASURES
 
 SMOOTHING = 0.01

@@ -18,10 +18,10 @@ from topiarist.arrays import Floats
 from topiarist.counts.validation import check_counts
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import options, stored_counts
-from topiarist.estimators.common.progress import prepare_kernels
 from topiarist.estimators.flat.plsa import PLSA
 from topiarist.estimators.similarity.lenses import WANTED, can_be_fitted, has_levels, is_fitted, kernel_sets, lens_of
-from topiarist.kernels import search as verbs
+from topiarist.models.engine import load_search_kernels
+from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
 from topiarist.models.fisher import information as fisher_information
 from topiarist.models.fisher import matrix, scores
@@ -217,7 +217,7 @@ class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(own)
         counts = own._counts(X)
         with own._engine() as engine:
-            found = matrix.terms(engine, verbs.load(), own._lenses, counts, own._parts)
+            found = matrix.terms(engine, load_search_kernels(), own._lenses, counts, own._parts)
             return csr_matrix(matrix.features(found, counts, own.normalise))
 
     def kernel(self, X: Any, Y: Any = None) -> Floats:
@@ -226,7 +226,7 @@ class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(own)
         counts = own._counts(X)
         with own._engine() as engine:
-            kernels = verbs.load()
+            kernels = load_search_kernels()
             left = (counts, matrix.terms(engine, kernels, own._lenses, counts, own._parts))
             if Y is None or Y is X:
                 square = matrix.matrix(engine, kernels, left, left, own.normalise)

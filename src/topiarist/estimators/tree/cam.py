@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from topiarist.arrays import Floats
 from topiarist.counts.weighting import shortened
 from topiarist.estimators.common import options, stored_counts
-from topiarist.estimators.common.progress import fitting, growing_tree, prepare_kernels
+from topiarist.estimators.common.progress import fitting, growing_tree
 from topiarist.estimators.tree import preparation
 from topiarist.estimators.tree.abstraction import ReadsDocuments
 from topiarist.estimators.tree.posteriors import PlacesDocuments
@@ -25,6 +25,7 @@ from topiarist.hierarchy.growth.parts import Parts
 from topiarist.hierarchy.growth.species import CamSpecies, Steps, flattened
 from topiarist.hierarchy.growth.start import placed
 from topiarist.models import cam, em
+from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
 
 LENGTHS = (15.0, 35.0, 100.0, None)  # tried when the effective length is to be chosen by held-out data

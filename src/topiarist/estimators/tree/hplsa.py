@@ -15,7 +15,7 @@ from topiarist.counts.validation import token_counts
 from topiarist.counts.weighting import shortened
 from topiarist.errors import UsageError
 from topiarist.estimators.common import options, stored_counts
-from topiarist.estimators.common.progress import fitting, growing_tree, prepare_kernels
+from topiarist.estimators.common.progress import fitting, growing_tree
 from topiarist.estimators.tree import preparation, stored_trees
 from topiarist.estimators.tree.posteriors import PlacesDocuments
 from topiarist.estimators.tree.tree_streams import StreamsHPLSA
@@ -27,6 +27,7 @@ from topiarist.hierarchy.growth.species import Steps
 from topiarist.hierarchy.growth.start import placed
 from topiarist.hierarchy.tree import Tree
 from topiarist.models import em, hplsa
+from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
 
 

@@ -20,8 +20,8 @@ from topiarist.estimators.common import options
 from topiarist.hierarchy.growth.loop import Growth, Record, Stage
 from topiarist.hierarchy.growth.species import Steps
 from topiarist.hierarchy.tree import Tree
-from topiarist.kernels.shard import Shard, Side
 from topiarist.models import cam, em
+from topiarist.models.engine import Shard, Side
 from topiarist.models.engine.host import Engine
 
 DIMENSIONS = 50  # of the space in which guided growth looks for splits

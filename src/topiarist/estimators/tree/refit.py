@@ -20,9 +20,10 @@ from topiarist.estimators.category import class_learning
 from topiarist.estimators.category.categorisers import HPLC
 from topiarist.estimators.category.given_labels import Labels
 from topiarist.estimators.common import options
-from topiarist.estimators.common.progress import Watching, fitting, prepare_kernels, watched
-from topiarist.kernels.shard import Shard, Side
+from topiarist.estimators.common.progress import Watching, fitting, watched
 from topiarist.models import categorisers, em
+from topiarist.models.engine import Shard, Side
+from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
 
 LEAST_SHARE = 1e-3  # of a document in a class that has a part in the start

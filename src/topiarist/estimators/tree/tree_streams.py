@@ -17,8 +17,8 @@ from topiarist.estimators.common.streams import PREDICTING, LearnsFromStreams
 from topiarist.estimators.tree import preparation
 from topiarist.hierarchy.branches import BranchProposal, Crown, Wanted, propose_branches
 from topiarist.hierarchy.grafts import Graft
-from topiarist.kernels.shard import Shard
 from topiarist.models import cam, hplsa, misfits, online
+from topiarist.models.engine import Shard
 from topiarist.models.engine.host import Engine, weighted_total
 from topiarist.scale.blocks import BlockFile
 

@@ -16,7 +16,7 @@ import numpy as np
 from topiarist.arrays import Csr, Floats
 from topiarist.counts.validation import token_counts
 from topiarist.errors import InputError
-from topiarist.kernels.search import Postings, SearchKernels, Wanted
+from topiarist.models.engine import Postings, SearchKernels, Wanted
 from topiarist.models.engine.host import Engine
 from topiarist.models.fisher import matrix
 from topiarist.models.fisher import scores as fisher

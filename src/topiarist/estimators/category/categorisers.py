@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from topiarist.arrays import Floats
+from topiarist.arrays import DTypeLike, Floats, Seed
 from topiarist.counts.validation import check_counts
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.category import explanation
@@ -32,9 +32,11 @@ from topiarist.estimators.common.options import LARGEST_SINGLE_COUNT
 from topiarist.estimators.common.progress import fitting
 from topiarist.estimators.tree.certain_level import FilesDocuments
 from topiarist.hierarchy import levels
+from topiarist.hierarchy.tree import Tree
 from topiarist.models import em
 from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
+from topiarist.scale.executors import Executor
 
 
 class DocumentCategoriser(FilesDocuments, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -72,7 +74,7 @@ class DocumentCategoriser(FilesDocuments, ClassifierMixin, BaseEstimator):  # ty
         tree, nodes = class_nodes(self.tree, labels.classes)
         # the maximum-likelihood words of a flat tree are known: those of each class, and none of the root (K1)
         flat = self.tree is None or (self.topic_mix == "ml" and tree.depth == 1 and tree.root not in nodes)
-        seed = int(options.generator(self.random_state).integers(2**31))
+        seed = int(options.generator(0 if self.random_state is None else self.random_state).integers(2**31))
         rules = em.Rules(self.max_iter, self.tol)
         smoothing = 0.01 if self.smoothing == "cv" else float(self.smoothing)
         weight = 0.0 if self.unlabelled_weight == "cv" else float(self.unlabelled_weight)
@@ -204,8 +206,7 @@ class DocumentCategoriser(FilesDocuments, ClassifierMixin, BaseEstimator):  # ty
         if self.calibrate not in (True, False):
             raise UsageError(f"calibrate must be True or False, got {self.calibrate!r}")
         options.check_number("inverse_temperature", self.inverse_temperature, 0.01, 1.0, hint="1.0")
-        options.check_integer("max_iter", self.max_iter, 1)
-        options.check_number("tol", self.tol, 0.0)
+        options.check_common(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -279,6 +280,14 @@ def _mean_log(rows: Floats, truth: Any) -> float:
     return float(np.log(np.maximum(given, 1e-12)).mean())
 
 
+CATEGORISING = {
+    "random_state": "Seed of the folds. None deals them as the seed 0 does: the same documents give the same bits.",
+    "device": "Where to compute: the processor, which known classes do not keep busy.",
+    "executor": "Where blocks of a ``BlockStore`` are categorised; training needs one table and stays in this process.",
+}
+
+
+@options.common_options(**CATEGORISING)
 class HPLC(DocumentCategoriser):
     """Hierarchical probabilistic latent categorisation: classes at the nodes of a given tree share words along it.
 
@@ -300,22 +309,6 @@ class HPLC(DocumentCategoriser):
         more fits. The predicted classes stay the same.
     inverse_temperature : float, default 1.0
         Below 1: tempered training.
-    dtype : "float32", "float64" or None
-        Precision. None: double for small problems, single for large ones.
-    max_iter : int, default 30
-        EM steps at most.
-    tol : float, default 1e-4
-        Stop when two successive steps each gain less than this, in nats a token.
-    random_state : int, RandomState or None, default 0
-        Seed of the folds. The result does not depend on the number of threads.
-    device : "cpu"
-        Where to compute.
-    n_threads : int or None
-        Threads; None uses every core.
-    executor : InProcess, DaskExecutor or None
-        Where blocks of a ``BlockStore`` are categorised; training needs one table and stays in this process.
-    verbose : int or bool, default 0
-        Draw a progress bar.
 
     Attributes
     ----------
@@ -347,7 +340,7 @@ class HPLC(DocumentCategoriser):
 
     def __init__(
         self,
-        tree: Any = None,
+        tree: Tree | None = None,
         *,
         topic_mix: str = "heldout",
         smoothing: float | str = 0.01,
@@ -355,13 +348,13 @@ class HPLC(DocumentCategoriser):
         unlabelled_weight: float | str = 0.2,
         calibrate: bool = False,
         inverse_temperature: float = 1.0,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         max_iter: int = 30,
         tol: float = 1e-4,
-        random_state: Any = 0,
+        random_state: Seed = None,
         device: str = "cpu",
         n_threads: int | None = None,
-        executor: Any = None,
+        executor: Executor | None = None,
         verbose: int = 0,
     ) -> None:
         self.tree = tree
@@ -391,6 +384,7 @@ class HierarchicalMixture(HPLC):
     _shares = False
 
 
+@options.common_options(**CATEGORISING)
 class PLC(DocumentCategoriser):
     """Probabilistic latent categorisation: ``HPLC`` without a hierarchy.
 
@@ -398,9 +392,7 @@ class PLC(DocumentCategoriser):
 
     Parameters
     ----------
-    smoothing, effective_length, unlabelled_weight, calibrate, inverse_temperature, dtype, max_iter, tol
-        As those of ``HPLC``.
-    random_state, device, n_threads, executor, verbose
+    smoothing, effective_length, unlabelled_weight, calibrate, inverse_temperature
         As those of ``HPLC``.
 
     Attributes
@@ -421,13 +413,13 @@ class PLC(DocumentCategoriser):
         unlabelled_weight: float | str = 0.2,
         calibrate: bool = False,
         inverse_temperature: float = 1.0,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         max_iter: int = 30,
         tol: float = 1e-4,
-        random_state: Any = 0,
+        random_state: Seed = None,
         device: str = "cpu",
         n_threads: int | None = None,
-        executor: Any = None,
+        executor: Executor | None = None,
         verbose: int = 0,
     ) -> None:
         self.smoothing = smoothing

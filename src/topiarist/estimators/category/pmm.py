@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from topiarist.arrays import Floats
+from topiarist.arrays import Floats, Seed
 from topiarist.counts.validation import check_counts
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.category.explanation import one_row
@@ -30,9 +30,16 @@ from topiarist.models.engine.host import Engine
 from topiarist.models.labels import choice, label_shares, pmm
 from topiarist.models.labels.label_sets import Block, Grouped, grouped
 from topiarist.scale.blocks import BlockStore
+from topiarist.scale.executors import Executor
 from topiarist.store.array_files import Scratch
 
 
+@options.common_options(
+    tol="Stop when a step moves no probability by more than this.",
+    random_state="For scikit-learn's sake: nothing is drawn, and the same data give the same bits.",
+    device="As elsewhere. Labels are too few to keep a device busy: the processor computes in either case.",
+    executor="Where blocks of label sets are computed; None is this process.",
+)
 class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Parametric mixture model: a document with several labels mixes the words of its labels.
 
@@ -50,20 +57,6 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "calibrated": a label is predicted where its share of the document exceeds a threshold of its own, which five
         folds of the training documents decide. Usually more accurate, most of all where some labels are frequent.
         With one label for each document there is nothing to decide: it does nothing, and a warning says so.
-    max_iter : int, default 5000
-        Steps at most.
-    tol : float, default 1e-11
-        Stop when a step moves no probability by more than this.
-    random_state : int, RandomState or None
-        For scikit-learn's sake: nothing is drawn, and the same data give the same bits.
-    device : "cpu" or "cuda"
-        As elsewhere. Labels are too few to keep a device busy: the processor computes in either case.
-    n_threads : int or None
-        Threads; None uses every core.
-    executor : InProcess, DaskExecutor or None
-        Where blocks of label sets are computed; None is this process.
-    verbose : int or bool, default 0
-        Draw a progress bar.
 
     Attributes
     ----------
@@ -95,10 +88,10 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         label_prior: str | None = None,
         max_iter: int = 5000,
         tol: float = 1e-11,
-        random_state: Any = None,
+        random_state: Seed = None,
         device: str = "cpu",
         n_threads: int | None = None,
-        executor: Any = None,
+        executor: Executor | None = None,
         verbose: int = 0,
     ) -> None:
         self.order = order
@@ -265,8 +258,7 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         options.check_one_of("label_prior", self.label_prior, (None, "calibrated"))
         options.check_number("word_prior", self.word_prior, 1.0, hint="2.0 adds one of each word to each label")
         options.check_number("bias_prior", self.bias_prior, 1.0, hint="2.0")
-        options.check_integer("max_iter", self.max_iter, 1)
-        options.check_number("tol", self.tol, 0.0)
+        options.check_common(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from topiarist.arrays import Csr, Doubles
+from topiarist.arrays import Csr, Doubles, Seed
 from topiarist.counts.lsi import LatentSpace, truncated_svd
 from topiarist.counts.split import split_tokens
 from topiarist.counts.validation import check_counts, word_totals
@@ -23,6 +23,7 @@ TRIED = (1, 2, 3, 5, 8, 12, 16, 24, 32, 48, 64, 96)  # dimensions, where they ar
 N_FOLDS = 5
 
 
+@options.common_options(random_state=options.seed_of("the decomposition and of folds"))
 class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Counts to unit rows, to a truncated singular value decomposition, to points of few dimensions.
 
@@ -40,8 +41,6 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         Bring the points to length one as well: direction is subject, length hardly more than certainty about it.
     max_dimensions : int, default 64
         At most so many are tried.
-    random_state : int, RandomState or None
-        Seed of the decomposition and of folds.
 
     Attributes
     ----------
@@ -65,7 +64,7 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         weighting: str = "idf",
         unit_length: bool = True,
         max_dimensions: int = 64,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_dimensions = n_dimensions
         self.min_count = min_count
@@ -194,6 +193,7 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     def _check_options(self) -> None:
         if self.n_dimensions is not None:
             options.check_integer("n_dimensions", self.n_dimensions, 1, hint="16, or None to have it chosen")
+        options.check_common(self)
         options.check_integer("max_dimensions", self.max_dimensions, 1, hint="64")
         options.check_number("min_count", self.min_count, 0, hint="40")
         options.check_one_of("weighting", self.weighting, ("counts", "idf"))

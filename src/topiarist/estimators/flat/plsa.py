@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from topiarist.arrays import Floats
+from topiarist.arrays import DTypeLike, Floats, Seed
 from topiarist.counts.split import split_tokens
 from topiarist.counts.validation import check_counts, token_counts
 from topiarist.errors import InputError
@@ -22,10 +22,12 @@ from topiarist.measures.topic_quality import completion_perplexity, known_counts
 from topiarist.models import em, plsa, sparse_plsa
 from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine, weighted_total
+from topiarist.scale.executors import Executor
 
 HELDOUT_FRACTION = 0.1
 
 
+@options.common_options(random_state=options.seed_of("the start and of the held-out tokens"))
 class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Probabilistic latent semantic analysis: documents as mixtures of components, components as word distributions.
 
@@ -54,22 +56,6 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     sparse : bool, default False
         Follow only the components that a document still uses: faster from some hundred components on. Not with
         ``component_smoothing`` or tempering, which never let a proportion become zero. See docs/models/plsa.md.
-    dtype : "float32", "float64" or None
-        Precision. None: double for small problems, single for large ones.
-    max_iter : int, default 200
-        Steps at most.
-    tol : float, default 1e-4
-        Stop when two successive steps each gain less than this, in nats a token.
-    random_state : int, RandomState or None
-        Seed of the start and of the held-out tokens. The result does not depend on the number of threads.
-    device : "cpu" or "cuda"
-        Where to compute. A CUDA device gives the same bits every time, but not those of the processor.
-    n_threads : int or None
-        Threads; None uses every core.
-    executor : InProcess, DaskExecutor or None
-        Where blocks of documents are computed; None is this process. See docs/how-to/scale.md.
-    verbose : int or bool, default 0
-        Draw a progress bar.
 
     Attributes
     ----------
@@ -110,13 +96,13 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         batch_size: int = 1024,
         accelerate: bool = True,
         sparse: bool = False,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         max_iter: int = 200,
         tol: float = 1e-4,
-        random_state: Any = None,
+        random_state: Seed = None,
         device: str = "cpu",
         n_threads: int | None = None,
-        executor: Any = None,
+        executor: Executor | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -277,8 +263,7 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         options.check_integer("n_components", self.n_components, 1, hint="n_components=20")
         options.check_integer("n_init", self.n_init, 1)
         options.check_integer("batch_size", self.batch_size, 1)
-        options.check_integer("max_iter", self.max_iter, 1)
-        options.check_number("tol", self.tol, 0.0)
+        options.check_common(self)
         options.check_number("word_smoothing", self.word_smoothing, 0.0, hint="0.01")
         options.check_number("component_smoothing", self.component_smoothing, 0.0, hint="0.05")
         if self.heldout_fraction is not None:

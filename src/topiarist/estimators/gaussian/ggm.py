@@ -9,16 +9,24 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from topiarist.arrays import Doubles
+from topiarist.arrays import Doubles, Seed
 from topiarist.estimators.common import options
 from topiarist.estimators.common.progress import fitting as progress
 from topiarist.estimators.gaussian import mixture_inputs
 from topiarist.models.gaussian import fits as fitting
 from topiarist.models.gaussian import selection
 from topiarist.models.gaussian.starts import Sample
+from topiarist.scale.executors import Executor
 from topiarist.scale.threads import Threads
 
 
+@options.common_options(
+    tol="Stop when a step changes the log-likelihood by less than this for an example, or no assignment at all.",
+    random_state=options.seed_of("starts, of the split and of folds"),
+    device='The processor: "cpu".',
+    executor="Where blocks of 65,536 examples are computed; None is this process. Features are in memory, so a Dask\n"
+    "cluster is refused.",
+)
 class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Generalizable Gaussian mixture: dense features in, components with means, covariances and classes out.
 
@@ -59,21 +67,6 @@ class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         not look at labels, and a small class may be lost among them.
     n_init : int, default 4
         Starts for each number of components, where the start is drawn. The best after all steps is kept.
-    max_iter : int, default 100
-        EM steps at most.
-    tol : float, default 1e-5
-        Stop when a step changes the log-likelihood by less than this for an example, or no assignment at all.
-    random_state : int, RandomState or None
-        Seed of starts, of the split and of folds. The result does not depend on the number of threads.
-    device : "cpu"
-        Where to compute.
-    n_threads : int or None
-        Threads; None uses every core.
-    executor : InProcess, one of your own, or None
-        Where blocks of 65,536 examples are computed; None is this process. Features are in memory, so a Dask cluster is
-        refused.
-    verbose : int or bool, default 0
-        Draw a progress bar.
 
     Attributes
     ----------
@@ -130,10 +123,10 @@ class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n_init: int = 4,
         max_iter: int = 100,
         tol: float = 1e-5,
-        random_state: Any = None,
+        random_state: Seed = None,
         device: str = "cpu",
         n_threads: int | None = None,
-        executor: Any = None,
+        executor: Executor | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from topiarist.arrays import Doubles
+from topiarist.arrays import Doubles, Seed
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import options
 from topiarist.estimators.gaussian import mixture_inputs
@@ -47,6 +47,7 @@ class Assignment(Place):
         return made
 
 
+@options.common_options(random_state=options.seed_of("those points"))
 class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
     """Components of a mixture merged two by two, the closest first, up to one cluster of all.
 
@@ -59,8 +60,6 @@ class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
         The hierarchy of p(x | class) in the place of p(x).
     n_samples : int, default 20000
         Points drawn from the mixture to estimate confusion.
-    random_state : int, RandomState or None
-        Seed of those points.
 
     Attributes
     ----------
@@ -84,7 +83,7 @@ class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
         *,
         of_class: Any = None,
         n_samples: int = 20_000,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.measure = measure
         self.of_class = of_class
@@ -94,6 +93,7 @@ class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
     def fit(self, ggm: GGM, y: Any = None) -> MixtureHierarchy:
         """Merge the components of a fitted mixture; ``y`` is ignored."""
         options.check_one_of("measure", self.measure, overlaps.MEASURES)
+        options.check_common(self)
         options.check_integer("n_samples", self.n_samples, 100, hint="20000")
         if not hasattr(ggm, "component_covariance_"):
             raise UsageError(f"expected a fitted GGM, got {ggm!r:.60}", hint="MixtureHierarchy().fit(GGM().fit(X))")

@@ -97,12 +97,8 @@ def check_options(estimator: Any) -> None:
     options.check_number("condition_limit", estimator.condition_limit, 1.01, 1e12, hint="1e4")
     options.check_one_of("start", estimator.start, STARTS)
     options.check_integer("n_init", estimator.n_init, 1, hint="4")
-    options.check_integer("max_iter", estimator.max_iter, 1, hint="100")
-    options.check_number("tol", estimator.tol, 0.0, hint="1e-5")
     options.check_one_of("device", estimator.device, ("cpu",))
-    if estimator.n_threads is not None:
-        options.check_integer("n_threads", estimator.n_threads, 1, hint="None uses every core")
-    options.check_executor(estimator.executor)
+    options.check_common(estimator)
     if hasattr(estimator.executor, "client"):
         raise UsageError(
             "a cluster computes blocks that are files, and the features of a mixture are in memory",

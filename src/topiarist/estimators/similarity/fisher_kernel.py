@@ -14,7 +14,7 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from topiarist.arrays import Floats
+from topiarist.arrays import Floats, Seed
 from topiarist.counts.validation import check_counts
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import options, stored_counts
@@ -26,6 +26,7 @@ from topiarist.models.engine.host import Engine
 from topiarist.models.fisher import information as fisher_information
 from topiarist.models.fisher import matrix, scores
 from topiarist.models.fisher.scores import Lens
+from topiarist.scale.executors import Executor
 
 MOST_NAMES = 1_000_000
 
@@ -74,6 +75,12 @@ def _levels(lens: Lens) -> list[str]:
 HELD_OUT = "held-out token"  # in what PLSA says where there are too few to hold any out
 
 
+@options.common_options(
+    max_iter="Steps at most of the models that are fitted here.",
+    random_state=options.seed_of("those models"),
+    device="Where those models are fitted; the kernel itself is computed on the processor.",
+    executor="Where blocks are computed while those models are fitted.",
+)
 class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Similarity of documents from fitted topic models: the same topics, and the same words in the same sense.
 
@@ -97,18 +104,6 @@ class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Of the PLSA models that are fitted here, see ``PLSA``: tempered and stopped by held-out tokens.
     n_init : int, default 1
         Starts of each of those models; held-out tokens choose. Three find a little better, and more evenly.
-    max_iter, tol : int and float, default 200 and 1e-4
-        Of those models too.
-    random_state : int, RandomState or None
-        Seed of those models. The result does not depend on the number of threads.
-    device : "cpu" or "cuda"
-        Where those models are fitted; the kernel itself is computed on the processor.
-    n_threads : int or None
-        Threads; None uses every core.
-    executor : InProcess, DaskExecutor or None
-        Where blocks are computed while those models are fitted.
-    verbose : int or bool, default 0
-        Draw a progress bar.
 
     Attributes
     ----------
@@ -133,10 +128,10 @@ class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         n_init: int = 1,
         max_iter: int = 200,
         tol: float = 1e-4,
-        random_state: Any = None,
+        random_state: Seed = None,
         device: str = "cpu",
         n_threads: int | None = None,
-        executor: Any = None,
+        executor: Executor | None = None,
         verbose: int = 0,
     ) -> None:
         self.models = models
@@ -299,6 +294,7 @@ class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _checked(self) -> list[Any]:
         """The models that are wanted, when all options can be meant."""
+        options.check_common(self)
         options.check_one_of("normalise", self.normalise, ("parts", "total", None))
         options.check_one_of("information", self.information, fisher_information.KINDS)
         try:

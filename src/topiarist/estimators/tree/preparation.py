@@ -206,5 +206,4 @@ def check_common(estimator: Any) -> None:
     """The options that all estimators of trees have."""
     options.check_one_of("growth", estimator.growth, ("guided", "annealed"))
     options.check_number("heldout_fraction", estimator.heldout_fraction, 0.001, 0.9, hint="0.1")
-    options.check_integer("max_iter", estimator.max_iter, 1)
-    options.check_number("tol", estimator.tol, 0.0)
+    options.check_common(estimator)

@@ -33,7 +33,7 @@ def check_integer(name: str, value: object, least: int, hint: str = "") -> int:
 
 def check_number(name: str, value: object, least: float, most: float = np.inf, hint: str = "") -> float:
     """A finite number between ``least`` and ``most``."""
-    number = float(value) if isinstance(value, Real) and not isinstance(value, bool | np.bool_) else math.nan
+    number = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
     if not least <= number <= most or math.isinf(number):
         bounds = f"of at least {least:g}" if most == np.inf else f"between {least:g} and {most:g}"
         raise UsageError(f"{name} must be a number {bounds}, got {value!r}", hint=hint)

@@ -56,7 +56,6 @@ MODULES: tuple[tuple[str, str, tuple[str, ...] | None], ...] = (
         "Edits for `Collection.shape`, and the tree that they make.",
         ("Rename", "Describe", "Merge", "Split", "Move", "Delete", "Pin", "Unpin", "Branch", "Shape"),
     ),
-    ("topiarist.store", "See [save a model](../how-to/save-a-model.md).", None),
     (
         "topiarist.models.drift",
         "Has a stream changed? See [follow a stream](../how-to/follow-a-stream.md).",

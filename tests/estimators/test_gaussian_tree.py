@@ -12,9 +12,9 @@ from tests.work import peak
 from topiarist.errors import UsageError
 from topiarist.estimators.gaussian import gaussian_tree
 from topiarist.estimators.gaussian.gaussian_tree import GaussianTree
+from topiarist.estimators.model_folder import load_model, save_model
 from topiarist.estimators.tree.fitted_tree import crown_of
 from topiarist.hierarchy import node_words
-from topiarist.store.model_folder import load_model, save_model
 
 
 @parametrize_with_checks([GaussianTree(2, random_state=0), GaussianTree(max_components=3, random_state=0)])

@@ -19,8 +19,8 @@ from topiarist.collection.judge.predictions import read_told, write_told
 from topiarist.counts.settings import CountSettings, PhraseSettings
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import DamagedError
+from topiarist.estimators.model_folder import load_model, save_model
 from topiarist.store.array_files import new_file
-from topiarist.store.model_folder import load_model, save_model
 from topiarist.store.seal import read_vocabulary, write_vocabulary
 from topiarist.store.tensors import map_tensors, write_tensors
 

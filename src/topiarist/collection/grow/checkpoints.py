@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from topiarist.errors import TopiaristError
+from topiarist.estimators import registry
 from topiarist.hierarchy.growth.loop import Checkpoint
-from topiarist.store import edit_log, kinds
+from topiarist.store import edit_log
 from topiarist.store.encoding import Reader, Writer
 from topiarist.store.generation import Generation
 from topiarist.store.parts import PART, new_part, open_part
@@ -54,7 +55,7 @@ class PartJournal:
 
 def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     """A checkpoint as JSON and arrays."""
-    writer = Writer(kinds)
+    writer = Writer(registry)
     body: Any = writer.value(checkpoint, KIND)
     write_tensors(folder / ARRAYS, writer.arrays)
     (folder / BODY).write_text(json.dumps(body, allow_nan=False))
@@ -62,7 +63,7 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
 
 def read_checkpoint(folder: Path) -> Checkpoint:
     """What ``write_checkpoint`` has written."""
-    reader = Reader(map_tensors(folder / ARRAYS), kinds)
+    reader = Reader(map_tensors(folder / ARRAYS), registry)
     found = reader.value(json.loads((folder / BODY).read_text()))
     if not isinstance(found, Checkpoint):
         raise ValueError(f"expected a checkpoint, got {type(found).__name__}")

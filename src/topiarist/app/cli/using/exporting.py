@@ -16,11 +16,11 @@ from topiarist.collection.collection import Collection
 from topiarist.collection.describe import tables
 from topiarist.collection.shape.shape import unlike
 from topiarist.errors import UsageError
+from topiarist.estimators.model_folder import save_model
 from topiarist.hierarchy import exchange
 from topiarist.hierarchy.node_lookup import nearest
 from topiarist.hierarchy.tree import Tree
 from topiarist.store.array_files import new_file
-from topiarist.store.model_folder import save_model
 
 WHAT = ("documents", "topics", "words", "tree", "model")
 TREES = ("json", "graphml", "newick", "paths")

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from topiarist.errors import UsageError
+from topiarist.estimators.model_folder import ARRAYS, DESCRIPTION
 from topiarist.store.collection_manifest import GENERATION
 from topiarist.store.lock import LOCK
-from topiarist.store.model_folder import ARRAYS, DESCRIPTION
 from topiarist.store.seal import VOCABULARY
 from topiarist.store.sweep import GROWING
 

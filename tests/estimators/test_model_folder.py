@@ -13,14 +13,13 @@ from sklearn.base import clone
 
 import topiarist
 from tests.estimators import zoo
-from topiarist import PLSA, Corpus, Tree
+from topiarist import PLSA, Corpus, Tree, load_model, load_vocabulary, save_model
 from topiarist.counts.settings import CountSettings
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import DamagedError, UsageError
+from topiarist.estimators.model_folder import _digest
+from topiarist.estimators.registry import ESTIMATORS
 from topiarist.scale import InProcess
-from topiarist.store import load_model, load_vocabulary, save_model
-from topiarist.store.kinds import ESTIMATORS
-from topiarist.store.model_folder import _digest
 from topiarist.store.tensors import map_tensors, write_tensors
 from topiarist.text.documents import Document
 
@@ -209,7 +208,7 @@ import numpy as np
 from topiarist import PLSA
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import ResourceError
-from topiarist.store import save_model
+from topiarist import save_model
 
 model = PLSA(2, random_state=0, max_iter=2).fit(np.random.default_rng(0).poisson(2, (30, 500)))
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))

@@ -16,7 +16,7 @@ from typing import Any
 
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import DamagedError, InputError, UsageError
-from topiarist.store import kinds
+from topiarist.estimators import registry
 from topiarist.store.array_files import new_file
 from topiarist.store.encoding import Reader, Writer
 from topiarist.store.seal import VOCABULARY, FileEntry, new_store, read_vocabulary, write_vocabulary
@@ -38,7 +38,7 @@ def save_model(model: Any, folder: str | Path, *, vocabulary: Vocabulary | None 
     from sklearn.exceptions import NotFittedError  # a second to load, which those who only read do not need
     from sklearn.utils.validation import check_is_fitted
 
-    writer = Writer(kinds)
+    writer = Writer(registry)
     try:
         body = writer.estimator(model)
         check_is_fitted(model)
@@ -71,7 +71,7 @@ def load_model(folder: str | Path, *, check: bool = False) -> Any:
     body = _description(folder, check=check)
     arrays = map_tensors(folder / ARRAYS)
     try:
-        return Reader(arrays, kinds).estimator(body)
+        return Reader(arrays, registry).estimator(body)
     except DAMAGE as error:
         raise _damaged(folder / DESCRIPTION, error) from error
 

@@ -17,9 +17,9 @@ from topiarist import PLSA, Corpus, Tree, load_model, load_vocabulary, save_mode
 from topiarist.counts.settings import CountSettings
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import DamagedError, UsageError
-from topiarist.estimators.model_folder import _digest
 from topiarist.estimators.registry import ESTIMATORS
 from topiarist.scale import InProcess
+from topiarist.store.sealed_folder import digest
 from topiarist.store.tensors import map_tensors, write_tensors
 from topiarist.text.documents import Document
 
@@ -230,7 +230,7 @@ def test_a_full_disk_is_said_and_leaves_nothing(tmp_path, limit):
 
 @pytest.mark.parametrize("name", ["model.safetensors", "vocabulary.json", "model.json"])
 def test_no_room_for_any_one_file(tmp_path, monkeypatch, name):
-    from topiarist.store import array_files
+    from topiarist.store import sealed_folder
 
     opened = open
 
@@ -239,7 +239,7 @@ def test_no_room_for_any_one_file(tmp_path, monkeypatch, name):
             raise OSError(28, "No space left on device")
         return opened(path, mode)
 
-    monkeypatch.setattr(array_files, "open", full, raising=False)
+    monkeypatch.setattr(sealed_folder, "open", full, raising=False)
     with pytest.raises(topiarist.errors.ResourceError, match=rf"cannot write .*{name}: .*No space left on device"):
         save_model(zoo.fitted("PLSA"), tmp_path / "m", vocabulary=Vocabulary.of([f"{n:02}" for n in range(40)]))
     assert list(tmp_path.iterdir()) == []
@@ -260,7 +260,7 @@ def forged(folder, change):
     body = json.loads(path.read_text())
     body.pop("sha256")
     change(body)
-    path.write_text(json.dumps({**body, "sha256": _digest(body)}))
+    path.write_text(json.dumps({**body, "sha256": digest(body)}))
 
 
 def refused(folder, said, **options):
@@ -271,7 +271,7 @@ def refused(folder, said, **options):
 
 def test_no_model_there(tmp_path):
     for path in (tmp_path, tmp_path / "nowhere"):
-        with pytest.raises(UsageError, match="there is no model in"):
+        with pytest.raises(UsageError, match="is not the folder of a model"):
             load_model(path)
 
 

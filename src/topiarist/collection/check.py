@@ -16,13 +16,11 @@ from typing import Literal
 
 from topiarist.errors import DamagedError, ResourceError, TopiaristError
 from topiarist.store import edit_log
-from topiarist.store.collection_folder import Folder
+from topiarist.store.collection_folder import GROWING, Folder, leftovers, part_leftovers
 from topiarist.store.database import need_fts5
 from topiarist.store.document_table import Documents, checksum
-from topiarist.store.generation import DATABASE, Generation
-from topiarist.store.lock import locked
-from topiarist.store.parts import part_faults
-from topiarist.store.sweep import GROWING, leftovers, part_leftovers
+from topiarist.store.generation import DATABASE, Generation, part_faults
+from topiarist.store.sealed_folder import locked
 
 Severity = Literal["error", "warning", "note"]
 

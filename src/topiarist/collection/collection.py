@@ -28,9 +28,8 @@ from topiarist.measures.placed_documents import Placed
 from topiarist.store import edit_log, facts
 from topiarist.store.collection_folder import Folder
 from topiarist.store.document_table import Documents
-from topiarist.store.generation import Generation
+from topiarist.store.generation import Generation, open_part
 from topiarist.store.marks import Marks
-from topiarist.store.parts import open_part
 from topiarist.text.documents import Document
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from topiarist.counts.settings import CountSettings, PhraseSettings
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import DamagedError
 from topiarist.estimators.model_folder import load_model, save_model
-from topiarist.store.array_files import new_file
-from topiarist.store.seal import read_vocabulary, write_vocabulary
+from topiarist.store.sealed_folder import new_file
 from topiarist.store.tensors import map_tensors, write_tensors
+from topiarist.store.vocabulary_file import read_vocabulary, write_vocabulary
 
 ARRAYS, COUNTING, TOPICS, MODEL = "arrays.safetensors", "counting.json", "topics.json", "model"
 CATEGORIES = "categories.json"

@@ -28,7 +28,8 @@ from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.kernels.shard import CACHE_LINE, aligned_empty
 from topiarist.scale.cluster import Cluster
 from topiarist.scale.executors import EStep, Sums, tree_sum
-from topiarist.store.array_files import RowFile, Scratch, handles, new_file, opened
+from topiarist.store.array_files import RowFile, Scratch, handles, opened
+from topiarist.store.sealed_folder import new_file
 
 LARGE = 1 << 16  # bytes: smaller parts travel with the task
 LAST = 4  # sums at most that are left to the driver

@@ -25,8 +25,9 @@ from topiarist.counts.merging import Summary, check_settings, summarise_texts, v
 from topiarist.counts.settings import CountSettings
 from topiarist.counts.workers import map_items
 from topiarist.errors import InputError, UsageError
-from topiarist.scale.block_writer import counted, no_documents, write_block
-from topiarist.store.seal import VOCABULARY, BlockEntry, Manifest, new_store, read_vocabulary, write_vocabulary
+from topiarist.scale.block_folder import BlockEntry, Manifest, counted, no_documents, sealed_vocabulary, write_block
+from topiarist.store.sealed_folder import new_sealed_folder
+from topiarist.store.vocabulary_file import read_vocabulary
 from topiarist.text.documents import Document
 from topiarist.text.readers.addresses import Part, documents_of, expand, names_of, survey
 from topiarist.text.readers.columns import Columns
@@ -109,7 +110,7 @@ def write_parquet(
     check_settings(settings)
     if block_size < 1:
         raise UsageError(f"block_size must be at least 1, got {block_size}")
-    with new_store(folder) as store:
+    with new_sealed_folder(folder) as store:
         partitions = plan(_parts(addresses, columns, place), block_size)
         if not partitions:
             raise no_documents()
@@ -117,7 +118,7 @@ def write_parquet(
         if not words.summary.n_docs:
             raise no_documents()
         vocabulary = vocabulary_of_summary(words.summary, settings)
-        files = {VOCABULARY: write_vocabulary(store, vocabulary)}
+        files = sealed_vocabulary(store, vocabulary)
         sizes = [-(-seen.n_docs // block_size) for seen in words.seen]
         firsts = accumulate(sizes[:-1], initial=0)
         again = repeated([seen.ids for seen in words.seen])

@@ -17,7 +17,7 @@ from typing import Any
 
 from topiarist.errors import DamagedError
 from topiarist.store.database import Database
-from topiarist.store.parts import Part
+from topiarist.store.generation import Part
 
 Body = dict[str, Any]
 SOME = 50  # edits that are read at once

@@ -18,7 +18,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from topiarist.errors import DamagedError, UsageError
-from topiarist.store.array_files import new_file
+from topiarist.store.sealed_folder import new_file
 
 Array = np.ndarray[Any, Any]
 

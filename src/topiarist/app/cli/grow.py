@@ -24,7 +24,7 @@ from topiarist.errors import DamagedError, TopiaristError, UsageError
 from topiarist.estimators.common.options import check_device
 from topiarist.hierarchy.exchange import format_of, read_tree
 from topiarist.store.collection_folder import is_collection, unfinished
-from topiarist.store.collection_manifest import NAME
+from topiarist.store.sealed_folder import MANIFEST
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def _there(folder: str, made_from: str | None, manner: Manner) -> Collection | N
     root = Path(folder)
     if not is_collection(root):
         return None
-    if not (root / NAME).is_file():
+    if not (root / MANIFEST).is_file():
         if not manner.resume:
             raise unfinished(folder)
         return None
@@ -207,6 +207,6 @@ def _kept(folder: str) -> str:
     """What is left of a grow that was stopped."""
     if (Path(folder) / "growing").is_dir():
         return f"What was done so far is kept in {folder}: the same command with --resume goes on."
-    if (Path(folder) / NAME).is_file():
+    if (Path(folder) / MANIFEST).is_file():
         return f"What was in {folder} before is still there."
     return "Nothing was kept."

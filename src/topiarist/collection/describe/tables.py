@@ -22,7 +22,7 @@ from topiarist.hierarchy import exchange
 from topiarist.hierarchy.levels import deepest_certain
 from topiarist.hierarchy.tree import Tree
 from topiarist.measures.placed_documents import CERTAIN, Placed, upwards
-from topiarist.store.array_files import new_file
+from topiarist.store.sealed_folder import new_file
 
 FORMATS = ("csv", "jsonl", "parquet")
 DOCUMENT_FIELDS = ("id", "path", "leaf", "share", "level", "certain", "labels", "topics")

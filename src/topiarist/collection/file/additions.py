@@ -17,8 +17,7 @@ from topiarist.collection.state import COUNTS, SEARCH, SHARES, TREE, State
 from topiarist.errors import InputError
 from topiarist.estimators.tree.fitted_tree import shares_of
 from topiarist.store import edit_log
-from topiarist.store.generation import Generation
-from topiarist.store.parts import Part, new_part
+from topiarist.store.generation import Generation, Part, new_part
 from topiarist.text.documents import Document
 
 if TYPE_CHECKING:

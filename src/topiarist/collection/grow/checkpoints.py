@@ -13,8 +13,7 @@ from topiarist.estimators import registry
 from topiarist.hierarchy.growth.loop import Checkpoint
 from topiarist.store import edit_log
 from topiarist.store.encoding import Reader, Writer
-from topiarist.store.generation import Generation
-from topiarist.store.parts import PART, new_part, open_part
+from topiarist.store.generation import PART, Generation, new_part, open_part
 from topiarist.store.tensors import map_tensors, write_tensors
 
 KIND = "checkpoint"

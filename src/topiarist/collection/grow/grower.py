@@ -36,11 +36,9 @@ from topiarist.estimators.tree.preparation import TILE_COLUMNS
 from topiarist.hierarchy.growth.loop import Checkpoint, Record
 from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.store import edit_log, facts
-from topiarist.store.collection_folder import Growing, begin
+from topiarist.store.collection_folder import Growing, begin, sweep_parts
 from topiarist.store.document_table import Documents
-from topiarist.store.generation import Generation
-from topiarist.store.parts import Part, new_part, open_part
-from topiarist.store.sweep import sweep_parts
+from topiarist.store.generation import Generation, Part, new_part, open_part
 from topiarist.text.documents import Document
 from topiarist.text.language import SAMPLE, Language, detect_language, language_code
 from topiarist.text.readers import Reading, read

@@ -24,7 +24,7 @@ from topiarist.estimators.category.pmm import PMM
 from topiarist.hierarchy.tree import Tree
 from topiarist.measures.label_agreement import example_f1
 from topiarist.store import edit_log
-from topiarist.store.parts import new_part
+from topiarist.store.generation import new_part
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection

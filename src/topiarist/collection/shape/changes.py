@@ -26,8 +26,7 @@ from topiarist.estimators.tree.fitted_tree import shares_of
 from topiarist.estimators.tree.refit import refit
 from topiarist.store import edit_log
 from topiarist.store.database import Database
-from topiarist.store.generation import Generation
-from topiarist.store.parts import Part, new_part
+from topiarist.store.generation import Generation, Part, new_part
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection

@@ -20,7 +20,7 @@ from topiarist.estimators.model_folder import save_model
 from topiarist.hierarchy import exchange
 from topiarist.hierarchy.node_lookup import nearest
 from topiarist.hierarchy.tree import Tree
-from topiarist.store.array_files import new_file
+from topiarist.store.sealed_folder import new_file
 
 WHAT = ("documents", "topics", "words", "tree", "model")
 TREES = ("json", "graphml", "newick", "paths")

@@ -213,9 +213,9 @@ class BlockStore:
         columns = text if isinstance(text, Columns) else Columns(text=text)
         place: parquet.Place = parquet.Here(n_jobs)
         if client is not None:
-            from topiarist.scale.dask import cluster
+            from topiarist.scale.dask import Cluster
 
-            place = cluster(client)
+            place = Cluster.of(client)
         columns = columns if id is None else replace(columns, id=id)
         parquet.write_parquet(folder, addresses, columns, settings or CountSettings(), block_size, place)
         return cls.open(folder, check=False)

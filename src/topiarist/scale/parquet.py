@@ -37,7 +37,7 @@ MERGED_AT_ONCE = 8
 
 
 class Place(Protocol):
-    """Where partitions are worked on: ``Here``, or a ``cluster.Cluster``."""
+    """Where partitions are worked on: ``Here``, or a ``dask.Cluster``."""
 
     def map(self, task: Callable[..., Any], items: Iterable[Any], *arguments: Any) -> Iterator[Any]:
         """``task(item, *arguments)`` for each item, in their order."""

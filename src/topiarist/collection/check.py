@@ -6,7 +6,6 @@ nothing else can be made from what is left, and guessing would be worse than say
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from contextlib import suppress
@@ -18,7 +17,8 @@ from topiarist.errors import DamagedError, ResourceError, TopiaristError
 from topiarist.store import edit_log
 from topiarist.store.collection_folder import GROWING, Folder, leftovers, part_leftovers
 from topiarist.store.database import need_fts5
-from topiarist.store.document_table import Documents, checksum
+from topiarist.store.document_table import Documents
+from topiarist.store.fulltext import Index
 from topiarist.store.generation import DATABASE, Generation, part_faults
 from topiarist.store.sealed_folder import locked
 
@@ -70,10 +70,9 @@ def repair(path: str | os.PathLike[str]) -> list[Finding]:
 def _database_findings(generation: Generation) -> Iterator[Finding]:
     """A database that cannot be read at all is one finding; otherwise whatever is wrong in it."""
     try:
-        yield from _sqlite_findings(generation)
+        yield from (Finding("error", what, DATABASE, AGAIN) for what in generation.database.faults(_MANY))
         with generation.database.snapshot():
-            yield from _document_findings(generation)
-            yield from _state_findings(generation)
+            yield from (Finding("error", what, DATABASE, AGAIN) for what in _table_faults(generation))
             yield from _part_findings(generation)
         yield from _index_findings(generation)
     except DamagedError as error:
@@ -82,55 +81,16 @@ def _database_findings(generation: Generation) -> Iterator[Finding]:
         yield Finding("warning", f"could not be checked: {error.message}", DATABASE, error.hint)
 
 
-def _sqlite_findings(generation: Generation) -> Iterator[Finding]:
-    for (message,) in generation.database.all(f"PRAGMA integrity_check({_MANY})"):
-        if message != "ok":
-            yield Finding("error", f"the database is damaged: {message}", DATABASE, AGAIN)
-    for table, row, *_ in generation.database.all("PRAGMA foreign_key_check")[:_MANY]:
-        yield Finding("error", f"{table} refers to something that is not there (row {row})", DATABASE, AGAIN)
-
-
-def _document_findings(generation: Generation) -> Iterator[Finding]:
-    """Rows without a gap, each with its text, each as it was written."""
-    database = generation.database
-    numbers = database.one("SELECT count(*), coalesce(min(row), 0), coalesce(max(row), -1) FROM documents")
-    texts = database.one("SELECT count(*) FROM texts")
-    count, first, last = numbers or (0, 0, -1)
-    if (first, last) != (0, count - 1):
-        what = f"{count:,} documents have rows from {first:,} to {last:,}"
-        yield Finding("error", what, DATABASE, AGAIN)
-    if texts != (count,):
-        yield Finding("error", f"{count:,} documents have {texts and texts[0]:,} texts", DATABASE, AGAIN)
-    changed = list(_changed_documents(generation, last + 1))
+def _table_faults(generation: Generation) -> Iterator[str]:
+    """Documents in rows without a gap, each as it was written; states that are so, and name parts that are known."""
+    documents = Documents(generation.database)
+    yield from documents.gaps()
+    changed = list(documents.changed())
     for row, id in changed[:_MANY]:
-        what = f"document {id!r} (row {row}) has changed since it was written"
-        yield Finding("error", what, DATABASE, AGAIN)
+        yield f"document {id!r} (row {row}) has changed since it was written"
     if len(changed) > _MANY:
-        yield Finding("error", f"and {len(changed) - _MANY:,} more documents", DATABASE, AGAIN)
-
-
-def _changed_documents(generation: Generation, stop: int, batch: int = 5_000) -> Iterator[tuple[int, str]]:
-    sql = (
-        "SELECT row, checksum, id, title, text, source, date FROM documents JOIN texts USING (row) "
-        "WHERE row >= ? AND row < ?"
-    )
-    for start in range(0, stop, batch):
-        for row, written, *values in generation.database.all(sql, (start, start + batch)):
-            if checksum(*values) != written:
-                yield row, values[0]
-
-
-def _state_findings(generation: Generation) -> Iterator[Finding]:
-    """States that are as they were written, and name parts that are known."""
-    known = edit_log.parts(generation.database)
-    for number, body, written in generation.database.all("SELECT number, body, checksum FROM states ORDER BY number"):
-        if edit_log.checksum(body) != written:
-            yield Finding("error", f"state {number} has changed since it was written", DATABASE, AGAIN)
-            continue
-        for name in sorted(set(edit_log.named(json.loads(body))) - set(known)):
-            yield Finding("error", f"state {number} names {name}, which is not there", DATABASE, AGAIN)
-    if generation.database.one("SELECT 1 FROM edits") is None:
-        yield Finding("error", "there is no state", DATABASE, AGAIN)
+        yield f"and {len(changed) - _MANY:,} more documents"
+    yield from edit_log.faults(generation.database)
 
 
 def _part_findings(generation: Generation) -> Iterator[Finding]:
@@ -166,8 +126,8 @@ def _index_findings(generation: Generation) -> Iterator[Finding]:
         return
     writer = Generation.open(generation.folder, generation.shown, write=True)
     try:
-        with locked(generation.folder.parent, generation.shown), writer.database.transaction():
-            writer.database.run("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)")
+        with locked(generation.folder.parent, generation.shown):
+            Index(writer.database).check()
     except DamagedError:
         yield Finding("error", "the full-text index does not agree with the texts", DATABASE, REPAIR)
     except ResourceError as error:

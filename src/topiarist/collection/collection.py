@@ -92,7 +92,7 @@ class Collection:
     def refresh(self) -> bool:
         """Look whether somebody has changed the collection; whether it was."""
         self.folder.refresh()
-        if self._seen == self.generation.folder and self._latest() == self.number:
+        if self._seen == self.generation.folder and edit_log.latest(self.generation.database) == self.number:
             return False
         self._look()
         return True
@@ -279,14 +279,10 @@ class Collection:
         try:
             return open_part(self.generation, name)
         except DamagedError:
-            if self.folder.grown_anew or self._latest() != self.number:
+            if self.folder.grown_anew or edit_log.latest(self.generation.database) != self.number:
                 what = "grown anew" if self.folder.grown_anew else "changed"
                 raise ResourceError(f"{self.folder.shown} was {what} meanwhile", hint="run it again") from None
             raise
-
-    def _latest(self) -> int | None:
-        found = self.generation.database.one("SELECT after FROM edits ORDER BY number DESC LIMIT 1")
-        return None if found is None else int(found[0])
 
     def _pieces(self, role: str) -> Csr:
         return contents.read_pieces([self.part(name) for name in self.state.pieces(role)], len(self), role)

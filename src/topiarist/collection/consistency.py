@@ -37,13 +37,9 @@ def _documents(collection: Collection) -> Iterator[str]:
     number = len(collection.documents)
     if number != len(collection):
         yield f"the state speaks of {len(collection):,} documents, and there are {number:,}"
-    missing = [name for name in collection.outline.pins if not _has(collection, name)]
+    missing = [name for name in collection.outline.pins if not collection.documents.has(name)]
     if missing:
         yield f"{len(missing):,} pinned documents are not there, {missing[0]!r} among them"
-
-
-def _has(collection: Collection, name: str) -> bool:
-    return collection.generation.database.one("SELECT 1 FROM documents WHERE id = ?", (name,)) is not None
 
 
 def _counts(collection: Collection) -> Iterator[str]:

@@ -193,6 +193,14 @@ class Database:
         found: T = connection.kept[name]
         return found
 
+    def faults(self, most: int) -> Iterator[str]:
+        """What SQLite itself finds wrong with the file, a sentence each; nothing, if all is well."""
+        for (message,) in self.all(f"PRAGMA integrity_check({most})"):
+            if message != "ok":
+                yield f"the database is damaged: {message}"
+        for table, row, *_ in self.all("PRAGMA foreign_key_check")[:most]:
+            yield f"{table} refers to something that is not there (row {row})"
+
     def to_wal(self) -> None:
         """From now on writers do not stop readers."""
         with self._told():

@@ -20,7 +20,8 @@ from topiarist.text.spelling import nearest
 T = TypeVar("T")
 
 BATCH = 2_000
-_DOCUMENTS = "SELECT row, id, title, text, source, date FROM documents JOIN texts USING (row)"
+_WITH_TEXT = "documents JOIN texts USING (row)"
+_DOCUMENTS = f"SELECT row, id, title, text, source, date FROM {_WITH_TEXT}"  # noqa: S608
 _WITHOUT_TEXT = "SELECT row, id, title, '', source, date FROM documents"
 
 
@@ -64,6 +65,10 @@ class Documents:
             hint = " or ".join(near) if near else "the id as topiarist find shows it"
             raise UsageError(f"there is no document {id!r}", hint=hint)
         return int(found[0])
+
+    def has(self, id: str) -> bool:
+        """Whether there is a document of this id."""
+        return self.database.one("SELECT 1 FROM documents WHERE id = ?", (id,)) is not None
 
     def get(self, row: int) -> Document:
         """One document."""
@@ -157,6 +162,26 @@ class Documents:
             self.database.run("DELETE FROM labels WHERE row = ?", (row,))
             new = ((row, place, storable(label)) for place, label in enumerate(labels))
             self.database.run_many("INSERT INTO labels VALUES (?, ?, ?)", new)
+
+    def gaps(self) -> list[str]:
+        """What is wrong with the numbers of rows: they go from 0 upward without a gap, each with its text."""
+        numbers = self.database.one("SELECT count(*), coalesce(min(row), 0), coalesce(max(row), -1) FROM documents")
+        texts = self.database.one("SELECT count(*) FROM texts")
+        count, first, last = numbers or (0, 0, -1)
+        faults = []
+        if (first, last) != (0, count - 1):
+            faults.append(f"{count:,} documents have rows from {first:,} to {last:,}")
+        if texts != (count,):
+            faults.append(f"{count:,} documents have {texts and texts[0]:,} texts")
+        return faults
+
+    def changed(self, batch: int = 5_000) -> Iterator[tuple[int, str]]:
+        """Row and id of every document that is not as it was written."""
+        sql = f"SELECT row, id, title, text, source, date, checksum FROM {_WITH_TEXT} WHERE row >= ? AND row < ?"  # noqa: S608
+        for start in range(0, len(self), batch):
+            for row, *values, checked in self.database.all(sql, (start, start + batch)):
+                if checksum(*values) != checked:
+                    yield row, values[0]
 
     def _labels(self, where: str, parameters: Sequence[int]) -> dict[int, tuple[str, ...]]:
         found = self.database.all(f"SELECT row, label FROM labels WHERE {where} ORDER BY row, place", parameters)  # noqa: S608

@@ -77,6 +77,17 @@ class Marks:
         """The rows of the documents with any tag, in their order."""
         return self._rows("SELECT DISTINCT row FROM tags ORDER BY row")
 
+    def carry_over(self, old: Database) -> dict[str, tuple[int, int]]:
+        """Mark documents as those with the same ids were marked; how many of each kind were, and had been."""
+        rows = {id: row for row, id in enumerate(Documents(self.database).ids())}
+        tags = old.all("SELECT id, tag FROM tags JOIN documents USING (row)")
+        reads = old.all("SELECT id FROM reads JOIN documents USING (row)")
+        new_tags = [(rows[id], tag) for id, tag in tags if id in rows]
+        new_reads = [(rows[id],) for (id,) in reads if id in rows]
+        self.database.run_many("INSERT OR IGNORE INTO tags (row, tag) VALUES (?, ?)", new_tags)
+        self.database.run_many("INSERT OR IGNORE INTO reads (row) VALUES (?)", new_reads)
+        return {"tags": (len(new_tags), len(tags)), "read marks": (len(new_reads), len(reads))}
+
     def _rows(self, sql: str) -> Array:
         return self.database.kept(sql, lambda: np.array([row for (row,) in self.database.all(sql)], np.int64))
 

@@ -13,7 +13,7 @@ from topiarist.errors import InputError, UsageError
 from topiarist.store import document_table as module
 from topiarist.store import facts
 from topiarist.store.database import Database
-from topiarist.store.document_table import Documents, DocumentStore
+from topiarist.store.document_table import Documents
 from topiarist.store.fulltext import Index
 from topiarist.store.marks import Marks
 from topiarist.text.documents import Document, Problem
@@ -35,13 +35,12 @@ def documents(database):
 
 
 def test_documents_come_back_as_they_were_given(documents):
-    store: DocumentStore = documents
-    assert len(store) == 4
-    assert [store.get(row) for row in range(4)] == list(DOCUMENTS)
-    assert list(store.iterate()) == list(DOCUMENTS)
-    assert list(store.iterate(1, 3)) == list(DOCUMENTS[1:3])
-    assert list(store.iterate(3, 99)) == list(DOCUMENTS[3:])
-    assert [store.row_of(document.id) for document in DOCUMENTS] == [0, 1, 2, 3]
+    assert len(documents) == 4
+    assert [documents.get(row) for row in range(4)] == list(DOCUMENTS)
+    assert list(documents.iterate()) == list(DOCUMENTS)
+    assert list(documents.iterate(1, 3)) == list(DOCUMENTS[1:3])
+    assert list(documents.iterate(3, 99)) == list(DOCUMENTS[3:])
+    assert [documents.row_of(document.id) for document in DOCUMENTS] == [0, 1, 2, 3]
     assert documents.ids() == [document.id for document in DOCUMENTS]
 
 

@@ -99,8 +99,18 @@ def write(folder: str | Path, blocks: Blocks, dtype: str, vocabulary: Vocabulary
     """Write a store from its blocks, one at a time."""
     if dtype not in ("float32", "float64"):
         raise UsageError(f"dtype must be 'float32' or 'float64', got {dtype!r}")
+    n_words = -1 if vocabulary is None else len(vocabulary)
+    entries: list[BlockEntry] = []
     with new_sealed_folder(folder) as partial:
-        _fill(partial, blocks, np.dtype(dtype), vocabulary).write(partial)
+        for counts, ids in blocks:
+            n_words = counts.shape[1] if n_words < 0 else n_words
+            if counts.shape[1] != n_words:
+                raise InputError(f"expected counts with {n_words} columns (words), got {counts.shape[1]}")
+            if counts.shape[0]:
+                entries.append(write_block(partial, len(entries), counts, np.dtype(dtype), ids))
+        if not entries:
+            raise no_documents()
+        Manifest(n_words, dtype, tuple(entries), sealed_vocabulary(partial, vocabulary)).write(partial)
 
 
 def write_documents(
@@ -172,20 +182,6 @@ def counted(
             f"{n_docs:,} documents came at the first reading, {seen:,} at the second",
             hint="read from files that do not change meanwhile",
         )
-
-
-def _fill(folder: Path, blocks: Blocks, dtype: np.dtype[Any], vocabulary: Vocabulary | None) -> Manifest:
-    n_words = -1 if vocabulary is None else len(vocabulary)
-    entries: list[BlockEntry] = []
-    for counts, ids in blocks:
-        n_words = counts.shape[1] if n_words < 0 else n_words
-        if counts.shape[1] != n_words:
-            raise InputError(f"expected counts with {n_words} columns (words), got {counts.shape[1]}")
-        if counts.shape[0]:
-            entries.append(write_block(folder, len(entries), counts, dtype, ids))
-    if not entries:
-        raise no_documents()
-    return Manifest(n_words, dtype.name, tuple(entries), sealed_vocabulary(folder, vocabulary))
 
 
 def sealed_vocabulary(folder: Path, vocabulary: Vocabulary | None) -> Files:

@@ -113,7 +113,7 @@ class DaskExecutor:
                 calls = [(parcel, work[run], rows[run], _path(home)) for run, home in runs]
                 level += submit(sweep, calls, workers=[place], allow_other_workers=True)
             while len(level) > LAST:
-                pairs = _pairs(level)
+                pairs = [level[place : place + 2] for place in range(0, len(level), 2)]  # the last one may be alone
                 homes = _homes(folder, len(pairs))
                 level = submit(add, [(_path(home), *pair) for home, pair in zip(homes, pairs, strict=True)], priority=1)
             return self._sum(level)
@@ -133,11 +133,6 @@ def _places(workers: dict[str, int], number: int) -> list[str]:
     """
     slots = [address for address, threads in workers.items() for _ in range(threads)]
     return [slots[place * len(slots) // number] for place in range(number)]
-
-
-def _pairs(level: list[Any]) -> list[list[Any]]:
-    """Neighbours two by two; the last one may be alone."""
-    return [level[place : place + 2] for place in range(0, len(level), 2)]
 
 
 def _homes(folder: Scratch, number: int) -> list[RowFile | None]:

@@ -35,6 +35,8 @@ from topiarist.text.readers.columns import Columns
 DTYPE = np.dtype(np.float32)
 MERGED_AT_ONCE = 8
 
+Partition = tuple[Part, ...]  # what one task reads
+
 
 class Place(Protocol):
     """Where partitions are worked on: ``Here``, or a ``dask.Cluster``."""
@@ -67,13 +69,6 @@ class Here:
 
 def _called(item: Any, task: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     return task(item, *arguments)
-
-
-@dataclass(frozen=True)
-class Partition:
-    """What one task reads."""
-
-    parts: tuple[Part, ...]
 
 
 @dataclass(frozen=True)
@@ -143,24 +138,19 @@ def plan(parts: Iterable[Part], block_size: int) -> list[Partition]:
             runs[-1][-1] = replace(last, rows=last.rows + part.rows)
         else:
             runs[-1].append(part)
-    return [Partition(tuple(run)) for run in runs if any(any(part.rows) for part in run)]
+    return [tuple(run) for run in runs if any(any(part.rows) for part in run)]
 
 
 def _parts(addresses: Any, columns: Columns, place: Place) -> Iterator[Part]:
     """The row groups of all files in order. The first file settles which column is the text."""
     files = expand(addresses)
     named = list(zip(files, names_of(files), strict=True))
-    first = look(named[0], columns)
+    first = survey(named[0], columns)
     yield from first
     if first:
         columns = replace(columns, text=first[0].chosen.text)
-    for parts in place.map(look, named[1:], columns):
+    for parts in place.map(survey, named[1:], columns):
         yield from parts
-
-
-def look(file: tuple[str, str], columns: Columns) -> list[Part]:
-    """A task: the row groups of a file."""
-    return survey(file, columns)
 
 
 def summarise(partition: Partition, settings: CountSettings) -> Words:
@@ -219,7 +209,7 @@ class _Reading:
         self.ids: list[bytes] = []
 
     def __iter__(self) -> Iterator[Document]:
-        for part in self._partition.parts:
+        for part in self._partition:
             digest = hashlib.blake2b(digest_size=16)
             for document in documents_of(part):
                 for piece in (document.id, document.title, document.text):
@@ -232,7 +222,7 @@ class _Reading:
 
     def check(self, seen: Seen) -> None:
         """Raise unless the same documents came at the first reading."""
-        for part, before, now in zip(self._partition.parts, seen.digests, self.digests, strict=True):
+        for part, before, now in zip(self._partition, seen.digests, self.digests, strict=True):
             if before != now:
                 raise InputError(
                     f"{part.address} has changed between the first and the second reading",

@@ -16,7 +16,7 @@ import sqlite3
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -148,36 +148,30 @@ class Database:
         with self._told():
             self.connection.executemany(sql, rows)
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self) -> AbstractContextManager[None]:
         """All of the changes within, or none; on the disk when this ends. One inside another is part of it."""
-        connection = self.connection
-        if connection.in_transaction:
-            yield
-            return
-        with self._told():
-            connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            with self._told():
-                connection.execute("COMMIT")
-        except BaseException:
-            _roll_back(connection)
-            raise
+        return self._between("BEGIN IMMEDIATE", "COMMIT")
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Everything read within is from one moment, whatever is written meanwhile."""
+        return self._between("BEGIN")
 
     @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """Everything read within is from one moment, whatever is written meanwhile."""
+    def _between(self, begin: str, end: str = "") -> Iterator[None]:
         connection = self.connection
         if connection.in_transaction:
             yield
             return
         with self._told():
-            connection.execute("BEGIN")
+            connection.execute(begin)
         try:
             yield
+            if end:
+                with self._told():
+                    connection.execute(end)
         finally:
-            _roll_back(connection)
+            with suppress(sqlite3.Error):  # committed, closed, or rolled back by the error that brought us here
+                connection.execute("ROLLBACK")
 
     def kept(self, name: str, make: Callable[[], T]) -> T:
         """What this thread has made of the file before, or makes now if somebody has written since."""
@@ -278,12 +272,6 @@ class _Connection(sqlite3.Connection):
     def __del__(self) -> None:
         with suppress(sqlite3.Error):
             self.close()
-
-
-def _roll_back(connection: sqlite3.Connection) -> None:
-    with suppress(sqlite3.Error):  # closed, or rolled back already by the error that brought us here
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
 
 
 def translated(error: sqlite3.Error, shown: str) -> TopiaristError | None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
-from typing import Protocol, TypeVar
+from itertools import groupby, islice
+from operator import itemgetter
+from typing import TypeVar
 
 from topiarist.errors import InputError, UsageError
 from topiarist.store.database import Database
@@ -23,28 +24,6 @@ BATCH = 2_000
 _WITH_TEXT = "documents JOIN texts USING (row)"
 _DOCUMENTS = f"SELECT row, id, title, text, source, date FROM {_WITH_TEXT}"  # noqa: S608
 _WITHOUT_TEXT = "SELECT row, id, title, '', source, date FROM documents"
-
-
-class DocumentStore(Protocol):
-    """What the rest asks of wherever documents are kept."""
-
-    def __len__(self) -> int:
-        """How many documents there are."""
-
-    def row_of(self, id: str) -> int:
-        """The row of a document."""
-
-    def get(self, row: int) -> Document:
-        """One document."""
-
-    def many(self, rows: Iterable[int], *, texts: bool = True) -> list[Document]:
-        """Several documents, in the order of the rows."""
-
-    def iterate(self, start: int = 0, stop: int | None = None) -> Iterator[Document]:
-        """Documents in the order of their rows."""
-
-    def append(self, documents: Iterable[Document]) -> range:
-        """Add documents; the rows that they have now."""
 
 
 class Documents:
@@ -185,10 +164,7 @@ class Documents:
 
     def _labels(self, where: str, parameters: Sequence[int]) -> dict[int, tuple[str, ...]]:
         found = self.database.all(f"SELECT row, label FROM labels WHERE {where} ORDER BY row, place", parameters)  # noqa: S608
-        known: dict[int, list[str]] = {}
-        for row, label in found:
-            known.setdefault(row, []).append(label)
-        return {row: tuple(labels) for row, labels in known.items()}
+        return {row: tuple(label for _, label in group) for row, group in groupby(found, key=itemgetter(0))}
 
     def _add(self, documents: Iterable[Document], *, index: bool) -> range:
         stream = iter(documents)

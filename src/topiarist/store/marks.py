@@ -46,12 +46,12 @@ class Marks:
     def tags_of(self, rows: Iterable[int]) -> list[tuple[str, ...]]:
         """The tags of documents, in the order of the rows."""
         wanted = [int(row) for row in rows]
-        known: dict[int, list[str]] = {}
+        known: dict[int, tuple[str, ...]] = {}
         for piece in pieces(sorted(set(wanted))):
-            sql = f"SELECT row, tag FROM tags WHERE row IN ({marks(piece)}) ORDER BY row, tag"  # noqa: S608
+            sql = f"SELECT row, tag FROM tags WHERE row IN ({marks(piece)}) ORDER BY tag"  # noqa: S608
             for row, tag in self.database.all(sql, piece):
-                known.setdefault(row, []).append(tag)
-        return [tuple(known.get(row, ())) for row in wanted]
+                known[row] = (*known.get(row, ()), tag)
+        return [known.get(row, ()) for row in wanted]
 
     def tagged(self, tag: str) -> list[int]:
         """The rows of the documents with a tag."""

@@ -20,7 +20,7 @@ from topiarist.counts.settings import CountSettings, PhraseSettings
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import DamagedError
 from topiarist.estimators.model_folder import load_model, save_model
-from topiarist.store.sealed_folder import new_file
+from topiarist.store.sealed_folder import write_json
 from topiarist.store.tensors import map_tensors, write_tensors
 from topiarist.store.vocabulary_file import read_vocabulary, write_vocabulary
 
@@ -153,8 +153,7 @@ def _tuple(value: Any) -> Any:
 
 
 def _write_json(path: Path, body: Any) -> None:
-    with new_file(path) as file:
-        file.write(json.dumps(body, ensure_ascii=False, sort_keys=True, allow_nan=False).encode())
+    write_json(path, body, sort_keys=True, allow_nan=False)
 
 
 def _read_json(path: Path) -> Any:

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse, vstack
 
-from topiarist.arrays import Csr
+from topiarist.arrays import Array, Csr
 from topiarist.counts.settings import CountSettings
 from topiarist.counts.validation import check_counts
 from topiarist.counts.vocabulary import Vocabulary
@@ -38,8 +38,6 @@ from topiarist.store.array_files import HEADER, mapped
 from topiarist.store.vocabulary_file import VOCABULARY, read_vocabulary
 from topiarist.text.documents import Document
 from topiarist.text.readers.columns import Columns
-
-Array = np.ndarray[Any, Any]
 
 _TYPES = [np.dtype(name) for name in ("int32", "int32", "uint16", "int64", "int64")]
 BLOCK_SIZE = 1 << 15  # documents: enough that adding the statistics of blocks is a small part of the work

@@ -19,10 +19,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from topiarist.arrays import Array
 from topiarist.errors import InputError, ResourceError
 from topiarist.store.sealed_folder import new_file, written
-
-Array = np.ndarray[Any, Any]
 
 HEADER = 128  # bytes before the numbers of an ``.npy`` file
 

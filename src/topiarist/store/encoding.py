@@ -17,10 +17,9 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.sparse import csr_array, csr_matrix
 
+from topiarist.arrays import Array
 from topiarist.errors import UsageError
 from topiarist.store.tensors import NAMES, TYPES
-
-Array = np.ndarray[Any, Any]
 
 KINDS = {dtype.name: dtype.newbyteorder("=") for dtype in TYPES.values()}
 MOST_TEXT = 1 << 28  # characters in an array of texts: each takes as much as the longest

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Array
 from topiarist.errors import UsageError
 from topiarist.store.database import Database
 from topiarist.store.document_table import Documents, marks, pieces
 from topiarist.text.readers.making import storable
 
-Array = np.ndarray[Any, Any]
 LONGEST_TAG = 100  # characters
 
 

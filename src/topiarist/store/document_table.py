@@ -1,7 +1,7 @@
-"""The documents of a collection, by row or by id. Row numbers are those of the counts: from 0 upward, without a gap.
+"""The documents of a collection, by row or by id, with their labels.
 
-Text is kept as it was given, except for what no file can hold: NUL characters are left out, and halves of surrogate
-pairs become U+FFFD, as the readers do it.
+Row numbers are those of the counts: from 0 upward, without a gap. Text is kept as it was given, except for what no file
+can hold: NUL characters are left out, and halves of surrogate pairs become U+FFFD, as the readers do it.
 """
 
 from __future__ import annotations

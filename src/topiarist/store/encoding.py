@@ -1,4 +1,4 @@
-"""Values to JSON and back: what JSON has as it is, everything else with a tag, arrays by the name they are stored by.
+"""Models and values to JSON and back: what JSON does not have with a tag, arrays by the name of a tensor.
 
     {"is": "tuple", "items": […]}               {"is": "array", "name": "fitted.history_", "dtype": …, "shape": …}
     {"is": "value", "class": "Tree", …}         {"is": "model", "class": "PLSA", "parameters": {…}, "fitted": {…}}

@@ -1,4 +1,4 @@
-"""A sealed folder: written beside its place, sealed with sizes and checksums, renamed, and checked when it is read.
+"""A sealed folder and its lock: written beside its place, sealed with checksums, renamed, checked when read.
 
 Blocks of counts, models, the parts of a collection, its search index and the collection itself are kept so. The
 manifest is a JSON file that names the format and its version, lists the files that must be there, and has a checksum of

@@ -1,4 +1,4 @@
-"""The folder of an index: written at once or a segment at a time, and opened memory-mapped after a look at everything.
+"""The folder of an index: written at once or a segment at a time, opened mapped after a look at everything.
 
     manifest.json         format, settings, models, segments; size and checksum of every file
     vocabulary.json       the words, if they are known

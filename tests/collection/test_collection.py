@@ -19,11 +19,11 @@ from topiarist.collection.file import arrivals
 from topiarist.collection.file.new_topics import new_topics
 from topiarist.collection.grow.grower import Grower, Teller
 from topiarist.collection.grow.recipe import Recipe
-from topiarist.collection.history import before_last
 from topiarist.collection.judge import learner
 from topiarist.collection.shape import changes
 from topiarist.collection.shape.edit_language import edit_of_line, to_words
 from topiarist.collection.shape.edits import Branch, Merge, Pin, Rename, Split
+from topiarist.collection.state import before_last
 from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.store import edit_log
 from topiarist.store.marks import Marks

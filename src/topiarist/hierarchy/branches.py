@@ -6,6 +6,10 @@ that placed nobody. So strange documents that have nothing in common propose not
 
 A leaf hangs from the node under which its documents' held-out tokens are most probable (C4), with a nat to pay for each
 level and for each word that is the leaf's own: under a branch if they speak the branch's words, else under the root.
+
+A stream goes on with a tree that got a leaf (``Graft``). The documents of the leaf have been counted where they did not
+belong. So every count gives the leaf's share away, and the leaf and the nodes above it receive as much, by the weights
+of the path: no token is won or lost, and nothing is read off smoothed parameters.
 """
 
 from __future__ import annotations
@@ -23,10 +27,10 @@ from topiarist.counts.validation import Csr
 from topiarist.counts.weighting import tfidf, unit_rows
 from topiarist.errors import InputError
 from topiarist.hierarchy.growth.guided import two_means
-from topiarist.hierarchy.origins import child_name
-from topiarist.hierarchy.tree import Tree
+from topiarist.hierarchy.tree import Tree, child_name
 from topiarist.hierarchy.words import node_words
 from topiarist.models.misfits import Scores
+from topiarist.models.online import wider
 
 Array = np.ndarray[Any, Any]
 DIMENSIONS = 20
@@ -227,3 +231,45 @@ def _paying(
             if together > CLEARLY * best[place][0]:
                 best[place] = (together, [entry for part in parts for entry in part[1]])
     return best[0][1]
+
+
+@dataclass(frozen=True, eq=False)
+class Graft:
+    """The tree before and after."""
+
+    crown: Crown
+    grown: Crown
+    branch: BranchProposal
+
+    @classmethod
+    def of(cls, crown: Crown, branch: BranchProposal, name: str | None, tokens: float) -> Graft:
+        """A leaf of so many tokens; words that came after the proposal begin there as at every node."""
+        n_words, own = crown.word_given_node.shape[1], branch.word_given_leaf
+        if len(own) < n_words:
+            own = wider(own[None], np.array([tokens]), n_words)[0]
+        return cls(crown, grafted(crown, replace(branch, word_given_leaf=own), name), branch)
+
+    def words(self, counts: Array) -> Array:
+        """Counts of words (nodes, words); the leaf is the last node."""
+        share, own = self.branch.share, self.branch.word_given_leaf
+        totals = counts.sum(axis=1, dtype=np.float64)
+        received = share * totals.sum() * self.branch.path_weights
+        kept = np.full(len(counts), 1.0 - share)
+        above = list(self.crown.tree.path(self.branch.parent))
+        kept[above] += received[:-1] / np.where(totals[above] > 0, totals[above], np.inf)
+        out = np.zeros((len(counts) + 1, counts.shape[1]), counts.dtype)
+        np.multiply(counts, kept.astype(counts.dtype)[:, None], out=out[:-1])
+        out[-1, : len(own)] = own * received[-1]
+        return out
+
+    def classes(self, counts: Array) -> Array:
+        """Counts of classes, (classes,) or (classes, nodes), in the order of the grown tree's."""
+        share, total = self.branch.share, counts.sum(dtype=np.float64)
+        out = np.pad(counts * (1.0 - share), ((0, 1),) * counts.ndim).astype(counts.dtype)
+        if counts.ndim == 1:
+            out[-1] = share * total
+        else:
+            path = [*self.crown.tree.path(self.branch.parent), len(self.crown.tree)]
+            out[-1, path] = share * total * self.branch.path_weights
+        nodes = (*self.crown.class_nodes, len(self.crown.tree))
+        return out[[nodes.index(node) for node in self.grown.class_nodes]]

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from topiarist.hierarchy.outline import DOT
 from topiarist.hierarchy.tree import Tree
-from topiarist.hierarchy.tree_text import printable
+from topiarist.hierarchy.tree_text import DOT, printable
 
 if TYPE_CHECKING:
     from topiarist.measures.comparison import Comparison

@@ -23,7 +23,7 @@ from topiarist.app.cli.options import Common
 from topiarist.app.cli.printing import available_commands, counted, one_line, print_tree, speaks_unicode, typed_command
 from topiarist.app.cli.sources import Stream
 from topiarist.collection.collection import Collection
-from topiarist.collection.describe.spreadsheet import write_csv
+from topiarist.collection.describe.tables import write_sheet
 from topiarist.collection.describe.topic_tree import FEWEST_TO_JUDGE, TopicTree
 from topiarist.errors import TopiaristError
 from topiarist.text.documents import Problem
@@ -136,7 +136,7 @@ def write_problems(grown: Grown) -> str:
         return ""
     new = path.with_name(f"{PROBLEMS}.new")
     with open(new, "w", encoding="utf-8", newline="") as file:
-        write_csv(file, ("source", "reason"), ((problem.source, problem.reason) for problem in problems))
+        write_sheet(file, ("source", "reason"), ((problem.source, problem.reason) for problem in problems))
         file.flush()
         os.fsync(file.fileno())
     os.replace(new, path)

@@ -15,8 +15,8 @@ from topiarist.counts.corpus import Corpus
 from topiarist.counts.validation import Csr, token_counts
 from topiarist.estimators.tree import abstraction
 from topiarist.hierarchy.branches import Crown
-from topiarist.hierarchy.outline import DOT
 from topiarist.hierarchy.tree import Tree
+from topiarist.hierarchy.tree_text import DOT
 from topiarist.hierarchy.words import node_words
 from topiarist.text.stop_words import function_words
 

@@ -16,7 +16,7 @@ from topiarist.counts.validation import Csr
 from topiarist.errors import InputError
 from topiarist.estimators.tree.fitted_tree import crown_of, shares_of
 from topiarist.estimators.tree.preparation import Curve
-from topiarist.hierarchy import outline
+from topiarist.hierarchy import tree_text
 from topiarist.hierarchy.tree import Tree
 
 FEWEST_TO_JUDGE = 50  # documents from which on a held-out perplexity means something
@@ -63,9 +63,9 @@ class TopicTree:
 
     def lines(
         self, width: int | None = None, n_words: int | None = None, depth: int | None = None, *, ascii: bool = False
-    ) -> list[outline.Line]:
+    ) -> list[tree_text.Line]:
         """The lines of ``render`` in their parts, for those who want to colour them."""
-        return outline.lines(self.tree, self.words, self.sizes, outline.Format(width, n_words, depth, ascii))
+        return tree_text.lines(self.tree, self.words, self.sizes, tree_text.Format(width, n_words, depth, ascii))
 
     def render(
         self, width: int | None = None, n_words: int | None = None, depth: int | None = None, *, ascii: bool = False

@@ -18,7 +18,7 @@ from topiarist.counts.counting import count, hear
 from topiarist.counts.validation import Csr, token_counts
 from topiarist.errors import InputError
 from topiarist.hierarchy.branches import Crown, Wanted, grafted, propose_branches
-from topiarist.hierarchy.outline import DOT
+from topiarist.hierarchy.tree_text import DOT
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.models.misfits import Scores
 from topiarist.text.documents import Document

@@ -7,11 +7,16 @@ documents and counts once they are all read, the tree from its last checkpoint. 
 from __future__ import annotations
 
 import os
+import queue
+import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Any
+from typing import Any, Protocol
+
+import numpy as np
 
 from topiarist.collection import contents
 from topiarist.collection.collection import Collection
@@ -23,18 +28,21 @@ from topiarist.collection.grow import inheritance
 from topiarist.collection.grow.checkpoints import KIND as CHECKPOINT
 from topiarist.collection.grow.checkpoints import PartJournal
 from topiarist.collection.grow.fit_description import corpus_of, description_of, familiar
-from topiarist.collection.grow.ingest import loading
-from topiarist.collection.grow.model import grown_model
 from topiarist.collection.grow.recipe import AUTO, Recipe
 from topiarist.collection.shape.shape import Shape
 from topiarist.collection.state import COUNTS, FLAT, SEARCH, SHARES, TREE, State
 from topiarist.counts.corpus import Corpus
 from topiarist.errors import DamagedError, InputError, UsageError
+from topiarist.estimators.category.categorisers import HPLC
+from topiarist.estimators.category.given_labels import NamedColumns
 from topiarist.estimators.common.options import working_dtype
 from topiarist.estimators.common.progress import prepare_kernels
+from topiarist.estimators.tree.cam import CAM
 from topiarist.estimators.tree.fitted_tree import crown_of, shares_of
+from topiarist.estimators.tree.hplsa import HPLSA
 from topiarist.estimators.tree.preparation import TILE_COLUMNS
-from topiarist.hierarchy.growth.loop import Checkpoint, Record
+from topiarist.hierarchy.growth.loop import Checkpoint, Journal, Record
+from topiarist.hierarchy.tree import Tree
 from topiarist.store import edit_log, facts
 from topiarist.store.collection_folder import Growing, begin
 from topiarist.store.document_table import Documents
@@ -49,6 +57,8 @@ MADE_FROM = "made_from"  # a digest of sources and settings: the same one, the s
 KERNELS = ("paths", "classes", "search")  # that growing and indexing need
 PLACES = "places"  # where the sources were, in full: there originals can be found again
 READ = "read"  # the settings have it when all documents and counts are there
+WAITING = 4_000  # documents between the two, at most
+GROWN_ON, BATCH = 20_000, 10_000  # documents that a tree grows on, and that it then learns from at a time, online
 
 
 class Teller:
@@ -269,3 +279,141 @@ def _counted(documents: Iterable[Document], tell: Callable[[int], None]) -> Iter
     if not number:
         raise InputError("there are no documents", hint="a folder or a file with text")
     tell(number)
+
+
+class _StoppedError(Exception):
+    """The reader has given up."""
+
+
+@contextmanager
+def loading(documents: Documents) -> Iterator[Callable[[Iterable[Document]], Iterator[Document]]]:
+    """A function that passes documents on, and has each of them written beside; all are on the disk when this ends.
+
+    If anything fails, on either side, none of them is kept. The full-text index is not made yet.
+    """
+    waiting: queue.Queue[Document | BaseException | None] = queue.Queue(WAITING)
+    failed: list[BaseException] = []
+
+    def arriving() -> Iterator[Document]:
+        while (item := waiting.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+
+    def write() -> None:
+        try:
+            documents.load(arriving(), index=False)
+        except BaseException as error:
+            failed.append(error)
+            while not done.is_set():  # nobody must wait for a place in the queue
+                try:
+                    waiting.get(timeout=0.05)
+                except queue.Empty:
+                    continue
+
+    def passing(stream: Iterable[Document]) -> Iterator[Document]:
+        for document in stream:
+            if failed:
+                raise failed[0]
+            waiting.put(document)
+            yield document
+
+    done = threading.Event()
+    writer = threading.Thread(target=write, name="documents", daemon=True)
+    writer.start()
+    try:
+        yield passing
+        waiting.put(None)
+        writer.join()
+    except BaseException:
+        waiting.put(_StoppedError())
+        done.set()
+        writer.join()
+        raise
+    finally:
+        done.set()
+    if failed:
+        raise failed[0]
+
+
+class Wish(Protocol):
+    """What is asked of a tree."""
+
+    @property
+    def model(self) -> str:
+        """Its kind: cam, hplsa or ggm."""
+
+    @property
+    def topics(self) -> int | None:
+        """How many leaves; None for as many as held-out words want."""
+
+    @property
+    def hierarchy(self) -> Tree | None:
+        """A tree whose names are labels."""
+
+    @property
+    def online(self) -> bool:
+        """Whether to learn from batches."""
+
+    @property
+    def seed(self) -> int:
+        """Where chance begins."""
+
+
+def grown_model(
+    corpus: Corpus, wish: Wish, journal: Journal | None, n_threads: int | None, device: str, verbose: bool
+) -> Any:
+    """The fitted model of a corpus without general words."""
+    filled = corpus.n_docs - corpus.n_empty
+    if not filled:
+        raise InputError(
+            "no document has a word that fewer than half of the documents have: nothing to tell them apart by",
+            hint="more documents, or documents that differ more",
+        )
+    if filled < (wish.topics or 1):
+        raise InputError(
+            f"{wish.topics} topics need at least as many documents with words; {filled} came",
+            hint=f"--topics {max(1, filled // 10)}, or more documents",
+        )
+    common: dict[str, Any] = {"random_state": wish.seed, "n_threads": n_threads, "verbose": int(verbose)}
+    if wish.hierarchy is not None:
+        return _with_labels(corpus, wish.hierarchy, common)
+    if wish.model == "ggm":
+        from topiarist.estimators.gaussian.gaussian_tree import GaussianTree
+
+        return GaussianTree(wish.topics, **common).fit(corpus.counts)
+    made: Any = CAM if wish.model == "cam" else HPLSA
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "n_cl(usters|asses)=", UserWarning)  # ``facts_of`` says it
+        model = made(wish.topics, device=device, **common)
+        return _online(model, corpus) if wish.online else model.fit(corpus.counts, journal=journal)
+
+
+def _online(model: Any, corpus: Corpus) -> Any:
+    """A tree that grows on a sample and then learns from all documents, batch by batch, in an order of chance."""
+    order = np.random.default_rng(0).permutation(corpus.n_docs)
+    model.fit(corpus.counts[np.sort(order[:GROWN_ON])])
+    for start in range(GROWN_ON, corpus.n_docs, BATCH):
+        model.partial_fit(corpus.counts[np.sort(order[start : start + BATCH])])
+    return model
+
+
+def _with_labels(corpus: Corpus, tree: Tree, common: dict[str, Any]) -> HPLC:
+    """A given hierarchy, learned from the documents that have one of its names as their label."""
+    names = set(tree.names)
+    found = [[label for label in labels if label in names or "/" in label] for labels in corpus.labels]
+    if not any(found):
+        known = sorted({label for labels in corpus.labels for label in labels})[:5]
+        raise InputError(
+            "no document has a label that is a name of the hierarchy",
+            hint=f"--label-column; labels are {', '.join(known)}" if known else "--label-column, or --labels FILE",
+        )
+    if max(map(len, found)) < 2:
+        y: Any = [labels[0] if labels else None for labels in found]
+    else:
+        from sklearn.preprocessing import MultiLabelBinarizer
+
+        binary = MultiLabelBinarizer()
+        y = NamedColumns(binary.fit_transform(found), tuple(binary.classes_))
+    model: HPLC = HPLC(tree, **common).fit(corpus.counts, y)
+    return model

@@ -19,7 +19,7 @@ from topiarist.estimators.category.class_learning import Categoriser, Learned, P
 from topiarist.estimators.category.given_labels import Labels, class_nodes, labels_to_score, read_labels
 from topiarist.estimators.common import options, stored_counts
 from topiarist.estimators.common.progress import fitting, prepare_kernels
-from topiarist.estimators.tree.certain_level import FilesDocuments
+from topiarist.estimators.tree.fitted_tree import FilesDocuments
 from topiarist.hierarchy import levels
 from topiarist.models import em
 from topiarist.models.engine.host import Engine, Floats

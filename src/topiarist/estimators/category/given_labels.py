@@ -16,8 +16,7 @@ from sklearn.utils.validation import column_or_1d
 
 from topiarist.errors import InputError
 from topiarist.estimators.category.label_matrix import ones_of
-from topiarist.hierarchy.node_lookup import nearest
-from topiarist.hierarchy.tree import Tree
+from topiarist.hierarchy.tree import Tree, nearest
 
 Array = np.ndarray[Any, Any]
 UNLABELLED = -1

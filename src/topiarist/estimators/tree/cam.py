@@ -17,8 +17,7 @@ from topiarist.estimators.tree.abstraction import ReadsDocuments
 from topiarist.estimators.tree.posteriors import PlacesDocuments
 from topiarist.estimators.tree.tree_streams import StreamsCAM
 from topiarist.hierarchy.growth import loop as growing
-from topiarist.hierarchy.growth.annealed import Annealed, cam_schedule
-from topiarist.hierarchy.growth.critical import critical_temperature
+from topiarist.hierarchy.growth.annealed import Annealed, cam_schedule, critical_temperature
 from topiarist.hierarchy.growth.guided import Guided
 from topiarist.hierarchy.growth.parts import Parts
 from topiarist.hierarchy.growth.species import CamSpecies, Steps, flattened

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
+from sklearn.utils.validation import check_is_fitted
 
 from topiarist.counts.validation import Csr
 from topiarist.errors import UsageError
+from topiarist.estimators.common import options
+from topiarist.hierarchy import levels
 from topiarist.hierarchy.branches import Crown
 
 BLOCK = 1 << 14  # documents that are placed at once: documents × classes are never dense in memory
 LEAST_SHARE = 1e-4  # of a document in a class that is worth remembering
+Array = np.ndarray[Any, Any]
 
 
 def crown_of(model: Any) -> Crown:
@@ -52,3 +57,34 @@ def sparse_shares(rows: Any, least: float = LEAST_SHARE) -> Csr:
     total = np.asarray(shares.sum(axis=1)).ravel()
     shares.data /= np.repeat(np.where(total > 0, total, 1), np.diff(shares.indptr))
     return shares
+
+
+class FilesDocuments:
+    """For an estimator with ``tree_``, and ``predict_proba`` or ``transform`` that tells P(class | document).
+
+    Class *c* sits at node ``class_nodes_[c]``; without that attribute classes are the leaves in their order.
+    """
+
+    def node_posterior(self: Any, X: Any) -> Array:
+        """P(node | document), (documents, nodes): the classes at a node and below it together; one at the root."""
+        check_is_fitted(self)
+        told = self.predict_proba(X) if hasattr(self, "predict_proba") else self.transform(X)
+        return levels.node_posterior(self.tree_, _class_nodes(self), told)
+
+    def predict_path(self: Any, X: Any, rho: float = 0.9) -> Array:
+        """The deepest node whose posterior exceeds ``rho``, for each document: a number in ``tree_``.
+
+        ``paths`` gives their names from the root down. A document that is certain of nothing is filed at the root.
+        """
+        options.check_number("rho", rho, 0.0, 1.0, hint="0.9")
+        return levels.deepest_certain(self.tree_, self.node_posterior(X), rho)
+
+    def paths(self: Any, nodes: Sequence[int]) -> list[tuple[str, ...]]:
+        """The names from the root down to each node; the first is empty where the root has no name."""
+        check_is_fitted(self)
+        return [self.tree_.path_names(int(node)) for node in nodes]
+
+
+def _class_nodes(estimator: Any) -> tuple[int, ...]:
+    nodes: tuple[int, ...] = getattr(estimator, "class_nodes_", estimator.tree_.leaves)
+    return nodes

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from topiarist.counts.validation import check_counts
 from topiarist.estimators.common import options, stored_counts
 from topiarist.estimators.tree import preparation
-from topiarist.estimators.tree.certain_level import FilesDocuments
+from topiarist.estimators.tree.fitted_tree import FilesDocuments
 from topiarist.measures.topic_quality import completion_perplexity, known_counts
 from topiarist.models.engine.host import Floats
 

@@ -15,8 +15,7 @@ from topiarist.errors import UsageError
 from topiarist.estimators.common import options
 from topiarist.estimators.common.streams import PREDICTING, LearnsFromStreams
 from topiarist.estimators.tree import preparation
-from topiarist.hierarchy.branches import BranchProposal, Crown, Wanted, propose_branches
-from topiarist.hierarchy.grafts import Graft
+from topiarist.hierarchy.branches import BranchProposal, Crown, Graft, Wanted, propose_branches
 from topiarist.kernels.shard import Shard
 from topiarist.models import cam, hplsa, misfits, online
 from topiarist.models.engine.host import Engine, Floats, weighted_total

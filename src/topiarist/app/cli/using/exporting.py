@@ -17,8 +17,7 @@ from topiarist.collection.describe import tables
 from topiarist.collection.shape.shape import unlike
 from topiarist.errors import UsageError
 from topiarist.hierarchy import exchange
-from topiarist.hierarchy.node_lookup import nearest
-from topiarist.hierarchy.tree import Tree
+from topiarist.hierarchy.tree import Tree, nearest
 from topiarist.store.array_files import new_file
 from topiarist.store.model_folder import save_model
 

@@ -10,9 +10,8 @@ from topiarist.app.cli.using.options import TreeOptions
 from topiarist.app.cli.using.screen import Screen, opened
 from topiarist.collection.collection import Collection
 from topiarist.collection.describe.shaped_tree import hard_to_place
-from topiarist.hierarchy.outline import DOT
 from topiarist.hierarchy.tree import Tree
-from topiarist.hierarchy.tree_text import columns, plain, printable, shortened
+from topiarist.hierarchy.tree_text import DOT, columns, plain, printable, shortened
 from topiarist.store import facts
 
 PENDING = "Edits wait for a fit; until then words and sizes are estimates"

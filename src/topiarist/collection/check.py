@@ -251,21 +251,21 @@ def _shares(collection: Collection) -> Iterator[str]:
 
 
 def _tree(collection: Collection) -> Iterator[str]:
-    outline, crown = collection.outline, collection.crown
+    outline, model = collection.outline, collection.tree_model
     known = set(outline.topics)
     if len(known) != len(outline.tree) or not set(outline.class_topics) <= known:
         yield "the topics of the tree are not those of its state"
     if not set(outline.node_topics) <= known | {-1}:
         yield "nodes of the model belong to topics that are not there"
-    for name, number in (("the model", len(crown.tree)), ("the description", len(collection.description.nodes))):
+    for name, number in (("the model", len(model.tree)), ("the description", len(collection.description.nodes))):
         if number != len(outline.node_topics):
             yield f"{name} has {number:,} nodes, the state knows {len(outline.node_topics):,}"
-    if len(crown.class_nodes) != len(outline.class_topics):
-        yield f"the model has {len(crown.class_nodes):,} classes, the state knows {len(outline.class_topics):,}"
+    if len(model.class_nodes) != len(outline.class_topics):
+        yield f"the model has {len(model.class_nodes):,} classes, the state knows {len(outline.class_topics):,}"
     words = len(collection.counting.vocabulary)
-    if crown.word_given_node.shape[1] != words:
-        yield f"the model knows {crown.word_given_node.shape[1]:,} words, the vocabulary has {words:,}"
-    if not np.isfinite(crown.word_given_node).all():
+    if model.word_given_node.shape[1] != words:
+        yield f"the model knows {model.word_given_node.shape[1]:,} words, the vocabulary has {words:,}"
+    if not np.isfinite(model.word_given_node).all():
         yield "the model holds something that is no number"
 
 

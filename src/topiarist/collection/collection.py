@@ -23,7 +23,7 @@ from topiarist.counts.corpus import text_of
 from topiarist.counts.counting import Heard, hear
 from topiarist.counts.validation import Csr
 from topiarist.errors import DamagedError, ResourceError
-from topiarist.estimators.tree.fitted_tree import crown_of
+from topiarist.estimators.tree.fitted_tree import tree_model
 from topiarist.measures.placed_documents import Placed
 from topiarist.store import edit_log, facts
 from topiarist.store.collection_folder import Folder
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from topiarist.collection.find.search import Found
     from topiarist.collection.judge.learner import Quality
     from topiarist.collection.shape.edits import Edit
-    from topiarist.hierarchy.branches import Crown
+    from topiarist.hierarchy.tree_model import TreeModel
 
 
 class Collection:
@@ -160,9 +160,9 @@ class Collection:
         return contents.read_tree_model(self.part(self.state.parts[TREE]))
 
     @cached_property
-    def crown(self) -> Crown:
+    def tree_model(self) -> TreeModel:
         """The model's own tree, with its parameters."""
-        return crown_of(self.model)
+        return tree_model(self.model)
 
     @cached_property
     def description(self) -> Description:
@@ -293,4 +293,15 @@ class Collection:
         return contents.read_pieces([self.part(name) for name in self.state.pieces(role)], len(self), role)
 
 
-_OF_STATE = ("counting", "counts", "shares", "model", "crown", "description", "tree", "index", "placer", "categories")
+_OF_STATE = (
+    "counting",
+    "counts",
+    "shares",
+    "model",
+    "tree_model",
+    "description",
+    "tree",
+    "index",
+    "placer",
+    "categories",
+)

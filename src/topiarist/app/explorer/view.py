@@ -37,7 +37,7 @@ _OF_DOCUMENTS = (
     "usual",
 )  # what holds as long as the parts are the same
 _OF_FORM = ("sizes", "mask", "_places", "hard", "hard_sizes", "shown_nodes", "has_dendrogram")  # and the tree
-_OF_PARTS = ("counting", "counts", "shares", "model", "crown", "description", "index", "categories")
+_OF_PARTS = ("counting", "counts", "shares", "model", "tree_model", "description", "index", "categories")
 
 
 class View:
@@ -213,7 +213,7 @@ class View:
     @cached_property
     def usual(self) -> Array:
         """P(word) in the whole collection, as the model has it."""
-        found: Array = np.maximum(self.node_weight @ self.collection.crown.word_given_node, 1e-12)
+        found: Array = np.maximum(self.node_weight @ self.collection.tree_model.word_given_node, 1e-12)
         return found
 
     @cached_property
@@ -229,7 +229,7 @@ class View:
     @cached_property
     def node_weight(self) -> Array:
         """How much of the collection each node of the model explains."""
-        crown = self.collection.crown
+        crown = self.collection.tree_model
         found: Array = crown.class_prior.astype(np.float64) @ crown.node_given_class
         return found
 
@@ -241,7 +241,7 @@ class View:
     @cached_property
     def shown_nodes(self) -> Array:
         """The node of the tree that people see for each node of the model; for one that is gone, the next above."""
-        model, found = self.collection.crown.tree, np.full(len(self.shape.node_topics), self.tree.root, np.int64)
+        model, found = self.collection.tree_model.tree, np.full(len(self.shape.node_topics), self.tree.root, np.int64)
         for own in model.depth_first():
             topic, parent = self.shape.node_topics[own], model.parents[own]
             found[own] = self.shape.node_of.get(topic, found[parent] if parent >= 0 else self.tree.root)
@@ -262,7 +262,7 @@ class View:
         if not own:
             return None
         weight = np.maximum(self.node_weight[own], 1e-12)
-        found: Array = (weight / weight.sum()) @ self.collection.crown.word_given_node[own]
+        found: Array = (weight / weight.sum()) @ self.collection.tree_model.word_given_node[own]
         return found
 
     def leads(self, rows: Sequence[int]) -> dict[int, str]:

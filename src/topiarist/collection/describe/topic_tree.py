@@ -14,7 +14,7 @@ from topiarist.collection.describe.nodes import ROOT, NodeSummary, describe_node
 from topiarist.counts.corpus import Corpus
 from topiarist.counts.validation import Csr
 from topiarist.errors import InputError
-from topiarist.estimators.tree.fitted_tree import crown_of, shares_of
+from topiarist.estimators.tree.fitted_tree import shares_of, tree_model
 from topiarist.estimators.tree.preparation import Curve
 from topiarist.hierarchy import tree_text
 from topiarist.hierarchy.tree import Tree
@@ -144,11 +144,11 @@ def describe_tree(
 
     ``general`` are words that were set aside before; they stand before the root's own.
     """
-    crown = crown_of(model)
+    fitted = tree_model(model)
     shares = shares_of(model, corpus.counts)
-    nodes = describe_nodes(crown, shares, corpus, general, n_words, n_documents, language)
+    nodes = describe_nodes(fitted, shares, corpus, general, n_words, n_documents, language)
     return TopicTree(
-        tree=named(crown.tree, [node.words for node in nodes]),
+        tree=named(fitted.tree, [node.words for node in nodes]),
         nodes=nodes,
         n_docs=corpus.n_docs,
         n_tokens=corpus.n_tokens,

@@ -11,10 +11,10 @@ import numpy as np
 
 from topiarist.counts.validation import Csr, token_counts
 from topiarist.estimators.common.progress import prepare_kernels
-from topiarist.estimators.tree.fitted_tree import crown_of, posterior
+from topiarist.estimators.tree.fitted_tree import posterior, tree_model
 from topiarist.hierarchy import levels
-from topiarist.hierarchy.branches import Crown
 from topiarist.hierarchy.tree import Tree
+from topiarist.hierarchy.tree_model import TreeModel
 from topiarist.kernels import load
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.kernels.shard import Side
@@ -81,8 +81,8 @@ class Placer:
         """``tree`` and ``class_nodes`` are those that people see, which edits may have changed."""
         self.model, self.tree, self.class_nodes = model, tree, tuple(class_nodes)
         self.n_threads = n_threads
-        self.by_word = words_by_class(crown_of(model))
-        prior = crown_of(model).class_prior.astype(np.float64)
+        self.by_word = tree_model(model).class_word_table()
+        prior = tree_model(model).class_prior.astype(np.float64)
         everywhere = self.by_word @ (prior / prior.sum())
         self.lift = np.log(np.maximum(self.by_word, SMALLEST_MIXTURE))
         self.lift -= np.log(np.maximum(everywhere, SMALLEST_MIXTURE)).astype(self.lift.dtype)[:, None]
@@ -99,13 +99,6 @@ class Placer:
         return Places(rows, chosen, nodes[np.arange(len(rows)), chosen], likelihood, decided, unusual)
 
 
-def words_by_class(crown: Crown) -> Floats:
-    """P(word|class), words × classes."""
-    mix = crown.node_given_class.astype(crown.word_given_node.dtype)
-    words: Floats = np.ascontiguousarray((mix @ crown.word_given_node).T)
-    return words
-
-
 def usual_of(model: Any, counts: Csr, n_threads: int | None = None) -> Usual:
     """What is usual in a collection, by a sample of its documents, of which the words of the model forget their part.
 
@@ -113,25 +106,25 @@ def usual_of(model: Any, counts: Csr, n_threads: int | None = None) -> Usual:
     """
     n_docs = counts.shape[0]
     chosen = np.sort(np.random.default_rng(0).permutation(n_docs)[: min(SAMPLE, max(n_docs // 10, 1))])
-    sample, crown = counts[chosen], crown_of(model)
+    sample, fitted = counts[chosen], tree_model(model)
     rows = posterior(model, sample)
-    words = words_by_class(_without(crown, sample, rows, float(counts.sum(dtype=np.float64))))
+    words = _without(fitted, sample, rows, float(counts.sum(dtype=np.float64))).class_word_table()
     likelihood = log_likelihood(sample, np.ascontiguousarray(rows, words.dtype), words, n_threads)
     return Usual.of(likelihood, token_counts(sample))
 
 
-def _without(crown: Crown, counts: Csr, rows: Floats, tokens: float) -> Crown:
+def _without(fitted: TreeModel, counts: Csr, rows: Floats, tokens: float) -> TreeModel:
     """The tree as if some of its documents had not been there: their tokens are taken out of the words of each node."""
-    words = crown.word_given_node.astype(np.float64)
-    held = (crown.class_prior / crown.class_prior.sum()) @ crown.node_given_class * tokens
+    words = fitted.word_given_node.astype(np.float64)
+    held = fitted.node_weight() * tokens
     words *= np.maximum(held, 1.0)[:, None]
-    for number, mix in enumerate(crown.node_given_class):
+    for number, mix in enumerate(fitted.node_given_class):
         path = np.flatnonzero(mix)
-        spoken = mix[path, None] * crown.word_given_node[path]
+        spoken = mix[path, None] * fitted.word_given_node[path]
         own = counts.T @ rows[:, number].astype(np.float64)
         words[path] -= spoken / np.maximum(spoken.sum(axis=0), SMALLEST_MIXTURE) * own
-    np.maximum(words, KEPT * crown.word_given_node, out=words)
-    return replace(crown, word_given_node=words / words.sum(axis=1, keepdims=True))
+    np.maximum(words, KEPT * fitted.word_given_node, out=words)
+    return replace(fitted, word_given_node=words / words.sum(axis=1, keepdims=True))
 
 
 def log_likelihood(counts: Csr, rows: Floats, words: Floats, n_threads: int | None = None) -> Floats:

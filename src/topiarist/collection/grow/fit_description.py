@@ -16,7 +16,7 @@ from topiarist.collection.shape.shape import Shape
 from topiarist.counts.corpus import Corpus, text_of
 from topiarist.counts.counting import hear
 from topiarist.counts.validation import Csr
-from topiarist.estimators.tree.fitted_tree import crown_of
+from topiarist.estimators.tree.fitted_tree import tree_model
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import Generation
 
@@ -38,7 +38,7 @@ def description_of(
     n_threads: int | None = None, language: str = "",
 ) -> Description:  # fmt: skip
     """The nodes of a model in words, and what is usual for it. ``known``: what was told before, and still holds."""
-    nodes = describe_nodes(crown_of(model), shares, corpus, general, N_WORDS, N_TYPICAL, language)
+    nodes = describe_nodes(tree_model(model), shares, corpus, general, N_WORDS, N_TYPICAL, language)
     usual = usual_of(model, corpus.counts, n_threads)
     return Description(nodes, {**facts_of(model, corpus, shares), **(known or {}), "usual": list(usual.limits)})
 

@@ -38,7 +38,7 @@ from topiarist.estimators.category.given_labels import NamedColumns
 from topiarist.estimators.common.options import working_dtype
 from topiarist.estimators.common.progress import prepare_kernels
 from topiarist.estimators.tree.cam import CAM
-from topiarist.estimators.tree.fitted_tree import crown_of, shares_of
+from topiarist.estimators.tree.fitted_tree import shares_of, tree_model
 from topiarist.estimators.tree.hplsa import HPLSA
 from topiarist.estimators.tree.preparation import TILE_COLUMNS
 from topiarist.hierarchy.growth.loop import Checkpoint, Journal, Record
@@ -237,7 +237,7 @@ def kept_tree(
     generation: Generation, model: Any, corpus: Corpus, general: tuple[str, ...], kind: str, n_threads: int | None
 ) -> tuple[State, list[Part]]:
     """A fitted model as parts of a collection: itself, its nodes in words, the shares of the documents."""
-    crown, shares = crown_of(model), shares_of(model, corpus.counts)
+    fitted, shares = tree_model(model), shares_of(model, corpus.counts)
     language = facts.settings(generation.database).get("language", "")
     known = {"familiar": familiar(generation, Counting(corpus.vocabulary, corpus.settings, general))}
     description = description_of(model, corpus, shares, general, known, n_threads, language)
@@ -245,7 +245,7 @@ def kept_tree(
         contents.write_tree(tree.folder, model, description)
     with new_part(generation, SHARES) as rows:
         contents.write_matrix(rows.folder, shares)
-    shape = Shape.of(named(crown.tree, [node.words for node in description.nodes]), crown.class_nodes)
+    shape = Shape.of(named(fitted.tree, [node.words for node in description.nodes]), fitted.class_nodes)
     state = State(shape, {TREE: tree.name, f"{SHARES}.0": rows.name}, corpus.n_docs, kind)
     return state, [tree.part, rows.part]
 

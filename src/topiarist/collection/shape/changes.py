@@ -220,9 +220,8 @@ def fitted(
     watching: Watching | None = None,
 ) -> tuple[State, list[Part], dict[str, Any]]:
     """The state after a fit of the shaped tree, the parts that are new in it, and how the fit ended."""
-    crown, counts = collection.crown, collection.counts
-    ids = collection.documents.ids()
-    begun = start(shape, crown.class_nodes, collection.shares, counts, {name: row for row, name in enumerate(ids)})
+    counts, row_of = collection.counts, {name: row for row, name in enumerate(collection.documents.ids())}
+    begun = start(shape, collection.tree_model.class_nodes, collection.shares, counts, row_of)
     kind = HPLC if collection.state.model in ("hplsa", "labels") else HierarchicalMixture
     model = refit(kind(shape.tree, verbose=int(verbose)), counts, begun.class_nodes, begun.shares, begun.pins, watching)
     if watching is not None:

@@ -20,10 +20,11 @@ from topiarist.hierarchy.growth import loop as growing
 from topiarist.hierarchy.growth.annealed import Annealed, cam_schedule, critical_temperature
 from topiarist.hierarchy.growth.guided import Guided
 from topiarist.hierarchy.growth.parts import Parts
-from topiarist.hierarchy.growth.species import CamSpecies, Steps, flattened
+from topiarist.hierarchy.growth.species import CamSpecies, Steps, cam_params, flattened
 from topiarist.hierarchy.growth.start import placed
+from topiarist.hierarchy.tree_model import TreeModel
 from topiarist.models import cam, em
-from topiarist.models.engine.host import Engine, Floats
+from topiarist.models.engine.host import Engine
 
 LENGTHS = (15.0, 35.0, 100.0, None)  # tried when the effective length is to be chosen by held-out data
 
@@ -243,12 +244,20 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         prepare_kernels(dtype, "paths", device=self.device)
         return stored_counts.Reader(*self._model(engine), 1.0 / self.temperature_, dtype, self.effective_length_)
 
-    def _model(self, engine: Engine) -> tuple[cam.Cam, cam.Params]:
-        shared = cam.Params(self.word_given_node_, self.node_given_cluster_, self.cluster_prior_)
-        return cam.Cam(engine, self.tree_.path_mask()), shared
+    @property
+    def tree_model_(self) -> TreeModel:
+        """The tree with its parameters, in the names that all models share."""
+        return TreeModel(
+            self.tree_, self.tree_.leaves, self.word_given_node_, self.node_given_cluster_, self.cluster_prior_
+        )
 
-    def _paths(self) -> tuple[Floats, Floats]:
-        return self.node_given_cluster_, self.word_given_node_
+    def _take(self, model: TreeModel) -> None:
+        self.tree_, self.cluster_prior_ = model.tree, model.class_prior
+        self.word_given_node_, self.node_given_cluster_ = model.word_given_node, model.node_given_class
+
+    def _model(self, engine: Engine, tree: TreeModel | None = None) -> tuple[cam.Cam, cam.Params]:
+        tree = tree or self.tree_model_
+        return cam.Cam(engine, tree.path_mask), cam_params(tree)
 
     def _check_options(self) -> None:
         preparation.check_common(self)

@@ -13,22 +13,18 @@ from topiarist.counts.validation import Csr
 from topiarist.errors import UsageError
 from topiarist.estimators.common import options
 from topiarist.hierarchy import levels
-from topiarist.hierarchy.branches import Crown
+from topiarist.hierarchy.tree_model import TreeModel
 
 BLOCK = 1 << 14  # documents that are placed at once: documents × classes are never dense in memory
 LEAST_SHARE = 1e-4  # of a document in a class that is worth remembering
 Array = np.ndarray[Any, Any]
 
 
-def crown_of(model: Any) -> Crown:
+def tree_model(model: Any) -> TreeModel:
     """The tree of a fitted ``CAM``, ``HPLSA``, ``GaussianTree``, or of a categoriser, with its parameters."""
-    for words, mix, prior in (
-        ("word_given_node_", "node_given_cluster_", "cluster_prior_"),
-        ("word_given_topic_", "topic_given_class_", "class_prior_"),
-    ):
-        if hasattr(model, words):
-            nodes = tuple(getattr(model, "class_nodes_", model.tree_.leaves))
-            return Crown(model.tree_, nodes, getattr(model, words), getattr(model, mix), getattr(model, prior))
+    found: TreeModel | None = getattr(model, "tree_model_", None)
+    if found is not None:
+        return found
     raise UsageError(f"expected a fitted model with a tree, got {model!r:.60}", hint="CAM().fit(counts)")
 
 
@@ -43,7 +39,7 @@ def shares_of(model: Any, counts: Csr, least: float = LEAST_SHARE) -> Csr:
     starts = range(0, n_docs, BLOCK)
     parts = [sparse_shares(posterior(model, counts[start : start + BLOCK]), least) for start in starts]
     if not parts:
-        return sparse_shares(np.zeros((0, len(crown_of(model).class_nodes))), least)
+        return sparse_shares(np.zeros((0, len(tree_model(model).class_nodes))), least)
     indptr = np.concatenate([[0], *(np.diff(part.indptr) for part in parts)]).cumsum()
     data, indices = (np.concatenate([getattr(part, name) for part in parts]) for name in ("data", "indices"))
     return csr_array((data, indices, indptr), shape=(n_docs, parts[0].shape[1]))
@@ -62,14 +58,20 @@ def sparse_shares(rows: Any, least: float = LEAST_SHARE) -> Csr:
 class FilesDocuments:
     """For an estimator with ``tree_``, and ``predict_proba`` or ``transform`` that tells P(class | document).
 
-    Class *c* sits at node ``class_nodes_[c]``; without that attribute classes are the leaves in their order.
+    Its tree as a value is ``tree_model_``, which an estimator that calls its parameters otherwise defines anew.
     """
+
+    @property
+    def tree_model_(self: Any) -> TreeModel:
+        """The tree with its parameters, in the names that all models share."""
+        return TreeModel(
+            self.tree_, tuple(self.class_nodes_), self.word_given_topic_, self.topic_given_class_, self.class_prior_
+        )
 
     def node_posterior(self: Any, X: Any) -> Array:
         """P(node | document), (documents, nodes): the classes at a node and below it together; one at the root."""
         check_is_fitted(self)
-        told = self.predict_proba(X) if hasattr(self, "predict_proba") else self.transform(X)
-        return levels.node_posterior(self.tree_, _class_nodes(self), told)
+        return levels.node_posterior(self.tree_, self.tree_model_.class_nodes, posterior(self, X))
 
     def predict_path(self: Any, X: Any, rho: float = 0.9) -> Array:
         """The deepest node whose posterior exceeds ``rho``, for each document: a number in ``tree_``.
@@ -83,8 +85,3 @@ class FilesDocuments:
         """The names from the root down to each node; the first is empty where the root has no name."""
         check_is_fitted(self)
         return [self.tree_.path_names(int(node)) for node in nodes]
-
-
-def _class_nodes(estimator: Any) -> tuple[int, ...]:
-    nodes: tuple[int, ...] = getattr(estimator, "class_nodes_", estimator.tree_.leaves)
-    return nodes

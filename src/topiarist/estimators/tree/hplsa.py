@@ -22,10 +22,11 @@ from topiarist.estimators.tree.tree_streams import StreamsHPLSA
 from topiarist.hierarchy.growth import loop as growing
 from topiarist.hierarchy.growth.annealed import Annealed, hplsa_schedule
 from topiarist.hierarchy.growth.guided import Guided
-from topiarist.hierarchy.growth.hplsa_species import HplsaSpecies
+from topiarist.hierarchy.growth.hplsa_species import HplsaSpecies, hplsa_params
 from topiarist.hierarchy.growth.species import Steps
 from topiarist.hierarchy.growth.start import placed
 from topiarist.hierarchy.tree import Tree
+from topiarist.hierarchy.tree_model import TreeModel, TreeTopics
 from topiarist.models import em, hplsa
 from topiarist.models.engine.host import Engine, Floats
 
@@ -254,13 +255,18 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         prepare_kernels(dtype, "paths", device=self.device)
         return stored_counts.Reader(*self._model(engine), self.inverse_temperature_, dtype, self.effective_length)
 
-    def _model(self, engine: Engine) -> tuple[hplsa.Hplsa, hplsa.Params]:
-        shared = hplsa.Params(self.word_given_topic_, self.topic_given_class_)
-        mask = self.tree_.path_mask(self.class_nodes_)
-        return hplsa.Hplsa(engine, mask, class_smoothing=self.class_smoothing), shared
+    def _take(self, model: TreeModel) -> None:
+        self.tree_, self.class_nodes_, self.class_prior_ = model.tree, model.class_nodes, model.class_prior
+        self.word_given_topic_, self.topic_given_class_ = model.word_given_node, model.node_given_class
 
-    def _paths(self) -> tuple[Floats, Floats]:
-        return self.topic_given_class_, self.word_given_topic_
+    def _model(self, engine: Engine, tree: TreeTopics | None = None) -> tuple[hplsa.Hplsa, hplsa.Params]:
+        tree = tree or self._topics
+        return hplsa.Hplsa(engine, tree.path_mask, class_smoothing=self.class_smoothing), hplsa_params(tree)
+
+    @property
+    def _topics(self) -> TreeTopics:
+        """The tree while P(class) is not known yet: documents that are folded in tell it."""
+        return TreeTopics(self.tree_, tuple(self.class_nodes_), self.word_given_topic_, self.topic_given_class_)
 
     def _schedule(self) -> tuple[float, ...]:
         """The given inverse temperatures, checked; nothing where none were given."""

@@ -17,7 +17,7 @@ from topiarist.models.engine.host import Floats
 
 
 class PlacesDocuments(FilesDocuments, TransformerMixin):  # type: ignore[misc]  # it wraps ``transform`` only where that is defined
-    """For an estimator that has ``_reader(engine)``, which tells P(class | document), ``_model`` and ``_paths``."""
+    """For an estimator that has ``_reader(engine)``, which tells P(class | document), and ``_model``."""
 
     def fit_transform(self: Any, X: Any, y: Any = None) -> Any:
         """Fit, and return what ``transform`` returns for the training documents."""
@@ -40,8 +40,7 @@ class PlacesDocuments(FilesDocuments, TransformerMixin):  # type: ignore[misc]  
     @property
     def components_(self: Any) -> Floats:
         """P(word | class), (n_classes, n_words)."""
-        mix, words = self._paths()
-        components: Floats = mix.astype(words.dtype) @ words
+        components: Floats = self.tree_model_.word_given_class()
         return components
 
     def score(self: Any, X: Any, y: Any = None) -> float:

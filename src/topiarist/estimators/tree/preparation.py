@@ -17,7 +17,7 @@ from topiarist.counts.weighting import effective_length_weights, scale_rows, tfi
 from topiarist.errors import InputError
 from topiarist.estimators.common import options
 from topiarist.hierarchy.growth.loop import Growth, Record, Stage
-from topiarist.hierarchy.growth.species import Steps
+from topiarist.hierarchy.growth.species import Steps, cam_params
 from topiarist.hierarchy.tree import Tree
 from topiarist.kernels.shard import Shard, Side
 from topiarist.models import cam, em
@@ -148,9 +148,8 @@ def document_vectors(counts: Any, seed: int) -> Floats:
 def unseen_likelihood(engine: Engine, ground: Ground, stage: Stage) -> float:
     """Log-likelihood per held-out token of a CAM, every token counting one: comparable between effective lengths."""
     parts = stage.parts
-    shared = cam.Params(parts.word_given_node, parts.node_given_class, parts.sizes() / parts.sizes().sum())
     rows = Side.of(ground.unseen, parts.word_given_node.dtype)
-    total = cam.Cam(engine, parts.path_mask).log_likelihood(shared, rows, parts.class_given_doc)
+    total = cam.Cam(engine, parts.path_mask).log_likelihood(cam_params(parts), rows, parts.class_given_doc)
     return total / max(float(ground.unseen.data.sum(dtype=np.float64)), 1.0)
 
 

@@ -15,7 +15,10 @@ from topiarist.errors import UsageError
 from topiarist.estimators.common import options
 from topiarist.estimators.common.streams import PREDICTING, LearnsFromStreams
 from topiarist.estimators.tree import preparation
-from topiarist.hierarchy.branches import BranchProposal, Crown, Graft, Wanted, propose_branches
+from topiarist.hierarchy.branches import BranchProposal, Graft, Wanted, propose_branches
+from topiarist.hierarchy.growth.hplsa_species import hplsa_params
+from topiarist.hierarchy.growth.species import cam_params
+from topiarist.hierarchy.tree_model import TreeModel
 from topiarist.kernels.shard import Shard
 from topiarist.models import cam, hplsa, misfits, online
 from topiarist.models.engine.host import Engine, Floats, weighted_total
@@ -55,7 +58,7 @@ class StreamsTree(LearnsFromStreams):
         share = sum(one.misfits * one.documents for one in recent) / max(sum(one.documents for one in recent), 1)
         with options.running(self) as engine, threadpool_limits(limits=1, user_api="blas"):
             return propose_branches(
-                self._crown(), self._misfits.counts, lambda *given: self._scores(engine, *given),
+                self.tree_model_, self._misfits.counts, lambda *given: self._scores(engine, *given),
                 share=share, n_words=n_words, wanted=wanted, seed=self._stream_seed,
             )  # fmt: skip
 
@@ -66,17 +69,17 @@ class StreamsTree(LearnsFromStreams):
         """
         check_is_fitted(self)
         self._enter_stream()
-        graft = Graft.of(self._crown(), proposal, name, proposal.share * self.n_tokens_seen_)
-        self._take_crown(graft.grown)
+        graft = Graft.of(self.tree_model_, proposal, name, proposal.share * self.n_tokens_seen_)
+        self._take(graft.grown)
         self._stream = replace(self._stream, stats=self._grafted(graft, self._stream.stats))
         self._forget_misfits()
         self._forget_documents()
         return self
 
-    def _scores(self: Any, engine: Engine, crown: Crown, observed: Csr, hidden: Csr) -> misfits.Scores:
-        """The likelihood of hidden tokens under a crown, in which observed ones place their documents."""
-        model, shared = self._model_of(engine, crown)
-        return misfits.hidden_scores(model, shared, observed, hidden, self._length())
+    def _scores(self: Any, engine: Engine, tree: TreeModel, observed: Csr, hidden: Csr) -> misfits.Scores:
+        """The likelihood of hidden tokens under a tree, in which observed ones place their documents."""
+        model, shared = self._model(engine, tree)
+        return misfits.hidden_scores(self._scorer(model), shared, observed, hidden, self._length())
 
     def _begin_stream(self: Any, X: Any) -> None:
         self.fit(X.counts() if isinstance(X, BlockFile) else X)
@@ -119,10 +122,6 @@ class StreamsHPLSA(StreamsTree):
 
     _of_documents = ("class_given_doc_", "labels_", "_lengths")
 
-    def _prior(self: Any) -> Floats:
-        prior: Floats = self.class_prior_
-        return prior
-
     def _length(self: Any) -> float | None:
         length: float | None = self.effective_length
         return length
@@ -137,7 +136,7 @@ class StreamsHPLSA(StreamsTree):
         return replace(model, class_smoothing=max(PREDICTING, model.class_smoothing))
 
     def _stream_shared(self: Any) -> hplsa.Params:
-        return hplsa.Params(self.word_given_topic_, self.topic_given_class_)
+        return hplsa_params(self.tree_model_)
 
     def _untemper(self: Any) -> None:
         self.inverse_temperature_ = 1.0
@@ -165,20 +164,6 @@ class StreamsHPLSA(StreamsTree):
         prior = stream.stats.class_topic_count.sum(axis=1, dtype=np.float64)
         self.class_prior_ = prior / max(prior.sum(), 1e-300)
 
-    def _crown(self: Any) -> Crown:
-        return Crown(
-            self.tree_, tuple(self.class_nodes_), self.word_given_topic_, self.topic_given_class_, self.class_prior_
-        )
-
-    def _take_crown(self: Any, crown: Crown) -> None:
-        self.tree_, self.class_nodes_, self.class_prior_ = crown.tree, crown.class_nodes, crown.class_prior
-        self.word_given_topic_, self.topic_given_class_ = crown.word_given_node, crown.node_given_class
-
-    def _model_of(self: Any, engine: Engine, crown: Crown) -> tuple[hplsa.Hplsa, hplsa.Params]:
-        mask = crown.tree.path_mask(crown.class_nodes)
-        model = self._scorer(hplsa.Hplsa(engine, mask, class_smoothing=self.class_smoothing))
-        return model, hplsa.Params(crown.word_given_node, crown.node_given_class)
-
     def _widen(self: Any, n_words: int) -> None:
         stats = self._stream.stats
         self.word_given_topic_, counts = self._wider(self.word_given_topic_, stats.topic_word_count, n_words)
@@ -192,10 +177,6 @@ class StreamsCAM(StreamsTree):
     """CAM in a stream."""
 
     _of_documents = ("cluster_given_doc_", "labels_")
-
-    def _prior(self: Any) -> Floats:
-        prior: Floats = self.cluster_prior_
-        return prior
 
     def _length(self: Any) -> float | None:
         length: float | None = self.effective_length_
@@ -216,7 +197,7 @@ class StreamsCAM(StreamsTree):
         return prior
 
     def _stream_shared(self: Any) -> cam.Params:
-        return cam.Params(self.word_given_node_, self.node_given_cluster_, self.cluster_prior_)
+        return cam_params(self.tree_model_)
 
     def _untemper(self: Any) -> None:
         self.temperature_ = 1.0
@@ -244,19 +225,6 @@ class StreamsCAM(StreamsTree):
         self.word_given_node_, self.node_given_cluster_ = shared.word_given_node, shared.node_given_cluster
         self.cluster_prior_ = shared.cluster_prior
         self._documents_per_token = float(stream.stats.cluster_count.sum())
-
-    def _crown(self: Any) -> Crown:
-        return Crown(
-            self.tree_, self.tree_.leaves, self.word_given_node_, self.node_given_cluster_, self.cluster_prior_
-        )
-
-    def _take_crown(self: Any, crown: Crown) -> None:
-        self.tree_, self.cluster_prior_ = crown.tree, crown.class_prior
-        self.word_given_node_, self.node_given_cluster_ = crown.word_given_node, crown.node_given_class
-
-    def _model_of(self: Any, engine: Engine, crown: Crown) -> tuple[cam.Cam, cam.Params]:
-        shared = cam.Params(crown.word_given_node, crown.node_given_class, crown.class_prior)
-        return cam.Cam(engine, crown.tree.path_mask()), shared
 
     def _widen(self: Any, n_words: int) -> None:
         stats = self._stream.stats

@@ -47,14 +47,14 @@ class Scores:
 def completion_scores(
     model: Any, shared: Any, counts: Csr, effective_length: float | None = None, seed: int = 0
 ) -> Scores:
-    """Half of each document's tokens place it, the other half are scored; ``model`` has ``fold_in`` and ``flat``."""
+    """Half of each document's tokens place it, the other half are scored."""
     observed, hidden = completion_split(counts, seed=seed)
     return hidden_scores(model, shared, observed, hidden, effective_length)
 
 
 def hidden_scores(model: Any, shared: Any, observed: Csr, hidden: Csr, effective_length: float | None = None) -> Scores:
     """Observed tokens place documents, wherever the model computes; hidden ones are scored on the host."""
-    words = model.flat(shared)
+    words = model.class_word_table(shared)
     rows = model.fold_in(shared, Side.of(shortened(observed, effective_length), words.dtype))
     return _scored(model.engine, hidden, model.engine.to_host(rows), model.engine.to_host(words))
 

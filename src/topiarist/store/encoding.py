@@ -21,6 +21,7 @@ from topiarist.errors import UsageError
 from topiarist.store.arrays import ArrayReader, ArrayWriter
 from topiarist.store.kinds import (
     ESTIMATORS,
+    FORMER_NAMES,
     SHAPES_OF_VALUES,
     VALUES,
     check_estimator,
@@ -132,7 +133,7 @@ class Reader:
         model = made(**{name: self.value(value) for name, value in data["parameters"].items()})
         for name, value in data["fitted"].items():
             _check_name(made, name)
-            vars(model)[name] = self.value(value)
+            vars(model)[FORMER_NAMES.get(name, name)] = self.value(value)
         if complete or data["fitted"]:
             check_estimator(model, kind)
         return model

@@ -41,7 +41,7 @@ def _stream(**statistics: str) -> dict[str, str]:
 
 _CATEGORISER = {
     "classes_": "classes", "class_nodes_": "classes", "class_prior_": "classes", "class_tokens_": "classes",
-    "topic_given_class_": "classes nodes", "word_given_topic_": "nodes words", "_word_given_class": "words classes",
+    "topic_given_class_": "classes nodes", "word_given_topic_": "nodes words", "_class_word_table": "words classes",
 }  # fmt: skip
 
 ESTIMATORS = {
@@ -85,6 +85,9 @@ ESTIMATORS = {
         "label_prior_": "classes", "label_threshold_?": "classes", "_known": "words",
     }),
 }  # fmt: skip
+
+# What attributes were called in files of earlier versions.
+FORMER_NAMES = {"_word_given_class": "_class_word_table"}  # 0.1
 
 # Values that estimators hold: frozen dataclasses, stored field by field.
 VALUES = {

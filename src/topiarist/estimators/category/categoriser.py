@@ -89,7 +89,7 @@ class DocumentCategoriser(FilesDocuments, ClassifierMixin, BaseEstimator):  # ty
         self.class_tokens_ = learned.class_tokens
         self.class_prior_ = learned.class_tokens / learned.class_tokens.sum()
         self.topic_given_class_, self.word_given_topic_ = learned.topic_given_class, learned.word_given_topic
-        self._word_given_class = learned.word_given_class
+        self._class_word_table = learned.class_word_table
         fit = learned.fit
         self.history_, self.n_iter_, self.converged_ = np.array(fit.objectives), max(1, fit.steps), fit.converged
         self.stopped_ = fit.reason
@@ -120,7 +120,7 @@ class DocumentCategoriser(FilesDocuments, ClassifierMixin, BaseEstimator):  # ty
         """True for each document that has no word of the training documents: its answer is ``class_prior_``."""
         check_is_fitted(self)
         counts = self._counts(X, reset=False)
-        known = self._word_given_class.max(axis=1) > 0
+        known = self._class_word_table.max(axis=1) > 0
         return np.asarray(counts @ known.astype(np.float64)).ravel() == 0
 
     def level_curve(self: Any, X: Any, y: Any, rho: Sequence[float] = levels.RHOS) -> levels.LevelCurve:
@@ -153,7 +153,7 @@ class DocumentCategoriser(FilesDocuments, ClassifierMixin, BaseEstimator):  # ty
         explanation.check_names(words, counts.shape[1])
         names = words if words is not None else getattr(self, "feature_names_in_", None)
         view = explanation.View(
-            self.tree_, self.class_nodes_, self.classes_, self._word_given_class, self.class_prior_, names,
+            self.tree_, self.class_nodes_, self.classes_, self._class_word_table, self.class_prior_, names,
             self._reading_length,
         )  # fmt: skip
         return explanation.explained(view, counts, self.predict_proba(row)[0], n_words, n_labels)
@@ -161,13 +161,13 @@ class DocumentCategoriser(FilesDocuments, ClassifierMixin, BaseEstimator):  # ty
     @property
     def components_(self: Any) -> Floats:
         """P(word | class), (n_classes, n_words)."""
-        components: Floats = self._word_given_class.T
+        components: Floats = self._class_word_table.T
         return components
 
     def _reader(self: Any, engine: Engine) -> Categoriser:
-        prepare_kernels(self._word_given_class.dtype, "paths", "classes")
+        prepare_kernels(self._class_word_table.dtype, "paths", "classes")
         return Categoriser(
-            engine, self._word_given_class, self.class_tokens_, self._shares, self._reading_length, self.sharpness_,
+            engine, self._class_word_table, self.class_tokens_, self._shares, self._reading_length, self.sharpness_,
             self.floor_,
         )  # fmt: skip
 

@@ -29,7 +29,7 @@ def unseen_posteriors(engine: Engine, counts: Any, labels: Labels, plan: Plan) -
     if float(counts.data.max(initial=0)) <= LARGEST_SINGLE_COUNT:
         plan = replace(plan, dtype=np.dtype(np.float32))  # precise enough to compare
     told = [
-        (Categoriser(engine, learned.word_given_class, learned.class_tokens, plan.shares, plan.reading_length), out)
+        (Categoriser(engine, learned.class_word_table, learned.class_tokens, plan.shares, plan.reading_length), out)
         for out, learned in _without_folds(engine, counts, labels, plan)
     ]
     rows = np.concatenate([categoriser(counts[labels.rows[out]]) for categoriser, out in told])

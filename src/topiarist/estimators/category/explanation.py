@@ -72,7 +72,7 @@ class View(NamedTuple):
     tree: Tree
     class_nodes: tuple[int, ...]
     classes: Array
-    word_given_class: Array  # (n_words, n_classes)
+    class_word_table: Array  # (n_words, n_classes)
     class_prior: Array
     words: Sequence[str] | None
     effective_length: float | None = None  # as which longer documents are read
@@ -96,10 +96,10 @@ def check_names(words: Any, n_words: int) -> None:
 
 def explained(view: View, counts: Any, posterior: Array, n_words: int, n_labels: int) -> Explanation:
     """The explanation of one document."""
-    known = view.word_given_class[counts.indices].max(axis=1, initial=0) > 0
+    known = view.class_word_table[counts.indices].max(axis=1, initial=0) > 0
     columns, times = counts.indices[known], counts.data[known].astype(np.float64)
     numbers = shortened(counts, view.effective_length).data[known].astype(np.float64)
-    table = view.word_given_class[columns].astype(np.float64)
+    table = view.class_word_table[columns].astype(np.float64)
     under = view.tree.path_mask(view.class_nodes) * view.class_prior[:, None]
     weights = under / np.maximum(under.sum(axis=0), SMALLEST)
     logs = np.log(np.maximum(table @ weights, SMALLEST))  # (words of the document, nodes)

@@ -98,7 +98,11 @@ MODULES: tuple[tuple[str, str, tuple[str, ...] | None], ...] = (
         "Trees for other programs, and hierarchies that people write.",
         ("read_tree", "to_graphml", "to_newick", "to_json", "to_paths", "rows"),
     ),
-    ("topiarist.estimators.category.evidence", "What `PMM.explain` tells. See [PMM](../models/pmm.md).", ("Evidence",)),
+    (
+        "topiarist.estimators.category.explanation",
+        "What `PMM.explain` tells. See [PMM](../models/pmm.md).",
+        ("Evidence",),
+    ),
     (
         "topiarist.collection.describe.flat_topics",
         "What `topiarist topics` calls.",

@@ -5,8 +5,9 @@ import pytest
 from scipy.sparse import csr_array
 
 from topiarist import CAM, HPLSA, HierarchicalMixture
-from topiarist.collection.file.placer import Placer, Usual, log_likelihood, usual_of, words_by_class
-from topiarist.estimators.tree.fitted_tree import crown_of, posterior, shares_of
+from topiarist.collection.file.placer import Placer, log_likelihood, usual_of
+from topiarist.estimators.tree.fitted_tree import posterior, shares_of, tree_model
+from topiarist.models.misfits import Usual
 
 SUBJECTS, EACH, WORDS = 4, 150, 30
 
@@ -36,8 +37,8 @@ def model(request, counts):
 
 @pytest.fixture(scope="module")
 def placer(model):
-    crown = crown_of(model)
-    return Placer(model, crown.tree, crown.class_nodes)
+    fitted = tree_model(model)
+    return Placer(model, fitted.tree, fitted.class_nodes)
 
 
 def test_places_agree_with_the_model(model, placer, counts):
@@ -57,7 +58,7 @@ def test_words_that_decide_are_those_of_the_subject(placer, counts):
 
 
 def test_the_likelihood_is_that_of_the_mixture(model, counts):
-    words = words_by_class(crown_of(model))
+    words = tree_model(model).class_word_table()
     np.testing.assert_allclose(words.sum(axis=0), 1.0, rtol=1e-4)
     rows = np.ascontiguousarray(posterior(model, counts[:3]), words.dtype)
     dense = counts[:3].toarray()

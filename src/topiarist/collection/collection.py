@@ -12,7 +12,7 @@ import numpy as np
 
 from topiarist.collection import contents
 from topiarist.collection.contents import Counting, Description
-from topiarist.collection.describe.shaped_tree import described, placed
+from topiarist.collection.describe.shaped_tree import described, placed, shares_by_topic
 from topiarist.collection.describe.topic_tree import TopicTree
 from topiarist.collection.file.placer import Placer
 from topiarist.collection.grow.recipe import Recipe
@@ -24,7 +24,7 @@ from topiarist.counts.counting import Heard, hear
 from topiarist.counts.validation import Csr
 from topiarist.errors import DamagedError, ResourceError
 from topiarist.estimators.tree.fitted_tree import tree_model
-from topiarist.measures.placed_documents import Placed
+from topiarist.measures.placed_documents import Bools, Placed, hard_to_place
 from topiarist.store import edit_log, facts
 from topiarist.store.collection_folder import Folder
 from topiarist.store.document_table import Documents
@@ -197,6 +197,11 @@ class Collection:
         """The documents in the tree, as comparing, judging and exporting want them."""
         return placed(self.outline, self.shares, self.documents.ids()[: len(self)], self.tree.words)
 
+    @cached_property
+    def hard_to_place(self) -> Bools:
+        """Which documents are hard to place: no topic has more than half of them."""
+        return hard_to_place(shares_by_topic(self.outline, self.shares)[1])
+
     def counted(self, documents: Iterable[Document]) -> Csr:
         """The counts of other documents, as those of the collection were counted."""
         return self.heard(documents).counts
@@ -304,4 +309,5 @@ _OF_STATE = (
     "index",
     "placer",
     "categories",
+    "hard_to_place",
 )

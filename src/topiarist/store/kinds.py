@@ -105,7 +105,7 @@ VALUES = {
     "Stage": "topiarist.hierarchy.growth.loop:Stage",
     "Stream": "topiarist.models.online:Stream",
     "Tree": "topiarist.hierarchy.tree:Tree",
-    "Usual": "topiarist.models.misfits:Usual",
+    "Usual": "topiarist.models.misfits:RecentScores",
 }
 
 # The same for values whose arrays must fit each other.

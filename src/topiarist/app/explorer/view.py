@@ -36,7 +36,7 @@ _OF_DOCUMENTS = (
     "node_weight",
     "usual",
 )  # what holds as long as the parts are the same
-_OF_FORM = ("sizes", "mask", "_places", "hard", "hard_sizes", "shown_nodes", "has_dendrogram")  # and the tree
+_OF_FORM = ("sizes", "mask", "homes", "hard", "hard_sizes", "shown_nodes", "has_dendrogram")  # and the tree
 _OF_PARTS = ("counting", "counts", "shares", "model", "tree_model", "description", "index", "categories")
 
 
@@ -108,28 +108,22 @@ class View:
             return token_counts(self.collection.counts)
 
     @cached_property
-    def _places(self) -> tuple[Array, Array]:
-        """The deepest node under which most of each document lies, and its largest share of a class."""
-        with self._lock:
-            shares, depths = self.collection.shares, np.array(self.tree.depths)
-            homes, largest = np.zeros(self.n_docs, np.int32), np.zeros(self.n_docs, np.float32)
-            for start in range(0, self.n_docs, BLOCK):
-                rows = shares[start : start + BLOCK].toarray()
-                nodes = rows @ self.mask
-                deep = np.where(nodes > CERTAIN, depths, -1)
-                homes[start : start + BLOCK] = np.where(deep.max(axis=1) < 0, self.tree.root, deep.argmax(axis=1))
-                largest[start : start + BLOCK] = rows.max(axis=1, initial=0.0)
-            return homes, largest
-
-    @property
     def homes(self) -> Array:
         """The deepest node that has most of each document."""
-        return self._places[0]
+        with self._lock:
+            shares, depths = self.collection.shares, np.array(self.tree.depths)
+            homes = np.zeros(self.n_docs, np.int32)
+            for start in range(0, self.n_docs, BLOCK):
+                nodes = shares[start : start + BLOCK].toarray() @ self.mask
+                deep = np.where(nodes > CERTAIN, depths, -1)
+                homes[start : start + BLOCK] = np.where(deep.max(axis=1) < 0, self.tree.root, deep.argmax(axis=1))
+            return homes
 
     @cached_property
     def hard(self) -> Array:
-        """Which documents are hard to place: none of the last topics has more than half of them."""
-        return self._places[1] <= CERTAIN
+        """Which documents are hard to place: no topic has more than half of them."""
+        with self._lock:
+            return self.collection.hard_to_place
 
     @cached_property
     def hard_sizes(self) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from topiarist.collection.describe.topic_tree import TopicTree
 from topiarist.collection.shape.shape import Shape
 from topiarist.counts.validation import Csr
 from topiarist.estimators.tree.preparation import Curve
-from topiarist.measures.placed_documents import CERTAIN, Placed
+from topiarist.measures.placed_documents import Placed
 
 FIGURES = ("n_tokens", "n_words")  # of the whole collection; new documents are counted in
 
@@ -46,17 +46,11 @@ def described(
 
 def placed(outline: Shape, shares: Csr, ids: Sequence[str], words: tuple[tuple[str, ...], ...] = ()) -> Placed:
     """The documents in the tree."""
-    nodes, together = _by_node(outline, shares)
+    nodes, together = shares_by_topic(outline, shares)
     return Placed(outline.tree, nodes, together, ids, words)
 
 
-def hard_to_place(outline: Shape, shares: Csr) -> int:
-    """How many documents have no topic with more than half of them."""
-    largest = _by_node(outline, shares)[1].max(axis=1)
-    return int((np.asarray(largest.todense()).ravel() <= CERTAIN).sum())
-
-
-def _by_node(outline: Shape, shares: Csr) -> tuple[tuple[int, ...], Csr]:
+def shares_by_topic(outline: Shape, shares: Csr) -> tuple[tuple[int, ...], Csr]:
     """The nodes that have classes, and the shares in them: classes that edits brought to one topic count together."""
     nodes = tuple(dict.fromkeys(outline.class_nodes))
     if len(nodes) == len(outline.class_nodes):

@@ -12,11 +12,11 @@ from topiarist.collection import contents
 from topiarist.collection.describe.closeup import all_places
 from topiarist.collection.file.additions import ADD, Addition, OwnIds, reachable
 from topiarist.collection.file.batches import batches, coming
-from topiarist.collection.file.placer import Usual
 from topiarist.collection.find.search import Place
 from topiarist.counts.counting import Heard
 from topiarist.errors import UsageError
 from topiarist.estimators.tree.fitted_tree import sparse_shares
+from topiarist.models.misfits import Usual
 from topiarist.store import edit_log, facts
 from topiarist.store.document_table import Documents
 from topiarist.text.documents import Document

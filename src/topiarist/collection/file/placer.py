@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from topiarist.counts.validation import Csr, token_counts
+from topiarist.estimators.category.explanation import deciding_words, word_lift
 from topiarist.estimators.common.progress import prepare_kernels
 from topiarist.estimators.tree.fitted_tree import posterior, tree_model
 from topiarist.hierarchy import levels
@@ -17,14 +17,11 @@ from topiarist.hierarchy.tree import Tree
 from topiarist.hierarchy.tree_model import TreeModel
 from topiarist.kernels import load
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
-from topiarist.kernels.shard import Side
 from topiarist.models.engine.host import Engine, Floats
+from topiarist.models.misfits import Usual, scored
 from topiarist.scale.threads import Threads
 
 Array = np.ndarray[Any, Any]
-UNUSUAL = 0.01  # the share of the collection's own documents that would be called unusual
-LENGTHS = 12  # classes of length, by powers of two: short documents vary more
-FEWEST = 200  # documents of a length whose likelihoods tell what is usual
 SAMPLE = 2_000
 KEPT = 0.1  # tokens of a node that its prior has spread over the words, and nobody can take away
 
@@ -41,39 +38,6 @@ class Places:
     unusual: Array
 
 
-@dataclass(frozen=True)
-class Usual:
-    """The value below which a document of some length is unusual, for each class of length.
-
-    The value is the likelihood per word that is known, or the share of words that are: a text in another language may
-    have one usual word, and nothing else that anybody has counted.
-    """
-
-    limits: tuple[float, ...]
-    ANYTHING: ClassVar[tuple[float, ...]] = (-1e9,) * LENGTHS  # where nobody has measured
-
-    @classmethod
-    def of(cls, likelihood: Floats, tokens: Floats) -> Usual:
-        """What is usual among these documents; a length of which there are few is judged by all."""
-        known = np.isfinite(likelihood)
-        everyone = float(np.quantile(likelihood[known], UNUSUAL)) if known.any() else -np.inf
-        limits, kinds = [], _lengths(tokens)
-        for kind in range(LENGTHS):
-            own = likelihood[known & (kinds == kind)]
-            limits.append(float(np.quantile(own, UNUSUAL)) if len(own) >= FEWEST else everyone)
-        return cls(tuple(limit if np.isfinite(limit) else cls.ANYTHING[0] for limit in limits))
-
-    def unusual(self, likelihood: Floats, tokens: Floats) -> Array:
-        """Which documents fit worse than nearly all others of their length, or have no word."""
-        below: Array = likelihood < np.array(self.limits)[_lengths(tokens)]
-        return below | ~np.isfinite(likelihood)
-
-
-def _lengths(tokens: Floats) -> Array:
-    kinds: Array = np.log2(np.maximum(tokens, 1.0)).astype(np.int64)
-    return np.minimum(kinds, LENGTHS - 1)
-
-
 class Placer:
     """A model as it files documents; what it needs of the model's arrays is worked out once."""
 
@@ -83,9 +47,7 @@ class Placer:
         self.n_threads = n_threads
         self.by_word = tree_model(model).class_word_table()
         prior = tree_model(model).class_prior.astype(np.float64)
-        everywhere = self.by_word @ (prior / prior.sum())
-        self.lift = np.log(np.maximum(self.by_word, SMALLEST_MIXTURE))
-        self.lift -= np.log(np.maximum(everywhere, SMALLEST_MIXTURE)).astype(self.lift.dtype)[:, None]
+        self.lift = word_lift(self.by_word, prior)
 
     def place(self, counts: Csr, rho: float, usual: Usual | None = None, n_words: int = 5) -> Places:
         """Place documents at the deepest node whose posterior exceeds ``rho``."""
@@ -95,7 +57,7 @@ class Placer:
         likelihood = log_likelihood(counts, rows, self.by_word, self.n_threads)
         tokens = token_counts(counts)
         unusual = np.zeros(len(rows), bool) if usual is None else usual.unusual(likelihood, tokens)
-        decided = _deciding(counts, self.lift, rows.argmax(axis=1), n_words)
+        decided = deciding_words(counts, self.lift, rows.argmax(axis=1), n_words)
         return Places(rows, chosen, nodes[np.arange(len(rows)), chosen], likelihood, decided, unusual)
 
 
@@ -128,32 +90,7 @@ def _without(fitted: TreeModel, counts: Csr, rows: Floats, tokens: float) -> Tre
 
 
 def log_likelihood(counts: Csr, rows: Floats, words: Floats, n_threads: int | None = None) -> Floats:
-    """Of each document, per word, from its classes and P(word|class); NaN for one without words."""
-    side, kernels = Side.of(counts, words.dtype), load("compiled")
+    """Of each document, per word, from its classes and P(word|class) by words; NaN for one without words."""
     prepare_kernels(words.dtype)
-    mixture = np.empty(len(side.data), words.dtype)
-
-    def piece(part: slice) -> None:
-        indptr = side.indptr[part.start : part.stop + 1]
-        kernels.mixtures(indptr, side.indices, rows[part], words, mixture[indptr[0] : indptr[-1]])
-
     with Threads(n_threads) as threads:
-        Engine(kernels, threads).threads.map(piece, side.pieces)
-    logs = side.data * np.log(np.maximum(mixture, SMALLEST_MIXTURE).astype(np.float64))
-    total = np.diff(np.concatenate([[0.0], np.cumsum(logs)])[side.indptr])
-    tokens = token_counts(counts)
-    told: Floats = np.where(tokens > 0, total / np.where(tokens > 0, tokens, 1.0), np.nan)
-    return told
-
-
-def _deciding(counts: Csr, lift: Floats, classes: Array, number: int) -> tuple[tuple[int, ...], ...]:
-    """The words of each document that speak most for its class: n log P(j|class)/P(j)."""
-    lengths = np.diff(counts.indptr)
-    rows = np.repeat(np.arange(len(lengths)), lengths)
-    worth = counts.data * lift[counts.indices, classes[rows]]
-    order = np.lexsort((-worth, rows))
-    place = np.arange(len(rows)) - counts.indptr[rows]
-    kept = order[(place < number) & (worth[order] > 0)]
-    ends = np.searchsorted(rows[kept], np.arange(len(lengths) + 1))
-    columns = counts.indices[kept].tolist()
-    return tuple(tuple(columns[start:stop]) for start, stop in pairwise(ends))
+        return scored(Engine(load("compiled"), threads), counts, rows, words).log_likelihood

@@ -11,12 +11,13 @@ import numpy as np
 from topiarist.collection.contents import Counting, Description
 from topiarist.collection.describe.nodes import describe_nodes, named
 from topiarist.collection.describe.topic_tree import facts_of
-from topiarist.collection.file.placer import SAMPLE, Usual, usual_of
+from topiarist.collection.file.placer import SAMPLE, usual_of
 from topiarist.collection.shape.shape import Shape
 from topiarist.counts.corpus import Corpus, text_of
 from topiarist.counts.counting import hear
 from topiarist.counts.validation import Csr
 from topiarist.estimators.tree.fitted_tree import tree_model
+from topiarist.models.misfits import Usual
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import Generation
 

@@ -14,8 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from topiarist.counts.validation import check_counts
 from topiarist.errors import InputError
 from topiarist.estimators.category import pmm_fitting
-from topiarist.estimators.category.evidence import Evidence, evidence
-from topiarist.estimators.category.explanation import one_row
+from topiarist.estimators.category.explanation import Evidence, evidence, one_row
 from topiarist.estimators.category.label_matrix import given_back, read_labels
 from topiarist.estimators.common import options
 from topiarist.estimators.common.progress import prepare_kernels

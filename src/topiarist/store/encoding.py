@@ -26,6 +26,7 @@ from topiarist.store.kinds import (
     VALUES,
     check_estimator,
     check_shapes,
+    estimator_kind,
     estimator_name,
     loaded,
     value_name,
@@ -123,7 +124,7 @@ class Reader:
 
     def estimator(self, data: Mapping[str, Any], *, complete: bool = True) -> Any:
         """A model; ``complete``: one that has learned something."""
-        kind = ESTIMATORS.get(data["class"])
+        kind = estimator_kind(data["class"])
         if kind is None:
             raise ValueError(f"there is no model of the class {data['class']!r}")
         made = kind.type

@@ -116,6 +116,13 @@ SHAPES_OF_VALUES = {
     },
 }  # fmt: skip
 
+# A tree model that is registered there needs no line here: its arrays are those of its ``tree_model_``.
+TREE_MODELS = "topiarist.estimators.tree_models:TREE_MODELS"
+_TREE_MODEL = {
+    "tree_model_.class_nodes": "classes", "tree_model_.class_prior": "classes",
+    "tree_model_.node_given_class": "classes nodes", "tree_model_.word_given_node": "nodes words",
+}  # fmt: skip
+
 _ESTIMATOR_NAMES = {kind.home: name for name, kind in ESTIMATORS.items()}
 _VALUE_NAMES = {home: name for name, home in VALUES.items()}
 
@@ -126,9 +133,23 @@ def loaded(home: str) -> Any:
     return getattr(import_module(module), name)
 
 
+def estimator_kind(name: str) -> Kind | None:
+    """What is known of the estimator that files call so."""
+    if name in ESTIMATORS:
+        return ESTIMATORS[name]
+    return next((Kind(one.estimator, _TREE_MODEL) for one in _tree_models() if one.class_name == name), None)
+
+
 def estimator_name(thing: Any) -> str | None:
     """The name of an estimator's class in files; None for anything else."""
-    return _ESTIMATOR_NAMES.get(_home(thing))
+    home = _home(thing)
+    if home in _ESTIMATOR_NAMES:
+        return _ESTIMATOR_NAMES[home]
+    return next((one.class_name for one in _tree_models() if one.estimator == home), None)
+
+
+def _tree_models() -> Any:
+    return loaded(TREE_MODELS).values()
 
 
 def value_name(thing: Any) -> str | None:

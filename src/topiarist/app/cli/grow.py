@@ -22,6 +22,7 @@ from topiarist.collection.grow.recipe import Recipe
 from topiarist.counts.corpus import Corpus
 from topiarist.errors import DamagedError, TopiaristError, UsageError
 from topiarist.estimators.common.options import check_device
+from topiarist.estimators.tree_models import TREE_MODELS
 from topiarist.hierarchy.exchange import format_of, read_tree
 from topiarist.store.collection_folder import is_collection, unfinished
 from topiarist.store.collection_manifest import NAME
@@ -104,8 +105,8 @@ def _places(common: Common) -> list[str]:
 def _checked(common: Common, wish: Wish) -> Recipe:
     """Everything that can be refused before the work begins."""
     check_device(wish.device)
-    if wish.device != "cpu" and wish.model == "ggm":
-        raise UsageError("the model ggm is fitted by the processor", hint="without --device")
+    if wish.device not in TREE_MODELS[wish.model].devices:
+        raise UsageError(f"the model {wish.model} is fitted by the processor", hint="without --device")
     if STDIN in common.reading.sources and len(common.reading.sources) > 1:
         raise UsageError("standard input goes alone", hint="one grow for each, or files only")
     hierarchy = None

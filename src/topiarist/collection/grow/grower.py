@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -37,10 +37,9 @@ from topiarist.estimators.category.categorisers import HPLC
 from topiarist.estimators.category.given_labels import NamedColumns
 from topiarist.estimators.common.options import working_dtype
 from topiarist.estimators.common.progress import prepare_kernels
-from topiarist.estimators.tree.cam import CAM
 from topiarist.estimators.tree.fitted_tree import shares_of, tree_model
-from topiarist.estimators.tree.hplsa import HPLSA
 from topiarist.estimators.tree.preparation import TILE_COLUMNS
+from topiarist.estimators.tree_models import TREE_MODELS
 from topiarist.hierarchy.growth.loop import Checkpoint, Journal, Record
 from topiarist.hierarchy.tree import Tree
 from topiarist.store import edit_log, facts
@@ -336,32 +335,8 @@ def loading(documents: Documents) -> Iterator[Callable[[Iterable[Document]], Ite
         raise failed[0]
 
 
-class Wish(Protocol):
-    """What is asked of a tree."""
-
-    @property
-    def model(self) -> str:
-        """Its kind: cam, hplsa or ggm."""
-
-    @property
-    def topics(self) -> int | None:
-        """How many leaves; None for as many as held-out words want."""
-
-    @property
-    def hierarchy(self) -> Tree | None:
-        """A tree whose names are labels."""
-
-    @property
-    def online(self) -> bool:
-        """Whether to learn from batches."""
-
-    @property
-    def seed(self) -> int:
-        """Where chance begins."""
-
-
 def grown_model(
-    corpus: Corpus, wish: Wish, journal: Journal | None, n_threads: int | None, device: str, verbose: bool
+    corpus: Corpus, wish: Recipe, journal: Journal | None, n_threads: int | None, device: str, verbose: bool
 ) -> Any:
     """The fitted model of a corpus without general words."""
     filled = corpus.n_docs - corpus.n_empty
@@ -378,15 +353,15 @@ def grown_model(
     common: dict[str, Any] = {"random_state": wish.seed, "n_threads": n_threads, "verbose": int(verbose)}
     if wish.hierarchy is not None:
         return _with_labels(corpus, wish.hierarchy, common)
-    if wish.model == "ggm":
-        from topiarist.estimators.gaussian.gaussian_tree import GaussianTree
-
-        return GaussianTree(wish.topics, **common).fit(corpus.counts)
-    made: Any = CAM if wish.model == "cam" else HPLSA
+    kind = TREE_MODELS[wish.model]
+    if len(kind.devices) > 1:
+        common["device"] = device
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "n_cl(usters|asses)=", UserWarning)  # ``facts_of`` says it
-        model = made(wish.topics, device=device, **common)
-        return _online(model, corpus) if wish.online else model.fit(corpus.counts, journal=journal)
+        model = kind.load()(wish.topics, **common)
+        if wish.online:
+            return _online(model, corpus)
+        return model.fit(corpus.counts, **({"journal": journal} if kind.resumes else {}))
 
 
 def _online(model: Any, corpus: Corpus) -> Any:

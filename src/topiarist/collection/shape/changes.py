@@ -23,6 +23,7 @@ from topiarist.estimators.category.categorisers import HPLC, HierarchicalMixture
 from topiarist.estimators.common.progress import Watching
 from topiarist.estimators.tree.fitted_tree import shares_of
 from topiarist.estimators.tree.refit import refit
+from topiarist.estimators.tree_models import TREE_MODELS
 from topiarist.store import edit_log
 from topiarist.store.database import Database
 from topiarist.store.generation import Generation
@@ -222,7 +223,8 @@ def fitted(
     """The state after a fit of the shaped tree, the parts that are new in it, and how the fit ended."""
     counts, row_of = collection.counts, {name: row for row, name in enumerate(collection.documents.ids())}
     begun = start(shape, collection.tree_model.class_nodes, collection.shares, counts, row_of)
-    kind = HPLC if collection.state.model in ("hplsa", "labels") else HierarchicalMixture
+    grown = TREE_MODELS.get(collection.state.model)  # none for a tree that came with its labels
+    kind = HPLC if grown is None or grown.mixes else HierarchicalMixture
     model = refit(kind(shape.tree, verbose=int(verbose)), counts, begun.class_nodes, begun.shares, begun.pins, watching)
     if watching is not None:
         watching.finishing()

@@ -17,7 +17,8 @@ from topiarist.collection.check import check
 from topiarist.collection.collection import Collection
 from topiarist.collection.file import arrivals
 from topiarist.collection.file.new_topics import new_topics
-from topiarist.collection.grow.grower import Grower, Teller
+from topiarist.collection.grow.grower import Grower
+from topiarist.collection.grow.journal import Teller
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.judge import learner
 from topiarist.collection.shape import changes

@@ -27,7 +27,13 @@ from topiarist.store.tensors import map_tensors, write_tensors
 ARRAYS, COUNTING, TOPICS, MODEL = "arrays.safetensors", "counting.json", "topics.json", "model"
 CATEGORIES = "categories.json"
 CSR = ("data", "indices", "indptr")
-OF_DOCUMENTS = ("cluster_given_doc_", "class_given_doc_", "labels_", "_lengths")  # kept as shares, not with the model
+OF_DOCUMENTS = (
+    "cluster_given_doc_",
+    "class_given_doc_",
+    "_class_given_doc",
+    "labels_",
+    "_lengths",
+)  # kept as shares, not with the model
 
 
 @dataclass(frozen=True)

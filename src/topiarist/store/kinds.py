@@ -60,7 +60,7 @@ ESTIMATORS = {
     }),
     "GaussianTree": Kind("topiarist.estimators.gaussian.gaussian_tree:GaussianTree", {
         "class_nodes_": "classes", "class_prior_": "classes", "topic_given_class_": "classes nodes",
-        "word_given_topic_": "nodes words",
+        "word_given_topic_": "nodes words", "_class_given_doc?": "documents classes", "labels_?": "documents",
     }),
     "HPLC": Kind("topiarist.estimators.category.categorisers:HPLC", _CATEGORISER),
     "HPLSA": Kind("topiarist.estimators.tree.hplsa:HPLSA", {

@@ -19,7 +19,6 @@ from topiarist.app.cli.stopping import Stop, stoppable
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.grower import MADE_FROM, PLACES, Grower
 from topiarist.collection.grow.recipe import Recipe
-from topiarist.counts.corpus import Corpus
 from topiarist.errors import DamagedError, TopiaristError, UsageError
 from topiarist.estimators.common.options import check_device
 from topiarist.estimators.tree_models import TREE_MODELS
@@ -184,13 +183,6 @@ def _progress(common: Common, wish: Wish, stop: Stop) -> Progress:
     else:
         notes = Console(stderr=True, highlight=False)
         made = Screen(notes, *given) if notes.is_terminal else Lines(notes, *given)
-    checked = made.counted
-
-    def counted(corpus: Corpus) -> None:
-        checked(corpus)
-        estimates.check_memory(corpus, wish.topics)
-
-    made.counted = counted  # type: ignore[method-assign]
     return made
 
 

@@ -61,15 +61,19 @@ class Placer:
         return Places(rows, chosen, nodes[np.arange(len(rows)), chosen], likelihood, decided, unusual)
 
 
-def usual_of(model: Any, counts: Csr, n_threads: int | None = None) -> Usual:
+def sample_of(n_docs: int) -> Array:
+    """Documents of a collection that tell what is usual in it."""
+    chosen: Array = np.sort(np.random.default_rng(0).permutation(n_docs)[: min(SAMPLE, max(n_docs // 10, 1))])
+    return chosen
+
+
+def usual_of(fitted: TreeModel, counts: Csr, chosen: Array, rows: Floats, n_threads: int | None = None) -> Usual:
     """What is usual in a collection, by a sample of its documents, of which the words of the model forget their part.
 
-    Otherwise a new document would look strange for every rare word that is not its own.
+    Otherwise a new document would look strange for every rare word that is not its own. ``rows`` has P(class|document)
+    of the chosen ones.
     """
-    n_docs = counts.shape[0]
-    chosen = np.sort(np.random.default_rng(0).permutation(n_docs)[: min(SAMPLE, max(n_docs // 10, 1))])
-    sample, fitted = counts[chosen], tree_model(model)
-    rows = posterior(model, sample)
+    sample = counts[chosen]
     words = _without(fitted, sample, rows, float(counts.sum(dtype=np.float64))).class_word_table()
     likelihood = log_likelihood(sample, np.ascontiguousarray(rows, words.dtype), words, n_threads)
     return Usual.of(likelihood, token_counts(sample))

@@ -25,22 +25,22 @@ from topiarist.collection.describe.flat_topics import set_general_words_aside
 from topiarist.collection.describe.nodes import named
 from topiarist.collection.find import meaning_index
 from topiarist.collection.grow import inheritance
-from topiarist.collection.grow.checkpoints import KIND as CHECKPOINT
-from topiarist.collection.grow.checkpoints import PartJournal
-from topiarist.collection.grow.fit_description import corpus_of, description_of, familiar
+from topiarist.collection.grow.fit_description import corpus_of, familiar, keep_fit
+from topiarist.collection.grow.journal import KIND as CHECKPOINT
+from topiarist.collection.grow.journal import PartJournal, Teller
 from topiarist.collection.grow.recipe import AUTO, Recipe
 from topiarist.collection.shape.shape import Shape
-from topiarist.collection.state import COUNTS, FLAT, SEARCH, SHARES, TREE, State
+from topiarist.collection.state import COUNTS, FLAT, SEARCH, State
 from topiarist.counts.corpus import Corpus
 from topiarist.errors import DamagedError, InputError, UsageError
 from topiarist.estimators.category.categorisers import HPLC
 from topiarist.estimators.category.given_labels import NamedColumns
 from topiarist.estimators.common.options import working_dtype
 from topiarist.estimators.common.progress import prepare_kernels
-from topiarist.estimators.tree.fitted_tree import shares_of, tree_model
+from topiarist.estimators.tree.fitted_tree import tree_model
 from topiarist.estimators.tree.preparation import TILE_COLUMNS
 from topiarist.estimators.tree_models import TREE_MODELS
-from topiarist.hierarchy.growth.loop import Checkpoint, Journal, Record
+from topiarist.hierarchy.growth.loop import Journal
 from topiarist.hierarchy.tree import Tree
 from topiarist.store import edit_log, facts
 from topiarist.store.collection_folder import Growing, begin
@@ -58,46 +58,6 @@ PLACES = "places"  # where the sources were, in full: there originals can be fou
 READ = "read"  # the settings have it when all documents and counts are there
 WAITING = 4_000  # documents between the two, at most
 GROWN_ON, BATCH = 20_000, 10_000  # documents that a tree grows on, and that it then learns from at a time, online
-
-
-class Teller:
-    """What a grow says on the way; nothing, unless somebody listens."""
-
-    def phase(self, text: str) -> None:
-        """A new phase begins."""
-
-    def reading(self, number: int) -> None:
-        """So many documents have been read."""
-
-    def said(self, text: str) -> None:
-        """A finding of the phase."""
-
-    def counted(self, corpus: Corpus) -> None:
-        """All is counted, nothing has grown yet; whoever sees that it cannot grow here may raise."""
-
-    def grown(self, record: Record) -> None:
-        """The tree has grown a little: what was seen so far."""
-
-
-class _TellingJournal(PartJournal):
-    """A journal that also tells how far a tree has grown."""
-
-    def __init__(self, generation: Generation, tell: Teller) -> None:
-        super().__init__(generation)
-        self.tell = tell
-
-    def recall(self) -> Checkpoint | None:
-        """The newest checkpoint."""
-        found = super().recall()
-        if found is not None:
-            self.tell.said(f"Taking up a tree of {found.record.n_leaves[-1]:,} topics")
-        return found
-
-    def note(self, checkpoint: Callable[[], Checkpoint]) -> None:
-        """See ``growth.Journal``."""
-        made = checkpoint()  # only names what is there already
-        self.tell.grown(made.record)
-        super().note(lambda: made)
 
 
 @dataclass(frozen=True)
@@ -212,10 +172,9 @@ class Grower:
         kind = working_dtype(None, corpus.counts, TILE_COLUMNS)
         prepare_kernels(kind, *KERNELS, notice=self.tell.phase, device=self.device)
         self.tell.phase("Growing the tree")
-        journal = _TellingJournal(generation, self.tell)
-        model = grown_model(corpus, self.recipe, journal, self.n_threads, self.device, self.verbose)
+        model = self._fitted(corpus, PartJournal(generation, self.tell))
         self.tell.phase("Describing the topics")
-        state, parts = kept_tree(generation, model, corpus, general, self.recipe.model, self.n_threads)
+        state, parts = self._kept(generation, model, corpus, general)
         self.tell.phase("Indexing")
         Documents(generation.database).index()
         flat = meaning_index.write_flat(generation, corpus, self.n_threads)
@@ -224,29 +183,55 @@ class Grower:
         pieces = [facts.settings(generation.database)[READ]]
         return state.with_pieces(COUNTS, pieces).with_part(SEARCH, search.name), parts
 
+    def _fitted(self, corpus: Corpus, journal: Journal) -> Any:
+        """The fitted model of a corpus without general words."""
+        filled = corpus.n_docs - corpus.n_empty
+        if not filled:
+            raise InputError(
+                "no document has a word that fewer than half of the documents have: nothing to tell them apart by",
+                hint="more documents, or documents that differ more",
+            )
+        if filled < (self.recipe.topics or 1):
+            raise InputError(
+                f"{self.recipe.topics} topics need at least as many documents with words; {filled} came",
+                hint=f"--topics {max(1, filled // 10)}, or more documents",
+            )
+        common: dict[str, Any] = {
+            "random_state": self.recipe.seed,
+            "n_threads": self.n_threads,
+            "verbose": int(self.verbose),
+        }
+        if self.recipe.hierarchy is not None:
+            return _with_labels(corpus, self.recipe.hierarchy, common)
+        kind = TREE_MODELS[self.recipe.model]
+        if len(kind.devices) > 1:
+            common["device"] = self.device
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "n_cl(usters|asses)=", UserWarning)  # ``facts_of`` says it
+            model = kind.load()(self.recipe.topics, **common)
+            if self.recipe.online:
+                return _online(model, corpus)
+            return model.fit(corpus.counts, **({"journal": journal} if kind.resumes else {}))
+
+    def _kept(
+        self, generation: Generation, model: Any, corpus: Corpus, general: tuple[str, ...]
+    ) -> tuple[State, list[Part]]:
+        """A fitted model as parts of a collection, in the state that they make."""
+        counting = Counting(corpus.vocabulary, corpus.settings, general)
+        known = {"familiar": familiar(generation, counting)}
+        fit = keep_fit(
+            generation, model, corpus, general, known, training=not self.recipe.online, n_threads=self.n_threads
+        )
+        fitted = tree_model(model)
+        shape = Shape.of(named(fitted.tree, [node.words for node in fit.description.nodes]), fitted.class_nodes)
+        return fit.in_state(State(shape, {}, corpus.n_docs, self.recipe.model)), list(fit.parts)
+
 
 def kept_corpus(generation: Generation) -> tuple[Corpus, tuple[str, ...]]:
     """The corpus of a grow that has read everything: counts mapped, and what is known of documents."""
     folder = open_part(generation, facts.settings(generation.database)[READ])
     counting = contents.read_counting(folder)
     return corpus_of(generation, contents.read_matrix(folder), counting), counting.general
-
-
-def kept_tree(
-    generation: Generation, model: Any, corpus: Corpus, general: tuple[str, ...], kind: str, n_threads: int | None
-) -> tuple[State, list[Part]]:
-    """A fitted model as parts of a collection: itself, its nodes in words, the shares of the documents."""
-    fitted, shares = tree_model(model), shares_of(model, corpus.counts)
-    language = facts.settings(generation.database).get("language", "")
-    known = {"familiar": familiar(generation, Counting(corpus.vocabulary, corpus.settings, general))}
-    description = description_of(model, corpus, shares, general, known, n_threads, language)
-    with new_part(generation, TREE) as tree:
-        contents.write_tree(tree.folder, model, description)
-    with new_part(generation, SHARES) as rows:
-        contents.write_matrix(rows.folder, shares)
-    shape = Shape.of(named(fitted.tree, [node.words for node in description.nodes]), fitted.class_nodes)
-    state = State(shape, {TREE: tree.name, f"{SHARES}.0": rows.name}, corpus.n_docs, kind)
-    return state, [tree.part, rows.part]
 
 
 def _named(source: Any) -> dict[str, Any]:
@@ -333,35 +318,6 @@ def loading(documents: Documents) -> Iterator[Callable[[Iterable[Document]], Ite
         done.set()
     if failed:
         raise failed[0]
-
-
-def grown_model(
-    corpus: Corpus, wish: Recipe, journal: Journal | None, n_threads: int | None, device: str, verbose: bool
-) -> Any:
-    """The fitted model of a corpus without general words."""
-    filled = corpus.n_docs - corpus.n_empty
-    if not filled:
-        raise InputError(
-            "no document has a word that fewer than half of the documents have: nothing to tell them apart by",
-            hint="more documents, or documents that differ more",
-        )
-    if filled < (wish.topics or 1):
-        raise InputError(
-            f"{wish.topics} topics need at least as many documents with words; {filled} came",
-            hint=f"--topics {max(1, filled // 10)}, or more documents",
-        )
-    common: dict[str, Any] = {"random_state": wish.seed, "n_threads": n_threads, "verbose": int(verbose)}
-    if wish.hierarchy is not None:
-        return _with_labels(corpus, wish.hierarchy, common)
-    kind = TREE_MODELS[wish.model]
-    if len(kind.devices) > 1:
-        common["device"] = device
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "n_cl(usters|asses)=", UserWarning)  # ``facts_of`` says it
-        model = kind.load()(wish.topics, **common)
-        if wish.online:
-            return _online(model, corpus)
-        return model.fit(corpus.counts, **({"journal": journal} if kind.resumes else {}))
 
 
 def _online(model: Any, corpus: Corpus) -> Any:

@@ -11,17 +11,16 @@ from scipy.sparse import csr_array
 
 from topiarist.collection import contents
 from topiarist.collection.find import meaning_index
-from topiarist.collection.grow.fit_description import corpus_of, description_of, labelled
+from topiarist.collection.grow.fit_description import corpus_of, keep_fit, labelled
 from topiarist.collection.shape.edit_language import edit_from, named_as, spoken_of, to_entry, to_sentence, to_words
 from topiarist.collection.shape.edits import Branch, Edit, Pin, apply
 from topiarist.collection.shape.refit_start import Start, start
 from topiarist.collection.shape.shape import Shape
-from topiarist.collection.state import FLAT, SEARCH, SHARES, TREE, State
+from topiarist.collection.state import FLAT, SEARCH, SHARES, State
 from topiarist.counts.validation import Csr
 from topiarist.errors import UsageError
 from topiarist.estimators.category.categorisers import HPLC, HierarchicalMixture
 from topiarist.estimators.common.progress import Watching
-from topiarist.estimators.tree.fitted_tree import shares_of
 from topiarist.estimators.tree.refit import refit
 from topiarist.estimators.tree_models import TREE_MODELS
 from topiarist.store import edit_log
@@ -228,23 +227,21 @@ def fitted(
     model = refit(kind(shape.tree, verbose=int(verbose)), counts, begun.class_nodes, begun.shares, begun.pins, watching)
     if watching is not None:
         watching.finishing()
-    shares = _with_pins(shares_of(model, counts), begun)
     corpus = corpus_of(generation, counts, collection.counting)
     known = collection.description.facts
     holds = {name: known[name] for name in ("curve", "familiar") if name in known}
-    description = description_of(
-        model, corpus, shares, collection.counting.general, holds, language=collection.settings.get("language", "")
+    fit = keep_fit(
+        generation, model, corpus, collection.counting.general, holds, pinned=lambda shares: _with_pins(shares, begun)
     )
-    with new_part(generation, TREE) as tree:
-        contents.write_tree(tree.folder, model, description)
-    with new_part(generation, SHARES) as rows:
-        contents.write_matrix(rows.folder, shares)
     search = meaning_index.write_index(generation, model, collection.part(collection.state.parts[FLAT]), corpus)
     class_topics = tuple(shape.topics[node] for node in begun.class_nodes)
     fresh = replace(shape, class_topics=class_topics, node_topics=shape.topics, grafted=frozenset(), pending=False)
-    state = replace(collection.state, shape=labelled(fresh, description))
-    state = state.with_part(TREE, tree.name).with_pieces(SHARES, [rows.name]).with_part(SEARCH, search.name)
-    return state, [tree.part, rows.part, search], {ITERATIONS: int(model.n_iter_), STOPPED: model.stopped_}
+    state = fit.in_state(replace(collection.state, shape=labelled(fresh, fit.description)))
+    return (
+        state.with_part(SEARCH, search.name),
+        [*fit.parts, search],
+        {ITERATIONS: int(model.n_iter_), STOPPED: model.stopped_},
+    )
 
 
 def _with_pins(shares: Csr, begun: Start) -> Csr:

@@ -70,6 +70,7 @@ class GaussianTree(FilesDocuments, TransformerMixin, BaseEstimator):  # type: ig
     """
 
     _on_host = True
+    _rows_of_documents = "_class_given_doc"
 
     def __init__(
         self,
@@ -118,7 +119,7 @@ class GaussianTree(FilesDocuments, TransformerMixin, BaseEstimator):  # type: ig
         self.class_prior_ = np.asarray(self.hierarchy_.weight_)
         rows = self._posterior(points)
         self._learn_words(counts, rows, seed)
-        self.labels_ = rows.argmax(axis=1)
+        self._class_given_doc, self.labels_ = rows, rows.argmax(axis=1)
         return self
 
     def _chosen(self, points: Floats, seed: int) -> tuple[int, dict[int, float]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -14,6 +14,7 @@ from topiarist.errors import UsageError
 from topiarist.estimators.common import options
 from topiarist.hierarchy import levels
 from topiarist.hierarchy.tree_model import TreeModel
+from topiarist.models.engine.host import Floats
 
 BLOCK = 1 << 14  # documents that are placed at once: documents × classes are never dense in memory
 LEAST_SHARE = 1e-4  # of a document in a class that is worth remembering
@@ -33,16 +34,38 @@ def posterior(model: Any, counts: Any) -> Any:
     return model.predict_proba(counts) if hasattr(model, "predict_proba") else model.transform(counts)
 
 
-def shares_of(model: Any, counts: Csr, least: float = LEAST_SHARE) -> Csr:
-    """P(class | document) without what is negligible, block by block; rows sum to one."""
-    n_docs = counts.shape[0]
-    starts = range(0, n_docs, BLOCK)
-    parts = [sparse_shares(posterior(model, counts[start : start + BLOCK]), least) for start in starts]
+class FoldedIn(NamedTuple):
+    """Documents as a model sees them."""
+
+    shares: Csr  # P(class | document) without what is negligible; rows sum to one
+    sampled: Floats  # all of P(class | document) of some documents
+
+
+def folded_in(model: Any, counts: Csr, sample: Array, *, training: bool = False) -> FoldedIn:
+    """Fold documents in, each once, block by block: their shares, and whole rows of a (sorted) sample.
+
+    ``training``: the counts are those that the model was fitted to just now. Then it has folded them in already.
+    """
+    n_docs, known = counts.shape[0], vars(model).get(getattr(model, "_rows_of_documents", "")) if training else None
+    parts, sampled = [], []
+    for start in range(0, n_docs, BLOCK):
+        here = slice(start, start + BLOCK)
+        rows = posterior(model, counts[here]) if known is None else known[here]
+        parts.append(sparse_shares(rows))
+        first, last = np.searchsorted(sample, (start, start + BLOCK))
+        sampled.append(rows[sample[first:last] - start])
     if not parts:
-        return sparse_shares(np.zeros((0, len(tree_model(model).class_nodes))), least)
+        nothing = np.zeros((0, tree_model(model).n_classes))
+        return FoldedIn(sparse_shares(nothing), nothing)
     indptr = np.concatenate([[0], *(np.diff(part.indptr) for part in parts)]).cumsum()
     data, indices = (np.concatenate([getattr(part, name) for part in parts]) for name in ("data", "indices"))
-    return csr_array((data, indices, indptr), shape=(n_docs, parts[0].shape[1]))
+    shares = csr_array((data, indices, indptr), shape=(n_docs, parts[0].shape[1]))
+    return FoldedIn(shares, np.concatenate(sampled))
+
+
+def shares_of(model: Any, counts: Csr) -> Csr:
+    """P(class | document) without what is negligible; rows sum to one."""
+    return folded_in(model, counts, np.empty(0, np.int64)).shares
 
 
 def sparse_shares(rows: Any, least: float = LEAST_SHARE) -> Csr:

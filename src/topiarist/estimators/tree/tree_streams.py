@@ -120,7 +120,8 @@ class StreamsTree(LearnsFromStreams):
 class StreamsHPLSA(StreamsTree):
     """HPLSA in a stream."""
 
-    _of_documents = ("class_given_doc_", "labels_", "_lengths")
+    _rows_of_documents = "class_given_doc_"
+    _of_documents = (_rows_of_documents, "labels_", "_lengths")
 
     def _length(self: Any) -> float | None:
         length: float | None = self.effective_length
@@ -176,7 +177,8 @@ class StreamsHPLSA(StreamsTree):
 class StreamsCAM(StreamsTree):
     """CAM in a stream."""
 
-    _of_documents = ("cluster_given_doc_", "labels_")
+    _rows_of_documents = "cluster_given_doc_"
+    _of_documents = (_rows_of_documents, "labels_")
 
     def _length(self: Any) -> float | None:
         length: float | None = self.effective_length_

@@ -12,8 +12,7 @@ import numpy as np
 
 from topiarist.collection import contents
 from topiarist.collection.contents import Counting, Description
-from topiarist.collection.describe.shaped_tree import described, placed, shares_by_topic
-from topiarist.collection.describe.topic_tree import TopicTree
+from topiarist.collection.describe.topic_tree import TopicTree, described, placed, shares_by_topic
 from topiarist.collection.file.placer import Placer
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.judge.categories import Categories

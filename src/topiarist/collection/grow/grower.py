@@ -21,7 +21,7 @@ import numpy as np
 from topiarist.collection import contents
 from topiarist.collection.collection import Collection
 from topiarist.collection.contents import Counting
-from topiarist.collection.describe.flat_topics import set_general_words_aside
+from topiarist.collection.describe.flat_topics import check_documents, set_general_words_aside
 from topiarist.collection.describe.nodes import named
 from topiarist.collection.find import meaning_index
 from topiarist.collection.grow import inheritance
@@ -185,17 +185,7 @@ class Grower:
 
     def _fitted(self, corpus: Corpus, journal: Journal) -> Any:
         """The fitted model of a corpus without general words."""
-        filled = corpus.n_docs - corpus.n_empty
-        if not filled:
-            raise InputError(
-                "no document has a word that fewer than half of the documents have: nothing to tell them apart by",
-                hint="more documents, or documents that differ more",
-            )
-        if filled < (self.recipe.topics or 1):
-            raise InputError(
-                f"{self.recipe.topics} topics need at least as many documents with words; {filled} came",
-                hint=f"--topics {max(1, filled // 10)}, or more documents",
-            )
+        check_documents(corpus, self.recipe.topics, "topics")
         common: dict[str, Any] = {
             "random_state": self.recipe.seed,
             "n_threads": self.n_threads,

@@ -12,7 +12,7 @@ from topiarist.app.cli.printing import counted, one_line
 from topiarist.app.cli.using.options import ShapeOptions
 from topiarist.app.cli.using.screen import Screen, opened
 from topiarist.collection.collection import Collection
-from topiarist.collection.describe.shaped_tree import class_sizes
+from topiarist.collection.describe.topic_tree import class_sizes
 from topiarist.collection.shape import changes as shaping
 from topiarist.collection.shape.edit_language import WORDS, edit_of_words, read_edits, to_words
 from topiarist.collection.shape.edits import Edit

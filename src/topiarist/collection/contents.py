@@ -82,6 +82,13 @@ def stacked(matrices: Sequence[Csr]) -> Csr:
     return whole
 
 
+def with_rows(shares: Csr, where: Any, rows: Csr) -> Csr:
+    """Shares with other ones for some documents: ``rows`` has them there, and nothing elsewhere."""
+    whole = csr_array(shares.multiply(~where[:, None]) + rows)
+    whole.eliminate_zeros()
+    return whole
+
+
 def read_pieces(folders: Sequence[Path], n_docs: int, role: str) -> Csr:
     """All rows of a role that comes in pieces."""
     found = stacked([read_matrix(folder) for folder in folders])

@@ -20,10 +20,9 @@ from itertools import count
 
 import numpy as np
 
-from topiarist.counts.lsi import truncated_svd
+from topiarist.counts.lsi import document_directions
 from topiarist.counts.split import completion_split, split_tokens
 from topiarist.counts.validation import Csr
-from topiarist.counts.weighting import tfidf, unit_rows
 from topiarist.errors import InputError
 from topiarist.hierarchy.growth.guided import two_means
 from topiarist.hierarchy.tree import Tree, child_name
@@ -108,7 +107,7 @@ def propose_branches(
         return mean, float(np.sqrt(((gain - mean * tokens) ** 2).sum())) / total, float(gain.sum())
 
     proposals = []
-    for rows, (gain, error, total) in _paying(_vectors(observed, seed), judged, wanted, seed):
+    for rows, (gain, error, total) in _paying(document_directions(observed, DIMENSIONS, seed), judged, wanted, seed):
         leaf = _leaf(model, counts[rows], each * len(rows), seed)
         grown = grafted(model, leaf)
         words = node_words(grown.tree, grown.word_given_node, n_words)[len(model.tree)]
@@ -183,13 +182,6 @@ def _fitted(above: Array, collection: Array, training: Array, heldout: Array) ->
         weights = joint @ heldout + 1e-9
         weights /= weights.sum()
     return figure, taken, weights
-
-
-def _vectors(counts: Csr, seed: int) -> Array:
-    space = truncated_svd(unit_rows(tfidf(counts, sublinear=True)), DIMENSIONS, seed=seed).doc_vectors
-    lengths = np.linalg.norm(space, axis=1, keepdims=True)
-    unit: Array = (space / np.where(lengths > 1e-12, lengths, 1.0)).astype(np.float32)
-    return unit
 
 
 Verdict = tuple[float, float, float]

@@ -123,6 +123,4 @@ class Addition:
         where[rows] = True
         kept = self.collection.shares
         old = contents.stacked([kept, csr_array((len(where) - kept.shape[0], kept.shape[1]), dtype=kept.dtype)])
-        whole = csr_array(shares.multiply(~where[:, None]) + old.multiply(where[:, None]))
-        whole.eliminate_zeros()
-        return whole
+        return contents.with_rows(shares, where, csr_array(old.multiply(where[:, None])))

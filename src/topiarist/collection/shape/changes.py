@@ -103,7 +103,7 @@ def shape(
 def _held(collection: Collection, generation: Generation, state: State) -> tuple[State, list[Part]]:
     """Pinned documents lie under their topics before any fit; those of a topic that is new wait for it."""
     rows = {name: row for row, name in enumerate(collection.documents.ids())}
-    shares, _ = with_pins(collection.shares, state.shape, rows)
+    shares = with_pins(collection.shares, state.shape, rows)
     if shares is collection.shares:
         return state, []
     with new_part(generation, SHARES) as part:
@@ -249,23 +249,19 @@ def _with_pins(shares: Csr, begun: Start) -> Csr:
     pinned = np.flatnonzero(begun.pins >= 0)
     if not len(pinned):
         return shares
-    free = csr_array(shares.multiply((begun.pins < 0).astype(shares.dtype)[:, None]))
     ones = (np.ones(len(pinned), shares.dtype), (pinned, begun.pins[pinned]))
-    whole = csr_array(free + csr_array(ones, shape=shares.shape))
-    whole.eliminate_zeros()
-    return whole
+    return contents.with_rows(shares, begun.pins >= 0, csr_array(ones, shape=shares.shape))
 
 
-def with_pins(shares: Csr, shape: Shape, rows: Mapping[str, int]) -> tuple[Csr, tuple[str, ...]]:
-    """The shares with pinned documents wholly under their topics, and those that have to wait for a fit.
+def with_pins(shares: Csr, shape: Shape, rows: Mapping[str, int]) -> Csr:
+    """The shares with pinned documents wholly under their topics.
 
     Among the classes of its topic, or of those below it, a document keeps the proportions that it had, and goes to
     the class that comes first where it had none. A topic that was made since the last fit has no class: its documents
     wait.
     """
     mask = shape.tree.path_mask(shape.class_nodes)
-    places, columns, waiting = list[int](), list[int](), list[str]()
-    values = list[float]()
+    places, columns, values = list[int](), list[int](), list[float]()
     for document, topic in shape.pins.items():
         if document not in rows:
             continue
@@ -273,7 +269,6 @@ def with_pins(shares: Csr, shape: Shape, rows: Mapping[str, int]) -> tuple[Csr, 
         own = np.flatnonzero(np.array(shape.class_topics) == topic)
         classes = own if len(own) else classes
         if not len(classes):
-            waiting.append(document)
             continue
         share = shares[[rows[document]]].toarray().ravel()[classes]
         share = share / share.sum() if share.sum() > 0 else np.eye(1, len(classes)).ravel()
@@ -281,10 +276,8 @@ def with_pins(shares: Csr, shape: Shape, rows: Mapping[str, int]) -> tuple[Csr, 
         columns.extend(classes.tolist())
         values.extend(share.tolist())
     if not places:
-        return shares, tuple(waiting)
-    free = np.ones(shares.shape[0], shares.dtype)
-    free[places] = 0
+        return shares
+    where = np.zeros(shares.shape[0], bool)
+    where[places] = True
     put = csr_array((np.array(values, shares.dtype), (places, columns)), shape=shares.shape)
-    whole = csr_array(shares.multiply(free[:, None]) + put)
-    whole.eliminate_zeros()
-    return whole, tuple(waiting)
+    return contents.with_rows(shares, where, put)

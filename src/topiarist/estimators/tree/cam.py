@@ -11,14 +11,13 @@ from threadpoolctl import threadpool_limits
 
 from topiarist.counts.weighting import shortened
 from topiarist.estimators.common import options, stored_counts
-from topiarist.estimators.common.progress import fitting, growing_tree, prepare_kernels
+from topiarist.estimators.common.progress import fitting, prepare_kernels
 from topiarist.estimators.tree import preparation
 from topiarist.estimators.tree.abstraction import ReadsDocuments
 from topiarist.estimators.tree.posteriors import PlacesDocuments
 from topiarist.estimators.tree.tree_streams import StreamsCAM
 from topiarist.hierarchy.growth import loop as growing
-from topiarist.hierarchy.growth.annealed import Annealed, cam_schedule, critical_temperature
-from topiarist.hierarchy.growth.guided import Guided
+from topiarist.hierarchy.growth.annealed import cam_schedule, critical_temperature
 from topiarist.hierarchy.growth.parts import Parts
 from topiarist.hierarchy.growth.species import CamSpecies, Steps, cam_params, flattened
 from topiarist.hierarchy.growth.start import placed
@@ -182,28 +181,15 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
             with self._shown("CAM on the given tree") as watch:
                 stage = growing.begun(replace(species, steps=steps, watch=watch), start, last=True)
             return preparation.given(stage)
-        rules, proposer = growing.Rules(self.n_clusters), self._proposer(ground, engine, rng)
+        annealing = None
         if self.growth == "annealed":
-            species = replace(species, steps=preparation.ANNEALING)
-        if self.growth == "annealed" or not self.levels:
-            rules = replace(rules, negligible=0.0)  # the tree of the paper, and one whose inner nodes say nothing
-        with growing_tree("CAM", show=bool(self.verbose)) as watch_growth:
-            grown = growing.grow(species, proposer, rules, watch_growth, journal)
-        preparation.said(grown, self.n_clusters, "n_clusters")
-        return grown
+            temperature = max(critical_temperature(ground.counts), 1.0)
+            annealing = (cam_schedule(temperature), np.ones(ground.counts.shape[0]))
+        # without levels inner nodes say nothing, and stay all the same
+        return preparation.grown_tree(self, species, ground.vectors, annealing, journal, whole=not self.levels)
 
     def _shown(self, title: str) -> Any:
         return fitting(title, em.Rules(self.max_iter, self.tol), show=bool(self.verbose))
-
-    def _proposer(self, ground: preparation.Ground, engine: Engine, rng: np.random.Generator) -> growing.Proposer:
-        fewest = 3.0 if self.n_clusters is None else 1.0
-        if self.growth == "annealed":
-            schedule = cam_schedule(max(critical_temperature(ground.counts), 1.0))
-            weights = np.ones(ground.counts.shape[0])
-            return Annealed(schedule, weights, self.n_clusters, self.max_clusters, fewest=fewest)
-        return Guided(
-            ground.vectors, rng, self.n_clusters, self.max_clusters, fewest=fewest, workers=engine.threads.map
-        )
 
     def _keep(self, engine: Engine, counts: Any, grown: growing.Growth, length: Any, dtype: Any) -> None:
         """Learn the words from all tokens, with the tree and the levels as they are."""

@@ -14,14 +14,13 @@ from topiarist.counts.validation import token_counts
 from topiarist.counts.weighting import shortened
 from topiarist.errors import UsageError
 from topiarist.estimators.common import options, stored_counts
-from topiarist.estimators.common.progress import fitting, growing_tree, prepare_kernels
+from topiarist.estimators.common.progress import fitting, prepare_kernels
 from topiarist.estimators.common.stored_counts import as_store, check_filled, in_memory, read_store, refuse
 from topiarist.estimators.tree import preparation
 from topiarist.estimators.tree.posteriors import PlacesDocuments
 from topiarist.estimators.tree.tree_streams import StreamsHPLSA
 from topiarist.hierarchy.growth import loop as growing
-from topiarist.hierarchy.growth.annealed import Annealed, hplsa_schedule
-from topiarist.hierarchy.growth.guided import Guided
+from topiarist.hierarchy.growth.annealed import hplsa_schedule
 from topiarist.hierarchy.growth.hplsa_species import HplsaSpecies, hplsa_params
 from topiarist.hierarchy.growth.species import Steps
 from topiarist.hierarchy.growth.start import placed
@@ -177,7 +176,9 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
                 self.word_smoothing, self.class_smoothing, executor=self.executor,
             )  # fmt: skip
             if self.tree is None:
-                grown = self._grown(species, ground, rng, journal)
+                schedule = self._schedule() or hplsa_schedule()
+                annealing = (schedule, species.lengths) if self.growth == "annealed" else None
+                grown = preparation.grown_tree(self, species, ground.vectors, annealing, journal)
             else:
                 grown = self._on_tree(species, ground, rng)
             shard = engine.shard(shortened(counts, self.effective_length), dtype, preparation.TILE_COLUMNS)
@@ -192,29 +193,6 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
             return preparation.given(growing.Stage(start, 0.0))
         patient = replace(species, steps=Steps(last=self.max_iter, tol=self.tol))
         return preparation.given(growing.begun(patient, start, last=True))
-
-    def _grown(
-        self,
-        species: HplsaSpecies,
-        ground: preparation.Ground,
-        rng: np.random.Generator,
-        journal: growing.Journal | None,
-    ) -> growing.Growth:
-        rules = growing.Rules(self.n_classes)
-        fewest = 3.0 if self.n_classes is None else 1.0
-        proposer: growing.Proposer
-        if self.growth == "annealed":
-            species = replace(species, steps=preparation.ANNEALING)
-            rules = replace(rules, negligible=0.0)
-            schedule = self._schedule() or hplsa_schedule()
-            proposer = Annealed(schedule, species.lengths, self.n_classes, self.max_classes, fewest=fewest)
-        else:
-            workers = species.engine.threads.map
-            proposer = Guided(ground.vectors, rng, self.n_classes, self.max_classes, fewest=fewest, workers=workers)
-        with growing_tree("HPLSA", show=bool(self.verbose)) as watch:
-            grown = growing.grow(species, proposer, rules, watch, journal)
-        preparation.said(grown, self.n_classes, "n_classes")
-        return grown
 
     def _keep(self, counts: Any, grown: growing.Growth, species: HplsaSpecies) -> None:
         """Learn from all tokens, with the tree as it is; then fold all documents in, as ``transform`` does."""

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.counts.lsi import truncated_svd
+from topiarist.counts.lsi import document_directions
 from topiarist.counts.split import split_tokens
-from topiarist.counts.weighting import effective_length_weights, scale_rows, tfidf, unit_rows
+from topiarist.counts.weighting import effective_length_weights, scale_rows
 from topiarist.errors import InputError
 from topiarist.estimators.common import options
-from topiarist.hierarchy.growth.loop import Growth, Record, Stage
+from topiarist.estimators.common.progress import growing_tree
+from topiarist.hierarchy.growth.annealed import Annealed
+from topiarist.hierarchy.growth.guided import Guided
+from topiarist.hierarchy.growth.loop import Growth, Journal, Proposer, Record, Rules, Stage, grow
 from topiarist.hierarchy.growth.species import Steps, cam_params
 from topiarist.hierarchy.tree import Tree
 from topiarist.kernels.shard import Shard, Side
@@ -139,10 +142,7 @@ def prepared(
 
 def document_vectors(counts: Any, seed: int) -> Floats:
     """Unit vectors of latent semantic indexing, with damped counts; zero for a document without words."""
-    space = truncated_svd(unit_rows(tfidf(counts, sublinear=True)), DIMENSIONS, seed=seed).doc_vectors
-    lengths = np.linalg.norm(space, axis=1, keepdims=True)
-    unit: Floats = (space / np.where(lengths > 1e-12, lengths, 1.0)).astype(np.float32)
-    return unit
+    return document_directions(counts, DIMENSIONS, seed)
 
 
 def unseen_likelihood(engine: Engine, ground: Ground, stage: Stage) -> float:
@@ -189,6 +189,35 @@ def check_tree(tree: Any, n_leaves: int | None, name: str) -> None:
         )
 
 
+def grown_tree(
+    estimator: Any,
+    species: Any,
+    vectors: Floats,
+    annealing: tuple[Sequence[float], Floats] | None,
+    journal: Journal | None,
+    *,
+    whole: bool = False,
+) -> Growth:
+    """Grow as the options of an estimator say; ``annealing`` has the schedule and the weights of documents.
+
+    ``whole`` keeps inner nodes that say little, as annealing does: the tree of the papers.
+    """
+    number = getattr(estimator, estimator._number)
+    most, fewest = getattr(estimator, estimator._number.replace("n_", "max_")), 3.0 if number is None else 1.0
+    proposer: Proposer
+    if annealing is not None:
+        species = replace(species, steps=ANNEALING)
+        proposer = Annealed(*annealing, number, most, fewest=fewest)
+    else:
+        workers = species.engine.threads.map
+        proposer = Guided(vectors, species.rng, number, most, fewest=fewest, workers=workers)
+    rules = Rules(number, negligible=0.0) if whole or annealing is not None else Rules(number)
+    with growing_tree(type(estimator).__name__, show=bool(estimator.verbose)) as watch:
+        grown = grow(species, proposer, rules, watch, journal)
+    said(grown, number, estimator._number)
+    return grown
+
+
 def said(growth: Growth, wanted: int | None, name: str) -> None:
     """A warning where fewer leaves came than were asked for."""
     found = growth.stage.parts.n_classes
@@ -196,7 +225,7 @@ def said(growth: Growth, wanted: int | None, name: str) -> None:
         warnings.warn(
             f"{name}={wanted}, but only {found} leaves keep documents of their own: the tree has {found} leaves.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

@@ -94,6 +94,7 @@ class StreamsTree(LearnsFromStreams):
             vars(self).pop(name, None)
 
     _of_documents: tuple[str, ...] = ("labels_",)
+    _word_count = ""  # the statistics of words, (nodes, words)
 
     def _parted_block(self: Any, engine: Engine, counts: Csr, dtype: Any) -> tuple[Shard, Shard]:
         """Tokens to learn words from, and held-out ones for the levels; a longer document weighs as a short one."""
@@ -110,16 +111,27 @@ class StreamsTree(LearnsFromStreams):
         opened: Shard = replace(shard, dtype=dtype.name).load()
         return opened
 
-    def _wider(self: Any, words: Floats, counts: Floats, n_words: int) -> tuple[Floats, Floats]:
-        """P(w|a) and the counts of the stream, with more words; these have not been counted yet."""
+    def _stream_shared(self: Any) -> Any:
+        return self._params(self.tree_model_)
+
+    def _word_totals(self: Any, stats: Any) -> Floats:
+        totals: Floats = getattr(stats, self._word_count).sum(axis=0, dtype=np.float64)
+        return totals
+
+    def _widen(self: Any, n_words: int) -> None:
+        """P(w|a) and the counts of the stream get more words; these have not been counted yet."""
+        fitted, stats = self.tree_model_, self._stream.stats
+        words, counts = fitted.word_given_node, getattr(stats, self._word_count)
         tokens = counts.sum(axis=1, dtype=np.float64) * self.n_tokens_seen_
-        more = ((0, 0), (0, n_words - words.shape[1]))
-        return online.wider(words, tokens, n_words), np.pad(counts, more)
+        more = np.pad(counts, ((0, 0), (0, n_words - words.shape[1])))
+        self._take(replace(fitted, word_given_node=online.wider(words, tokens, n_words)))
+        self._stream = replace(self._stream, stats=replace(stats, **{self._word_count: more}))
 
 
 class StreamsHPLSA(StreamsTree):
     """HPLSA in a stream."""
 
+    _params, _word_count = staticmethod(hplsa_params), "topic_word_count"
     _rows_of_documents = "class_given_doc_"
     _of_documents = (_rows_of_documents, "labels_", "_lengths")
 
@@ -136,9 +148,6 @@ class StreamsHPLSA(StreamsTree):
     def _scorer(self, model: hplsa.Hplsa) -> hplsa.Hplsa:
         return replace(model, class_smoothing=max(PREDICTING, model.class_smoothing))
 
-    def _stream_shared(self: Any) -> hplsa.Params:
-        return hplsa_params(self.tree_model_)
-
     def _untemper(self: Any) -> None:
         self.inverse_temperature_ = 1.0
 
@@ -148,10 +157,6 @@ class StreamsHPLSA(StreamsTree):
             self.word_given_topic_, mix.sum(axis=0), float(self.word_smoothing), self.n_tokens_seen_
         )
         return hplsa.Stats(words, mix * (self.heldout_fraction if self.topic_mix == "heldout" else 1.0), 0.0)
-
-    def _word_totals(self: Any, stats: hplsa.Stats) -> Floats:
-        totals: Floats = stats.topic_word_count.sum(axis=0, dtype=np.float64)
-        return totals
 
     def _stream_block(self: Any, engine: Engine, counts: Csr, shard: Any) -> hplsa.Block | Shard:
         dtype = self.word_given_topic_.dtype
@@ -165,11 +170,6 @@ class StreamsHPLSA(StreamsTree):
         prior = stream.stats.class_topic_count.sum(axis=1, dtype=np.float64)
         self.class_prior_ = prior / max(prior.sum(), 1e-300)
 
-    def _widen(self: Any, n_words: int) -> None:
-        stats = self._stream.stats
-        self.word_given_topic_, counts = self._wider(self.word_given_topic_, stats.topic_word_count, n_words)
-        self._stream = replace(self._stream, stats=replace(stats, topic_word_count=counts))
-
     def _grafted(self, graft: Graft, stats: hplsa.Stats) -> hplsa.Stats:
         return hplsa.Stats(graft.words(stats.topic_word_count), graft.classes(stats.class_topic_count), 0.0)
 
@@ -177,6 +177,7 @@ class StreamsHPLSA(StreamsTree):
 class StreamsCAM(StreamsTree):
     """CAM in a stream."""
 
+    _params, _word_count = staticmethod(cam_params), "node_word_count"
     _rows_of_documents = "cluster_given_doc_"
     _of_documents = (_rows_of_documents, "labels_")
 
@@ -198,9 +199,6 @@ class StreamsCAM(StreamsTree):
         prior[self.tree_.root] += float(self.root_smoothing) * tokens
         return prior
 
-    def _stream_shared(self: Any) -> cam.Params:
-        return cam_params(self.tree_model_)
-
     def _untemper(self: Any) -> None:
         self.temperature_ = 1.0
 
@@ -213,10 +211,6 @@ class StreamsCAM(StreamsTree):
         documents = self.cluster_prior_ * self._documents_per_token
         return cam.Stats(counts, mix * (self.heldout_fraction if self.levels else 1.0), documents, 0.0)
 
-    def _word_totals(self: Any, stats: cam.Stats) -> Floats:
-        totals: Floats = stats.node_word_count.sum(axis=0, dtype=np.float64)
-        return totals
-
     def _stream_block(self: Any, engine: Engine, counts: Csr, shard: Any) -> cam.Block:
         dtype = self.word_given_node_.dtype
         if self.levels:
@@ -227,11 +221,6 @@ class StreamsCAM(StreamsTree):
         self.word_given_node_, self.node_given_cluster_ = shared.word_given_node, shared.node_given_cluster
         self.cluster_prior_ = shared.cluster_prior
         self._documents_per_token = float(stream.stats.cluster_count.sum())
-
-    def _widen(self: Any, n_words: int) -> None:
-        stats = self._stream.stats
-        self.word_given_node_, counts = self._wider(self.word_given_node_, stats.node_word_count, n_words)
-        self._stream = replace(self._stream, stats=replace(stats, node_word_count=counts))
 
     def _grafted(self, graft: Graft, stats: cam.Stats) -> cam.Stats:
         words, mix = graft.words(stats.node_word_count), graft.classes(stats.cluster_node_count)

@@ -99,7 +99,7 @@ MODULES: tuple[tuple[str, str, tuple[str, ...] | None], ...] = (
         ("read_tree", "to_graphml", "to_newick", "to_json", "to_paths", "rows"),
     ),
     (
-        "topiarist.estimators.category.explanation",
+        "topiarist.estimators.category.pmm",
         "What `PMM.explain` tells. See [PMM](../models/pmm.md).",
         ("Evidence",),
     ),

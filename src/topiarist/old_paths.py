@@ -20,7 +20,7 @@ MOVED = {
     "topiarist.tasks": "topiarist.estimators",
     "topiarist.tasks.comparing": "topiarist.measures.comparison",
     "topiarist.tasks.evaluating": "topiarist.measures.evaluation",
-    "topiarist.tasks.evidence": "topiarist.estimators.category.explanation",
+    "topiarist.tasks.evidence": "topiarist.estimators.category.pmm",
     "topiarist.tasks.search": "topiarist.collection.find.index",
     "topiarist.tasks.shape": "topiarist.collection.shape",
     "topiarist.tasks.tables": "topiarist.collection.describe.tables",

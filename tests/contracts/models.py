@@ -14,14 +14,15 @@ from tests.oracles import clusters, gaussians, labels, textbook, trees
 from tests.strategies import simplex_rows
 from topiarist.kernels import load
 from topiarist.kernels.shard import Shard, Side
-from topiarist.models import cam, categorisers, em, hplsa, plsa, pmm
+from topiarist.models import cam, categorisers, em, hplsa, plsa
 from topiarist.models.engine.host import Engine
 from topiarist.models.gaussian import fits, starts
 from topiarist.models.gaussian.condition import Limit
-from topiarist.models.gaussian.covariance_kinds import shape_of
+from topiarist.models.gaussian.covariances import shape_of
 from topiarist.models.gaussian.mixture import Ggm
-from topiarist.models.gaussian.values import Params as GaussianParams
-from topiarist.models.label_sets import grouped
+from topiarist.models.gaussian.mixture import Params as GaussianParams
+from topiarist.models.labels import pmm
+from topiarist.models.labels.label_sets import grouped
 from topiarist.scale.threads import Threads
 
 Problem = Mapping[str, np.ndarray]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from topiarist.arrays import Bools, Csr
 from topiarist.collection import contents
 from topiarist.collection.contents import Counting, Description
 from topiarist.collection.describe.topic_tree import TopicTree, described, placed, shares_by_topic
@@ -20,10 +21,9 @@ from topiarist.collection.shape.shape import Shape
 from topiarist.collection.state import CATEGORIES, COUNTS, SEARCH, SHARES, TREE, State
 from topiarist.counts.corpus import text_of
 from topiarist.counts.counting import Heard, hear
-from topiarist.counts.validation import Csr
 from topiarist.errors import DamagedError, ResourceError
 from topiarist.estimators.tree.fitted_tree import tree_model
-from topiarist.measures.placed_documents import Bools, Placed, hard_to_place
+from topiarist.measures.placed_documents import Placed, hard_to_place
 from topiarist.store import edit_log, facts
 from topiarist.store.collection_folder import Folder
 from topiarist.store.document_table import Documents

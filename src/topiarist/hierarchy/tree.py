@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Bools
 from topiarist.errors import InputError
 from topiarist.hierarchy.tree_text import render
 
-Bools = np.ndarray[Any, np.dtype[np.bool_]]
 DOTTED_DEPTH = 32  # below it a dotted name is no longer read by anyone, and names must not grow with the depth
 MOST_NODES = 10_000_000
 Shape = tuple[list[int], list[str]]  # the parent and the name of every node

@@ -7,13 +7,11 @@ calls its parameters. ``a_given_b`` has a row for each *b*; rows sum to one.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Array
 from topiarist.hierarchy.tree import Tree
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import pytest
 from tests.oracles import similarity
 from tests.work import promptly
 from topiarist import CAM, HPLC, HPLSA, PLSA, Corpus, FisherKernel, HierarchicalMixture, Tree
-from topiarist.collection.find.index import SearchIndex
+from topiarist.collection.find.index import SearchIndex, search_index
 from topiarist.collection.find.index.near_words import Spelling
 from topiarist.collection.find.index.ranking import best
 from topiarist.collection.find.index.views import views
@@ -16,7 +16,7 @@ from topiarist.counts import CountSettings
 from topiarist.counts.settings import PhraseSettings
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.similarity.lenses import tree_of
-from topiarist.kernels.search import reference as verbs
+from topiarist.kernels import search as verbs
 from topiarist.scale import BlockStore
 from topiarist.text.documents import Document
 
@@ -347,7 +347,7 @@ def test_threads_change_nothing(kernel, corpus, monkeypatch):
 
 def test_the_reference_ranks_alike(index, monkeypatch):
     wanted = {by: index.scores("bank loan", by=by) for by in ("meaning", "words")}
-    monkeypatch.setattr(verbs, "load", lambda name="": verbs.KERNELS)
+    monkeypatch.setattr(search_index, "load_search_kernels", lambda: verbs.load("reference"))
     for by, scores in wanted.items():
         np.testing.assert_allclose(index.scores("bank loan", by=by), scores, rtol=1e-12)
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from topiarist.arrays import Csr
 from topiarist.collection.contents import Description
 from topiarist.collection.describe.flat_topics import check_documents, set_general_words_aside
 from topiarist.collection.describe.nodes import ROOT, NodeSummary, describe_nodes, named
 from topiarist.collection.shape.shape import Shape
 from topiarist.counts.corpus import Corpus
-from topiarist.counts.validation import Csr
 from topiarist.estimators.tree.fitted_tree import shares_of, tree_model
 from topiarist.estimators.tree.preparation import Curve
 from topiarist.hierarchy import tree_text

@@ -8,20 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.counts.validation import Csr, token_counts
+from topiarist.arrays import Array, Csr, Floats
+from topiarist.counts.validation import token_counts
 from topiarist.estimators.category.explanation import deciding_words, word_lift
-from topiarist.estimators.common.progress import prepare_kernels
 from topiarist.estimators.tree.fitted_tree import posterior, tree_model
 from topiarist.hierarchy import levels
 from topiarist.hierarchy.tree import Tree
 from topiarist.hierarchy.tree_model import TreeModel
-from topiarist.kernels import load
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
-from topiarist.models.engine.host import Engine, Floats
+from topiarist.models.engine import SMALLEST_MIXTURE, load_kernels
+from topiarist.models.engine.compilation import prepare_kernels
+from topiarist.models.engine.host import Engine
 from topiarist.models.misfits import Usual, scored
 from topiarist.scale.threads import Threads
 
-Array = np.ndarray[Any, Any]
 SAMPLE = 2_000
 KEPT = 0.1  # tokens of a node that its prior has spread over the words, and nobody can take away
 
@@ -97,4 +96,4 @@ def log_likelihood(counts: Csr, rows: Floats, words: Floats, n_threads: int | No
     """Of each document, per word, from its classes and P(word|class) by words; NaN for one without words."""
     prepare_kernels(words.dtype)
     with Threads(n_threads) as threads:
-        return scored(Engine(load("compiled"), threads), counts, rows, words).log_likelihood
+        return scored(Engine(load_kernels("compiled"), threads), counts, rows, words).log_likelihood

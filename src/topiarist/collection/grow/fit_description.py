@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from topiarist.arrays import Csr
 from topiarist.collection import contents
 from topiarist.collection.contents import Counting, Description
 from topiarist.collection.describe.nodes import describe_nodes, named
@@ -17,7 +18,6 @@ from topiarist.collection.shape.shape import Shape
 from topiarist.collection.state import SHARES, TREE, State
 from topiarist.counts.corpus import Corpus, text_of
 from topiarist.counts.counting import hear
-from topiarist.counts.validation import Csr
 from topiarist.estimators.tree.fitted_tree import folded_in, tree_model
 from topiarist.models.misfits import Usual
 from topiarist.store.document_table import Documents

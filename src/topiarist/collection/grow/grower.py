@@ -36,12 +36,12 @@ from topiarist.errors import DamagedError, InputError, UsageError
 from topiarist.estimators.category.categorisers import HPLC
 from topiarist.estimators.category.given_labels import NamedColumns
 from topiarist.estimators.common.options import working_dtype
-from topiarist.estimators.common.progress import prepare_kernels
 from topiarist.estimators.tree.fitted_tree import tree_model
 from topiarist.estimators.tree.preparation import TILE_COLUMNS
 from topiarist.estimators.tree_models import TREE_MODELS
 from topiarist.hierarchy.growth.loop import Journal
 from topiarist.hierarchy.tree import Tree
+from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.store import edit_log, facts
 from topiarist.store.collection_folder import Growing, begin
 from topiarist.store.document_table import Documents

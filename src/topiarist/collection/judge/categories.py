@@ -17,14 +17,13 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Array, Csr
 from topiarist.collection.judge.heldout_answers import HeldOut
-from topiarist.counts.validation import Csr
 from topiarist.errors import DamagedError
 from topiarist.estimators.common import options
-from topiarist.models import label_shares
+from topiarist.models.labels import label_shares
 from topiarist.store.tensors import map_tensors, write_tensors
 
-Array = np.ndarray[Any, Any]
 ARRAYS = "told.safetensors"
 MOST = 20_000  # documents that are looked at; of more, some that are spread evenly
 _NUMBERS = ("place", "label", "share", "score")

@@ -9,7 +9,7 @@ import numpy as np
 
 from topiarist.errors import UsageError
 from topiarist.hierarchy.tree_model import TreeModel
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
+from topiarist.models.engine import SMALLEST_MIXTURE
 from topiarist.models.fisher.scores import Lens
 
 KINDS = ("PLSA", "HPLSA", "CAM", "PLC", "HPLC", "HierarchicalMixture")

@@ -9,16 +9,14 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted
 
-from topiarist.counts.validation import Csr
+from topiarist.arrays import Array, Csr, Floats
 from topiarist.errors import UsageError
 from topiarist.estimators.common import options
 from topiarist.hierarchy import levels
 from topiarist.hierarchy.tree_model import TreeModel
-from topiarist.models.engine.host import Floats
 
 BLOCK = 1 << 14  # documents that are placed at once: documents × classes are never dense in memory
 LEAST_SHARE = 1e-4  # of a document in a class that is worth remembering
-Array = np.ndarray[Any, Any]
 
 
 def tree_model(model: Any) -> TreeModel:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from topiarist.counts.validation import Csr
+from topiarist.arrays import Csr, Floats
 from topiarist.counts.weighting import effective_length_weights, scale_rows, shortened
 from topiarist.errors import UsageError
 from topiarist.estimators.common import options
@@ -19,9 +19,9 @@ from topiarist.hierarchy.branches import BranchProposal, Graft, Wanted, propose_
 from topiarist.hierarchy.growth.hplsa_species import hplsa_params
 from topiarist.hierarchy.growth.species import cam_params
 from topiarist.hierarchy.tree_model import TreeModel
-from topiarist.kernels.shard import Shard
 from topiarist.models import cam, hplsa, misfits, online
-from topiarist.models.engine.host import Engine, Floats, weighted_total
+from topiarist.models.engine import Shard
+from topiarist.models.engine.host import Engine, weighted_total
 from topiarist.scale.blocks import BlockFile
 
 

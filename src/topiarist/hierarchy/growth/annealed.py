@@ -23,10 +23,10 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from topiarist.arrays import Array
 from topiarist.hierarchy.growth.loop import Proposal, Stage, Trial
 from topiarist.hierarchy.growth.parts import Parts, Split
 
-Array = np.ndarray[Any, Any]
 HPLSA_GRID = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0)
 JUST_ABOVE = 1.01
 NOTHING = 1e-14  # residuals of no more than rounding: all documents are alike

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Array
 from topiarist.hierarchy.growth.loop import Stage
 from topiarist.hierarchy.growth.parts import Parts, Split, divide, halved_shares, seedling
 from topiarist.hierarchy.growth.species import PERTURBATION, Steps, charged, heldout_likelihood, sum_of_rows
@@ -17,7 +18,6 @@ from topiarist.hierarchy.tree_model import TreeTopics
 from topiarist.models import em, hplsa
 from topiarist.models.engine.host import Engine
 
-Array = np.ndarray[Any, Any]
 START_TOKENS = 3.0  # of the collection's words, so that no word is impossible in a half from the start
 
 

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Array
 from topiarist.hierarchy import edits
 from topiarist.hierarchy.tree import Tree
 from topiarist.hierarchy.tree_model import TreeTopics
 from topiarist.hierarchy.words import node_words
 
-Array = np.ndarray[Any, Any]
 CERTAIN = 0.9  # how sure a document is of its half when a class is split
 
 

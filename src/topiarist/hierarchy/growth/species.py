@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Array
 from topiarist.hierarchy.growth.loop import Stage
 from topiarist.hierarchy.growth.parts import Parts, Split, divide, halved_shares, seedling
 from topiarist.hierarchy.tree_model import TreeModel
-from topiarist.kernels.shard import Side
 from topiarist.models import cam, em
+from topiarist.models.engine import Side
 from topiarist.models.engine.host import Engine
 
-Array = np.ndarray[Any, Any]
 PERTURBATION = 0.1
 
 

@@ -1,1 +1,1 @@
-"""Sweeps over the components that documents still use."""
+"""Sweeps over the components that documents still use: PLSA with sparse rows."""

@@ -1,1 +1,1 @@
-"""Classes that are known, and the classes of new documents."""
+"""Classes that are known: words handed down their paths, and the classes of new documents."""

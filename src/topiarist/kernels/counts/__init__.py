@@ -1,1 +1,1 @@
-"""Sweeps over counts: what every model of documents and words needs."""
+"""Sweeps over the non-zeros of counts: expected counts, mixtures, folding in, normalising."""

@@ -1,1 +1,1 @@
-"""Many small symmetric matrices at once."""
+"""Many small symmetric matrices at once: inverses, determinants, bounds of eigenvalues."""

@@ -1,1 +1,1 @@
-"""Sums along the paths of a tree."""
+"""Products that hierarchies need: counts times rows, and sums along the paths of a tree."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from topiarist.collection.find.index.segments import Documents, Segment
-from topiarist.kernels.search.reference import Postings
+from topiarist.models.engine import Postings
 
 LARGEST = 1 << 16  # documents of a segment that was put together
 

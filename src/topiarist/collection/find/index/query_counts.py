@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from topiarist.arrays import Floats
 from topiarist.counts.counting import count_in
 from topiarist.counts.settings import CountSettings
 from topiarist.counts.validation import LARGEST_TOTAL, check_counts
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import InputError, UsageError
-from topiarist.models.engine.host import Floats
 from topiarist.text.stems import stems
 from topiarist.text.stop_words import resolve_stop_words
 

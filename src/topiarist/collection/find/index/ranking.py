@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Floats
 from topiarist.collection.find.index.answers import Hit
 from topiarist.collection.find.index.query_counts import Query
 from topiarist.collection.find.index.segments import K1, Segment
 from topiarist.collection.find.index.sentences import nearest
 from topiarist.errors import InputError, UsageError
-from topiarist.models.engine.host import Floats
 
 # Beside each other, each as a share of the most that it can be: the kernel's two parts of one model, and BM25.
 SHARE_OF_MEANING, SHARE_OF_WORDS = 2.0, 1.25

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Floats
 from topiarist.collection.find.index import compaction, ranking, sentences, sources
 from topiarist.collection.find.index.answers import Answer, Explanation, Step
 from topiarist.collection.find.index.descent import Shape, no_tree, walk
@@ -28,11 +29,10 @@ from topiarist.counts.settings import CountSettings
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import options
-from topiarist.estimators.common.progress import prepare_kernels
 from topiarist.estimators.similarity.lenses import kernel_sets
-from topiarist.kernels import load
-from topiarist.kernels.search import reference as verbs
-from topiarist.models.engine.host import Engine, Floats
+from topiarist.models.engine import load_kernels, load_search_kernels
+from topiarist.models.engine.compilation import prepare_kernels
+from topiarist.models.engine.host import Engine
 from topiarist.models.fisher.scores import Lens
 from topiarist.scale.blocks import BlockStore
 from topiarist.scale.threads import Threads
@@ -133,7 +133,14 @@ class SearchIndex:
                 hint="other ids, or leave them out",
             )
         made = segment_of(
-            self._engine, verbs.load(), self.lenses, counts, known, self.parts, self.normalise, np.dtype(self.dtype)
+            self._engine,
+            load_search_kernels(),
+            self.lenses,
+            counts,
+            known,
+            self.parts,
+            self.normalise,
+            np.dtype(self.dtype),
         )
         return made if self.shape is None else replace(made, nodes=self.shape.places(made.rows[self.shape.model]))
 
@@ -158,7 +165,7 @@ class SearchIndex:
     def _engine(self) -> Engine:
         for dtype in ("float64", self.dtype):  # queries are read in double precision, whatever the documents are in
             prepare_kernels(dtype, *kernel_sets(self.lenses))
-        return Engine(load(), Threads(self.n_threads))
+        return Engine(load_kernels(), Threads(self.n_threads))
 
     @cached_property
     def _reader(self) -> TextReader | None:
@@ -227,7 +234,7 @@ class SearchIndex:
         return self._scores(asked, self._views(asked) if by != "words" else [], by)
 
     def _scores(self, asked: Query, seen: list[View], by: str) -> Floats:
-        kernels, threads = verbs.load(), self._engine.threads
+        kernels, threads = load_search_kernels(), self._engine.threads
         total = np.zeros(len(self))
         of_kernel, of_words = self._weights(asked, by)
         if not len(asked.columns):
@@ -277,7 +284,9 @@ class SearchIndex:
         return Query(*segment.words_of(row))
 
     def _views(self, query: Query) -> list[View]:
-        return views(self._engine, verbs.load(), self.lenses, query, self.parts, self.normalise, np.dtype(self.dtype))
+        return views(
+            self._engine, load_search_kernels(), self.lenses, query, self.parts, self.normalise, np.dtype(self.dtype)
+        )
 
     def _weights(self, query: Query, by: str) -> tuple[float, Any]:
         most = {"parts": float(sum(map(len, self.parts))), "total": 1.0, None: None}

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Floats
 from topiarist.collection.find.index.query_counts import Query
-from topiarist.kernels.search.reference import SearchKernels, Wanted
-from topiarist.models.engine.host import Engine, Floats
+from topiarist.models.engine import SearchKernels, Wanted
+from topiarist.models.engine.host import Engine
 from topiarist.models.fisher import matrix, scores
 from topiarist.models.fisher.scores import Lens
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.small import DOCUMENTS
-from topiarist.collection.describe.spreadsheet import safe_cell, write_csv
+from topiarist.collection.describe.tables import safe_cell, write_sheet
 from topiarist.errors import InputError, UsageError
 from topiarist.store import document_table as module
 from topiarist.store import facts
@@ -164,7 +164,7 @@ def test_no_cell_is_a_formula(tmp_path):
     assert [safe_cell(cell) for cell in bad] == [f"'{cell}" for cell in bad]
     assert [safe_cell(cell) for cell in ("a=b", "", -1, 2.5, None)] == ["a=b", "", -1, 2.5, None]
     with (tmp_path / "t.csv").open("w", newline="") as file:
-        assert write_csv(file, ["source", "-"], [["=x", -1], ["a,b", 'say "no"']]) == 2
+        assert write_sheet(file, ["source", "-"], [["=x", -1], ["a,b", 'say "no"']]) == 2
     assert (tmp_path / "t.csv").read_bytes() == b'source,\'-\r\n\'=x,-1\r\n"a,b","say ""no"""\r\n'
 
 

@@ -16,6 +16,8 @@ from typing import Any, cast
 import numpy as np
 from scipy.sparse import issparse
 
+from topiarist.estimators.tree_models import TREE_MODELS
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -43,7 +45,7 @@ def _stream(**statistics: str) -> dict[str, str]:
 
 _CATEGORISER = {
     "classes_": "classes", "class_nodes_": "classes", "class_prior_": "classes", "class_tokens_": "classes",
-    "topic_given_class_": "classes nodes", "word_given_topic_": "nodes words", "_word_given_class": "words classes",
+    "topic_given_class_": "classes nodes", "word_given_topic_": "nodes words", "_class_word_table": "words classes",
 }  # fmt: skip
 
 ESTIMATORS = {
@@ -62,7 +64,7 @@ ESTIMATORS = {
     }),
     "GaussianTree": Kind("topiarist.estimators.gaussian.gaussian_tree:GaussianTree", {
         "class_nodes_": "classes", "class_prior_": "classes", "topic_given_class_": "classes nodes",
-        "word_given_topic_": "nodes words",
+        "word_given_topic_": "nodes words", "_class_given_doc?": "documents classes", "labels_?": "documents",
     }),
     "HPLC": Kind("topiarist.estimators.category.categorisers:HPLC", _CATEGORISER),
     "HPLSA": Kind("topiarist.estimators.tree.hplsa:HPLSA", {
@@ -88,6 +90,9 @@ ESTIMATORS = {
     }),
 }  # fmt: skip
 
+# What attributes were called in files of earlier versions.
+FORMER_NAMES = {"_word_given_class": "_class_word_table"}  # 0.1
+
 # Values that estimators hold: frozen dataclasses, stored field by field.
 VALUES = {
     "BatchRecord": Kind("topiarist.models.drift:BatchRecord"),
@@ -107,11 +112,17 @@ VALUES = {
     "Stage": Kind("topiarist.hierarchy.growth.loop:Stage"),
     "Stream": Kind("topiarist.models.online:Stream"),
     "Tree": Kind("topiarist.hierarchy.tree:Tree"),
-    "Usual": Kind("topiarist.models.misfits:Usual"),
+    "Usual": Kind("topiarist.models.misfits:RecentScores"),
 }  # fmt: skip
 
 _KINDS = {"model": ESTIMATORS, "value": VALUES}
 _NAMES = {known.home: (kind, name) for kind, kinds in _KINDS.items() for name, known in kinds.items()}
+
+# A tree model that is registered there needs no line here: its arrays are those of its ``tree_model_``.
+_TREE_MODEL = {
+    "tree_model_.class_nodes": "classes", "tree_model_.class_prior": "classes",
+    "tree_model_.node_given_class": "classes nodes", "tree_model_.word_given_node": "nodes words",
+}  # fmt: skip
 
 
 def names() -> list[str]:
@@ -121,19 +132,34 @@ def names() -> list[str]:
 
 def name_of(thing: Any) -> tuple[str, str] | None:
     """What a thing is, "model" or "value", and what files call its class; None for anything else."""
-    return _NAMES.get(f"{type(thing).__module__}:{type(thing).__qualname__}")
+    home = f"{type(thing).__module__}:{type(thing).__qualname__}"
+    if home in _NAMES:
+        return _NAMES[home]
+    return next((("model", one.class_name) for one in TREE_MODELS.values() if one.estimator == home), None)
+
+
+def today(name: str) -> str:
+    """What an attribute is called that a file of an earlier version may call otherwise."""
+    return FORMER_NAMES.get(name, name)
+
+
+def _kind(kind: str, name: str) -> Kind:
+    if name in _KINDS[kind]:
+        return _KINDS[kind][name]
+    for one in TREE_MODELS.values():
+        if kind == "model" and one.class_name == name:
+            return Kind(one.estimator, _TREE_MODEL)
+    raise ValueError(f"there is no {kind} of the class {name!r}")
 
 
 def class_of(kind: str, name: str) -> Any:
     """The class that files call so; ValueError where there is none."""
-    if name not in _KINDS[kind]:
-        raise ValueError(f"there is no {kind} of the class {name!r}")
-    return _KINDS[kind][name].type
+    return _kind(kind, name).type
 
 
 def check(kind: str, name: str, thing: Any) -> None:
     """Raise ValueError where attributes of a model, or the fields of a value, do not fit each other."""
-    shapes = _KINDS[kind][name].shapes
+    shapes = _kind(kind, name).shapes
     lengths = _known_lengths(thing) if kind == "model" else {}
     if kind == "model" and "words" not in lengths and any("words" in axes for axes in shapes.values()):
         raise ValueError("there is no number n_features_in_")

@@ -42,6 +42,9 @@ class Registry(Protocol):
     def class_of(self, kind: str, name: str) -> Any:
         """The class that files call so; ValueError where there is none."""
 
+    def today(self, name: str) -> str:
+        """What an attribute is called that a file of an earlier version may call otherwise."""
+
     def check(self, kind: str, name: str, thing: Any) -> None:
         """Raise ValueError where the arrays of a thing do not fit each other."""
 
@@ -162,7 +165,7 @@ class Reader:
         model = made(**{name: self.value(value) for name, value in data["parameters"].items()})
         for name, value in data["fitted"].items():
             _check_name(made, name)
-            vars(model)[name] = self.value(value)
+            vars(model)[self._registry.today(name)] = self.value(value)
         if complete or data["fitted"]:
             self._registry.check("model", data["class"], model)
         return model

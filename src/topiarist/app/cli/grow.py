@@ -19,9 +19,9 @@ from topiarist.app.cli.stopping import Stop, stoppable
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.grower import MADE_FROM, PLACES, Grower
 from topiarist.collection.grow.recipe import Recipe
-from topiarist.counts.corpus import Corpus
 from topiarist.errors import DamagedError, TopiaristError, UsageError
 from topiarist.estimators.common.options import check_device
+from topiarist.estimators.tree_models import TREE_MODELS
 from topiarist.hierarchy.exchange import format_of, read_tree
 from topiarist.store.collection_folder import is_collection, unfinished
 from topiarist.store.sealed_folder import MANIFEST
@@ -104,8 +104,8 @@ def _places(common: Common) -> list[str]:
 def _checked(common: Common, wish: Wish) -> Recipe:
     """Everything that can be refused before the work begins."""
     check_device(wish.device)
-    if wish.device != "cpu" and wish.model == "ggm":
-        raise UsageError("the model ggm is fitted by the processor", hint="without --device")
+    if wish.device not in TREE_MODELS[wish.model].devices:
+        raise UsageError(f"the model {wish.model} is fitted by the processor", hint="without --device")
     if STDIN in common.reading.sources and len(common.reading.sources) > 1:
         raise UsageError("standard input goes alone", hint="one grow for each, or files only")
     hierarchy = None
@@ -183,13 +183,6 @@ def _progress(common: Common, wish: Wish, stop: Stop) -> Progress:
     else:
         notes = Console(stderr=True, highlight=False)
         made = Screen(notes, *given) if notes.is_terminal else Lines(notes, *given)
-    checked = made.counted
-
-    def counted(corpus: Corpus) -> None:
-        checked(corpus)
-        estimates.check_memory(corpus, wish.topics)
-
-    made.counted = counted  # type: ignore[method-assign]
     return made
 
 

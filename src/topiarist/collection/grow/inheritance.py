@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from topiarist.arrays import Csr
 from topiarist.collection.contents import read_matrix
-from topiarist.collection.describe.shaped_tree import placed
+from topiarist.collection.describe.topic_tree import placed
 from topiarist.collection.judge.judgements import carry_over
 from topiarist.collection.shape.shape import Shape, unlike
 from topiarist.collection.state import CATEGORIES, SHARES, State

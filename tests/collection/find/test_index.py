@@ -10,8 +10,8 @@ from tests.oracles import similarity
 from topiarist import CAM, HPLC, HPLSA, PLSA, Corpus, FisherKernel, HierarchicalMixture, Tree
 from topiarist.collection.find.index import SearchIndex
 from topiarist.collection.find.index.near_words import Spelling
+from topiarist.collection.find.index.query_counts import views
 from topiarist.collection.find.index.ranking import best
-from topiarist.collection.find.index.views import views
 from topiarist.counts import CountSettings
 from topiarist.counts.settings import PhraseSettings
 from topiarist.errors import InputError, UsageError

@@ -10,10 +10,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from topiarist.collection.find.index.descent import Shape
 from topiarist.collection.find.index.index_folder import AGAIN, INDEX, LENS_ARRAYS, LENS_NUMBERS, SEGMENT, Kept
 from topiarist.collection.find.index.segments import Documents, Segment
 from topiarist.collection.find.index.soundness import check_sound
+from topiarist.collection.find.index.topics import Shape
 from topiarist.counts.settings import CountSettings, PhraseSettings
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import InputError, TopiaristError

@@ -14,29 +14,33 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.collection.find.index import compaction, ranking, sentences, sources
+from topiarist.collection.find.index import answers, ranking
 from topiarist.collection.find.index.answers import Answer, Explanation, Step
-from topiarist.collection.find.index.descent import Shape, no_tree, walk
 from topiarist.collection.find.index.index_folder import Kept
 from topiarist.collection.find.index.near_words import Spelling
-from topiarist.collection.find.index.query_counts import Query, TextReader, query_of
-from topiarist.collection.find.index.reasons import explained
-from topiarist.collection.find.index.segments import Documents, Segment, segment_of
-from topiarist.collection.find.index.topic_words import Words, named
-from topiarist.collection.find.index.views import View, views
+from topiarist.collection.find.index.query_counts import NO_WORDS, Query, TextReader, View, query_of, views
+from topiarist.collection.find.index.ranking import explained
+from topiarist.collection.find.index.segments import Documents, Segment, check_words, joined, n_staying, segment_of
+from topiarist.collection.find.index.topics import Shape, Words, named, no_tree, told, walk
+from topiarist.counts.corpus import Corpus, text_of
+from topiarist.counts.counting import count_in
 from topiarist.counts.settings import CountSettings
+from topiarist.counts.validation import check_counts
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import options
 from topiarist.estimators.common.progress import prepare_kernels
-from topiarist.estimators.similarity.lenses import kernel_sets
+from topiarist.estimators.similarity.lenses import kernel_sets, lens_of, tree_of
 from topiarist.kernels import load
 from topiarist.kernels.search import reference as verbs
 from topiarist.models.engine.host import Engine, Floats
+from topiarist.models.fisher.matrix import plain_lens
 from topiarist.models.fisher.scores import Lens
 from topiarist.scale.blocks import BlockStore
 from topiarist.scale.threads import Threads
+from topiarist.text.documents import Document
 
+PARTS = ("topical", "lexical", "plain")
 WAYS = ("meaning", "words", "both")
 SHOWN = 20  # words of a query that an answer repeats
 
@@ -71,7 +75,7 @@ class SearchIndex:
         """
         if not callable(getattr(kernel, "prepared", None)):
             raise UsageError(f"expected a FisherKernel, got {type(kernel).__name__}", hint="FisherKernel().fit(counts)")
-        index: SearchIndex = sources.empty(cls, kernel.prepared(), documents, dtype, n_threads)
+        index = _without_documents(kernel.prepared(), documents, dtype, n_threads)
         if isinstance(documents, BlockStore):
             ids = list(documents.ids()) or [str(row) for row in range(len(documents))]
             for block in documents.blocks():
@@ -107,12 +111,12 @@ class SearchIndex:
         ``Corpus`` of the same words, or counts. Where another has added to the folder meanwhile, nothing is written
         and that is said.
         """
-        found = sources.counted(documents, self.vocabulary, self.settings, self.n_words, len(self))
+        found = _counted(documents, self.vocabulary, self.settings, self.n_words, len(self))
         if found is None:
             return self
         made = self._segment(*found)
-        stay = compaction.kept([len(segment) for segment in self.segments], len(made))
-        tail = compaction.joined([*self.segments[stay:], made])
+        stay = n_staying([len(segment) for segment in self.segments], len(made))
+        tail = joined([*self.segments[stay:], made])
         longer = replace(self, segments=(*self.segments[:stay], tail))
         if self.kept is None:
             return longer
@@ -203,17 +207,17 @@ class SearchIndex:
         """The ``n`` best documents after the ``offset`` best; ``allowed`` says of each document whether it may be."""
         options.check_one_of("by", by, WAYS)
         asked = self.read(query)
-        near = sentences.suggestions(asked.unknown, self._spelling)
+        near = answers.suggestions(asked.unknown, self._spelling)
         words = named(self.vocabulary, asked.columns[:SHOWN].tolist())
         if not len(asked.columns):
-            return Answer((), sentences.nothing(asked, near), words, asked.unknown, near)
+            return Answer((), answers.nothing(asked, near), words, asked.unknown, near)
         seen = self._views(asked) if by != "words" else []
         scores = self._scores(asked, seen, by)
         hits = ranking.best(scores, self.segments, allowed, n, offset)
         if why:
             hits = tuple(replace(hit, why=self._explained(asked, seen, hit.number, by)) for hit in hits)
         total = int(np.count_nonzero(scores > 0 if allowed is None else (scores > 0) & allowed))
-        message = sentences.sentence(len(hits), len(self), asked, by, near)
+        message = answers.sentence(len(hits), len(self), asked, by, near)
         return Answer(hits, message, words, asked.unknown, near, total)
 
     def read(self, query: Any) -> Query:
@@ -263,7 +267,7 @@ class SearchIndex:
             raise no_tree()
         asked = self.read(query)
         if not len(asked.columns):
-            raise InputError(sentences.nothing(asked, sentences.suggestions(asked.unknown, self._spelling)))
+            raise InputError(answers.nothing(asked, answers.suggestions(asked.unknown, self._spelling)))
         row = self._views(asked)[self.shape.model].row
         return walk(self.shape, row, [segment.nodes for segment in self.segments], node)
 
@@ -288,3 +292,94 @@ class SearchIndex:
             raise no_tree()
         below = None if under is None or self.shape is None else self.shape.below(under)
         return ranking.allowed(self.segments, below, label)
+
+
+def _without_documents(kernel: Any, documents: Any, dtype: Any, n_threads: int | None) -> SearchIndex:
+    """An index without documents: models, words and settings."""
+    wrong = [part for part in kernel._parts if part not in PARTS]
+    if wrong:
+        raise UsageError(f"an index cannot search by {wrong[0]!r}", hint=f"parts from {PARTS}")
+    lenses, shape = kernel.lenses_, None
+    vocabulary = getattr(documents, "vocabulary", None)
+    if vocabulary is not None:
+        check_words(len(lenses[0].by_word), len(vocabulary))
+    words = vocabulary.words if vocabulary is not None else None
+    chosen = _precision(documents, dtype, sum(lens.n_classes for lens in lenses))
+    topic_words, class_words = [], []
+    for number, (model, lens) in enumerate(zip(kernel.models_, lenses, strict=True)):
+        found = tree_of(model)
+        of_topics, of_classes = told(lens, found, words)
+        if found is not None and shape is None:
+            shape = Shape(found[0], found[1], number, of_topics)
+        topic_words.append(of_topics)
+        class_words.append(of_classes)
+    if chosen != np.float64:
+        lenses = [_light(lens_of(model, chosen), lens) for model, lens in zip(kernel.models_, lenses, strict=True)]
+    parts = [tuple(part for part in kernel._parts if part != "plain")] * len(lenses)
+    if "plain" in kernel._parts:
+        parts.append(("lexical",))
+        lenses.append(plain_lens(len(lenses[0].by_word)))
+        topic_words.append(((),))
+        class_words.append(((),))
+    settings = getattr(documents, "settings", None)
+    return SearchIndex(
+        lenses=tuple(lenses), segments=(), parts=tuple(parts), normalise=kernel.normalise, dtype=chosen.name,
+        vocabulary=vocabulary, **({} if settings is None else {"settings": settings}), shape=shape,
+        topic_words=tuple(topic_words), class_words=tuple(class_words), n_threads=n_threads,
+    )  # fmt: skip
+
+
+def _precision(documents: Any, dtype: Any, width: int) -> Any:
+    if isinstance(documents, BlockStore):
+        return options.precision(dtype, int(documents.nnz), float(documents.largest), width)
+    counts = documents.counts if isinstance(documents, Corpus) else documents
+    nnz = counts.nnz if hasattr(counts, "nnz") else np.asarray(counts).size
+    return options.precision(dtype, int(nnz), 1.0, width)
+
+
+def _light(single: Lens, lens: Lens) -> Lens:
+    """A lens in single precision, with the information of another."""
+    kept = ("word_information", "class_information", "row_scores")
+    return replace(single, **{name: getattr(lens, name) for name in kept})
+
+
+def _counted(documents: Any, vocabulary: Any, settings: CountSettings, n_words: int, start: int) -> Any:
+    """Documents of any kind as counts of the known words and what is known of them; None where there are none."""
+    if isinstance(documents, Corpus):
+        if vocabulary is None or documents.vocabulary.words != vocabulary.words:
+            raise InputError(
+                f"the documents were counted with other words ({len(documents.vocabulary):,} of them) than the index "
+                f"has ({n_words:,})",
+                hint="add the documents themselves: they are counted as the others were",
+            )
+        return documents.counts, Documents(documents.ids, documents.titles, documents.labels)
+    if isinstance(documents, str | bytes | Document) or not (hasattr(documents, "shape") or np.iterable(documents)):
+        raise UsageError(
+            f"expected documents, a Corpus or counts, got {type(documents).__name__}",
+            hint="a list of Document objects, such as readers give",
+        )
+    if hasattr(documents, "shape"):
+        return (*_rows(documents, start),) if documents.shape[0] else None
+    given = list(documents)
+    if not given:
+        return None
+    if not all(isinstance(one, Document) for one in given):
+        strange = next((one for one in given if isinstance(one, str | bytes | Document | dict)), None)
+        if strange is not None:
+            raise UsageError(
+                f"expected Document objects or counts, got {type(strange).__name__} among them",
+                hint="Document(id, text)",
+            )
+        return _rows(given, start)
+    if vocabulary is None:
+        raise UsageError(f"documents cannot be counted: {NO_WORDS}", hint="counts")
+    counts = count_in((text_of(one, settings.titles) for one in given), vocabulary, settings)
+    known = Documents(
+        tuple(one.id for one in given), tuple(one.title for one in given), tuple(one.labels for one in given)
+    )
+    return check_counts(counts), known
+
+
+def _rows(documents: Any, start: int) -> tuple[Any, Documents]:
+    counts = check_counts(documents, name="the documents")
+    return counts, Documents(tuple(str(start + row) for row in range(counts.shape[0])))

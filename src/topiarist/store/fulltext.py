@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
-import unicodedata
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from topiarist.store.database import Database, Row
-from topiarist.text.query import Filter, Query, has_words, parse
-from topiarist.text.readers.making import storable
+from topiarist.text.highlights import Pieces
+from topiarist.text.query import Filter, Query, folded, has_words, parse
 from topiarist.text.spelling import nearest
 
 ENOUGH = 10_000  # matches to count; beyond that, "at least" will do
@@ -23,7 +22,6 @@ SNIPPET = 24  # words
 RARE = 2  # documents
 
 Within = Collection[int] | Callable[[int], bool]
-Pieces = tuple[tuple[str, bool], ...]  # text, and whether it is a match; never HTML
 
 
 @dataclass(frozen=True)
@@ -172,12 +170,6 @@ class Index:
             raise
         finally:
             connection.create_function("allowed", 1, None)
-
-
-def folded(word: str) -> str:
-    """As the index keeps it: without case and accents."""
-    apart = unicodedata.normalize("NFKD", storable(word).lower())
-    return "".join(character for character in apart if not unicodedata.combining(character))
 
 
 def _source(query: Query, restricted: bool) -> tuple[str, list[Any]]:

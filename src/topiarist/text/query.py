@@ -191,6 +191,12 @@ def has_words(text: str) -> bool:
     return any(character.isalnum() for character in text)
 
 
+def folded(word: str) -> str:
+    """A word as the full-text index keeps it: without case and accents."""
+    apart = unicodedata.normalize("NFKD", storable(word).lower())
+    return "".join(character for character in apart if not unicodedata.combining(character))
+
+
 def _term(found: re.Match[str]) -> Term | None:
     exclude = bool(found["minus"])
     if found["phrase"] is not None:

@@ -14,8 +14,9 @@ from topiarist.collection.find.index import Answer, Explanation
 from topiarist.errors import UsageError
 from topiarist.hierarchy.levels import deepest_certain, node_posterior
 from topiarist.measures.placed_documents import CERTAIN
-from topiarist.store.fulltext import Index, Pieces, folded
-from topiarist.text.query import Filter, Query, parse
+from topiarist.store.fulltext import Index
+from topiarist.text.highlights import Pieces
+from topiarist.text.query import Filter, Query, folded, parse
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection

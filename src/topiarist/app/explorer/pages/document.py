@@ -29,10 +29,10 @@ from topiarist.app.explorer.values import (
 )  # fmt: skip
 from topiarist.app.explorer.view import LEAST, View
 from topiarist.collection.find import search
-from topiarist.collection.find.highlights import cut, spots
 from topiarist.errors import UsageError
 from topiarist.estimators.tree.abstraction import ghost_words
 from topiarist.store import facts
+from topiarist.text.highlights import cut, spots
 from topiarist.text.query import Query as Parsed
 from topiarist.text.readers.making import storable
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from topiarist.errors import InputError
+from topiarist.text.spelling import proposed
 
 if TYPE_CHECKING:
     from topiarist.hierarchy.tree import Tree
@@ -42,7 +42,7 @@ class Finder:
             )
         if "/" in name:
             return self._at_the_end_of(tuple(name.split("/")))
-        raise InputError(f"no node is called {name!r}", hint=nearest(name, list(self._by_name)))
+        raise InputError(f"no node is called {name!r}", hint=proposed(name, list(self._by_name)))
 
     def _at_the_end_of(self, path: tuple[str, ...]) -> int:
         if not path:
@@ -56,7 +56,7 @@ class Finder:
         node, left = min(walks, key=lambda walk: len(walk[1]))
         here = [name for (parent, name) in self._by_step if parent == node]
         where = repr(self._path(node)) if node != self._root else "the root"
-        raise InputError(f"{where} has no child called {left[0]!r}", hint=nearest(left[0], here) or self._path(node))
+        raise InputError(f"{where} has no child called {left[0]!r}", hint=proposed(left[0], here) or self._path(node))
 
     def _walk(self, path: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:
         """How far down from the root these names lead, and what is left of them."""
@@ -74,9 +74,3 @@ class Finder:
             names.append(self._names[node])
             node = self._parents[node]
         return "/".join(reversed(names))
-
-
-def nearest(name: str, names: Sequence[str]) -> str:
-    """The names that look like this one, or else the first ones there are."""
-    near = get_close_matches(name, names, n=SHOWN, cutoff=0.5) or [name for name in names if name][:SHOWN]
-    return ", ".join(map(repr, near))

@@ -15,11 +15,10 @@ from typing import Any
 from topiarist.store.database import Database, Row
 from topiarist.text.highlights import Pieces
 from topiarist.text.query import Filter, Query, folded, has_words, parse
-from topiarist.text.spelling import nearest
+from topiarist.text.spelling import corrections
 
 ENOUGH = 10_000  # matches to count; beyond that, "at least" will do
 SNIPPET = 24  # words
-RARE = 2  # documents
 
 Within = Collection[int] | Callable[[int], bool]
 
@@ -96,20 +95,12 @@ class Index:
         return [term.words for term in wanted if not self._all(found, [term.match])]
 
     def suggest(self, word: str, limit: int = 3) -> list[str]:
-        """Words of the collection that are spelt nearly so: at most two letters otherwise, frequent ones first.
-
-        What hardly a document has is most often misspelt itself: it is offered only where nothing else is near.
-        """
+        """Words of the collection that are spelt nearly so."""
         word = folded(word)
         if not has_words(word):
             return []
-        known = self.database.all(
-            "SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ?", (word[0], _after(word[0]))
-        )
-        for other in _other_beginnings(word):
-            known += self.database.all("SELECT term, doc FROM vocabulary WHERE term = ?", (other,))
-        usual = [one for one in known if one[1] > RARE]
-        return nearest(word, usual, limit, eager=False) or nearest(word, known, limit, eager=False)
+        between = "SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ?"
+        return corrections(word, lambda *ends: self.database.all(between, ends), limit)
 
     def _hit(self, query: Query, row: int, score: float) -> Hit:
         start, end = f"<{secrets.token_hex(8)}>", f"<{secrets.token_hex(8)}>"  # in no text, by all odds
@@ -225,15 +216,3 @@ def _pieces(marked: str, start: str, end: str) -> Pieces:
         inside, found, outside = part.partition(end)
         pieces += [(inside, True), (outside, False)] if found else [(part, False)]
     return tuple((text, match) for text, match in pieces if text)
-
-
-def _after(letter: str) -> str:
-    return chr(ord(letter) + 1)
-
-
-def _other_beginnings(word: str) -> list[str]:
-    """Words that differ from this one at the first letter, where a walk through the index cannot find them."""
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    swapped = word[1:2] + word[:1] + word[2:]
-    others = {word[1:], swapped, *(letter + word for letter in letters), *(letter + word[1:] for letter in letters)}
-    return sorted(other for other in others if other and other[0] != word[0])

@@ -9,7 +9,6 @@ import pytest
 from tests.oracles import similarity
 from topiarist import CAM, HPLC, HPLSA, PLSA, Corpus, FisherKernel, HierarchicalMixture, Tree
 from topiarist.collection.find.index import SearchIndex
-from topiarist.collection.find.index.near_words import Spelling
 from topiarist.collection.find.index.query_counts import views
 from topiarist.collection.find.index.ranking import best
 from topiarist.counts import CountSettings
@@ -571,13 +570,3 @@ def test_an_addition_holds_the_words_that_occur(kernel, corpus):
     assert (
         index.search("judge", 200, by="words").total == index.search("judge", 200, label="courts", by="words").total + 1
     )
-
-
-def test_spelling():
-    spelling = Spelling(["galaxy", "galley", "telescope", "bank", "банк", "水"])
-    assert spelling.near("galaxi")[0] == "galaxy"
-    assert spelling.near("telescpoe") == ("telescope",)
-    assert spelling.near("банка") == ("банк",)
-    assert spelling.near("qqqq") == ()
-    assert spelling.near("x" * 10**6) == ()
-    assert Spelling([]).words == []

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
 from topiarist.store.database import Database
 from topiarist.text.query import Filter, Query
+from topiarist.text.spelling import alike
 
 LOOKED_AT = 10_000  # values that one may have been meant for
 SHOWN = 5  # of them, where there are no more
@@ -51,7 +51,7 @@ def _told(database: Database, query: Query, item: Filter, rest: Query) -> Emptie
         return Emptied(message, str(rest))
     if item.kind == "type" and len(known) <= SHOWN:
         message += f" Known types: {', '.join(sorted(known))}."
-    near = get_close_matches(item.value.lower(), known, 1)
+    near = alike(item.value.lower(), known, 1, 0.6)
     meant = [
         Query(tuple(replace(item, value=known[value]) if one == item else one for one in query.items)) for value in near
     ]

@@ -16,8 +16,8 @@ from sklearn.utils.validation import column_or_1d
 
 from topiarist.errors import InputError
 from topiarist.estimators.category.label_matrix import ones_of
-from topiarist.hierarchy.node_lookup import nearest
 from topiarist.hierarchy.tree import Tree
+from topiarist.text.spelling import proposed
 
 Array = np.ndarray[Any, Any]
 UNLABELLED = -1
@@ -240,5 +240,5 @@ def _node(tree: Tree, label: str) -> int:
         leaves = [tree.names[leaf] for leaf in tree.leaves]
         raise InputError(
             f"the label {label!r} is not in the tree: {error.message}",
-            hint=f"labels are names of nodes, or paths: {nearest(label, leaves)}",
+            hint=f"labels are names of nodes, or paths: {proposed(label, leaves)}",
         ) from error

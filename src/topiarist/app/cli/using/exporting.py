@@ -17,10 +17,10 @@ from topiarist.collection.describe import tables
 from topiarist.collection.shape.shape import unlike
 from topiarist.errors import UsageError
 from topiarist.hierarchy import exchange
-from topiarist.hierarchy.node_lookup import nearest
 from topiarist.hierarchy.tree import Tree
 from topiarist.store.array_files import new_file
 from topiarist.store.model_folder import save_model
+from topiarist.text.spelling import proposed
 
 WHAT = ("documents", "topics", "words", "tree", "model")
 TREES = ("json", "graphml", "newick", "paths")
@@ -66,9 +66,9 @@ def _settled(options: ExportOptions) -> tuple[str, str]:
     what, kind = options.what, options.format
     known = (*tables.FORMATS, *TREES, "model")
     if kind is not None and kind not in known:
-        raise UsageError(f"there is no format {kind!r}", hint=nearest(kind, known).replace("'", ""))
+        raise UsageError(f"there is no format {kind!r}", hint=proposed(kind, known).replace("'", ""))
     if what is not None and what not in WHAT:
-        raise UsageError(f"there is no {what!r} to export", hint=nearest(what, WHAT).replace("'", ""))
+        raise UsageError(f"there is no {what!r} to export", hint=proposed(what, WHAT).replace("'", ""))
     if what == "model" or kind == "model":
         if options.output == STANDARD_OUTPUT:
             raise UsageError("a model is a folder of files, which does not go to standard output", hint="-o model")

@@ -17,9 +17,9 @@ from topiarist.collection.find.hits_by_topic import Held, spread
 from topiarist.collection.find.index import Explanation
 from topiarist.collection.find.search import FEW, Found, FoundDocument
 from topiarist.errors import UsageError
-from topiarist.hierarchy.node_lookup import nearest
 from topiarist.text.query import phrase
 from topiarist.text.readers import read
+from topiarist.text.spelling import proposed
 
 NOTHING_FOUND = 1
 TOPICS_SHOWN = 5
@@ -61,7 +61,7 @@ def _find(collection: Collection, options: FindOptions) -> tuple[str, Found]:
     if options.by not in search.WAYS:
         raise UsageError(
             f"a search goes by {', '.join(search.WAYS)}; got {options.by!r}",
-            hint=f"--by {nearest(options.by, search.WAYS).split(',')[0]}".replace("'", ""),
+            hint=f"--by {proposed(options.by, search.WAYS).split(',')[0]}".replace("'", ""),
         )
     query = " ".join(word if len(options.query) == 1 else phrase(word) for word in options.query)
     found = search.search(collection, query, options.number, by=options.by, topic=options.topic, why=options.why)

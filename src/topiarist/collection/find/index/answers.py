@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 
-from topiarist.collection.find.index.near_words import Spelling
 from topiarist.collection.find.index.query_counts import Query
 
 
@@ -115,12 +113,6 @@ SPELLED = 5  # unknown words for which near spellings are looked up
 UNKNOWN = "not in the vocabulary: too rare, a stop word, or new since the models were fitted"
 
 
-def suggestions(unknown: Iterable[str], spelling: Spelling) -> dict[str, tuple[str, ...]]:
-    """Near spellings of the first unknown words, where there are any."""
-    found = {name: spelling.near(name) for name in list(unknown)[:SPELLED]} if spelling.words else {}
-    return {name: near for name, near in found.items() if near}
-
-
 def nothing(query: Query, near: Mapping[str, tuple[str, ...]]) -> str:
     """Why there is nothing to look for."""
     if not query.unknown:
@@ -142,10 +134,3 @@ def _unknown(query: Query, near: Mapping[str, tuple[str, ...]]) -> str:
     verb = "is" if len(query.unknown) == 1 else "are"
     meant = ", ".join(name for names_of in near.values() for name in names_of)
     return f"{names}{more} {verb} {UNKNOWN}." + (f" Did you mean {meant}?" if meant else "")
-
-
-def nearest(name: str, names: Iterable[str]) -> str:
-    """Names that look like this one, or the first there are."""
-    known = list(names)
-    near = get_close_matches(name, known, n=3, cutoff=0.5) or known[:3]
-    return ", ".join(map(repr, near))

@@ -9,16 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.collection.find.index.answers import Explanation, Hit, TopicReason, WordReason, nearest
+from topiarist.collection.find.index.answers import Explanation, Hit, TopicReason, WordReason
 from topiarist.collection.find.index.query_counts import Query, View
 from topiarist.collection.find.index.segments import K1, B, Segment
 from topiarist.errors import InputError, UsageError
 from topiarist.models.engine.host import Floats
 from topiarist.models.fisher import scores
 from topiarist.models.fisher.scores import Lens
+from topiarist.text.spelling import proposed
 
 # Beside each other, each as a share of the most that it can be: the kernel's two parts of one model, and BM25.
 SHARE_OF_MEANING, SHARE_OF_WORDS = 2.0, 1.25
+NAMED = 3  # labels or documents that one may have meant
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ def allowed(segments: Sequence[Segment], below: Any, label: str | Iterable[str] 
     if wanted is not None:
         known = {name for segment in segments for name in segment.label_rows}
         for name in sorted(wanted - known):
-            raise InputError(f"no document has the label {name!r}", hint=nearest(name, sorted(known)))
+            raise InputError(f"no document has the label {name!r}", hint=proposed(name, sorted(known), NAMED))
     masks = []
     for segment in segments:
         mask = np.ones(len(segment), bool) if below is None else below[segment.nodes]
@@ -114,7 +116,7 @@ def number_of(segments: Sequence[Segment], document: Any) -> int:
                 return start + segment.numbers[document]
             start += len(segment)
         names = (name for segment in segments for name in segment.documents.ids)
-        raise UsageError(f"no document is called {document!r}", hint=nearest(document, names))
+        raise UsageError(f"no document is called {document!r}", hint=proposed(document, names, NAMED))
     if isinstance(document, bool) or not isinstance(document, Integral):
         raise UsageError(f"a document is given by its id or its number, got {document!r}")
     last = sum(map(len, segments)) - 1

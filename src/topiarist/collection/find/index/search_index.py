@@ -5,6 +5,7 @@ An index is a value. ``add`` gives one with more documents; an index that lies i
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,6 @@ import numpy as np
 from topiarist.collection.find.index import answers, ranking
 from topiarist.collection.find.index.answers import Answer, Explanation, Step
 from topiarist.collection.find.index.index_folder import Kept
-from topiarist.collection.find.index.near_words import Spelling
 from topiarist.collection.find.index.query_counts import NO_WORDS, Query, TextReader, View, query_of, views
 from topiarist.collection.find.index.ranking import explained
 from topiarist.collection.find.index.segments import Documents, Segment, check_words, joined, n_staying, segment_of
@@ -39,6 +39,7 @@ from topiarist.models.fisher.scores import Lens
 from topiarist.scale.blocks import BlockStore
 from topiarist.scale.threads import Threads
 from topiarist.text.documents import Document
+from topiarist.text.spelling import corrections
 
 PARTS = ("topical", "lexical", "plain")
 WAYS = ("meaning", "words", "both")
@@ -168,9 +169,18 @@ class SearchIndex:
     def _reader(self) -> TextReader | None:
         return None if self.vocabulary is None else TextReader(self.vocabulary, self.settings)
 
-    @cached_property
-    def _spelling(self) -> Spelling:
-        return Spelling(self.vocabulary.words if self.vocabulary else ())
+    def _near(self, unknown: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+        """Near spellings of the first unknown words, where there are any."""
+        if self.vocabulary is None or not unknown:
+            return {}
+        words, frequency = self.vocabulary.words, self.vocabulary.document_frequency
+
+        def between(first: str, last: str) -> list[tuple[str, int]]:
+            here = slice(bisect_left(words, first), bisect_left(words, last))
+            return list(zip(words[here], frequency[here].tolist(), strict=True))
+
+        found = {name: tuple(corrections(name, between)) for name in unknown[: answers.SPELLED]}
+        return {name: near for name, near in found.items() if near}
 
     @cached_property
     def _bm25(self) -> ranking.Bm25:
@@ -207,7 +217,7 @@ class SearchIndex:
         """The ``n`` best documents after the ``offset`` best; ``allowed`` says of each document whether it may be."""
         options.check_one_of("by", by, WAYS)
         asked = self.read(query)
-        near = answers.suggestions(asked.unknown, self._spelling)
+        near = self._near(asked.unknown)
         words = named(self.vocabulary, asked.columns[:SHOWN].tolist())
         if not len(asked.columns):
             return Answer((), answers.nothing(asked, near), words, asked.unknown, near)
@@ -267,7 +277,7 @@ class SearchIndex:
             raise no_tree()
         asked = self.read(query)
         if not len(asked.columns):
-            raise InputError(answers.nothing(asked, answers.suggestions(asked.unknown, self._spelling)))
+            raise InputError(answers.nothing(asked, self._near(asked.unknown)))
         row = self._views(asked)[self.shape.model].row
         return walk(self.shape, row, [segment.nodes for segment in self.segments], node)
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from topiarist.store.database import Database, Row
 from topiarist.text.highlights import Pieces
@@ -19,6 +21,12 @@ from topiarist.text.spelling import corrections
 
 ENOUGH = 10_000  # matches to count; beyond that, "at least" will do
 SNIPPET = 24  # words
+LOOKED_AT = 10_000  # values that one may have been meant for
+_VALUES = {
+    "tag": "SELECT DISTINCT tag FROM tags LIMIT ?",
+    "label": "SELECT DISTINCT label FROM labels LIMIT ?",
+    "type": "SELECT DISTINCT source FROM documents LIMIT ?",
+}
 
 Within = Collection[int] | Callable[[int], bool]
 
@@ -41,6 +49,19 @@ class Hits:
     hits: tuple[Hit, ...]
     total: int
     exact: bool  # or there are at least as many
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """All documents that match, the best first."""
+
+    rows: Any
+    scores: Any
+
+    def among(self, allowed: Any) -> Ranked:
+        """Those that are allowed, which is said for each row."""
+        there = allowed[self.rows]
+        return Ranked(self.rows[there], self.scores[there])
 
 
 class Index:
@@ -73,11 +94,30 @@ class Index:
             known = offset + len(page)
             last = len(page) < limit and (page or not offset)
             total = known if last else self._count(source, parameters, enough + 1)
-            hits = [self._hit(query, row, -rank) for row, rank in page]
+            hits = self._hits(query, ((row, -rank) for row, rank in page))
         if total is None:
-            return Hits(query, tuple(hits), known, False)
-        exact = total <= enough
-        return Hits(query, tuple(hits), total if exact else max(enough, known), exact)
+            return Hits(query, hits, known, False)
+        return Hits(query, hits, *_told(total, known, enough))
+
+    def ranked(self, query: Query) -> Ranked:
+        """The rows of all documents that match and how well, the best first: one question for every page of them."""
+        found: list[Row] = []
+        if query:
+            source, parameters = _source(query, False)
+            found = self._all(f"SELECT row, {'rank' if query.wanted else '0.0'} {source}", parameters)
+        rows = np.array([row for row, _ in found], np.int64)
+        ranks = np.array([rank for _, rank in found], np.float64)
+        order = np.lexsort((rows, ranks))
+        return Ranked(rows[order], -ranks[order])
+
+    def page(self, query: Query, ranked: Ranked, limit: int = 10, offset: int = 0) -> Hits:
+        """A page of what ``ranked`` has found, or of some of it, as ``search`` gives it."""
+        if not query or not limit > 0:
+            return Hits(query, (), 0, True)
+        here = slice(offset, offset + limit)
+        with self.database.snapshot():
+            hits = self._hits(query, zip(ranked.rows[here].tolist(), ranked.scores[here].tolist(), strict=True))
+        return Hits(query, hits, *_told(len(ranked.rows), offset + len(hits), ENOUGH))
 
     def rows(self, query: Query | str, *, within: Within | None = None) -> list[int]:
         """The rows of all documents that match, in their order."""
@@ -101,6 +141,19 @@ class Index:
             return []
         between = "SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ?"
         return corrections(word, lambda *ends: self.database.all(between, ends), limit)
+
+    def values_of(self, kind: str) -> list[str]:
+        """What conditions of a kind may ask for, as documents have it; nothing for topics and dates."""
+        if kind not in _VALUES:
+            return []
+        values = [str(value) for (value,) in self.database.all(_VALUES[kind], (LOOKED_AT,))]
+        if kind != "type":
+            return values
+        names = (value.lower().removesuffix(".gz").rpartition("/")[2] for value in values)
+        return [name.rpartition(".")[2] for name in names if "." in name]
+
+    def _hits(self, query: Query, page: Iterable[tuple[int, float]]) -> tuple[Hit, ...]:
+        return tuple(self._hit(query, row, score) for row, score in page)
 
     def _hit(self, query: Query, row: int, score: float) -> Hit:
         start, end = f"<{secrets.token_hex(8)}>", f"<{secrets.token_hex(8)}>"  # in no text, by all odds
@@ -161,6 +214,11 @@ class Index:
             raise
         finally:
             connection.create_function("allowed", 1, None)
+
+
+def _told(total: int, shown: int, enough: int) -> tuple[int, bool]:
+    """How many matches are said to be there, and whether that is all."""
+    return (total, True) if total <= enough else (max(enough, shown), False)
 
 
 def _source(query: Query, restricted: bool) -> tuple[str, list[Any]]:

@@ -11,6 +11,7 @@ from topiarist import CAM, HPLC, HPLSA, PLSA, Corpus, FisherKernel, Hierarchical
 from topiarist.collection.find.index import SearchIndex
 from topiarist.collection.find.index.query_counts import views
 from topiarist.collection.find.index.ranking import best
+from topiarist.collection.find.index.search_index import Question
 from topiarist.counts import CountSettings
 from topiarist.counts.settings import PhraseSettings
 from topiarist.errors import InputError, UsageError
@@ -135,7 +136,7 @@ def test_reasons_add_up_to_the_score(index, by):
             assert [w.amount for w in why.words] == sorted((w.amount for w in why.words), reverse=True)
             assert (by == "words") == (not why.topics)
             alone = {way: index.explain(text, hit.id, by=way).score for way in ("meaning", "words")}
-            weights = index._weights(index.query_like(0), by)
+            weights = Question(index, index.query_like(0), by).weights
             assert why.by_meaning == pytest.approx(weights[0] * alone["meaning"], abs=1e-10)
             assert why.by_meaning + why.by_words == pytest.approx(hit.score, abs=1e-10)
             assert (why.by_words > 0) == (by != "meaning" and alone["words"] > 0)
@@ -404,7 +405,7 @@ def test_both_is_calibrated_for_every_kernel_that_has_an_end(kernel, corpus, opt
     """The kernel counts as a share of what it can be at most, so that BM25 weighs the same beside any of them."""
     index = SearchIndex.build(FisherKernel(kernel.models_, **options), corpus)
     itself = index.query_like(5)
-    assert index._weights(itself, "both")[0] * index.scores(itself)[5] == pytest.approx(2.0)
+    assert Question(index, itself, "both").weights[0] * index.scores(itself)[5] == pytest.approx(2.0)
     with pytest.raises(UsageError, match="with normalise=None the kernel has no end"):
         SearchIndex.build(FisherKernel(kernel.models_, normalise=None), corpus).search("bank", by="both")
 
@@ -477,9 +478,8 @@ def test_pages_show_every_document_once(index, by):
 
 def test_reasons_for_all_hits_read_the_query_once(index, monkeypatch):
     asked = []
-    monkeypatch.setattr(
-        "topiarist.collection.find.index.search_index.views", lambda *given: asked.append(1) or views(*given)
-    )
+    module = "topiarist.collection.find.index.search_index"
+    monkeypatch.setattr(f"{module}.views", lambda *given, **more: asked.append(1) or views(*given, **more))
     index.search("bank loan", 10, why=True)
     assert len(asked) == 1
 
@@ -517,7 +517,7 @@ def test_words_of_a_mapping_are_read_as_texts_are():
 
 def test_ids_that_come_twice_are_refused_before_anything_is_read(index, monkeypatch):
     monkeypatch.setattr(
-        "topiarist.collection.find.index.search_index.segment_of", lambda *_: pytest.fail("it was read")
+        "topiarist.collection.find.index.search_index.segment_of", lambda *_, **__: pytest.fail("it was read")
     )
     with pytest.raises(InputError, match="1 ids come twice, 'x' among them"):
         index.add([Document("x", "bank"), Document("x", "river")])

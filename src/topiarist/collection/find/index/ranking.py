@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from topiarist.collection.find.index.answers import Explanation, Hit, TopicReason, WordReason
-from topiarist.collection.find.index.query_counts import Query, View
+from topiarist.collection.find.index.query_counts import QueryCounts, View
 from topiarist.collection.find.index.segments import K1, B, Segment
 from topiarist.errors import InputError, UsageError
 from topiarist.models.engine.host import Floats
@@ -40,7 +40,7 @@ class Bm25:
         tokens = sum(float(np.sum(segment.lengths)) for segment in segments)
         return cls(np.log1p((number - holding + 0.5) / (holding + 0.5)), max(tokens / max(1, number), 1e-300))
 
-    def weights(self, query: Query, by: str, most: float | None) -> tuple[float, tuple[float, Floats] | None]:
+    def weights(self, query: QueryCounts, by: str, most: float | None) -> tuple[float, tuple[float, Floats] | None]:
         """The weight of the kernel, and with the average length the weights of the words; None or 0 if not wanted.
 
         Together, both count as shares of what no document can exceed; ``most`` is that of the kernel, if there is such.
@@ -135,7 +135,7 @@ def located(segments: Sequence[Segment], number: int) -> tuple[Segment, int]:
 
 
 def explained(
-    query: Query, seen: Sequence[View], segment: Segment, row: int, words: Sequence[str],
+    query: QueryCounts, seen: Sequence[View], segment: Segment, row: int, *, words: Sequence[str],
     topic_words: Sequence[Sequence[tuple[str, ...]]], class_words: Sequence[Sequence[tuple[str, ...]]],
     weights: tuple[float, Any],
 ) -> Explanation:  # fmt: skip

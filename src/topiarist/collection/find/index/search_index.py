@@ -18,7 +18,7 @@ import numpy as np
 from topiarist.collection.find.index import answers, ranking
 from topiarist.collection.find.index.answers import Answer, Explanation, Step
 from topiarist.collection.find.index.index_folder import Kept
-from topiarist.collection.find.index.query_counts import NO_WORDS, Query, TextReader, View, query_of, views
+from topiarist.collection.find.index.query_counts import NO_WORDS, QueryCounts, TextReader, View, query_of, views
 from topiarist.collection.find.index.ranking import explained
 from topiarist.collection.find.index.segments import Documents, Segment, check_words, joined, n_staying, segment_of
 from topiarist.collection.find.index.topics import Shape, Words, named, no_tree, told, walk
@@ -138,8 +138,9 @@ class SearchIndex:
                 hint="other ids, or leave them out",
             )
         made = segment_of(
-            self._engine, verbs.load(), self.lenses, counts, known, self.parts, self.normalise, np.dtype(self.dtype)
-        )
+            self._engine, verbs.load(), self.lenses, counts, known,
+            parts=self.parts, normalise=self.normalise, dtype=np.dtype(self.dtype),
+        )  # fmt: skip
         return made if self.shape is None else replace(made, nodes=self.shape.places(made.rows[self.shape.model]))
 
     @property
@@ -168,19 +169,6 @@ class SearchIndex:
     @cached_property
     def _reader(self) -> TextReader | None:
         return None if self.vocabulary is None else TextReader(self.vocabulary, self.settings)
-
-    def _near(self, unknown: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-        """Near spellings of the first unknown words, where there are any."""
-        if self.vocabulary is None or not unknown:
-            return {}
-        words, frequency = self.vocabulary.words, self.vocabulary.document_frequency
-
-        def between(first: str, last: str) -> list[tuple[str, int]]:
-            here = slice(bisect_left(words, first), bisect_left(words, last))
-            return list(zip(words[here], frequency[here].tolist(), strict=True))
-
-        found = {name: tuple(corrections(name, between)) for name in unknown[: answers.SPELLED]}
-        return {name: near for name, near in found.items() if near}
 
     @cached_property
     def _bm25(self) -> ranking.Bm25:
@@ -215,57 +203,19 @@ class SearchIndex:
         self, query: Any, n: int, offset: int = 0, *, by: str = "meaning", allowed: Any = None, why: bool = False
     ) -> Answer:
         """The ``n`` best documents after the ``offset`` best; ``allowed`` says of each document whether it may be."""
-        options.check_one_of("by", by, WAYS)
-        asked = self.read(query)
-        near = self._near(asked.unknown)
-        words = named(self.vocabulary, asked.columns[:SHOWN].tolist())
-        if not len(asked.columns):
-            return Answer((), answers.nothing(asked, near), words, asked.unknown, near)
-        seen = self._views(asked) if by != "words" else []
-        scores = self._scores(asked, seen, by)
-        hits = ranking.best(scores, self.segments, allowed, n, offset)
-        if why:
-            hits = tuple(replace(hit, why=self._explained(asked, seen, hit.number, by)) for hit in hits)
-        total = int(np.count_nonzero(scores > 0 if allowed is None else (scores > 0) & allowed))
-        message = answers.sentence(len(hits), len(self), asked, by, near)
-        return Answer(hits, message, words, asked.unknown, near, total)
+        return Question(self, query, by).page(n, offset, allowed=allowed, why=why)
 
-    def read(self, query: Any) -> Query:
+    def read(self, query: Any) -> QueryCounts:
         """The columns and counts that a text, a mapping or a row of counts stands for."""
         return query_of(query, self.n_words, self._reader)
 
     def scores(self, query: Any, *, by: str = "meaning") -> Floats:
         """The score of every document, in their order: nothing for a query that holds no known word."""
-        options.check_one_of("by", by, WAYS)
-        asked = self.read(query)
-        return self._scores(asked, self._views(asked) if by != "words" else [], by)
-
-    def _scores(self, asked: Query, seen: list[View], by: str) -> Floats:
-        kernels, threads = verbs.load(), self._engine.threads
-        total = np.zeros(len(self))
-        of_kernel, of_words = self._weights(asked, by)
-        if not len(asked.columns):
-            return total
-        if seen:
-            wanted = [view.wanted for view in seen]
-            total += of_kernel * np.concatenate([part.by_meaning(kernels, wanted, threads) for part in self.segments])
-        if of_words is not None:
-            average, weights = of_words
-            parts = [part.by_words(kernels, asked.columns, weights, average, threads) for part in self.segments]
-            total += np.concatenate(parts)
-        return total
+        return Question(self, query, by).scores
 
     def explain(self, query: Any, document: str | int, *, by: str = "meaning") -> Explanation:
         """Why a document is similar to a query: the words in their sense and the topics, which add up to the score."""
-        options.check_one_of("by", by, WAYS)
-        asked = self.read(query)
-        return self._explained(asked, self._views(asked) if by != "words" else [], self.number(document), by)
-
-    def _explained(self, asked: Query, seen: list[View], number: int, by: str) -> Explanation:
-        segment, row = ranking.located(self.segments, number)
-        words = named(self.vocabulary, asked.columns.tolist())
-        weights = self._weights(asked, by)
-        return explained(asked, seen, segment, row, words, self.topic_words, self.class_words, weights)
+        return Question(self, query, by).explained(self.number(document))
 
     def descend(self, query: Any, node: Any = None) -> tuple[Step, ...]:
         """The way of a query down the tree, level by level: each step shows the branches with words and probabilities.
@@ -275,33 +225,104 @@ class SearchIndex:
         """
         if self.shape is None:
             raise no_tree()
-        asked = self.read(query)
-        if not len(asked.columns):
-            raise InputError(answers.nothing(asked, self._near(asked.unknown)))
-        row = self._views(asked)[self.shape.model].row
+        question = Question(self, query)
+        if not len(question.counts.columns):
+            raise InputError(answers.nothing(question.counts, question.near))
+        row = question.views[self.shape.model].row
         return walk(self.shape, row, [segment.nodes for segment in self.segments], node)
 
     def number(self, document: str | int) -> int:
         """The number of a document, given by its id or by its number."""
         return ranking.number_of(self.segments, document)
 
-    def query_like(self, document: str | int) -> Query:
+    def query_like(self, document: str | int) -> QueryCounts:
         """A document of the index as a query."""
         segment, row = ranking.located(self.segments, self.number(document))
-        return Query(*segment.words_of(row))
-
-    def _views(self, query: Query) -> list[View]:
-        return views(self._engine, verbs.load(), self.lenses, query, self.parts, self.normalise, np.dtype(self.dtype))
-
-    def _weights(self, query: Query, by: str) -> tuple[float, Any]:
-        most = {"parts": float(sum(map(len, self.parts))), "total": 1.0, None: None}
-        return self._bm25.weights(query, by, most[self.normalise])
+        return QueryCounts(*segment.words_of(row))
 
     def _allowed(self, under: Any, label: Any) -> Any:
         if under is not None and self.shape is None:
             raise no_tree()
         below = None if under is None or self.shape is None else self.shape.below(under)
         return ranking.allowed(self.segments, below, label)
+
+
+class Question:
+    """A query that is asked of an index once: read once, every document scored once; pages and reasons come from it."""
+
+    def __init__(self, index: SearchIndex, query: Any, by: str = "meaning") -> None:
+        options.check_one_of("by", by, WAYS)
+        self.index, self.by = index, by
+        self.counts = index.read(query)
+
+    @cached_property
+    def views(self) -> list[View]:
+        """The query through the models; nothing where only words count."""
+        index = self.index
+        return views(
+            index._engine, verbs.load(), index.lenses, self.counts,
+            parts=index.parts, normalise=index.normalise, dtype=np.dtype(index.dtype),
+        ) if self.by != "words" else []  # fmt: skip
+
+    @cached_property
+    def near(self) -> dict[str, tuple[str, ...]]:
+        """Near spellings of the first unknown words, where there are any."""
+        known = self.index.vocabulary
+        if known is None or not self.counts.unknown:
+            return {}
+        words, frequency = known.words, known.document_frequency
+
+        def between(first: str, last: str) -> list[tuple[str, int]]:
+            here = slice(bisect_left(words, first), bisect_left(words, last))
+            return list(zip(words[here], frequency[here].tolist(), strict=True))
+
+        found = {name: tuple(corrections(name, between)) for name in self.counts.unknown[: answers.SPELLED]}
+        return {name: near for name, near in found.items() if near}
+
+    @cached_property
+    def weights(self) -> tuple[float, Any]:
+        """What the kernel and the words count for."""
+        most = {"parts": float(sum(map(len, self.index.parts))), "total": 1.0, None: None}
+        return self.index._bm25.weights(self.counts, self.by, most[self.index.normalise])
+
+    @cached_property
+    def scores(self) -> Floats:
+        """The score of every document, in their order."""
+        kernels, threads, segments = verbs.load(), self.index._engine.threads, self.index.segments
+        total = np.zeros(len(self.index))
+        of_kernel, of_words = self.weights
+        if not len(self.counts.columns):
+            return total
+        if self.views:
+            wanted = [view.wanted for view in self.views]
+            total += of_kernel * np.concatenate([part.by_meaning(kernels, wanted, threads) for part in segments])
+        if of_words is not None:
+            average, weights = of_words
+            columns = self.counts.columns
+            total += np.concatenate([part.by_words(kernels, columns, weights, average, threads) for part in segments])
+        return total
+
+    def page(self, n: int, offset: int = 0, *, allowed: Any = None, why: bool = False) -> Answer:
+        """The ``n`` best documents after the ``offset`` best; ``allowed`` says of each document whether it may be."""
+        index, asked = self.index, self.counts
+        words = named(index.vocabulary, asked.columns[:SHOWN].tolist())
+        if not len(asked.columns):
+            return Answer((), answers.nothing(asked, self.near), words, asked.unknown, self.near)
+        hits = ranking.best(self.scores, index.segments, allowed, n, offset)
+        if why:
+            hits = tuple(replace(hit, why=self.explained(hit.number)) for hit in hits)
+        total = int(np.count_nonzero(self.scores > 0 if allowed is None else (self.scores > 0) & allowed))
+        message = answers.sentence(len(hits), len(index), asked, self.by, self.near)
+        return Answer(hits, message, words, asked.unknown, self.near, total)
+
+    def explained(self, number: int) -> Explanation:
+        """Why a document is similar: all amounts add up to its score."""
+        index = self.index
+        segment, row = ranking.located(index.segments, number)
+        return explained(
+            self.counts, self.views, segment, row, words=named(index.vocabulary, self.counts.columns.tolist()),
+            topic_words=index.topic_words, class_words=index.class_words, weights=self.weights,
+        )  # fmt: skip
 
 
 def _without_documents(kernel: Any, documents: Any, dtype: Any, n_threads: int | None) -> SearchIndex:

@@ -148,7 +148,7 @@ def check_words(known: int, counted: int) -> None:
 
 def segment_of(
     engine: Engine, kernels: SearchKernels, lenses: Sequence[Lens], counts: Csr, documents: Documents,
-    parts: Sequence[Sequence[str]], normalise: str | None, dtype: Any,
+    *, parts: Sequence[Sequence[str]], normalise: str | None, dtype: Any,
 ) -> Segment:  # fmt: skip
     """Read documents through all lenses, and lay them out."""
     check_words(len(lenses[0].by_word), counts.shape[1])

@@ -30,7 +30,7 @@ def told(lens: Lens, found: Any, words: Any) -> tuple[Words, Words]:
     if found is not None:
         tree, class_nodes = found
         chosen = node_words(tree, np.ascontiguousarray(lens.by_word.T), N_WORDS, words=words)
-        of_nodes = tuple(_named(columns.tolist(), words) for columns in chosen)
+        of_nodes = tuple(named(words, columns.tolist()) for columns in chosen)
         return of_nodes, tuple(of_nodes[node] for node in class_nodes)
     prior = np.asarray(lens.class_prior, np.float64)
     if lens.mix is None:
@@ -39,12 +39,8 @@ def told(lens: Lens, found: Any, words: Any) -> tuple[Words, Words]:
     return _flat(lens.by_word.T, prior @ lens.mix, words), _flat(lens.word_given_class().T, prior, words)
 
 
-def named(vocabulary: Any, columns: Iterable[int]) -> tuple[str, ...]:
+def named(words: Any, columns: Iterable[int]) -> tuple[str, ...]:
     """Words by their columns; the columns themselves where words are not known."""
-    return _named(columns, None if vocabulary is None else vocabulary.words)
-
-
-def _named(columns: Iterable[int], words: Any) -> tuple[str, ...]:
     return tuple(str(column) if words is None else str(words[column]) for column in columns)
 
 
@@ -52,7 +48,7 @@ def _flat(probability: Any, prior: Floats, words: Any) -> Words:
     """The words that set each topic apart from the others; the most probable ones where nothing does."""
     probability = np.ascontiguousarray(probability)
     scores = distinctive(probability, prior) if len(probability) > 1 else probability
-    return tuple(_named(np.argsort(-row, kind="stable")[:N_WORDS].tolist(), words) for row in scores)
+    return tuple(named(words, np.argsort(-row, kind="stable")[:N_WORDS].tolist()) for row in scores)
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ def _grow(folder: str, limit: int | None, sources: list[str]) -> dict:
     from topiarist.app.cli.stopping import Stop
     from topiarist.collection.grow.grower import KERNELS, Grower
     from topiarist.collection.grow.recipe import Recipe
-    from topiarist.estimators.common.progress import prepare_kernels
+    from topiarist.models.engine.compilation import prepare_kernels
     from topiarist.text.readers import read
 
     for dtype in ("float32", "float64"):

@@ -16,7 +16,7 @@ from benchmarks.settings import Settings
 from topiarist import GGM
 from topiarist.models.gaussian import fits as fitting
 from topiarist.models.gaussian import starts
-from topiarist.models.gaussian.values import Options
+from topiarist.models.gaussian.mixture import Options
 from topiarist.scale.threads import Threads
 
 SIZES = ((400, 5, 5), (2_000, 10, 8), (20_000, 10, 10), (20_000, 20, 10), (5_000, 50, 8), (4_000, 200, 5))

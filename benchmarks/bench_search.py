@@ -24,7 +24,7 @@ from benchmarks.settings import Settings
 from topiarist import Corpus, FisherKernel
 from topiarist.collection.find.index import SearchIndex
 from topiarist.counts import CountSettings
-from topiarist.kernels.search.compiled import prepare_search
+from topiarist.kernels.search.compiled import prepare as prepare_search
 from topiarist.text.documents import Document
 
 NAME, SIZES = "arxiv-2011-2013", (1, 64, 128)

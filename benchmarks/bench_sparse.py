@@ -23,7 +23,7 @@ HELDOUT = 0.1
 
 def main(settings: Settings) -> dict:
     """Fit both ways from one start, then time passes in turn from where the sparse fit ended."""
-    from topiarist.estimators.common.progress import prepare_kernels
+    from topiarist.models.engine.compilation import prepare_kernels
 
     counts = data.load(data.completion(COLLECTION)["train"])
     found = Findings(

@@ -1,7 +1,8 @@
-"""Write the generated pages of the reference: ``python docs/generate.py``.
+"""Write the generated pages: ``python docs/generate.py``.
 
-``reference/python.md`` comes from signatures and docstrings, ``reference/commands.md`` from ``--help`` of each command.
-A test fails when a page differs from what this script would write.
+``reference/python.md`` comes from signatures and docstrings, ``reference/commands.md`` from ``--help`` of each command,
+``design/the-house.md`` and the floor plans of packages from the first lines of docstrings (``house.py``). A test fails
+when a page differs from what this script would write.
 """
 
 from __future__ import annotations
@@ -96,7 +97,11 @@ MODULES: tuple[tuple[str, str, tuple[str, ...] | None], ...] = (
         "Trees for other programs, and hierarchies that people write.",
         ("read_tree", "to_graphml", "to_newick", "to_json", "to_paths", "rows"),
     ),
-    ("topiarist.estimators.category.evidence", "What `PMM.explain` tells. See [PMM](../models/pmm.md).", ("Evidence",)),
+    (
+        "topiarist.estimators.category.pmm",
+        "What `PMM.explain` tells. See [PMM](../models/pmm.md).",
+        ("Evidence",),
+    ),
     (
         "topiarist.collection.describe.flat_topics",
         "What `topiarist topics` calls.",
@@ -263,10 +268,13 @@ def _help(command: tuple[str, ...]) -> str:
 
 
 def main() -> None:
-    """Write both pages."""
+    """Write all pages."""
     for name, text in (("python.md", python_page()), ("commands.md", commands_page())):
         (REFERENCE / name).write_text(text, encoding="utf-8")
         print(f"wrote reference/{name}: {len(text.splitlines())} lines")
+    sys.path.insert(0, str(Path(__file__).parent))
+    house = import_module("house")
+    house.write()
 
 
 if __name__ == "__main__":

@@ -37,15 +37,6 @@ def test_nothing_unsafe_is_called():
     assert found == []
 
 
-def test_files_stay_small():
-    long = {
-        str(path.relative_to(SOURCE)): lines
-        for path in SOURCE.rglob("*.py")
-        if (lines := len(path.read_text().splitlines())) > 300
-    }
-    assert long == {}
-
-
 def test_kernels_load_where_the_cache_folder_cannot_be_written(tmp_path):
     """Import must not fail on a machine whose home and package folders are read-only."""
     script = (

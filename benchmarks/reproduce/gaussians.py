@@ -20,7 +20,7 @@ from benchmarks.paths import CACHE
 from topiarist import GGM, MixtureHierarchy
 from topiarist.estimators.gaussian import mixture_pictures as pictures
 from topiarist.models.gaussian import overlaps, selection, starts
-from topiarist.models.gaussian.values import Options
+from topiarist.models.gaussian.mixture import Options
 from topiarist.scale.threads import Threads
 
 N_DIMS, N_REPEATS = 5, 100

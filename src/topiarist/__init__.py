@@ -5,10 +5,14 @@ The public names are imported when they are first used, so that ``import topiari
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from topiarist.old_paths import OldPaths
 from topiarist.version import __version__
+
+sys.meta_path.append(OldPaths())
 
 if TYPE_CHECKING:
     import os

@@ -9,9 +9,7 @@ asks whether these come first.
 """
 
 from topiarist.hierarchy.levels import calibration_error, level_curve
-from topiarist.measures.clusters import gini, purity
-from topiarist.measures.label_sets import example_f1
-from topiarist.measures.rankings import interpolated_precision
+from topiarist.measures.label_agreement import example_f1, gini, interpolated_precision, purity
 from topiarist.measures.topic_quality import npmi_coherence, perplexity, topic_diversity
 from topiarist.measures.trees import BestNode, best_nodes, dendrogram_purity, tree_f1
 

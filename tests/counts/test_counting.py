@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
+from topiarist.arrays import Csr
 from topiarist.counts import CountSettings, PhraseSettings, count, count_in, general_words
-from topiarist.counts.validation import Csr
 from topiarist.errors import InputError, UsageError
 from topiarist.text.characters import normalised
 

@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer
 
+from topiarist.arrays import Csr
 from topiarist.counts import (
     check_counts,
     count,
@@ -15,7 +16,6 @@ from topiarist.counts import (
     truncated_svd,
     unit_rows,
 )
-from topiarist.counts.validation import Csr
 from topiarist.errors import InputError, UsageError
 
 

@@ -275,7 +275,7 @@ def test_features_have_names():
 def test_too_many_features_have_no_names(monkeypatch):
     counts, _ = planted(30)
     kernel = FisherKernel((2,), random_state=0).fit(counts)
-    monkeypatch.setattr("topiarist.estimators.similarity.fisher_features.MOST_NAMES", 10)
+    monkeypatch.setattr("topiarist.estimators.similarity.fisher_kernel.MOST_NAMES", 10)
     with pytest.raises(UsageError, match="features have no names: 10 at most have"):
         kernel.get_feature_names_out()
 

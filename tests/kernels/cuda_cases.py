@@ -13,7 +13,6 @@ from tests.oracles import trees
 from tests.strategies import simplex_rows
 from topiarist.kernels import Folding, Paths, load
 from topiarist.kernels.active import compiled
-from topiarist.kernels.counts import reference
 from topiarist.kernels.cuda import segments, shuffles
 from topiarist.kernels.cuda.memory import Memory, rounded
 from topiarist.kernels.cuda.segments import Segments, word_starts
@@ -24,8 +23,9 @@ from topiarist.models.engine.host import paths_of
 
 sys.setswitchinterval(5e-4)  # a simulated warp is a handful of Python threads that wait for each other
 
+REFERENCE = load("reference")
 HOST_ONLY = {*compiled.VERBS, "hand_down", "categorise"}  # sparse rows, and classes that are known
-VERBS = [name for name in reference.KERNELS._fields if name not in {"name", *HOST_ONLY}]
+VERBS = [name for name in REFERENCE._fields if name not in {"name", *HOST_ONLY}]
 WIDTHS = (1, 5, 6, 12, 33, 64)  # of which words of one, two and four numbers divide rows
 DTYPES = (np.float64, np.float32)
 CLOSE = {np.float64: {"rtol": 1e-12, "atol": 1e-14}, np.float32: {"rtol": 2e-5, "atol": 1e-6}}
@@ -71,7 +71,7 @@ def by_rows(verbs, matrix, dtype, size):
 
 def test_same_names_and_arguments():
     for verb in VERBS:
-        wanted = list(inspect.signature(getattr(reference.KERNELS, verb)).parameters)
+        wanted = list(inspect.signature(getattr(REFERENCE, verb)).parameters)
         assert list(inspect.signature(getattr(load("cuda"), verb)).parameters) == wanted, verb
     for verb in HOST_ONLY:
         with pytest.raises(NotImplementedError, match=verb):
@@ -85,8 +85,8 @@ def test_sweeps(verbs, width, dtype):
     data = matrix.data.astype(dtype)
     own, other = factors(matrix, width, dtype)
     out, mixture, alone = np.zeros_like(own), np.empty_like(data), np.empty_like(data)
-    reference.document_counts(matrix.indptr, matrix.indices, data, own, other, out, mixture)
-    reference.mixtures(matrix.indptr, matrix.indices, own, other, alone)
+    REFERENCE.document_counts(matrix.indptr, matrix.indices, data, own, other, out, mixture)
+    REFERENCE.mixtures(matrix.indptr, matrix.indices, own, other, alone)
     size = 3 if width == 5 else 1024  # documents in several segments, or whole
     kept, cut, indices, counts = by_rows(verbs, matrix, dtype, size)
     assert (cut.n_places > 0) == (size == 3)
@@ -106,10 +106,10 @@ def test_one_sweep_with_atomic_additions(verbs, width, dtype):
     data = matrix.data.astype(dtype)
     own, other = factors(matrix, width, dtype)
     out, mixture, sums = np.zeros_like(own), np.empty_like(data), np.zeros_like(other)
-    reference.document_counts(matrix.indptr, matrix.indices, data, own, other, out, mixture)
+    REFERENCE.document_counts(matrix.indptr, matrix.indices, data, own, other, out, mixture)
     columns = matrix.tocsc()
     starts = np.array([0, matrix.shape[0]])
-    reference.word_counts(columns.indptr[None], starts, columns.indices, columns.data.astype(dtype), other, own, sums)
+    REFERENCE.word_counts(columns.indptr[None], starts, columns.indices, columns.data.astype(dtype), other, own, sums)
     kept, cut, indices, counts = by_rows(verbs, matrix, dtype, 1024)
     held, (mine, others) = put(verbs, own, other)
     found = [verbs.memory.empty(array.shape, dtype) for array in (out, mixture, sums)]
@@ -146,8 +146,8 @@ def test_rows_to_columns_and_sweeps_by_words(verbs, n_tiles):
     own, other = factors(matrix, 5, np.float64)
     wanted, products = np.zeros_like(other), np.zeros((6, 5))
     tile_starts = np.array([0, n_docs])
-    reference.word_counts(columns.indptr[None], tile_starts, columns.indices, columns.data, other, own, wanted)
-    reference.word_products(columns.indptr[None], tile_starts, columns.indices, columns.data, own, products)
+    REFERENCE.word_counts(columns.indptr[None], tile_starts, columns.indices, columns.data, other, own, wanted)
+    REFERENCE.word_products(columns.indptr[None], tile_starts, columns.indices, columns.data, own, products)
     kept = []
 
     def move(array):
@@ -175,7 +175,7 @@ def test_row_products(verbs, width, dtype):
     other = factors(matrix, width, dtype)[1]
     for wanted_dtype, size in ((dtype, 1024), (np.float64, 2)):
         wanted = np.zeros((matrix.shape[0], width), wanted_dtype)
-        reference.row_products(matrix.indptr, matrix.indices, data, other, wanted)
+        REFERENCE.row_products(matrix.indptr, matrix.indices, data, other, wanted)
         kept, cut, indices, counts = by_rows(verbs, matrix, dtype, size)
         held, (others,) = put(verbs, other)
         out = verbs.memory.empty(wanted.shape, wanted_dtype)
@@ -190,7 +190,7 @@ def test_fold_in(verbs, width, folding):
     matrix = matrix_of()
     own, other = factors(matrix, width, np.float64)
     tempered, slow = other**folding.inverse_temperature, own.copy()
-    reference.fold_in(matrix.indptr, matrix.indices, matrix.data, slow, tempered, folding)
+    REFERENCE.fold_in(matrix.indptr, matrix.indices, matrix.data, slow, tempered, folding)
     arrays = (matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data, own, tempered)
     held, on_device = put(verbs, *arrays)
     verbs.fold_in(*on_device, folding)
@@ -209,7 +209,7 @@ def test_whole_arrays(verbs, dtype):
         host = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
         held = [verbs.memory.put(a) if isinstance(a, np.ndarray) else a for a in arguments]
         device = [a.array if hasattr(a, "array") else a for a in held]
-        wanted, got = getattr(reference, verb)(*host), getattr(verbs, verb)(*device)
+        wanted, got = getattr(REFERENCE, verb)(*host), getattr(verbs, verb)(*device)
         assert (wanted is None) == (got is None)
         if wanted is not None:
             np.testing.assert_allclose(got, wanted, rtol=1e-12 if dtype == np.float64 else 1e-6)
@@ -239,7 +239,7 @@ def test_long_rows_and_columns_in_pieces(verbs, monkeypatch):
     counts = np.random.default_rng(4).random((5, 8))
     counts[2] = 0
     wanted, sums = counts.copy(), np.empty(8)
-    reference.normalise_rows(wanted, 0.1)
+    REFERENCE.normalise_rows(wanted, 0.1)
     held, (here, there, total) = put(verbs, counts, counts, sums)
     verbs.normalise_rows(here, 0.1)
     verbs.column_sums(there, total)
@@ -260,16 +260,16 @@ def test_paths(verbs, dtype, monkeypatch):
     own = rng.random((n_nodes, 7)).astype(dtype)
     paths = paths_of(mask, rng.random(mask.shape), dtype)
     words, counts = np.empty((7, n_classes), dtype), rng.random((7, n_classes)).astype(dtype)
-    reference.climb(own, paths, 0, words)
+    REFERENCE.climb(own, paths, 0, words)
     words[2, 1] = 0
     out, sums = np.empty_like(own), np.empty(len(paths.classes))
-    reference.descend(own, words, counts, paths, 0, out, sums)
+    REFERENCE.descend(own, words, counts, paths, 0, out, sums)
     held, (mine, given, counted) = put(verbs, own, words, counts)
     kept, along = put(verbs, *paths)
     climbed, handed, added = (verbs.memory.empty(a.shape, a.dtype) for a in (words, out, sums))
     verbs.climb(mine, Paths(*along), 0, climbed.array)
     wanted = np.empty_like(words)
-    reference.climb(own, paths, 0, wanted)
+    REFERENCE.climb(own, paths, 0, wanted)
     np.testing.assert_allclose(climbed.numpy(), wanted, **CLOSE[dtype])
     verbs.descend(mine, given, counted, Paths(*along), 0, handed.array, added.array)
     np.testing.assert_allclose(handed.numpy(), out, **CLOSE[dtype])

@@ -6,11 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.strategies import counts, simplex_rows
-from topiarist.kernels import Active
-from topiarist.kernels.counts import compiled, reference
+from topiarist.kernels import Active, load
 from topiarist.kernels.shard import Side, Tiles
 
-TELLINGS = [reference.KERNELS, compiled.KERNELS]
+REFERENCE, _ = TELLINGS = [load("reference"), load("compiled")]
 TOLERANCE = {np.float64: 1e-12, np.float32: 1e-5}
 
 
@@ -68,10 +67,10 @@ def test_sweeps_are_the_whole_sweeps_at_rows_with_zeros(telling, dtype, matrix, 
     rows, active, words = planted(matrix, seed, dtype=dtype)
     exact_rows, exact_words = rows.astype(np.float64), words.astype(np.float64)
     expected, mixture = np.empty_like(exact_rows), np.empty(matrix.nnz)
-    reference.document_counts(matrix.indptr, matrix.indices, matrix.data, exact_rows, exact_words, expected, mixture)
+    REFERENCE.document_counts(matrix.indptr, matrix.indices, matrix.data, exact_rows, exact_words, expected, mixture)
     tiles = Tiles.of(Side.of(matrix), matrix.shape[1], size)
     word_count = np.empty_like(exact_words)
-    reference.word_counts(tiles.indptr, tiles.starts, tiles.indices, tiles.data, exact_words, exact_rows, word_count)
+    REFERENCE.word_counts(tiles.indptr, tiles.starts, tiles.indices, tiles.data, exact_words, exact_rows, word_count)
     found, mixtures, found_words = swept(telling, matrix, active, words, size)
     close = {"rtol": TOLERANCE[dtype], "atol": TOLERANCE[dtype] * 1e-2}
     np.testing.assert_allclose(whole(found, rows.shape[1]), expected, **close)

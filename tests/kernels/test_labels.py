@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from topiarist.kernels.labels import compiled, record, reference
+from topiarist.kernels import labels
 from topiarist.kernels.labels.reference import of_size
 
-FIRST, SECOND = reference.KERNELS, compiled.KERNELS
+FIRST, SECOND = labels.load("reference"), labels.load("compiled")
 
 
 def test_tellings_have_the_same_signatures():
-    for name in record.LabelKernels._fields[1:]:
+    for name in labels.LabelKernels._fields[1:]:
         slow, fast = getattr(FIRST, name), getattr(SECOND, name)
         assert list(inspect.signature(slow).parameters) == list(inspect.signature(fast.py_func).parameters), name
         assert len(inspect.signature(slow).parameters) <= 8
@@ -52,8 +52,8 @@ def test_labels_with_a_worth_of_their_own_are_chosen_alike(kind, seed, second):
     bias = rng.uniform(0.2, 0.8, (n_labels, n_labels))
     bias = bias / (bias + bias.T) if second else np.empty((0, 0))
     worth = rng.normal(size=n_labels)
-    worth[1:][rng.random(n_labels - 1) < 0.3] = record.FORBIDDEN
-    taste = record.Taste(bias, worth, np.array([0.0, 0.3, -0.5, -2.0]))
+    worth[1:][rng.random(n_labels - 1) < 0.3] = labels.FORBIDDEN
+    taste = labels.Taste(bias, worth, np.array([0.0, 0.3, -0.5, -2.0]))
     words = np.ascontiguousarray(rng.dirichlet(np.full(n_words, 0.5), n_labels).T)
     answers = []
     for verbs in (FIRST, SECOND):
@@ -71,5 +71,5 @@ def test_the_worth_of_a_size_goes_on_beyond_its_table():
 
 
 def test_records_are_found_by_name():
-    assert record.load("reference") is FIRST
-    assert record.load("compiled") is SECOND
+    assert labels.load("reference") == FIRST
+    assert labels.load("compiled") == SECOND

@@ -8,12 +8,12 @@ from scipy.sparse import csr_matrix
 
 from tests.oracles import trees
 from tests.strategies import counts
-from topiarist.kernels.counts import compiled, reference
+from topiarist.kernels import load
 from topiarist.kernels.shard import Shard, Side, Tiles
 from topiarist.models.engine.host import Engine, paths_of
 from topiarist.scale.threads import Threads
 
-TELLINGS = [reference.KERNELS, compiled.KERNELS]
+_, COMPILED = TELLINGS = [load("reference"), load("compiled")]
 both = pytest.mark.parametrize("telling", TELLINGS, ids=lambda kernels: kernels.name)
 
 
@@ -37,7 +37,7 @@ def test_a_long_row_is_added_in_double_precision():
     indptr, indices = np.array([0, n_words]), np.arange(n_words, dtype=np.int32)
     data, other = np.ones(n_words, np.float32), np.full((n_words, 3), -9.1, np.float32)
     out = np.empty((1, 3))
-    compiled.KERNELS.row_products(indptr, indices, data, other, out)
+    COMPILED.row_products(indptr, indices, data, other, out)
     np.testing.assert_allclose(out, n_words * float(np.float32(-9.1)), rtol=1e-12)
 
 
@@ -51,7 +51,7 @@ def test_any_number_of_threads_multiplies_to_the_same_bits(n_threads, monkeypatc
     words, docs = rng.normal(size=(300, 5)).astype(np.float32), rng.normal(size=(400, 5)).astype(np.float32)
     for multiply, other in (("row_products", words), ("word_products", docs)):
         of = shard.rows if multiply == "row_products" else shard
-        alone, together = (getattr(Engine(compiled.KERNELS, Threads(n)), multiply)(of, other) for n in (1, n_threads))
+        alone, together = (getattr(Engine(COMPILED, Threads(n)), multiply)(of, other) for n in (1, n_threads))
         assert alone.dtype == np.float32
         assert np.array_equal(alone, together)
 
@@ -95,7 +95,7 @@ def test_many_blocks_of_words_agree(dtype):
     rng = np.random.default_rng(1)
     mask = trees.random_tree(rng, 900, 700)  # so many classes that only some words fit into a block
     paths, own, given, (words, shares, sums) = along_paths(rng, mask, 330, dtype)
-    engine, tolerance = Engine(compiled.KERNELS, Threads(1)), 1e-11 if dtype == np.float64 else 1e-5
+    engine, tolerance = Engine(COMPILED, Threads(1)), 1e-11 if dtype == np.float64 else 1e-5
     climbed = engine.climb(own, paths)
     out, added = engine.descend(own, climbed, given, paths)
     np.testing.assert_allclose(climbed, words, rtol=tolerance)
@@ -109,7 +109,7 @@ def test_any_number_of_threads_climbs_to_the_same_bits(n_threads, monkeypatch):
     monkeypatch.setattr("topiarist.models.engine.host.PATH_NUMBERS", 64)
     rng = np.random.default_rng(2)
     paths, own, given, _ = along_paths(rng, trees.balanced(3), 500, np.float32)
-    alone, together = (Engine(compiled.KERNELS, Threads(n)) for n in (1, n_threads))
+    alone, together = (Engine(COMPILED, Threads(n)) for n in (1, n_threads))
     words = alone.climb(own, paths)
     assert np.array_equal(words, together.climb(own, paths))
     for one, other in zip(

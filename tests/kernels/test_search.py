@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.strategies import counts, simplex_rows
-from topiarist.kernels.search import reference
-from topiarist.kernels.search.reference import Postings, Wanted
+from topiarist.kernels import search
+from topiarist.kernels.search import Postings, Wanted
 
-FAST, SLOW = reference.load("compiled"), reference.load("reference")
+FAST, SLOW = search.load("compiled"), search.load("reference")
 
 
 def case(matrix, seed, dtype=np.float64):
@@ -27,7 +27,7 @@ def case(matrix, seed, dtype=np.float64):
     return postings, wanted, rows, topical, rng.random((n_docs, 2))
 
 
-@pytest.mark.parametrize("verb", [name for name in reference.SearchKernels._fields if name != "name"])
+@pytest.mark.parametrize("verb", [name for name in search.SearchKernels._fields if name != "name"])
 def test_same_signature(verb):
     wanted = list(inspect.signature(getattr(SLOW, verb)).parameters)
     assert list(inspect.signature(getattr(FAST, verb).py_func).parameters) == wanted

@@ -13,8 +13,7 @@ from scipy.sparse import csr_array
 from tests.oracles import similarity, trees
 from tests.strategies import counts, simplex_rows
 from topiarist.estimators.similarity.lenses import lens_of
-from topiarist.kernels import load
-from topiarist.kernels.search import reference
+from topiarist.kernels import load, search
 from topiarist.models.engine.host import Engine
 from topiarist.models.fisher import information as fisher_information
 from topiarist.models.fisher import matrix as fisher_matrix
@@ -26,7 +25,7 @@ FIXTURES = Path(__file__).parents[1] / "fixtures"
 FLAT = json.loads((FIXTURES / "fisher_flat.json").read_text())
 TREE = json.loads((FIXTURES / "fisher.json").read_text())
 ENGINE = Engine(load(), Threads(2))
-TELLINGS = {name: reference.load(name) for name in ("reference", "compiled")}
+TELLINGS = {name: search.load(name) for name in ("reference", "compiled")}
 
 
 def matrix(lens, X, rows, parts, normalise=None, kernels="compiled"):

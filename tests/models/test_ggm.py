@@ -14,9 +14,8 @@ from topiarist.models.em import State
 from topiarist.models.gaussian import fits as fitting
 from topiarist.models.gaussian import selection, starts
 from topiarist.models.gaussian.condition import Limit
-from topiarist.models.gaussian.covariance_kinds import LargeFull, shape_of
-from topiarist.models.gaussian.mixture import Ggm
-from topiarist.models.gaussian.values import Block, Options, Params
+from topiarist.models.gaussian.covariances import LargeFull, shape_of
+from topiarist.models.gaussian.mixture import Block, Ggm, Options, Params
 from topiarist.scale.executors import InProcess
 from topiarist.scale.threads import Threads
 

@@ -243,7 +243,7 @@ def test_any_number_of_threads_gives_the_same_bits(n_threads, variant, monkeypat
     monkeypatch.setattr("topiarist.kernels.shard.SMALLEST_TILE", 64)
     monkeypatch.setattr("topiarist.kernels.shard.TILE_BYTES", 64)
     monkeypatch.setattr("topiarist.models.engine.host.PATH_NUMBERS", 100)
-    monkeypatch.setattr("topiarist.models.hplsa_variants.NUMBERS", 100)
+    monkeypatch.setattr("topiarist.models.hplsa.NUMBERS", 100)
     matrix, mask = csr_matrix(np.random.default_rng(5).poisson(0.3, (200, 150))), trees.balanced(2)
     ends = []
     for threads in (1, n_threads):

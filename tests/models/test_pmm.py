@@ -11,9 +11,10 @@ from scipy.sparse import csr_array
 
 from tests.oracles import labels as blackboard
 from topiarist.kernels import load
-from topiarist.models import em, greedy, label_shares, pmm
+from topiarist.models import em
 from topiarist.models.engine.host import Engine
-from topiarist.models.label_sets import Pattern, grouped
+from topiarist.models.labels import choice, label_shares, pmm
+from topiarist.models.labels.label_sets import Pattern, grouped
 from topiarist.scale.threads import Threads
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "fixtures" / "pmm.json").read_text())
@@ -88,14 +89,14 @@ def test_golden_predictions():
     model = setup(COUNTS, LABELS, 2)[0]
     counts, allowed = csr_array(TEST), np.ones(5, bool)
     theta = np.array(GOLDEN["pmm1_optimum"]["word_given_label"])
-    first = greedy.Mixture(np.ascontiguousarray(theta.T), np.empty((0, 0)), allowed)
-    found = greedy.chosen_labels(model.engine, first, counts).toarray() > 0
+    first = choice.Mixture(np.ascontiguousarray(theta.T), np.empty((0, 0)), allowed)
+    found = choice.chosen_labels(model.engine, first, counts).toarray() > 0
     np.testing.assert_array_equal(found, GOLDEN["greedy_pmm1_at_optimum"])
     assert np.mean((found == GOLDEN["exhaustive_pmm1_at_optimum"]).all(axis=1)) >= 0.95
     after = GOLDEN["pmm2_5_steps"]
-    second = greedy.Mixture(np.ascontiguousarray(np.array(after["word_given_label"]).T), np.array(after["label_bias"]),
+    second = choice.Mixture(np.ascontiguousarray(np.array(after["word_given_label"]).T), np.array(after["label_bias"]),
                             allowed)  # fmt: skip
-    found = greedy.chosen_labels(model.engine, second, counts).toarray() > 0
+    found = choice.chosen_labels(model.engine, second, counts).toarray() > 0
     np.testing.assert_array_equal(found, GOLDEN["greedy_pmm2_after_5"])
 
 
@@ -202,8 +203,8 @@ def test_even_biases_are_the_first_order():
     np.testing.assert_allclose(dense(one, data), dense(two, data), rtol=1e-13)
     half = np.full((4, 4), 0.5)
     by_word = np.ascontiguousarray(dense(one, data).T)
-    mixtures = [greedy.Mixture(by_word, bias, np.ones(4, bool)) for bias in (np.empty((0, 0)), half)]
-    chosen, gains = zip(*(greedy.label_gains(first.engine, mixture, csr_array(counts)) for mixture in mixtures),
+    mixtures = [choice.Mixture(by_word, bias, np.ones(4, bool)) for bias in (np.empty((0, 0)), half)]
+    chosen, gains = zip(*(choice.label_gains(first.engine, mixture, csr_array(counts)) for mixture in mixtures),
                         strict=True)  # fmt: skip
     np.testing.assert_array_equal(*chosen)
     np.testing.assert_allclose(*gains, atol=1e-9)
@@ -224,7 +225,7 @@ def test_single_labels_are_naive_bayes():
 def test_the_whole_is_the_sum_over_blocks_and_documents_are_grouped_exactly(order, monkeypatch):
     rng, counts, labels = random_problem(5, 60, 15, 4)
     model, data = setup(counts, labels, order)
-    monkeypatch.setattr("topiarist.models.label_sets.BLOCK", 50)
+    monkeypatch.setattr("topiarist.models.labels.label_sets.BLOCK", 50)
     cut = setup(counts, labels, order)[1]
     assert len(cut.blocks) > 3
     whole = run(model, data, pmm.initial(model, data), 8)
@@ -243,16 +244,16 @@ def test_the_whole_is_the_sum_over_blocks_and_documents_are_grouped_exactly(orde
 @BOTH
 def test_any_number_of_threads_gives_the_same_bits(order, monkeypatch):
     monkeypatch.setattr("topiarist.kernels.shard.SMALLEST_PIECE", 50)
-    monkeypatch.setattr("topiarist.models.pmm.PIECE", 64)
-    monkeypatch.setattr("topiarist.models.greedy.NUMBERS", 64)
+    monkeypatch.setattr("topiarist.models.labels.pmm.PIECE", 64)
+    monkeypatch.setattr("topiarist.models.labels.choice.NUMBERS", 64)
     counts, labels, _ = blackboard.planted(np.random.default_rng(6), 200, 50, 5)
     ends = []
     for n_threads in (1, 2, 5):
         model, data = setup(counts, labels, order, n_threads=n_threads)
         fit = run(model, data, pmm.initial(model, data), 20, accelerate="momentum")
         shared = fit.state.shared
-        mixture = greedy.Mixture(shared.by_word(data.pattern), shared.bias, np.ones(5, bool))
-        ends.append((fit.objectives, shared.seen, *greedy.label_gains(model.engine, mixture, csr_array(counts))))
+        mixture = choice.Mixture(shared.by_word(data.pattern), shared.bias, np.ones(5, bool))
+        ends.append((fit.objectives, shared.seen, *choice.label_gains(model.engine, mixture, csr_array(counts))))
     for end in ends[1:]:
         assert end[0] == ends[0][0]
         for mine, first in zip(end[1:], ends[0][1:], strict=True):
@@ -269,11 +270,11 @@ def test_greedy_is_that_of_the_blackboard(kernels, seed, order):
     alpha = random_bias(rng, 5) if order == 2 else np.full((5, 5), 0.5)
     counts = rng.poisson(1.0, (8, 15)) * rng.choice([1, 1, 2.5, 7], (8, 15))
     counts[:, 0] += 1
-    mixture = greedy.Mixture(np.ascontiguousarray(theta.T), alpha if order == 2 else np.empty((0, 0)), np.ones(5, bool))
+    mixture = choice.Mixture(np.ascontiguousarray(theta.T), alpha if order == 2 else np.empty((0, 0)), np.ones(5, bool))
     engine = engine_of(kernels)
-    ranks, gains = greedy.label_gains(engine, mixture, csr_array(counts))
+    ranks, gains = choice.label_gains(engine, mixture, csr_array(counts))
     np.testing.assert_array_equal(ranks > 0, [blackboard.greedy(x, theta, alpha) for x in counts])
-    np.testing.assert_array_equal(greedy.chosen_labels(engine, mixture, csr_array(counts)).toarray(), ranks)
+    np.testing.assert_array_equal(choice.chosen_labels(engine, mixture, csr_array(counts)).toarray(), ranks)
     np.testing.assert_array_equal(gains > 0, ranks > 0)
     for x, rank, gain in zip(counts, ranks, gains, strict=True):
         final = blackboard.log_likelihood(x, theta, alpha, (rank > 0).astype(float))
@@ -282,7 +283,7 @@ def test_greedy_is_that_of_the_blackboard(kernels, seed, order):
             assert gain[label] == pytest.approx(more - final, abs=1e-9)
         words = np.flatnonzero(x)
         for label in range(5):
-            parts = greedy.contributions(mixture, words, x[words], rank, gain, label)
+            parts = choice.contributions(mixture, words, x[words], rank, gain, label)
             assert parts.sum() == pytest.approx(gain[label], abs=1e-9)
 
 
@@ -293,8 +294,8 @@ def test_greedy_finds_the_best_set_of_at_least_95_percent_of_documents(order):
     model, data = setup(counts[:200], labels[:200], order)
     fit = run(model, data, pmm.initial(model, data), 500, tol=1e-8, accelerate=True)
     shared = fit.state.shared
-    mixture = greedy.Mixture(shared.by_word(data.pattern), shared.bias, np.ones(5, bool))
-    found = greedy.chosen_labels(model.engine, mixture, csr_array(counts[200:])).toarray() > 0
+    mixture = choice.Mixture(shared.by_word(data.pattern), shared.bias, np.ones(5, bool))
+    found = choice.chosen_labels(model.engine, mixture, csr_array(counts[200:])).toarray() > 0
     sets = [np.flatnonzero([number >> label & 1 for label in range(5)]) for number in range(1, 32)]
     values = counts[200:] @ np.stack([mixture.logs(np.arange(60), labels) for labels in sets], axis=1)
     best = np.array([blackboard.indicator(labels, 5) for labels in sets])[values.argmax(axis=1)]

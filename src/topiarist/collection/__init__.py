@@ -1,1 +1,1 @@
-"""Floor plan to come."""
+"""A collection: documents, their tree, and a room for each thing that people do with both."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from topiarist.arrays import Csr
 from topiarist.collection import contents
 from topiarist.collection.contents import Counting, Description
 from topiarist.collection.describe.shaped_tree import described, placed
@@ -21,7 +22,6 @@ from topiarist.collection.shape.shape import Shape
 from topiarist.collection.state import CATEGORIES, COUNTS, SEARCH, SHARES, TREE, State
 from topiarist.counts.corpus import text_of
 from topiarist.counts.counting import Heard, hear
-from topiarist.counts.validation import Csr
 from topiarist.errors import DamagedError, ResourceError
 from topiarist.estimators.tree.fitted_tree import crown_of
 from topiarist.measures.placed_documents import Placed

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
+from topiarist.arrays import Csr
 from topiarist.collection.describe.nodes import NodeSummary
 from topiarist.collection.judge.categories import Categories
 from topiarist.collection.judge.heldout_answers import read_held_out, write_held_out
 from topiarist.collection.judge.predictions import read_told, write_told
 from topiarist.counts.settings import CountSettings, PhraseSettings
-from topiarist.counts.validation import Csr
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import DamagedError
 from topiarist.store.array_files import new_file

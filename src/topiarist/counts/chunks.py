@@ -10,33 +10,30 @@ import struct
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import repeat
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.counts.validation import Csr
+from topiarist.arrays import Csr, Integers, Ints
 from topiarist.text.tokens import Tokenizer
-
-Int32s = np.ndarray[Any, np.dtype[np.int32]]
-Int64s = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class TokenChunk(NamedTuple):
     """The tokens of some texts, in order, as the numbers of their words."""
 
     numbers: dict[str, int]  # of the words, in the order in which they first occurred
-    tokens: Int32s
-    lengths: Int64s  # tokens of each text
+    tokens: Integers
+    lengths: Ints  # tokens of each text
 
 
 class CountChunk(NamedTuple):
     """The counts of some texts over ``words``, which are sorted; rows are sorted as well."""
 
     words: list[str]
-    lengths: Int64s  # different words of each text
-    indices: Int32s
-    data: Int32s
+    lengths: Ints  # different words of each text
+    indices: Integers
+    data: Integers
 
 
 def tokenise(texts: Iterable[str], tokenizer: Tokenizer) -> TokenChunk:
@@ -87,7 +84,9 @@ def merged(chunks: Sequence[CountChunk]) -> tuple[Csr, tuple[str, ...]]:
 
 def stacked(chunks: Iterable[CountChunk], columns: Mapping[str, int], n_columns: int) -> Csr:
     """Return all chunks as one matrix with the given column of each word; other words are left out."""
-    indices, data, lengths = [np.empty(0, np.int32)], [np.empty(0, np.int32)], [np.empty(0, np.int64)]
+    indices: list[Integers] = [np.empty(0, np.int32)]
+    data: list[Integers] = [np.empty(0, np.int32)]
+    lengths = [np.empty(0, np.int64)]
     for chunk in chunks:
         new = np.fromiter(map(columns.get, chunk.words, repeat(-1)), np.int32, len(chunk.words))
         moved = new[chunk.indices]
@@ -102,7 +101,7 @@ def stacked(chunks: Iterable[CountChunk], columns: Mapping[str, int], n_columns:
     return _assembled(data, indices, lengths, n_columns)
 
 
-def _assembled(data: Sequence[Int32s], indices: Sequence[Int32s], lengths: Sequence[Int64s], n_columns: int) -> Csr:
+def _assembled(data: Sequence[Integers], indices: Sequence[Integers], lengths: Sequence[Ints], n_columns: int) -> Csr:
     """Return one matrix from the parts of several, laid one below the other."""
     ends = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
     shape = (len(ends) - 1, n_columns)
@@ -117,6 +116,6 @@ def _without_last(matrix: Csr, words: list[str]) -> CountChunk:
     return CountChunk(words, lengths, matrix.indices[known].astype(np.int32), matrix.data[known])
 
 
-def _fitting(ends: Int64s) -> Int32s | Int64s:
+def _fitting(ends: Ints) -> Integers | Ints:
     """Return row ends in 32 bits where they fit."""
     return ends.astype(np.int32) if ends[-1] <= np.iinfo(np.int32).max else ends

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Csr
 from topiarist.counts.counting import count, count_in
+from topiarist.counts.pruning import vocabulary_of
 from topiarist.counts.settings import CountSettings
-from topiarist.counts.validation import Csr, check_counts, token_counts
-from topiarist.counts.vectorizers import count_with, vocabulary_with
+from topiarist.counts.validation import check_counts, token_counts
 from topiarist.counts.vocabulary import Vocabulary
-from topiarist.errors import InputError
+from topiarist.errors import InputError, UsageError
 from topiarist.text.documents import Document
 
 
@@ -207,3 +208,28 @@ class _Records:
             if self.texts is not None:
                 self.texts.append(document.text)
             yield text_of(document, titles)
+
+
+def count_with(vectorizer: Any, texts: Iterable[str]) -> Csr:
+    """Return the counts of texts by a scikit-learn vectorizer, which is fitted to them if it is not yet."""
+    if not hasattr(vectorizer, "transform") or not hasattr(vectorizer, "get_feature_names_out"):
+        raise UsageError(
+            f"expected a fitted or unfitted text vectorizer, got {type(vectorizer).__name__}",
+            hint="CountVectorizer or TfidfVectorizer of scikit-learn",
+        )
+    from sklearn.exceptions import NotFittedError
+
+    kept = list(texts)
+    try:
+        vectorizer.get_feature_names_out()
+    except NotFittedError:
+        return check_counts(vectorizer.fit_transform(kept), name="counts")
+    return check_counts(vectorizer.transform(kept), name="counts")
+
+
+def vocabulary_with(vectorizer: Any, counts: Csr) -> Vocabulary:
+    """Return the vocabulary of counts made by a scikit-learn vectorizer."""
+    words = tuple(map(str, vectorizer.get_feature_names_out()))
+    if len(words) != counts.shape[1]:
+        raise InputError(f"expected {counts.shape[1]} words from the vectorizer, got {len(words)}")
+    return vocabulary_of(counts, words)

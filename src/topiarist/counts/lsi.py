@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.counts.validation import Csr
+from topiarist.arrays import Csr, Floats
 from topiarist.counts.weighting import inverse_document_frequency, tfidf, unit_rows
 from topiarist.errors import InputError, UsageError
 
-Floats = np.ndarray[Any, np.dtype[np.floating[Any]]]
 _SMALL = 200_000  # cells up to which the exact decomposition of the dense matrix is the cheaper one
 _POWER_ITERATIONS = 6
 

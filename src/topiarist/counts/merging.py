@@ -14,10 +14,10 @@ from functools import partial
 import numpy as np
 from scipy.sparse import csr_array
 
+from topiarist.arrays import Csr
 from topiarist.counts.chunks import count_texts
 from topiarist.counts.pruning import kept_words
 from topiarist.counts.settings import CountSettings
-from topiarist.counts.validation import Csr
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.counts.workers import map_chunks
 from topiarist.errors import UsageError

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Set
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from topiarist.arrays import Bools, Csr
 from topiarist.counts.settings import CountSettings
-from topiarist.counts.validation import Csr, document_frequency, word_totals
+from topiarist.counts.validation import document_frequency, word_totals
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import InputError
 from topiarist.text.stems import stems
 
-Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
-
-def general_words(vocabulary: Vocabulary, n_docs: int, share: float = 0.5) -> Mask:
+def general_words(vocabulary: Vocabulary, n_docs: int, share: float = 0.5) -> Bools:
     """Return which words occur in more than ``share`` of the documents: the collection's general words."""
     return vocabulary.document_frequency > share * n_docs
 
@@ -54,11 +52,11 @@ def prune(counts: Csr, vocabulary: Vocabulary, settings: CountSettings) -> tuple
     return select_words(counts, vocabulary, kept_words(vocabulary, counts.shape[0], settings))
 
 
-def kept_words(vocabulary: Vocabulary, n_docs: int, settings: CountSettings) -> Mask:
+def kept_words(vocabulary: Vocabulary, n_docs: int, settings: CountSettings) -> Bools:
     """Return which words are in neither too few nor too many of so many documents."""
     frequency = vocabulary.document_frequency
     most = settings.max_document_share * n_docs + 1e-9  # a share of k / n means k documents
-    keep: Mask = (frequency >= settings.min_documents) & (frequency <= most)
+    keep: Bools = (frequency >= settings.min_documents) & (frequency <= most)
     if settings.max_words is not None and keep.sum() > settings.max_words:
         rank = np.lexsort((np.arange(len(keep)), -vocabulary.totals, -frequency))
         last = rank[keep[rank]][settings.max_words :]
@@ -68,7 +66,7 @@ def kept_words(vocabulary: Vocabulary, n_docs: int, settings: CountSettings) -> 
     return keep
 
 
-def select_words(counts: Csr, vocabulary: Vocabulary, keep: Mask) -> tuple[Csr, Vocabulary]:
+def select_words(counts: Csr, vocabulary: Vocabulary, keep: Bools) -> tuple[Csr, Vocabulary]:
     """Return counts and vocabulary of the columns for which ``keep`` is true."""
     if keep.all():
         return counts, vocabulary

@@ -14,15 +14,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.counts.validation import Csr
+from topiarist.arrays import Array, Csr
 from topiarist.errors import UsageError
 
-Values = np.ndarray[Any, np.dtype[Any]]
 _BLOCK = 4_000_000  # tokens shuffled at a time
 _LONG = 4_000_000  # a document of more tokens is not shuffled, but drawn word by word
 _EXACT = 1_000_000_000  # numpy draws from hypergeometric distributions of fewer tokens
@@ -70,23 +68,23 @@ def completion_split(counts: Csr, *, seed: int = 0) -> tuple[Csr, Csr]:
     return _with_values(counts, folded), _with_values(counts, counts.data - folded)
 
 
-def _coins(rng: np.random.Generator, tokens: Values, probability: float, steps: Values) -> Values:
+def _coins(rng: np.random.Generator, tokens: Array, probability: float, steps: Array) -> Array:
     """Return how many of the tokens of each stored count fall to a part."""
     drawn = rng.binomial(tokens.astype(np.int64), min(1.0, probability))
     return _in_steps(drawn, steps).astype(tokens.dtype)
 
 
-def _steps(tokens: Values) -> Values:
+def _steps(tokens: Array) -> Array:
     """Return the distance of each count to the next one its type can hold, at least one."""
     return np.maximum(np.spacing(tokens), 1)
 
 
-def _in_steps(values: Values, steps: Values) -> Values:
+def _in_steps(values: Array, steps: Array) -> Array:
     """Return whole numbers rounded down to a multiple of their steps, which are powers of two."""
     return np.floor(values / steps) * steps if steps.size and steps.max() > 1 else values
 
 
-def _half(rng: np.random.Generator, tokens: Values, rows: Values) -> Values:
+def _half(rng: np.random.Generator, tokens: Array, rows: Array) -> Array:
     """Return how many tokens of each stored count are in the first half of a shuffle of their document."""
     value = np.repeat(np.arange(tokens.size), tokens)
     row = rows[value]
@@ -97,7 +95,7 @@ def _half(rng: np.random.Generator, tokens: Values, rows: Values) -> Values:
     return np.bincount(value[order[place < (length + 1) // 2]], minlength=tokens.size)
 
 
-def _half_of_long(rng: np.random.Generator, tokens: Values) -> Values:
+def _half_of_long(rng: np.random.Generator, tokens: Array) -> Array:
     """Return the same for one long document, without a shuffle: word by word, given what the words before took.
 
     Up to _EXACT tokens the distribution is that of a shuffle. Beyond it is a close approximation, but still half
@@ -131,7 +129,7 @@ def _hypergeometric(rng: np.random.Generator, count: int, others: int, drawn: in
     return min(max(taken, drawn - others, 0), count, drawn)
 
 
-def _blocks(indptr: Values, tokens: Values) -> list[tuple[int, int]]:
+def _blocks(indptr: Array, tokens: Array) -> list[tuple[int, int]]:
     """Return consecutive row ranges with a bounded number of tokens each (or a single row)."""
     # Cut off at more than a block: a sum of huge counts could not tell small ones apart.
     ends = np.concatenate([[0.0], np.cumsum(np.minimum(tokens, _BLOCK + 1), dtype=np.float64)])[indptr]
@@ -143,7 +141,7 @@ def _blocks(indptr: Values, tokens: Values) -> list[tuple[int, int]]:
     return blocks
 
 
-def _with_values(counts: Csr, values: Values) -> Csr:
+def _with_values(counts: Csr, values: Array) -> Csr:
     """Return a matrix of other values at the places of ``counts``, without stored zeros."""
     part: Csr = csr_array(
         (values.astype(counts.data.dtype), counts.indices.copy(), counts.indptr.copy()), shape=counts.shape

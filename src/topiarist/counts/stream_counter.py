@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from topiarist.arrays import Csr
 from topiarist.counts.chunks import count_texts
 from topiarist.counts.corpus import text_of
 from topiarist.counts.settings import CountSettings
-from topiarist.counts.validation import Csr, document_frequency
+from topiarist.counts.validation import document_frequency
 from topiarist.errors import InputError, UsageError
 from topiarist.text.documents import Document
 from topiarist.text.stems import stems

@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from topiarist.arrays import Csr
 from topiarist.counts.counting import count, count_in
 from topiarist.counts.settings import CountSettings, PhraseSettings
-from topiarist.counts.validation import Csr
 
 
 class TextCounter(TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse import csr_array
 
+from topiarist.arrays import Csr
 from topiarist.errors import InputError
 
-Csr: TypeAlias = "csr_array[Any]"
 _EXACT_IN_FLOAT32 = 2**24
 LARGEST_TOTAL = 2.0**53  # of all counts together: beyond it double precision cannot count
 

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Ints
 from topiarist.errors import InputError
-
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True, eq=False)

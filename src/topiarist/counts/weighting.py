@@ -7,18 +7,17 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.counts.validation import Csr, document_frequency, token_counts
+from topiarist.arrays import Csr, Doubles
+from topiarist.counts.validation import document_frequency, token_counts
 from topiarist.errors import UsageError
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
-
-def inverse_document_frequency(counts: Csr) -> Floats:
+def inverse_document_frequency(counts: Csr) -> Doubles:
     """Return log((1 + documents) / (1 + documents with the word)) + 1 for each word, as scikit-learn does."""
     return np.log((1 + counts.shape[0]) / (1 + document_frequency(counts))) + 1.0
 
 
-def tfidf(counts: Csr, idf: Floats | None = None, *, sublinear: bool = False) -> Csr:
+def tfidf(counts: Csr, idf: Doubles | None = None, *, sublinear: bool = False) -> Csr:
     """Return counts times the inverse document frequency of their words (that of the counts, unless given).
 
     ``sublinear`` uses 1 + log n in the place of the count n.
@@ -35,7 +34,7 @@ def unit_rows(matrix: Csr) -> Csr:
     return scale_rows(matrix, 1.0 / np.where(norms > 0, norms, 1.0))
 
 
-def effective_length_weights(counts: Csr, length: float | None) -> Floats:
+def effective_length_weights(counts: Csr, length: float | None) -> Doubles:
     """Return min(1, length / n(i)) for each document: long documents count as if they had ``length`` tokens.
 
     With None every document weighs one.
@@ -44,7 +43,7 @@ def effective_length_weights(counts: Csr, length: float | None) -> Floats:
         return np.ones(counts.shape[0])
     if not length > 0:
         raise UsageError(f"the effective length must be above 0 (or None), got {length}", hint="35")
-    weights: Floats = length / np.maximum(token_counts(counts), length)
+    weights: Doubles = length / np.maximum(token_counts(counts), length)
     return weights
 
 
@@ -53,7 +52,7 @@ def shortened(counts: Csr, length: float | None) -> Csr:
     return counts if length is None else scale_rows(counts, effective_length_weights(counts, length))
 
 
-def scale_rows(matrix: Csr, weights: Floats) -> Csr:
+def scale_rows(matrix: Csr, weights: Doubles) -> Csr:
     """Return the matrix with each row times its weight."""
     per_value = np.repeat(weights.astype(_float_type(matrix)), np.diff(matrix.indptr))
     return _with_data(matrix, matrix.data * per_value)

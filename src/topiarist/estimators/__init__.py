@@ -1,1 +1,1 @@
-"""What a person wants done: estimators with scikit-learn's contract, and the topics of a collection."""
+"""Estimators with scikit-learn's contract: the public classes, by kind."""

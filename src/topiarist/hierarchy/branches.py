@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Csr
 from topiarist.counts.lsi import truncated_svd
 from topiarist.counts.split import completion_split, split_tokens
-from topiarist.counts.validation import Csr
 from topiarist.counts.weighting import tfidf, unit_rows
 from topiarist.errors import InputError
 from topiarist.hierarchy.growth.guided import two_means

@@ -12,7 +12,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, NamedTuple
+
+from topiarist.arrays import Array
+
+VERB_SETS = ("counts", "paths", "active", "classes")  # of ``Kernels``; labels and search have records of their own
 
 
 class Folding(NamedTuple):
@@ -31,12 +36,12 @@ class Paths(NamedTuple):
     ``node_ends[v]`` to ``node_ends[v + 1]`` of ``classes`` and ``node_weights``.
     """
 
-    ends: Any
-    nodes: Any
-    weights: Any
-    node_ends: Any
-    classes: Any
-    node_weights: Any
+    ends: Array
+    nodes: Array
+    weights: Array
+    node_ends: Array
+    classes: Array
+    node_weights: Array
 
 
 class Active(NamedTuple):
@@ -46,9 +51,9 @@ class Active(NamedTuple):
     components of value zero, which add nothing anywhere and stay zero.
     """
 
-    ends: Any
-    components: Any  # (lanes, 8), two bytes each
-    values: Any  # (lanes, 8)
+    ends: Array
+    components: Array  # (lanes, 8), two bytes each
+    values: Array  # (lanes, 8)
 
 
 # Each step of ``fold_in`` but the last goes this many times as far as EM would. Below 2 the iteration cannot lose the
@@ -97,18 +102,31 @@ class Kernels(NamedTuple):
         return load, (self.name,)
 
 
+def verbs(*functions: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
+    """Functions by their names: what a telling of a verb set hands to its record."""
+    return {function.__name__: function for function in functions}
+
+
 def load(name: str = "compiled") -> Kernels:
     """The record called ``name``; imported only now, because a compiler takes its time to load."""
+    if name not in ("compiled", "reference", "cuda"):
+        raise ValueError(f"kernels are 'compiled', 'reference' or 'cuda', not {name!r}")
+    if name == "cuda":
+        from topiarist.kernels.cuda.verbs import KERNELS
+
+        return KERNELS
+    believed = _told("reference")
     if name == "compiled":
         try:
-            from topiarist.kernels.classes.compiled import KERNELS
+            return Kernels(name, **{**believed, **_told("compiled")})
         except ImportError as error:  # a Python on its release day: numba follows some weeks later
             warnings.warn(f"numba cannot be used ({error}): fits are many times slower.", stacklevel=2)
-            from topiarist.kernels.counts.reference import KERNELS
-    elif name == "reference":
-        from topiarist.kernels.counts.reference import KERNELS
-    elif name == "cuda":
-        from topiarist.kernels.cuda.verbs import KERNELS
-    else:
-        raise ValueError(f"kernels are 'compiled', 'reference' or 'cuda', not {name!r}")
-    return KERNELS
+    return Kernels("reference", **believed)
+
+
+def _told(telling: str) -> dict[str, Callable[..., Any]]:
+    """The verbs of all sets in one telling; what is not compiled stays as the reference has it."""
+    together: dict[str, Callable[..., Any]] = {}
+    for verb_set in VERB_SETS:
+        together.update(import_module(f"topiarist.kernels.{verb_set}.{telling}").VERBS)
+    return together

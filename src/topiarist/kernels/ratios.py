@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from topiarist.arrays import Array
 
 # A mixture below this is treated as impossible: its ratio could overflow in single precision, and says nothing. Where
 # the mixtures themselves are wanted they are never smaller, so that their logarithms are finite.

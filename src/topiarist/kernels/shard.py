@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Array
 from topiarist.kernels import load
-
-Array = np.ndarray[Any, Any]
 
 PIECES = 64  # enough to keep sixteen threads evenly busy, few enough that handing them out costs nothing
 CACHE_LINE = 64

@@ -17,7 +17,7 @@ from sklearn.metrics import adjusted_rand_score, homogeneity_completeness_v_meas
 from topiarist.errors import InputError
 from topiarist.hierarchy.tree import Tree
 from topiarist.hierarchy.tree_text import printable
-from topiarist.measures.label_sets import example_f1
+from topiarist.measures.label_agreement import example_f1
 from topiarist.measures.placed_documents import CERTAIN, Placed
 from topiarist.measures.topic_quality import npmi_coherence, topic_diversity
 from topiarist.measures.trees import BestNode, best_nodes, dendrogram_purity

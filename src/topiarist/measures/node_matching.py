@@ -13,9 +13,10 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
+from topiarist.arrays import Floats, Ints
 from topiarist.errors import InputError, UsageError
 from topiarist.hierarchy.tree import Tree
-from topiarist.measures.placed_documents import Floats, Ints, Placed, name_ranks, upwards
+from topiarist.measures.placed_documents import Placed, name_ranks, upwards
 
 LEAST = 0.5  # of F: below it a match is doubtful
 CLOSE = 0.1  # of F: a rival nearer than this makes a match doubtful

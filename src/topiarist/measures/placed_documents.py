@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from topiarist.arrays import Floats, Ints
 from topiarist.errors import InputError
 from topiarist.hierarchy.tree import Tree
-
-Floats = np.ndarray[Any, np.dtype[np.floating[Any]]]
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 ROW_TOLERANCE = 1e-3  # float32 shares of many classes add up no better
 CERTAIN = 0.5  # a document whose largest share is no larger is hard to place

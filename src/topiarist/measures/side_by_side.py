@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from topiarist.hierarchy.tree import Tree
-from topiarist.measures.comparison import Homes, at_level, related_of, taken_apart
-from topiarist.measures.comparison_words import Regrouped
+from topiarist.measures.comparison import Homes, Regrouped, at_level, related_of, taken_apart
 from topiarist.measures.node_matching import LEAST, Match, Overlap, matched
 
 NEARLY = 0.9  # of F: what is above it is nearly the same topic

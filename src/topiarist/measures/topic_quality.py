@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Floats
 from topiarist.counts.split import completion_split
 from topiarist.counts.validation import check_counts
 from topiarist.errors import InputError, UsageError
-from topiarist.kernels import load
-from topiarist.kernels.shard import Side
-from topiarist.models.engine.host import Floats
+from topiarist.models.engine import Side, load_kernels
 from topiarist.scale.threads import Threads
 
 
@@ -69,7 +68,7 @@ def known_counts(word_given_component: Floats, counts: Any) -> Any:
 def _probabilities(side: Side, own: Floats, other: Floats) -> Floats:
     """Σ_k own[i,k] other[j,k] for each non-zero."""
     out = np.empty(len(side.data), own.dtype)
-    kernels = load("compiled")
+    kernels = load_kernels("compiled")
     with Threads() as threads:
 
         def piece(rows: slice) -> None:

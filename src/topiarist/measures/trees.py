@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Integers
 from topiarist.errors import InputError, UsageError
 from topiarist.hierarchy import Tree
-from topiarist.measures.label_sets import Numbers, label_numbers
+from topiarist.measures.label_agreement import label_numbers
 
 AVERAGES = ("weighted", "macro")
 
@@ -59,7 +60,7 @@ def _sum_of_purities(tree: Tree, below: list[Counter[int]]) -> float:
     return total
 
 
-def _node_numbers(tree: Tree, leaf_of_doc: Any, n_docs: int) -> Numbers:
+def _node_numbers(tree: Tree, leaf_of_doc: Any, n_docs: int) -> Integers:
     if not isinstance(tree, Tree):
         raise InputError(f"expected a topiarist.hierarchy.Tree, got {type(tree).__name__}", hint="Tree.from_linkage")
     nodes = np.asarray(leaf_of_doc)

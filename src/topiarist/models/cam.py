@@ -21,10 +21,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from topiarist.arrays import Floats
 from topiarist.kernels import Paths
 from topiarist.kernels.shard import Shard, Side
 from topiarist.models.em import State
-from topiarist.models.engine.host import TINY, Engine, Floats, paths_of
+from topiarist.models.engine.host import TINY, Engine, paths_of
 
 NodeMix = Literal["heldout", "ml", "fixed"]
 

@@ -17,11 +17,12 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from topiarist.arrays import Floats
 from topiarist.kernels import Folding, Paths
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.kernels.shard import Shard, Side, aligned_empty
 from topiarist.models.em import State
-from topiarist.models.engine.host import Engine, Floats, paths_of, row_pieces
+from topiarist.models.engine.host import Engine, paths_of, row_pieces
 
 TopicMix = Literal["ml", "fixed"]
 START_BACKGROUND = 1e-3  # of even words in the start, where smoothing forbids that any word be impossible

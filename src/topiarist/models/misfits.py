@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
+from topiarist.arrays import Csr, Floats
 from topiarist.counts.split import completion_split
-from topiarist.counts.validation import Csr, token_counts
+from topiarist.counts.validation import token_counts
 from topiarist.counts.weighting import shortened
 from topiarist.kernels import load
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.kernels.shard import Side
-from topiarist.models.engine.host import Floats
 
 FAR = 3.9  # about one abstract in a hundred; with normal tails, which end sooner, one document in two hundred
 FEWEST_TOKENS = 5  # scored tokens: of fewer nothing can be said

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from topiarist.models.engine.host import Floats
+from topiarist.arrays import Floats
 
 SMALLEST_SMOOTHING = 0.01  # a word that has not come yet must be able to come
 FORGETTING = 0.6  # between 0.5 and 1, or the average would not settle

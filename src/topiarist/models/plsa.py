@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Floats
 from topiarist.kernels import Folding
 from topiarist.kernels.shard import Shard, Side, aligned_empty
 from topiarist.models.em import State
-from topiarist.models.engine.host import Engine, Floats, row_pieces
+from topiarist.models.engine.host import Engine, row_pieces
 from topiarist.store.array_files import EvenRows, handles
 
 BRIEF = (10, 1e-3)  # steps and tolerance: a batch's documents need not be at their optimum to show the way

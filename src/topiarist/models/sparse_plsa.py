@@ -20,11 +20,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from topiarist.arrays import Array, Floats
 from topiarist.kernels import Active
 from topiarist.kernels.shard import Shard, Side, aligned_empty
 from topiarist.models import plsa
 from topiarist.models.em import State
-from topiarist.models.engine.host import Engine, Floats, row_pieces
+from topiarist.models.engine.host import Engine, row_pieces
 from topiarist.models.plsa import Params, Stats
 
 LANE = 8  # components side by side: what ``kernels.Active`` says
@@ -36,8 +37,6 @@ ENTRY = 0.1  # tokens that a component begins with when it comes back
 GAIN = 1.02  # how many times the mean of those in use a component must promise to come back
 MOST_COMPONENTS = 1 << 16  # two bytes number them
 DOCUMENTS = 4096  # in a piece, where the work is by document
-
-Numbers = np.ndarray[Any, Any]
 
 
 class Lists(NamedTuple):
@@ -53,7 +52,7 @@ class Lists(NamedTuple):
 class Lengths:
     """What shortening must know about the documents of a block."""
 
-    words: Numbers  # different words in each
+    words: Array  # different words in each
     least: Floats  # share of each below which a component may go
     entry: Floats  # share of each that a component begins with when it comes back
 
@@ -134,9 +133,9 @@ class SparsePlsa(plsa.Plsa):
         )
 
 
-def _used(before: Floats, after: Floats, least: Floats) -> Numbers:
+def _used(before: Floats, after: Floats, least: Floats) -> Array:
     """(S2): what a document keeps."""
-    used: Numbers = (after > 0) & ((after >= least[:, None]) | (after >= before))
+    used: Array = (after > 0) & ((after >= least[:, None]) | (after >= before))
     return used
 
 
@@ -205,7 +204,7 @@ def shortened(engine: Engine, before: Active, after: Active, least: Floats, valu
     return normalised(engine, out, out)
 
 
-def listed(engine: Engine, before: Floats, after: Floats, least: Floats, values: Floats, sizes: Numbers) -> Active:
+def listed(engine: Engine, before: Floats, after: Floats, least: Floats, values: Floats, sizes: Array) -> Active:
     """The same from rows that are arrays, with ``sizes`` components each."""
     ends = lane_ends(sizes)
     out = empty_lists(ends, values.dtype)
@@ -222,7 +221,7 @@ def listed(engine: Engine, before: Floats, after: Floats, least: Floats, values:
     return normalised(engine, out, out)
 
 
-def extended(engine: Engine, active: Active, components: Numbers, wanted: Numbers, entry: Floats) -> Active:
+def extended(engine: Engine, active: Active, components: Array, wanted: Array, entry: Floats) -> Active:
     """Another lane for each document that wants one: the components that come back, with ``entry`` each."""
     more = wanted.any(axis=1)
     out = empty_lists(active.ends + np.append(0, np.cumsum(more)), active.values.dtype)
@@ -233,7 +232,7 @@ def extended(engine: Engine, active: Active, components: Numbers, wanted: Number
     return normalised(engine, out, out)
 
 
-def entrants(engine: Engine, side: Side, active: Active, words: Floats) -> tuple[Numbers, Floats]:
+def entrants(engine: Engine, side: Side, active: Active, words: Floats) -> tuple[Array, Floats]:
     """(S3): for each document up to eight components that it does not use, and what they promise."""
     found = np.empty((side.n_rows, LANE), np.uint16), np.empty((side.n_rows, LANE))
 
@@ -259,12 +258,12 @@ def most_gain(engine: Engine, side: Side, active: Active, words: Floats) -> floa
     return sum(engine.threads.map(piece, side.pieces))
 
 
-def lane_ends(sizes: Numbers) -> Numbers:
+def lane_ends(sizes: Array) -> Array:
     """Where the lanes of each document end, for so many components each."""
     return np.append(0, np.cumsum(-(-sizes // LANE)))
 
 
-def empty_lists(ends: Numbers, dtype: Any) -> Active:
+def empty_lists(ends: Array, dtype: Any) -> Active:
     """Room for so many lanes."""
     shape = (int(ends[-1]), LANE)
     return Active(ends, aligned_empty(shape, np.uint16), aligned_empty(shape, dtype))

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import vstack
 
+from topiarist.arrays import Csr
 from topiarist.counts.corpus import text_of
 from topiarist.counts.counting import count_in
 from topiarist.counts.merging import vocabulary_of_texts
 from topiarist.counts.settings import CountSettings
-from topiarist.counts.validation import Csr, check_counts
+from topiarist.counts.validation import check_counts
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import InputError, UsageError
 from topiarist.kernels.shard import Side, Tiles

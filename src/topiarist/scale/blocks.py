@@ -26,8 +26,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse, vstack
 
+from topiarist.arrays import Csr
 from topiarist.counts.settings import CountSettings
-from topiarist.counts.validation import Csr, check_counts
+from topiarist.counts.validation import check_counts
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import InputError
 from topiarist.kernels.shard import Shard, Side, Tiles, even_cuts

@@ -1,22 +1,21 @@
 """Search as people meet it: exact, explained, filtered, added to, kept in a folder; and questions with no answer."""
 
-import time
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from tests.oracles import similarity
+from tests.work import promptly
 from topiarist import CAM, HPLC, HPLSA, PLSA, Corpus, FisherKernel, HierarchicalMixture, Tree
-from topiarist.collection.find.index import SearchIndex
+from topiarist.collection.find.index import SearchIndex, search_index
 from topiarist.collection.find.index.query_counts import views
 from topiarist.collection.find.index.ranking import best
-from topiarist.collection.find.index.search_index import Question
 from topiarist.counts import CountSettings
 from topiarist.counts.settings import PhraseSettings
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.similarity.lenses import tree_of
-from topiarist.kernels.search import reference as verbs
+from topiarist.kernels import search as verbs
 from topiarist.scale import BlockStore
 from topiarist.text.documents import Document
 
@@ -136,7 +135,7 @@ def test_reasons_add_up_to_the_score(index, by):
             assert [w.amount for w in why.words] == sorted((w.amount for w in why.words), reverse=True)
             assert (by == "words") == (not why.topics)
             alone = {way: index.explain(text, hit.id, by=way).score for way in ("meaning", "words")}
-            weights = Question(index, index.query_like(0), by).weights
+            weights = index._weights(index.query_like(0), by)
             assert why.by_meaning == pytest.approx(weights[0] * alone["meaning"], abs=1e-10)
             assert why.by_meaning + why.by_words == pytest.approx(hit.score, abs=1e-10)
             assert (why.by_words > 0) == (by != "meaning" and alone["words"] > 0)
@@ -238,12 +237,11 @@ def test_a_query_of_a_million_words(index):
     """All of them different, but for those that are known, which come often."""
     strange = ("w" + np.base_repr(number, 26).translate(LETTERS) for number in range(900_000))
     text = " ".join([*strange, *(SUBJECTS["stars"] + ["bank"]) * 10_000])
-    start = time.perf_counter()
-    answer = index.search(text, 10)
+    with promptly():  # looking each word up among all others would take hours
+        answer = index.search(text, 10)
     assert {hit.labels[0] for hit in answer} == {"stars"}
     assert len(answer.unknown) == 899_999  # one of them is "water"
     assert "and 899,994 more" in answer.message
-    assert time.perf_counter() - start < 60
 
 
 def test_coarse_to_fine(index):
@@ -348,7 +346,7 @@ def test_threads_change_nothing(kernel, corpus, monkeypatch):
 
 def test_the_reference_ranks_alike(index, monkeypatch):
     wanted = {by: index.scores("bank loan", by=by) for by in ("meaning", "words")}
-    monkeypatch.setattr(verbs, "load", lambda name="": verbs.KERNELS)
+    monkeypatch.setattr(search_index, "load_search_kernels", lambda: verbs.load("reference"))
     for by, scores in wanted.items():
         np.testing.assert_allclose(index.scores("bank loan", by=by), scores, rtol=1e-12)
 
@@ -405,7 +403,7 @@ def test_both_is_calibrated_for_every_kernel_that_has_an_end(kernel, corpus, opt
     """The kernel counts as a share of what it can be at most, so that BM25 weighs the same beside any of them."""
     index = SearchIndex.build(FisherKernel(kernel.models_, **options), corpus)
     itself = index.query_like(5)
-    assert Question(index, itself, "both").weights[0] * index.scores(itself)[5] == pytest.approx(2.0)
+    assert index._weights(itself, "both")[0] * index.scores(itself)[5] == pytest.approx(2.0)
     with pytest.raises(UsageError, match="with normalise=None the kernel has no end"):
         SearchIndex.build(FisherKernel(kernel.models_, normalise=None), corpus).search("bank", by="both")
 

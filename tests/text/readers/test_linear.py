@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.text.readers.makers import only, reasons
+from tests.work import promptly
 from topiarist.errors import UsageError
 from topiarist.text.readers import Columns, Limits, read
 from topiarist.text.readers.columns import choose
@@ -18,27 +16,11 @@ from topiarist.text.readers.identity import UniqueIds
 NOT_CLOSED = "malformed: a quotation mark is opened here and not closed"
 
 
-@contextmanager
-def promptly(seconds: float = 30) -> Iterator[None]:
-    """Fail rather than hang. The limit is some ten times what is needed."""
-
-    def stop(*_: object) -> None:
-        pytest.fail(f"took longer than {seconds} s")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
 @pytest.mark.parametrize("long", [b"From " + b"a" * 1_000_000, b"From " + b"a " * 500_000, b">" * 1_000_000])
 def test_a_mailbox_with_a_long_line(tmp_path: Path, long: bytes) -> None:
     path = tmp_path / "a.mbox"
     path.write_bytes(b"From a@b Mon Jan  1 10:00:00 2024\nSubject: x\n\nwords\n\n" + long + b"\n")
-    with promptly(60):  # of which nearly all is the start of a worker
+    with promptly():
         assert only(read(path)).text.startswith("words")
 
 
@@ -58,7 +40,7 @@ def test_a_table_full_of_open_quotation_marks(tmp_path: Path, name: str, line: s
     comma = "\t" if name == "t.tsv" else ","
     path.write_text(f"id{comma}text\n1{comma}fine\n" + line * 50_000 + f"9{comma}last\n")
     reading = read(path)
-    with promptly(60):
+    with promptly():
         found = {document.id: document.text for document in reading}
     assert (found["1"], found.get("9", "last")) == ("fine", "last")
 

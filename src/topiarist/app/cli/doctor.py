@@ -58,14 +58,9 @@ def _found() -> dict[str, str]:
 
 def _kernels(console: Console, *, warm: bool) -> str:
     """Whether the numerical kernels are compiled; with ``warm`` they are."""
-    from topiarist.estimators.common.progress import prepare_kernels
-    from topiarist.kernels import cache
+    from topiarist.models.engine.compilation import missing_kernels, prepare_kernels
 
-    missing = [
-        dtype
-        for dtype, sets in SETS.items()
-        if not all(cache.is_ready(name) for name in (dtype, *(f"{dtype}-{part}" for part in sets)))
-    ]
+    missing = [dtype for dtype, sets in SETS.items() if missing_kernels(dtype, *sets)]
     if not missing:
         return "ready"
     if not warm:

@@ -14,7 +14,7 @@ from topiarist.app.cli.printing import one_line, print_json, typed_command
 from topiarist.app.cli.reading import collect, leave
 from topiarist.collection.describe.flat_topics import Topics, find_topics
 from topiarist.estimators.common.options import working_dtype
-from topiarist.estimators.common.progress import prepare_kernels
+from topiarist.models.engine.compilation import prepare_kernels
 
 GENERAL_WORDS_SHOWN = 20
 ROOMY = 120  # columns of a terminal from which on there is space for a document beside the words

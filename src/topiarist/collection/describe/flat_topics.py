@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Floats
 from topiarist.counts.corpus import Corpus
 from topiarist.counts.pruning import general_words, select_words
 from topiarist.errors import InputError
 from topiarist.measures.topic_quality import npmi_coherence
-from topiarist.models.engine.host import Floats
 
 # Pseudo-counts that predict the unseen half of a document well; the benchmarks use the same.
 WORD_SMOOTHING, COMPONENT_SMOOTHING = 0.01, 0.05

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from topiarist.arrays import Csr
 from topiarist.collection.describe.flat_topics import coherences, names_of
 from topiarist.counts.corpus import Corpus
-from topiarist.counts.validation import Csr, token_counts
+from topiarist.counts.validation import token_counts
 from topiarist.estimators.tree import abstraction
 from topiarist.hierarchy.branches import Crown
 from topiarist.hierarchy.outline import DOT

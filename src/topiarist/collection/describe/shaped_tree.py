@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from topiarist.arrays import Csr
 from topiarist.collection.contents import Description
 from topiarist.collection.describe.nodes import NodeSummary
 from topiarist.collection.describe.topic_tree import TopicTree
 from topiarist.collection.shape.shape import Shape
-from topiarist.counts.validation import Csr
 from topiarist.estimators.tree.preparation import Curve
 from topiarist.measures.placed_documents import CERTAIN, Placed
 

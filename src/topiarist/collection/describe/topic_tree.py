@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Csr
 from topiarist.collection.describe.flat_topics import set_general_words_aside
 from topiarist.collection.describe.nodes import ROOT, NodeSummary, describe_nodes, named
 from topiarist.counts.corpus import Corpus
-from topiarist.counts.validation import Csr
 from topiarist.errors import InputError
 from topiarist.estimators.tree.fitted_tree import crown_of, shares_of
 from topiarist.estimators.tree.preparation import Curve

@@ -1,1 +1,1 @@
-"""Floor plan to come."""
+"""File: where new documents belong, how sure that is, and how they are added."""

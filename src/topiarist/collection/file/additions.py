@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from topiarist.arrays import Csr
 from topiarist.collection import contents
 from topiarist.collection.find import meaning_index
 from topiarist.collection.grow.fit_description import corpus_of, description_of, labelled
 from topiarist.collection.state import COUNTS, SEARCH, SHARES, TREE, State
-from topiarist.counts.validation import Csr
 from topiarist.errors import InputError
 from topiarist.estimators.tree.fitted_tree import shares_of
 from topiarist.store import edit_log

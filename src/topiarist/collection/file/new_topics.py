@@ -11,15 +11,16 @@ import numpy as np
 from scipy.sparse import csr_array, hstack
 from scipy.special import logsumexp
 
+from topiarist.arrays import Csr
 from topiarist.collection.file.placer import words_by_class
 from topiarist.collection.shape.edits import Branch
 from topiarist.counts.corpus import text_of
 from topiarist.counts.counting import count, hear
-from topiarist.counts.validation import Csr, token_counts
+from topiarist.counts.validation import token_counts
 from topiarist.errors import InputError
 from topiarist.hierarchy.branches import Crown, Wanted, grafted, propose_branches
 from topiarist.hierarchy.outline import DOT
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
+from topiarist.models.engine import SMALLEST_MIXTURE
 from topiarist.models.misfits import Scores
 from topiarist.text.documents import Document
 

@@ -9,16 +9,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from topiarist.counts.validation import Csr, token_counts
-from topiarist.estimators.common.progress import prepare_kernels
+from topiarist.arrays import Csr, Floats
+from topiarist.counts.validation import token_counts
 from topiarist.estimators.tree.fitted_tree import crown_of, posterior
 from topiarist.hierarchy import levels
 from topiarist.hierarchy.branches import Crown
 from topiarist.hierarchy.tree import Tree
-from topiarist.kernels import load
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
-from topiarist.kernels.shard import Side
-from topiarist.models.engine.host import Engine, Floats
+from topiarist.models.engine import SMALLEST_MIXTURE, Side, load_kernels
+from topiarist.models.engine.compilation import prepare_kernels
+from topiarist.models.engine.host import Engine
 from topiarist.scale.threads import Threads
 
 Array = np.ndarray[Any, Any]
@@ -136,7 +135,7 @@ def _without(crown: Crown, counts: Csr, rows: Floats, tokens: float) -> Crown:
 
 def log_likelihood(counts: Csr, rows: Floats, words: Floats, n_threads: int | None = None) -> Floats:
     """Of each document, per word, from its classes and P(word|class); NaN for one without words."""
-    side, kernels = Side.of(counts, words.dtype), load("compiled")
+    side, kernels = Side.of(counts, words.dtype), load_kernels("compiled")
     prepare_kernels(words.dtype)
     mixture = np.empty(len(side.data), words.dtype)
 

@@ -1,1 +1,1 @@
-"""Floor plan to come."""
+"""Grow: from documents to a collection on disk, in phases that can be taken up again."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Csr
 from topiarist.collection.contents import Counting, Description
 from topiarist.collection.describe.nodes import describe_nodes, named
 from topiarist.collection.describe.topic_tree import facts_of
@@ -15,7 +16,6 @@ from topiarist.collection.file.placer import SAMPLE, Usual, usual_of
 from topiarist.collection.shape.shape import Shape
 from topiarist.counts.corpus import Corpus, text_of
 from topiarist.counts.counting import hear
-from topiarist.counts.validation import Csr
 from topiarist.estimators.tree.fitted_tree import crown_of
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import Generation

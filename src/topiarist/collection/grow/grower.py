@@ -31,10 +31,10 @@ from topiarist.collection.state import COUNTS, FLAT, SEARCH, SHARES, TREE, State
 from topiarist.counts.corpus import Corpus
 from topiarist.errors import DamagedError, InputError, UsageError
 from topiarist.estimators.common.options import working_dtype
-from topiarist.estimators.common.progress import prepare_kernels
 from topiarist.estimators.tree.fitted_tree import crown_of, shares_of
 from topiarist.estimators.tree.preparation import TILE_COLUMNS
 from topiarist.hierarchy.growth.loop import Checkpoint, Record
+from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.store import edit_log, facts
 from topiarist.store.collection_folder import Growing, begin
 from topiarist.store.document_table import Documents

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from topiarist.arrays import Csr
 from topiarist.collection.contents import read_matrix
 from topiarist.collection.describe.shaped_tree import placed
 from topiarist.collection.judge.judgements import carry_over
 from topiarist.collection.shape.shape import Shape, unlike
 from topiarist.collection.state import CATEGORIES, SHARES, State
-from topiarist.counts.validation import Csr
 from topiarist.errors import InputError, TopiaristError
 from topiarist.hierarchy.edits import rename
 from topiarist.measures.comparison import match_nodes

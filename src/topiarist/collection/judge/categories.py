@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Csr
 from topiarist.collection.judge.heldout_answers import HeldOut
 from topiarist.collection.judge.label_paths import Headings, headings
 from topiarist.collection.judge.predictions import Told
-from topiarist.counts.validation import Csr
 from topiarist.estimators.common import options
-from topiarist.models import label_shares
+from topiarist.models.labels import label_shares
 
 Array = np.ndarray[Any, Any]
 BLOCK = 4_096  # documents that are dense at once

@@ -22,7 +22,7 @@ from topiarist.errors import InputError, ResourceError
 from topiarist.estimators.category.categorisers import HPLC, PLC
 from topiarist.estimators.category.pmm import PMM
 from topiarist.hierarchy.tree import Tree
-from topiarist.measures.label_sets import example_f1
+from topiarist.measures.label_agreement import example_f1
 from topiarist.store import edit_log
 from topiarist.store.parts import new_part
 

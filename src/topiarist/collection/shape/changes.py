@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from topiarist.arrays import Csr
 from topiarist.collection import contents
 from topiarist.collection.find import meaning_index
 from topiarist.collection.grow.fit_description import corpus_of, description_of, labelled
@@ -18,7 +19,6 @@ from topiarist.collection.shape.pins import with_pins
 from topiarist.collection.shape.refit_start import Start, start
 from topiarist.collection.shape.shape import Shape
 from topiarist.collection.state import FLAT, SEARCH, SHARES, TREE, State
-from topiarist.counts.validation import Csr
 from topiarist.errors import UsageError
 from topiarist.estimators.category.categorisers import HPLC, HierarchicalMixture
 from topiarist.estimators.common.progress import Watching

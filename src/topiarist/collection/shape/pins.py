@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 from scipy.sparse import csr_array
 
+from topiarist.arrays import Csr
 from topiarist.collection.shape.shape import Shape
-from topiarist.counts.validation import Csr
 
 
 def with_pins(shares: Csr, shape: Shape, rows: Mapping[str, int]) -> tuple[Csr, tuple[str, ...]]:

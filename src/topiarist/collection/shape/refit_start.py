@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
+from topiarist.arrays import Csr
 from topiarist.collection.shape.shape import Shape
-from topiarist.counts.validation import Csr
 from topiarist.estimators.tree.preparation import document_vectors
 from topiarist.hierarchy.growth.start import dealt
 from topiarist.hierarchy.tree import Tree

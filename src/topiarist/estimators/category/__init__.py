@@ -1,1 +1,1 @@
-"""Floor plan to come."""
+"""Given categories: PLC, HPLC, hierarchical mixtures and PMM, and the words that decided."""

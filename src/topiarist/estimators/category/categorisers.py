@@ -2,11 +2,292 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from topiarist.estimators.category.categoriser import DocumentCategoriser
+import numpy as np
+from scipy.optimize import minimize_scalar
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
+
+from topiarist.arrays import DTypeLike, Floats, Seed
+from topiarist.counts.validation import check_counts
+from topiarist.errors import InputError, UsageError
+from topiarist.estimators.category import explanation
+from topiarist.estimators.category.class_learning import (
+    Categoriser,
+    Learned,
+    Plan,
+    check_words,
+    fold_numbers,
+    learn,
+    sharpened,
+)
+from topiarist.estimators.category.given_labels import Labels, class_nodes, labels_to_score, read_labels
+from topiarist.estimators.common import options, stored_counts
+from topiarist.estimators.common.options import LARGEST_SINGLE_COUNT
+from topiarist.estimators.common.progress import fitting
+from topiarist.estimators.tree.certain_level import FilesDocuments
+from topiarist.hierarchy import levels
+from topiarist.hierarchy.tree import Tree
+from topiarist.models import em
+from topiarist.models.engine.compilation import prepare_kernels
+from topiarist.models.engine.host import Engine
+from topiarist.scale.executors import Executor
 
 
+class DocumentCategoriser(FilesDocuments, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the categorisers. ``_shares``: tokens choose their classes alone (K2), or a document has one (K3)."""
+
+    _shares = True
+    _on_host = True
+
+    def fit(self: Any, X: Any, y: Any) -> Any:
+        """Learn from counts (documents × words) and labels.
+
+        ``y`` has a label for each document, −1 (in a list of texts also "-1" or None) for one without; or it is a 0/1
+        matrix with a column for each label, and a document with several labels counts once for each.
+        """
+        self._check_options()
+        stored_counts.in_memory(X, "training")
+        counts = self._counts(X, reset=True)
+        labels = read_labels(y, counts.shape[0])
+        check_words(counts, labels)
+        dtype = options.working_dtype(self.dtype, counts, len(labels.classes))
+        for kind in {dtype, np.dtype(np.float32)} if self._chooses() else {dtype}:
+            prepare_kernels(kind, "paths", "classes")
+        plan = self._plan(labels, dtype)
+        with options.running(self) as engine, threadpool_limits(limits=1, user_api="blas"):
+            plan = self._settled(engine, counts, labels, plan)
+            with fitting(type(self).__name__, plan.rules, show=bool(self.verbose)) as watch:
+                learned = learn(engine, counts, labels, plan, watch)
+            self.sharpness_, self.floor_ = 1.0, 0.0
+            if self.calibrate:
+                self.sharpness_, self.floor_ = fitted_sharpness(engine, counts, labels, plan)
+        self._keep(labels, plan, learned)
+        return self
+
+    def _plan(self: Any, labels: Labels, dtype: np.dtype[Any]) -> Plan:
+        tree, nodes = class_nodes(self.tree, labels.classes)
+        # the maximum-likelihood words of a flat tree are known: those of each class, and none of the root (K1)
+        flat = self.tree is None or (self.topic_mix == "ml" and tree.depth == 1 and tree.root not in nodes)
+        seed = int(options.generator(0 if self.random_state is None else self.random_state).integers(2**31))
+        rules = em.Rules(self.max_iter, self.tol)
+        smoothing = 0.01 if self.smoothing == "cv" else float(self.smoothing)
+        weight = 0.0 if self.unlabelled_weight == "cv" else float(self.unlabelled_weight)
+        return Plan(
+            tree, nodes, flat, self._shares, self.topic_mix, smoothing, self.effective_length, weight,
+            float(self.inverse_temperature), rules, dtype, seed,
+        )  # fmt: skip
+
+    def _settled(self: Any, engine: Engine, counts: Any, labels: Labels, plan: Plan) -> Plan:
+        """The plan with what cross-validation was asked to choose; smoothing without the unlabelled documents."""
+        if self.smoothing == "cv":
+            weight = plan.unlabelled_weight
+            alone = replace(plan, unlabelled_weight=0.0)
+            plan = chosen(engine, counts, labels, alone, "smoothing", SMOOTHINGS)
+            plan = replace(plan, unlabelled_weight=weight)
+        if self.unlabelled_weight == "cv" and (labels.of_row < 0).any():
+            plan = chosen(engine, counts, labels, plan, "unlabelled_weight", WEIGHTS)
+        return plan
+
+    def _chooses(self: Any) -> bool:
+        return "cv" in (self.smoothing, self.unlabelled_weight) or bool(self.calibrate)
+
+    def _keep(self: Any, labels: Labels, plan: Plan, learned: Learned) -> None:
+        self.classes_, self.tree_, self.class_nodes_ = labels.classes, plan.tree, plan.class_nodes
+        self.smoothing_, self.unlabelled_weight_ = plan.smoothing, plan.unlabelled_weight
+        self.class_tokens_ = learned.class_tokens
+        self.class_prior_ = learned.class_tokens / learned.class_tokens.sum()
+        self.topic_given_class_, self.word_given_topic_ = learned.topic_given_class, learned.word_given_topic
+        self._word_given_class = learned.word_given_class
+        fit = learned.fit
+        self.history_, self.n_iter_, self.converged_ = np.array(fit.objectives), max(1, fit.steps), fit.converged
+        self.stopped_ = fit.reason
+
+    def predict_proba(self: Any, X: Any) -> Floats:
+        """P(class | document), each document by itself; columns are ``classes_``. Of a ``BlockStore`` too."""
+        check_is_fitted(self)
+        return stored_counts.read(self, X)
+
+    def predict(self: Any, X: Any) -> Any:
+        """The most probable class of each document."""
+        rows = self.predict_proba(X)
+        return self.classes_[rows.argmax(axis=1)]
+
+    def score(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of documents whose class is predicted; those without a label (−1 or None) are left out."""
+        rows = self.predict(X)
+        known, labelled = labels_to_score(y, len(rows))
+        weight = None if sample_weight is None else np.asarray(sample_weight)[labelled]
+        return float(accuracy_score(known, rows[labelled], sample_weight=weight))
+
+    def predict_log_proba(self: Any, X: Any) -> Floats:
+        """Logarithms of ``predict_proba``; nothing is less probable than 1e-30."""
+        logs: Floats = np.log(np.maximum(self.predict_proba(X), 1e-30))
+        return logs
+
+    def without_known_words(self: Any, X: Any) -> Any:
+        """True for each document that has no word of the training documents: its answer is ``class_prior_``."""
+        check_is_fitted(self)
+        counts = self._counts(X, reset=False)
+        known = self._word_given_class.max(axis=1) > 0
+        return np.asarray(counts @ known.astype(np.float64)).ravel() == 0
+
+    def level_curve(self: Any, X: Any, y: Any, rho: Sequence[float] = levels.RHOS) -> levels.LevelCurve:
+        """Accuracy against coverage of ``predict_path`` as ``rho`` moves, on documents whose labels are known."""
+        check_is_fitted(self)
+        places = dict(zip(self.classes_.tolist(), self.class_nodes_, strict=True))
+        given = np.asarray(y).tolist()
+        unknown = next((label for label in given if label not in places), None)
+        if unknown is not None:
+            raise InputError(f"no class is called {unknown!r}", hint=f"labels as in classes_: {self.classes_[:5]}")
+        return levels.level_curve(
+            self.tree_, self.class_nodes_, self.predict_proba(X), np.array([places[label] for label in given]), rho
+        )
+
+    def explain(
+        self: Any, x: Any, *, n_words: int = 8, n_labels: int = 3, words: Sequence[str] | None = None
+    ) -> explanation.Explanation:
+        """Why a document is filed where it is: the words that spoke for each label, and for each step down the tree.
+
+        ``x`` is one document: a row of counts, as an array, a list or a matrix of one row. ``words`` are the names
+        of the columns.
+        """
+        check_is_fitted(self)
+        options.check_integer("n_words", n_words, 1)
+        options.check_integer("n_labels", n_labels, 1)
+        row = explanation.one_row(x)
+        counts = self._counts(row, reset=False)
+        if counts.shape[0] != 1:
+            raise InputError(f"expected one document, got {counts.shape[0]}", hint="X[[0]]")
+        explanation.check_names(words, counts.shape[1])
+        names = words if words is not None else getattr(self, "feature_names_in_", None)
+        view = explanation.View(
+            self.tree_, self.class_nodes_, self.classes_, self._word_given_class, self.class_prior_, names,
+            self._reading_length,
+        )  # fmt: skip
+        return explanation.explained(view, counts, self.predict_proba(row)[0], n_words, n_labels)
+
+    @property
+    def components_(self: Any) -> Floats:
+        """P(word | class), (n_classes, n_words)."""
+        components: Floats = self._word_given_class.T
+        return components
+
+    def _reader(self: Any, engine: Engine) -> Categoriser:
+        prepare_kernels(self._word_given_class.dtype, "paths", "classes")
+        return Categoriser(
+            engine, self._word_given_class, self.class_tokens_, self._shares, self._reading_length, self.sharpness_,
+            self.floor_,
+        )  # fmt: skip
+
+    @property
+    def _reading_length(self: Any) -> float | None:
+        return None if self._shares else self.effective_length
+
+    def _counts(self: Any, X: Any, *, reset: bool) -> Any:
+        stored_counts.in_memory(X, "this method")
+        counts = check_counts(X)
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return counts
+
+    def _check_options(self: Any) -> None:
+        options.check_one_of("topic_mix", self.topic_mix, ("ml", "uniform", "heldout"))
+        if self.smoothing != "cv":
+            options.check_number("smoothing", self.smoothing, 0.0, hint="0.01 or 'cv'")
+        if self.unlabelled_weight != "cv":
+            options.check_number("unlabelled_weight", self.unlabelled_weight, 0.0, hint="0.2 or 'cv'")
+        if self.effective_length is not None:
+            options.check_number("effective_length", self.effective_length, 1.0, hint="40, or None")
+        if self.calibrate not in (True, False):
+            raise UsageError(f"calibrate must be True or False, got {self.calibrate!r}")
+        options.check_number("inverse_temperature", self.inverse_temperature, 0.01, 1.0, hint="1.0")
+        options.check_common(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.classifier_tags.poor_score = True  # as naive Bayes: two coordinates of a point are not counts
+        return tags
+
+
+SMOOTHINGS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
+WEIGHTS = (0.0, 0.05, 0.2, 0.5, 1.0)
+FOLDS = 5
+SHARPEST = 1000.0
+FLOORS = (1e-9, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0)
+
+
+def unseen_posteriors(engine: Engine, counts: Any, labels: Labels, plan: Plan) -> tuple[Floats, Any]:
+    """P(class | document) of labelled documents, each told by a model that has not seen it; and their classes."""
+    if float(counts.data.max(initial=0)) <= LARGEST_SINGLE_COUNT:
+        plan = replace(plan, dtype=np.dtype(np.float32))  # precise enough to compare
+    told = [
+        (Categoriser(engine, learned.word_given_class, learned.class_tokens, plan.shares, plan.reading_length), out)
+        for out, learned in _without_folds(engine, counts, labels, plan)
+    ]
+    rows = np.concatenate([categoriser(counts[labels.rows[out]]) for categoriser, out in told])
+    return rows, np.concatenate([labels.of_row[out] for _, out in told])
+
+
+def _without_folds(engine: Engine, counts: Any, labels: Labels, plan: Plan) -> Iterator[tuple[Any, Any]]:
+    folds = fold_numbers(labels, plan.seed + 1, FOLDS)
+    known = labels.of_row >= 0
+    for fold in range(FOLDS):
+        out = np.flatnonzero(known & (folds == fold))
+        if len(out):
+            yield out, learn(engine, counts, labels.only(np.flatnonzero(~(known & (folds == fold)))), plan)
+
+
+def chosen(engine: Engine, counts: Any, labels: Labels, plan: Plan, name: str, values: tuple[float, ...]) -> Plan:
+    """The plan with the value that puts most unseen documents into their class; between equals the most likely one."""
+    best, best_score = plan, (-1.0, -np.inf)
+    for value in values:
+        candidate = replace(plan, **{name: value})  # type: ignore[arg-type]
+        rows, truth = unseen_posteriors(engine, counts, labels, candidate)
+        score = float(np.mean(rows.argmax(axis=1) == truth)), _mean_log(rows, truth)
+        if score > best_score:
+            best, best_score = candidate, score
+    return best
+
+
+def fitted_sharpness(engine: Engine, counts: Any, labels: Labels, plan: Plan) -> tuple[float, float]:
+    """The power of P(class | document), and its floor, under which the classes of unseen documents are most probable.
+
+    Shares of tokens may be exactly zero, and a class without a share may still be right: the floor says how often.
+    """
+    rows, truth = unseen_posteriors(engine, counts, labels, plan)
+    limit = np.log(SHARPEST)
+    found = []
+    for floor in FLOORS:
+
+        def loss(logarithm: float, floor: float = floor) -> float:
+            return -_mean_log(sharpened(rows, float(np.exp(logarithm)), floor), truth)
+
+        best = minimize_scalar(loss, bounds=(-limit, limit), method="bounded")
+        found.append((float(best.fun), float(np.exp(best.x)), floor))
+    _, power, floor = min(found)
+    return power, floor
+
+
+def _mean_log(rows: Floats, truth: Any) -> float:
+    given = rows[np.arange(len(truth)), truth].astype(np.float64)
+    return float(np.log(np.maximum(given, 1e-12)).mean())
+
+
+CATEGORISING = {
+    "random_state": "Seed of the folds. None deals them as the seed 0 does: the same documents give the same bits.",
+    "device": "Where to compute: the processor, which known classes do not keep busy.",
+    "executor": "Where blocks of a ``BlockStore`` are categorised; training needs one table and stays in this process.",
+}
+
+
+@options.common_options(**CATEGORISING)
 class HPLC(DocumentCategoriser):
     """Hierarchical probabilistic latent categorisation: classes at the nodes of a given tree share words along it.
 
@@ -28,22 +309,6 @@ class HPLC(DocumentCategoriser):
         more fits. The predicted classes stay the same.
     inverse_temperature : float, default 1.0
         Below 1: tempered training.
-    dtype : "float32", "float64" or None
-        Precision. None: double for small problems, single for large ones.
-    max_iter : int, default 30
-        EM steps at most.
-    tol : float, default 1e-4
-        Stop when two successive steps each gain less than this, in nats a token.
-    random_state : int, RandomState or None, default 0
-        Seed of the folds. The result does not depend on the number of threads.
-    device : "cpu"
-        Where to compute.
-    n_threads : int or None
-        Threads; None uses every core.
-    executor : InProcess, DaskExecutor or None
-        Where blocks of a ``BlockStore`` are categorised; training needs one table and stays in this process.
-    verbose : int or bool, default 0
-        Draw a progress bar.
 
     Attributes
     ----------
@@ -75,7 +340,7 @@ class HPLC(DocumentCategoriser):
 
     def __init__(
         self,
-        tree: Any = None,
+        tree: Tree | None = None,
         *,
         topic_mix: str = "heldout",
         smoothing: float | str = 0.01,
@@ -83,13 +348,13 @@ class HPLC(DocumentCategoriser):
         unlabelled_weight: float | str = 0.2,
         calibrate: bool = False,
         inverse_temperature: float = 1.0,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         max_iter: int = 30,
         tol: float = 1e-4,
-        random_state: Any = 0,
+        random_state: Seed = None,
         device: str = "cpu",
         n_threads: int | None = None,
-        executor: Any = None,
+        executor: Executor | None = None,
         verbose: int = 0,
     ) -> None:
         self.tree = tree
@@ -119,6 +384,7 @@ class HierarchicalMixture(HPLC):
     _shares = False
 
 
+@options.common_options(**CATEGORISING)
 class PLC(DocumentCategoriser):
     """Probabilistic latent categorisation: ``HPLC`` without a hierarchy.
 
@@ -126,9 +392,7 @@ class PLC(DocumentCategoriser):
 
     Parameters
     ----------
-    smoothing, effective_length, unlabelled_weight, calibrate, inverse_temperature, dtype, max_iter, tol
-        As those of ``HPLC``.
-    random_state, device, n_threads, executor, verbose
+    smoothing, effective_length, unlabelled_weight, calibrate, inverse_temperature
         As those of ``HPLC``.
 
     Attributes
@@ -149,13 +413,13 @@ class PLC(DocumentCategoriser):
         unlabelled_weight: float | str = 0.2,
         calibrate: bool = False,
         inverse_temperature: float = 1.0,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         max_iter: int = 30,
         tol: float = 1e-4,
-        random_state: Any = 0,
+        random_state: Seed = None,
         device: str = "cpu",
         n_threads: int | None = None,
-        executor: Any = None,
+        executor: Executor | None = None,
         verbose: int = 0,
     ) -> None:
         self.smoothing = smoothing

@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from topiarist.arrays import Floats
 from topiarist.counts.validation import document_frequency, token_counts
 from topiarist.counts.weighting import shortened
 from topiarist.errors import InputError
 from topiarist.estimators.category.given_labels import Labels
 from topiarist.hierarchy.tree import Tree
-from topiarist.kernels.shard import Shard, Side, even_cuts
 from topiarist.models import categorisers, em
-from topiarist.models.engine.host import Engine, Floats
+from topiarist.models.engine import Shard, Side, even_cuts
+from topiarist.models.engine.host import Engine
 
 N_FOLDS, N_FOLDS_OF_MANY, MANY = 5, 3, 5000  # folds; of many labelled documents three say as much
 FOLD_RULES = {"max_iter": 20, "tol": 1e-3}  # of deleted interpolation: P(ν|α) is a few numbers, settled to a percent

@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from topiarist.arrays import Array
 from topiarist.counts.weighting import shortened
 from topiarist.errors import InputError
 from topiarist.hierarchy.levels import node_posterior
 from topiarist.hierarchy.tree import Tree
 
-Array = np.ndarray[Any, Any]
 SMALLEST = 1e-30
 
 

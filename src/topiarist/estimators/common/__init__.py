@@ -1,1 +1,1 @@
-"""Floor plan to come."""
+"""What all estimators share: options, progress, streams, counts in files."""

@@ -3,48 +3,14 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
 from topiarist.models.em import Loop, Rules
 
 RECENT = 3  # gains from which the next ones are expected
-FIRST_RUN = "Compiling the numerical kernels (once per machine, about 10 seconds)"
-_said: set[str] = set()  # in this process
-
-
-def prepare_kernels(dtype: Any, *sets: str, notice: Callable[[str], None] | None = None, device: str = "cpu") -> None:
-    """Make sure the kernels of a precision are compiled, which takes some seconds once.
-
-    ``sets`` are those beyond flat models: "paths", "active", "labels", "classes", "search". Those of other devices are
-    compiled when they are first used.
-    """
-    if device != "cpu":
-        return
-    try:
-        from topiarist.kernels import cache
-        from topiarist.kernels.counts import compiled
-
-        wanted = {str(dtype): compiled.prepare}
-        for name in sets:
-            wanted[f"{dtype}-{name}"] = getattr(import_module(f"topiarist.kernels.{name}.compiled"), f"prepare_{name}")
-    except ImportError:  # no compiler: ``kernels.load`` says so
-        return
-    missing = [(name, prepare) for name, prepare in wanted.items() if not cache.is_ready(name)]
-    if not missing:
-        return
-    if notice is not None:
-        notice(FIRST_RUN)
-    elif not _said:  # more kernels of the same run are no news
-        sys.stderr.write(f"topiarist: {FIRST_RUN} …\n")
-    _said.add(FIRST_RUN)
-    for name, prepare in missing:
-        prepare(dtype)
-        cache.keep(name)
 
 
 class Watching:

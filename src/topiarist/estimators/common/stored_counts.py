@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from topiarist.counts.validation import Csr, token_counts
+from topiarist.arrays import Csr, Floats
+from topiarist.counts.validation import token_counts
 from topiarist.counts.weighting import shortened
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import options
-from topiarist.estimators.common.progress import prepare_kernels
-from topiarist.models.engine.host import Engine, Floats, weighted_total
+from topiarist.models.engine.compilation import prepare_kernels
+from topiarist.models.engine.host import Engine, weighted_total
 from topiarist.scale.blocks import BlockFile, BlockStore
 from topiarist.scale.executors import OWN, Executor, InProcess
 from topiarist.store.array_files import HEADER, NewRows, RowFile, Scratch, handles

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from topiarist.counts.validation import Csr
+from topiarist.arrays import Csr
 from topiarist.errors import UsageError
 from topiarist.estimators.common import options, stored_counts
 from topiarist.models import misfits, online

@@ -1,1 +1,1 @@
-"""Floor plan to come."""
+"""Flat models: PLSA and LSI."""

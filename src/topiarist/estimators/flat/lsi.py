@@ -10,20 +10,20 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
+from topiarist.arrays import Csr, Doubles, Seed
 from topiarist.counts.lsi import LatentSpace, truncated_svd
 from topiarist.counts.split import split_tokens
-from topiarist.counts.validation import Csr, check_counts, word_totals
+from topiarist.counts.validation import check_counts, word_totals
 from topiarist.counts.weighting import inverse_document_frequency, tfidf, unit_rows
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import options
 from topiarist.estimators.gaussian import mixture_inputs
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-
 TRIED = (1, 2, 3, 5, 8, 12, 16, 24, 32, 48, 64, 96)  # dimensions, where they are chosen
 N_FOLDS = 5
 
 
+@options.common_options(random_state=options.seed_of("the decomposition and of folds"))
 class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Counts to unit rows, to a truncated singular value decomposition, to points of few dimensions.
 
@@ -41,8 +41,6 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         Bring the points to length one as well: direction is subject, length hardly more than certainty about it.
     max_dimensions : int, default 64
         At most so many are tried.
-    random_state : int, RandomState or None
-        Seed of the decomposition and of folds.
 
     Attributes
     ----------
@@ -66,7 +64,7 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         weighting: str = "idf",
         unit_length: bool = True,
         max_dimensions: int = 64,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_dimensions = n_dimensions
         self.min_count = min_count
@@ -95,12 +93,12 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         self.word_factors_ = np.asarray(space.word_factors, np.float64)
         return self
 
-    def transform(self, X: Any) -> Floats:
+    def transform(self, X: Any) -> Doubles:
         """The points of documents, (n_documents, n_dimensions)."""
         check_is_fitted(self)
         return self._points(self._weighted(self._counts(X, reset=False), self.kept_, self._idf), self.word_factors_)
 
-    def words_of(self, points: Any) -> Floats:
+    def words_of(self, points: Any) -> Doubles:
         """The weight of every word at points of the space, (n_points, n_words): back from dimensions to words."""
         check_is_fitted(self)
         return np.atleast_2d(np.asarray(points, np.float64)) @ self.word_factors_.T
@@ -166,25 +164,25 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         gains = np.cumsum((2 * there * wanted - there**2).sum(axis=0))
         return {size: (total - float(gains[size - 1])) / counts.shape[0] for size in sizes if size <= len(gains)}
 
-    def _idf_of(self, counts: Csr) -> Floats | None:
+    def _idf_of(self, counts: Csr) -> Doubles | None:
         return inverse_document_frequency(counts) if self.weighting == "idf" else None
 
-    def _weighted(self, counts: Csr, words: Any, idf: Floats | None) -> Csr:
+    def _weighted(self, counts: Csr, words: Any, idf: Doubles | None) -> Csr:
         kept = counts.copy()
         kept.data = np.where(words[kept.indices], kept.data, 0.0).astype(kept.data.dtype)
         kept.eliminate_zeros()
         rows: Csr = unit_rows(kept if idf is None else tfidf(kept, idf))
         return rows
 
-    def _points(self, rows: Csr, factors: Floats, *, unit: bool = True) -> Floats:
+    def _points(self, rows: Csr, factors: Doubles, *, unit: bool = True) -> Doubles:
         points = np.asarray(rows @ factors, np.float64)
         return self._brought(points) if unit else points
 
-    def _brought(self, points: Floats) -> Floats:
+    def _brought(self, points: Doubles) -> Doubles:
         if not self.unit_length:
             return points
         length = np.linalg.norm(points, axis=1, keepdims=True)
-        brought: Floats = points / np.where(length > 0, length, 1.0)
+        brought: Doubles = points / np.where(length > 0, length, 1.0)
         return brought
 
     def _counts(self, X: Any, *, reset: bool) -> Csr:
@@ -195,6 +193,7 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     def _check_options(self) -> None:
         if self.n_dimensions is not None:
             options.check_integer("n_dimensions", self.n_dimensions, 1, hint="16, or None to have it chosen")
+        options.check_common(self)
         options.check_integer("max_dimensions", self.max_dimensions, 1, hint="64")
         options.check_number("min_count", self.min_count, 0, hint="40")
         options.check_one_of("weighting", self.weighting, ("counts", "idf"))

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from topiarist.arrays import DTypeLike, Floats, Seed
+from topiarist.counts.split import split_tokens
 from topiarist.counts.validation import check_counts, token_counts
 from topiarist.errors import InputError
 from topiarist.estimators.common import options, stored_counts
-from topiarist.estimators.common.progress import fitting, prepare_kernels
-from topiarist.estimators.flat import heldout_tokens
+from topiarist.estimators.common.progress import fitting
 from topiarist.estimators.flat.plsa_stream import StreamsPLSA
 from topiarist.measures.topic_quality import completion_perplexity, known_counts
 from topiarist.models import em, plsa, sparse_plsa
-from topiarist.models.engine.host import Engine, Floats, weighted_total
+from topiarist.models.engine.compilation import prepare_kernels
+from topiarist.models.engine.host import Engine, weighted_total
+from topiarist.scale.executors import Executor
 
 HELDOUT_FRACTION = 0.1
 
 
+@options.common_options(random_state=options.seed_of("the start and of the held-out tokens"))
 class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Probabilistic latent semantic analysis: documents as mixtures of components, components as word distributions.
 
@@ -50,22 +56,6 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     sparse : bool, default False
         Follow only the components that a document still uses: faster from some hundred components on. Not with
         ``component_smoothing`` or tempering, which never let a proportion become zero. See docs/models/plsa.md.
-    dtype : "float32", "float64" or None
-        Precision. None: double for small problems, single for large ones.
-    max_iter : int, default 200
-        Steps at most.
-    tol : float, default 1e-4
-        Stop when two successive steps each gain less than this, in nats a token.
-    random_state : int, RandomState or None
-        Seed of the start and of the held-out tokens. The result does not depend on the number of threads.
-    device : "cpu" or "cuda"
-        Where to compute. A CUDA device gives the same bits every time, but not those of the processor.
-    n_threads : int or None
-        Threads; None uses every core.
-    executor : InProcess, DaskExecutor or None
-        Where blocks of documents are computed; None is this process. See docs/how-to/scale.md.
-    verbose : int or bool, default 0
-        Draw a progress bar.
 
     Attributes
     ----------
@@ -106,13 +96,13 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         batch_size: int = 1024,
         accelerate: bool = True,
         sparse: bool = False,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         max_iter: int = 200,
         tol: float = 1e-4,
-        random_state: Any = None,
+        random_state: Seed = None,
         device: str = "cpu",
         n_threads: int | None = None,
-        executor: Any = None,
+        executor: Executor | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -160,7 +150,7 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         dtype = options.working_dtype(self.dtype, counts, self.n_components)
         prepare_kernels(dtype, *(["active"] if self.sparse else []), device=self.device)
         shards = engine.shards(training, dtype, self.n_components)
-        judge = heldout_tokens.likelihood(self._model(engine), validation, shards)
+        judge = likelihood(self._model(engine), validation, shards)
         return self._run(engine, shards, float(training.data.sum(dtype=np.float64)), judge, rng)
 
     def _run(self, engine: Engine, blocks: Any, weight: float, judge: Any, rng: np.random.Generator) -> em.Fit:
@@ -267,14 +257,13 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _heldout_split(self, counts: Any, rng: np.random.Generator) -> tuple[Any, Any]:
         if self.heldout_fraction is None and self.inverse_temperature != "heldout":
             return counts, None
-        return heldout_tokens.split(counts, self.heldout_fraction or HELDOUT_FRACTION, rng, self._check_enough)
+        return split(counts, self.heldout_fraction or HELDOUT_FRACTION, rng, self._check_enough)
 
     def _check_options(self) -> None:
         options.check_integer("n_components", self.n_components, 1, hint="n_components=20")
         options.check_integer("n_init", self.n_init, 1)
         options.check_integer("batch_size", self.batch_size, 1)
-        options.check_integer("max_iter", self.max_iter, 1)
-        options.check_number("tol", self.tol, 0.0)
+        options.check_common(self)
         options.check_number("word_smoothing", self.word_smoothing, 0.0, hint="0.01")
         options.check_number("component_smoothing", self.component_smoothing, 0.0, hint="0.05")
         if self.heldout_fraction is not None:
@@ -298,3 +287,33 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def split(counts: Any, fraction: float, rng: np.random.Generator, check: Callable[[Any, str], None]) -> tuple[Any, Any]:
+    """Tokens to learn from, which are checked, and tokens to judge by."""
+    training, validation = split_tokens(counts, (1 - fraction, fraction), seed=int(rng.integers(2**31)))
+    check(training, " without the held-out tokens")
+    # a word that only held-out tokens hold has no probability under any parameters: it would judge nothing
+    validation = known_counts(np.asarray(training.sum(axis=0), np.float64)[None], validation)
+    if not validation.nnz:
+        raise InputError(
+            f"heldout_fraction={fraction} leaves no held-out token of a word that the rest holds",
+            hint="more documents, a larger heldout_fraction, or None",
+        )
+    return training, validation
+
+
+def likelihood(model: plsa.Plsa, validation: Any, shards: Sequence[Any]) -> Callable[[em.State], float] | None:
+    """Log-likelihood per held-out token of a state, or None without held-out tokens; ``shards`` say who has which."""
+    if validation is None:
+        return None
+    ends = np.cumsum([0, *(shard.shape[0] for shard in shards)]).tolist()
+    parts = [validation[start:stop] for start, stop in pairwise(ends)] if len(shards) > 1 else [validation]
+    sides = [model.engine.side(part, shards[0].rows.data.dtype) for part in parts]
+    tokens = max(float(validation.data.sum(dtype=np.float64)), 1.0)
+
+    def of_state(state: em.State) -> float:
+        pairs = zip(sides, state.local, strict=True)
+        return sum(model.log_likelihood(state.shared, side, local) for side, local in pairs) / tokens
+
+    return of_state

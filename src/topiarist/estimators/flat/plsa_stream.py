@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.counts.validation import Csr, token_counts
+from topiarist.arrays import Csr, Floats
+from topiarist.counts.validation import token_counts
 from topiarist.estimators.common import options
-from topiarist.estimators.common.progress import counting, prepare_kernels
+from topiarist.estimators.common.progress import counting
 from topiarist.estimators.common.streams import PREDICTING, LearnsFromStreams
-from topiarist.kernels.shard import Shard
 from topiarist.models import em, online, plsa
-from topiarist.models.engine.host import Engine, Floats
+from topiarist.models.engine import Shard
+from topiarist.models.engine.compilation import prepare_kernels
+from topiarist.models.engine.host import Engine
 from topiarist.scale.blocks import BlockFile
 
 

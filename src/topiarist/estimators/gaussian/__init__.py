@@ -1,1 +1,1 @@
-"""Floor plan to come."""
+"""Gaussian mixtures, their hierarchies, and trees made of them."""

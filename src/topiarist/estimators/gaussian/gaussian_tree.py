@@ -10,10 +10,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
+from topiarist.arrays import Floats, Seed
 from topiarist.counts.validation import check_counts
 from topiarist.estimators.category.class_learning import Plan
 from topiarist.estimators.common import options
-from topiarist.estimators.common.progress import prepare_kernels
 from topiarist.estimators.flat.lsi import LSI
 from topiarist.estimators.gaussian.ggm import GGM
 from topiarist.estimators.gaussian.mixture_hierarchy import MixtureHierarchy
@@ -23,8 +23,9 @@ from topiarist.estimators.tree.refit import paths_from_shares
 from topiarist.hierarchy.growth.parts import Parts, collapse_negligible
 from topiarist.hierarchy.tree import Tree
 from topiarist.models import em
-from topiarist.models.engine.host import Floats
+from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.gaussian.overlaps import MEASURES
+from topiarist.scale.executors import Executor
 
 SMOOTHING = 0.01
 SAMPLE = 5000  # documents that the number of components is chosen by
@@ -35,6 +36,7 @@ N_STARTS = 2  # one at clusters, one as the paper has it
 LENGTH = 35.0  # a longer document weighs as if it had so many tokens, as in the other models
 
 
+@options.common_options(random_state=options.seed_of("all steps"), device='The processor: "cpu".')
 class GaussianTree(FilesDocuments, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Counts to a tree: ``LSI``, ``GGM`` without labels, ``MixtureHierarchy``, and topics along its paths.
 
@@ -51,8 +53,6 @@ class GaussianTree(FilesDocuments, TransformerMixin, BaseEstimator):  # type: ig
     negligible : float, default 0.1
         Inner nodes that explain less of the words below them are removed, so a node may have more than two children; 0
         keeps every merge.
-    random_state, device, n_threads, executor, verbose
-        As those of ``CAM``; ``device`` is "cpu".
 
     Attributes
     ----------
@@ -80,10 +80,10 @@ class GaussianTree(FilesDocuments, TransformerMixin, BaseEstimator):  # type: ig
         max_components: int = 40,
         measure: str = "kl",
         negligible: float = 0.1,
-        random_state: Any = None,
+        random_state: Seed = None,
         device: str = "cpu",
         n_threads: int | None = None,
-        executor: Any = None,
+        executor: Executor | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -177,7 +177,7 @@ class GaussianTree(FilesDocuments, TransformerMixin, BaseEstimator):  # type: ig
         options.check_one_of("measure", self.measure, MEASURES)
         options.check_number("negligible", self.negligible, 0.0, 1.0, hint="0.1, or 0 to keep every merge")
         options.check_one_of("device", self.device, ("cpu",))
-        options.check_executor(self.executor)
+        options.check_common(self)
 
     def transform(self, X: Any) -> Floats:
         """P(component | document), each document by itself."""

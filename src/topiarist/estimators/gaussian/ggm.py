@@ -9,16 +9,24 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from topiarist.arrays import Doubles, Seed
 from topiarist.estimators.common import options
 from topiarist.estimators.common.progress import fitting as progress
 from topiarist.estimators.gaussian import mixture_inputs
 from topiarist.models.gaussian import fits as fitting
 from topiarist.models.gaussian import selection
-from topiarist.models.gaussian.covariances import Floats
 from topiarist.models.gaussian.starts import Sample
+from topiarist.scale.executors import Executor
 from topiarist.scale.threads import Threads
 
 
+@options.common_options(
+    tol="Stop when a step changes the log-likelihood by less than this for an example, or no assignment at all.",
+    random_state=options.seed_of("starts, of the split and of folds"),
+    device='The processor: "cpu".',
+    executor="Where blocks of 65,536 examples are computed; None is this process. Features are in memory, so a Dask\n"
+    "cluster is refused.",
+)
 class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Generalizable Gaussian mixture: dense features in, components with means, covariances and classes out.
 
@@ -59,21 +67,6 @@ class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         not look at labels, and a small class may be lost among them.
     n_init : int, default 4
         Starts for each number of components, where the start is drawn. The best after all steps is kept.
-    max_iter : int, default 100
-        EM steps at most.
-    tol : float, default 1e-5
-        Stop when a step changes the log-likelihood by less than this for an example, or no assignment at all.
-    random_state : int, RandomState or None
-        Seed of starts, of the split and of folds. The result does not depend on the number of threads.
-    device : "cpu"
-        Where to compute.
-    n_threads : int or None
-        Threads; None uses every core.
-    executor : InProcess, one of your own, or None
-        Where blocks of 65,536 examples are computed; None is this process. Features are in memory, so a Dask cluster is
-        refused.
-    verbose : int or bool, default 0
-        Draw a progress bar.
 
     Attributes
     ----------
@@ -130,10 +123,10 @@ class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n_init: int = 4,
         max_iter: int = 100,
         tol: float = 1e-5,
-        random_state: Any = None,
+        random_state: Seed = None,
         device: str = "cpu",
         n_threads: int | None = None,
-        executor: Any = None,
+        executor: Executor | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -168,7 +161,7 @@ class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.labels_ = self._posterior(points, threads).argmax(axis=1)
         return self
 
-    def _searched(self, points: Floats, codes: Any, rng: Any, threads: Threads) -> selection.Found:
+    def _searched(self, points: Doubles, codes: Any, rng: Any, threads: Threads) -> selection.Found:
         search = mixture_inputs.search_of(self, points, codes, int(rng.integers(2**31)))
         self.covariance_ = search.options.covariance
         first = fitting.drawn_halves(codes, self.split or 0.5, rng)
@@ -206,12 +199,12 @@ class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The most probable component of each example."""
         return self.component_given_example(X).argmax(axis=1)
 
-    def component_given_example(self, X: Any) -> Floats:
+    def component_given_example(self, X: Any) -> Doubles:
         """P(component | example), (n_examples, n_components)."""
         with self._reading() as threads:
             return self._posterior(mixture_inputs.checked_points(self, X, reset=False), threads)
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Any) -> Doubles:
         """P(class | example), (n_examples, n_classes); P(component | example) where nothing was labelled."""
         check_is_fitted(self)
         if self.unlabelled_:
@@ -225,7 +218,7 @@ class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return self.predict_component(X)
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
-    def score_samples(self, X: Any) -> Floats:
+    def score_samples(self, X: Any) -> Doubles:
         """log p(x) of each example."""
         with self._reading() as threads:
             joint = self._joint(mixture_inputs.checked_points(self, X, reset=False), threads)
@@ -238,7 +231,7 @@ class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return float(self.score_samples(X).mean())
         return mixture_inputs.accuracy(self, X, y, sample_weight)
 
-    def sample(self, n_samples: int = 1) -> tuple[Floats, Any]:
+    def sample(self, n_samples: int = 1) -> tuple[Doubles, Any]:
         """Draw examples from the mixture, with the component of each."""
         check_is_fitted(self)
         options.check_integer("n_samples", n_samples, 1, hint="100")
@@ -249,10 +242,10 @@ class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return mixture_inputs.reading(self)
 
-    def _joint(self, points: Floats, threads: Threads) -> Floats:
+    def _joint(self, points: Doubles, threads: Threads) -> Doubles:
         return mixture_inputs.log_joint(self, points, threads)
 
-    def _posterior(self, points: Floats, threads: Threads) -> Floats:
+    def _posterior(self, points: Doubles, threads: Threads) -> Doubles:
         joint = self._joint(points, threads)
         joint -= joint.max(axis=0)
         return mixture_inputs.normalised(np.exp(joint, out=joint).T)

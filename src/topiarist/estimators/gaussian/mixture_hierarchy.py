@@ -11,16 +11,18 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from topiarist.arrays import Doubles, Seed
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import options
-from topiarist.estimators.gaussian import mixture_inputs, mixture_words
+from topiarist.estimators.gaussian import mixture_inputs
 from topiarist.estimators.gaussian.ggm import GGM
 from topiarist.hierarchy.tree import Tree
 from topiarist.models.gaussian import overlaps
-from topiarist.models.gaussian.covariances import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+from topiarist.counts.validation import check_counts, word_totals
+from topiarist.hierarchy.words import node_words
 
 TINY = 1e-300  # in the place of log 0
 NEGLIGIBLE = 1e-3  # a component with less than this share of a class is left out of its hierarchy
@@ -36,15 +38,16 @@ class Place(NamedTuple):
 class Assignment(Place):
     """Where examples belong, ``cluster, level = assignment``; ``probability`` tells how probable each node is."""
 
-    probability: Floats
+    probability: Doubles
 
-    def __new__(cls, cluster: Any, level: Any, probability: Floats) -> Assignment:
+    def __new__(cls, cluster: Any, level: Any, probability: Doubles) -> Assignment:
         """Two to unpack, one beside."""
         made = super().__new__(cls, cluster, level)
         made.probability = probability
         return made
 
 
+@options.common_options(random_state=options.seed_of("those points"))
 class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
     """Components of a mixture merged two by two, the closest first, up to one cluster of all.
 
@@ -57,8 +60,6 @@ class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
         The hierarchy of p(x | class) in the place of p(x).
     n_samples : int, default 20000
         Points drawn from the mixture to estimate confusion.
-    random_state : int, RandomState or None
-        Seed of those points.
 
     Attributes
     ----------
@@ -82,7 +83,7 @@ class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
         *,
         of_class: Any = None,
         n_samples: int = 20_000,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.measure = measure
         self.of_class = of_class
@@ -92,6 +93,7 @@ class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
     def fit(self, ggm: GGM, y: Any = None) -> MixtureHierarchy:
         """Merge the components of a fitted mixture; ``y`` is ignored."""
         options.check_one_of("measure", self.measure, overlaps.MEASURES)
+        options.check_common(self)
         options.check_integer("n_samples", self.n_samples, 100, hint="20000")
         if not hasattr(ggm, "component_covariance_"):
             raise UsageError(f"expected a fitted GGM, got {ggm!r:.60}", hint="MixtureHierarchy().fit(GGM().fit(X))")
@@ -110,17 +112,17 @@ class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
         self.node_members_ = overlaps.node_members(self.linkage_)
         return self
 
-    def _weights(self, ggm: GGM) -> Floats:
+    def _weights(self, ggm: GGM) -> Doubles:
         if self.of_class is None:
             return np.asarray(ggm.component_prior_)
         place = np.flatnonzero(ggm.classes_ == self.of_class)
         if not len(place) or ggm.unlabelled_:
             known = "no classes" if ggm.unlabelled_ else ", ".join(map(repr, ggm.classes_.tolist()))
             raise UsageError(f"of_class={self.of_class!r}, but the mixture knows {known}", hint="None for all of it")
-        joint: Floats = ggm.component_prior_ * ggm.class_given_component_[:, place[0]]
+        joint: Doubles = ggm.component_prior_ * ggm.class_given_component_[:, place[0]]
         return np.asarray(joint / joint.sum())
 
-    def _merged(self, mixture: overlaps.Mixture) -> Floats:
+    def _merged(self, mixture: overlaps.Mixture) -> Doubles:
         if self.measure == "confusion":
             points = self._drawn(mixture, options.generator(self.random_state))
             measure = overlaps.confusion(self._posterior_of(points), mixture)
@@ -129,7 +131,7 @@ class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
             measure = measures[self.measure](mixture)
         return overlaps.merged(len(mixture.weight), measure)
 
-    def _drawn(self, mixture: overlaps.Mixture, rng: np.random.Generator) -> Floats:
+    def _drawn(self, mixture: overlaps.Mixture, rng: np.random.Generator) -> Doubles:
         chosen = rng.choice(len(mixture.weight), self.n_samples, p=mixture.weight)
         noise = rng.standard_normal((self.n_samples, mixture.mean.shape[1]))
         for component, covariance in enumerate(mixture.covariance):
@@ -137,11 +139,11 @@ class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
             noise[mine] = mixture.mean[component] + noise[mine] @ np.linalg.cholesky(covariance).T
         return noise
 
-    def _posterior(self, X: Any) -> Floats:
+    def _posterior(self, X: Any) -> Doubles:
         """P(leaf | example), within the class where the hierarchy is that of a class."""
         return self._posterior_of(mixture_inputs.checked_points(self.ggm_, X, reset=False))
 
-    def _posterior_of(self, points: Floats) -> Floats:
+    def _posterior_of(self, points: Doubles) -> Doubles:
         with mixture_inputs.reading(self.ggm_) as threads:
             joint = mixture_inputs.log_joint(self.ggm_, points, threads)[self.components_]
         prior = self.ggm_.component_prior_[self.components_]
@@ -149,10 +151,10 @@ class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
         joint -= joint.max(axis=0)
         return mixture_inputs.normalised(np.exp(joint).T)
 
-    def node_given_example(self, X: Any) -> Floats:
+    def node_given_example(self, X: Any) -> Doubles:
         """P(node | example) of every node of the tree; a node's probability is the sum of its children's."""
         check_is_fitted(self)
-        posterior: Floats = self._posterior(X) @ self.node_members_.T.astype(np.float64)
+        posterior: Doubles = self._posterior(X) @ self.node_members_.T.astype(np.float64)
         return posterior
 
     def assign(self, X: Any, rho: float = 0.9) -> Assignment:
@@ -187,7 +189,7 @@ class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
         points = mixture_inputs.checked_points(self.ggm_, X, reset=False)
         with mixture_inputs.reading(self.ggm_) as threads:
             joint = mixture_inputs.log_joint(self.ggm_, points, threads)[self.components_]
-        return mixture_words.prototypes(joint, self.weight_, self.node_members_, n)
+        return prototypes(joint, self.weight_, self.node_members_, n)
 
     def keywords(
         self,
@@ -211,11 +213,11 @@ class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
             raise UsageError("keywords need either lsi, or X and counts", hint="keywords(words, lsi=lsi)")
         if lsi is not None:
             means = self.ggm_.component_mean_[self.components_]
-            rows = mixture_words.projected(lsi, means, self.weight_, self.node_members_)
+            rows = projected(lsi, means, self.weight_, self.node_members_)
             weight, count = None, None
         else:
-            rows, weight, count = mixture_words.counted(self.node_given_example(X), counts)
-        return mixture_words.told(self.tree_, rows, words, n, plain=plain, node_weight=weight, count=count)
+            rows, weight, count = counted(self.node_given_example(X), counts)
+        return told(self.tree_, rows, words, n, plain=plain, node_weight=weight, count=count)
 
     def dendrogram(self, ax: Axes | None = None, words: Sequence[Sequence[str]] | None = None) -> Axes:
         """Draw the merges level by level, with the words of each node at its branch if they are given."""
@@ -223,3 +225,79 @@ class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
 
         check_is_fitted(self)
         return mixture_pictures.dendrogram(self, ax, words)
+
+
+UNSEEN = 1e-9  # a word with no weight at a node
+
+
+def prototypes(joint: Doubles, weight: Doubles, members: Any, n: int) -> list[Any]:
+    """The most typical examples of each node: those of highest p(x|k), as many of a component as its weight asks for.
+
+    ``joint`` is log P(k)p(x|k), (components, examples), which ranks examples of one component as p(x|k) does.
+    """
+    ranked = np.argsort(-joint, axis=1, kind="stable")
+    chosen = []
+    for mask in members:
+        own = np.flatnonzero(mask)
+        shares = weight[own] / weight[own].sum()
+        wanted = _allotted(shares, min(n, joint.shape[1]))
+        rows: list[int] = []
+        for component, number in zip(own, wanted, strict=True):
+            fresh = [row for row in ranked[component].tolist() if row not in rows]
+            rows += fresh[:number]
+        best = joint[own].max(axis=0)
+        chosen.append(np.array(sorted(rows, key=lambda row: (-best[row], row)), dtype=np.int64))
+    return chosen
+
+
+def _allotted(shares: Doubles, n: int) -> list[int]:
+    """Whole numbers in proportion to shares that add up to n: the largest remainders get what is left."""
+    exact = shares * n
+    whole = np.floor(exact).astype(np.int64)
+    rest = np.argsort(-(exact - whole), kind="stable")[: n - int(whole.sum())]
+    whole[rest] += 1
+    numbers: list[int] = whole.tolist()
+    return numbers
+
+
+def projected(lsi: Any, means: Doubles, weight: Doubles, members: Any) -> Doubles:
+    """The weight of every word at each node, from the mean of the node back through the space: U·μ, never negative."""
+    if lsi.n_dimensions_ != means.shape[1]:
+        raise InputError(
+            f"expected an LSI of {means.shape[1]} dimensions, as the mixture has, got {lsi.n_dimensions_}",
+            hint="the LSI that made the features",
+        )
+    shares = members * weight
+    shares = shares / shares.sum(axis=1, keepdims=True)
+    return np.asarray(np.maximum(lsi.words_of(shares @ means), 0.0))
+
+
+def counted(node_given_example: Doubles, counts: Any) -> tuple[Doubles, Doubles, Doubles]:
+    """The words of each node's examples by how much each belongs there, the weight of nodes, how often words are."""
+    matrix = check_counts(counts)
+    if matrix.shape[0] != len(node_given_example):
+        raise InputError(f"expected counts of {len(node_given_example)} examples, got {matrix.shape[0]}")
+    rows: Doubles = np.asarray(matrix.T @ node_given_example, np.float64).T
+    return rows, rows.sum(axis=1), word_totals(matrix)
+
+
+def told(
+    tree: Tree,
+    rows: Doubles,
+    words: Sequence[str],
+    n: int,
+    *,
+    plain: bool,
+    node_weight: Doubles | None = None,
+    count: Doubles | None = None,
+) -> list[list[str]]:
+    """The words of every node, the most telling first."""
+    if len(words) != rows.shape[1]:
+        raise InputError(f"expected {rows.shape[1]} words, one for each column, got {len(words)}")
+    if plain:
+        order = np.argsort(-rows, axis=1, kind="stable")[:, :n]
+        return [[words[word] for word in row if rows[node, word] > 0] for node, row in enumerate(order)]
+    rows = rows + UNSEEN
+    shares = rows / rows.sum(axis=1, keepdims=True)
+    chosen = node_words(tree, shares, n, node_weight=node_weight, count=count, words=words)
+    return [[words[word] for word in node] for node in chosen]

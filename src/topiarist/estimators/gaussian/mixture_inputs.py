@@ -13,16 +13,16 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import assert_all_finite, column_or_1d, validate_data
 from threadpoolctl import threadpool_limits
 
+from topiarist.arrays import Doubles
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.category import given_labels
 from topiarist.estimators.common import options
 from topiarist.models import em
 from topiarist.models.gaussian import selection
-from topiarist.models.gaussian.covariance_kinds import SHAPES
-from topiarist.models.gaussian.covariances import Floats
+from topiarist.models.gaussian.covariances import SHAPES
 from topiarist.models.gaussian.fits import Fits
+from topiarist.models.gaussian.mixture import Options, Params
 from topiarist.models.gaussian.starts import STARTS, Sample
-from topiarist.models.gaussian.values import Options, Params
 from topiarist.scale.threads import Threads
 
 WEIGHTS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)  # of unlabelled examples, tried by cross-validation
@@ -41,11 +41,11 @@ class Frame:
     variance one.
     """
 
-    centre: Floats
-    scale: Floats
+    centre: Doubles
+    scale: Doubles
 
     @classmethod
-    def of(cls, points: Floats, condition_limit: float) -> Frame:
+    def of(cls, points: Doubles, condition_limit: float) -> Frame:
         """The frame of these examples."""
         centre = points.mean(axis=0)
         deviation = points.std(axis=0)
@@ -62,19 +62,19 @@ class Frame:
         """The logarithm by which densities outside are smaller."""
         return float(np.log(self.scale).sum())
 
-    def inside(self, points: Floats) -> Floats:
+    def inside(self, points: Doubles) -> Doubles:
         """Points as the fit sees them."""
         return (points - self.centre) / self.scale
 
-    def outside(self, points: Floats) -> Floats:
+    def outside(self, points: Doubles) -> Doubles:
         """Points as the user sees them."""
         return points * self.scale + self.centre
 
-    def covariance_outside(self, covariance: Floats) -> Floats:
+    def covariance_outside(self, covariance: Doubles) -> Doubles:
         """Covariance matrices as the user sees them."""
         return covariance * self.scale[:, None] * self.scale
 
-    def covariance_inside(self, covariance: Floats) -> Floats:
+    def covariance_inside(self, covariance: Doubles) -> Doubles:
         """The other way round."""
         return covariance / self.scale[:, None] / self.scale
 
@@ -97,12 +97,8 @@ def check_options(estimator: Any) -> None:
     options.check_number("condition_limit", estimator.condition_limit, 1.01, 1e12, hint="1e4")
     options.check_one_of("start", estimator.start, STARTS)
     options.check_integer("n_init", estimator.n_init, 1, hint="4")
-    options.check_integer("max_iter", estimator.max_iter, 1, hint="100")
-    options.check_number("tol", estimator.tol, 0.0, hint="1e-5")
     options.check_one_of("device", estimator.device, ("cpu",))
-    if estimator.n_threads is not None:
-        options.check_integer("n_threads", estimator.n_threads, 1, hint="None uses every core")
-    options.check_executor(estimator.executor)
+    options.check_common(estimator)
     if hasattr(estimator.executor, "client"):
         raise UsageError(
             "a cluster computes blocks that are files, and the features of a mixture are in memory",
@@ -110,7 +106,7 @@ def check_options(estimator: Any) -> None:
         )
 
 
-def checked_points(estimator: Any, X: Any, *, reset: bool) -> Floats:
+def checked_points(estimator: Any, X: Any, *, reset: bool) -> Doubles:
     """The features as a finite matrix of float64."""
     checked: Any = validate_data(estimator, X, reset=reset, skip_check_array=False, dtype=np.float64, order="C")
     largest = float(np.abs(checked).max(initial=0.0))
@@ -119,7 +115,7 @@ def checked_points(estimator: Any, X: Any, *, reset: bool) -> Floats:
     return np.asarray(checked)
 
 
-def encoded(y: Any, points: Floats) -> tuple[Any, Any]:
+def encoded(y: Any, points: Doubles) -> tuple[Any, Any]:
     """The classes, none if there are no labels, and the number of each example's class, −1 without a label.
 
     No label is −1, "-1", None or pandas' NA; NaN is refused, as in ``labels``.
@@ -171,7 +167,7 @@ def accuracy(estimator: Any, X: Any, y: Any, sample_weight: Any) -> float:
     return float(accuracy_score(known, predicted[has], sample_weight=weight))
 
 
-def search_of(estimator: Any, points: Floats, codes: Any, seed: int) -> selection.Search:
+def search_of(estimator: Any, points: Doubles, codes: Any, seed: int) -> selection.Search:
     """What is to be tried, from the options and the size of the data."""
     n_classes = int(codes.max(initial=-1)) + 1
     own = estimator.components == "own" or (estimator.components == "auto" and estimator.n_components is None)
@@ -188,7 +184,7 @@ def search_of(estimator: Any, points: Floats, codes: Any, seed: int) -> selectio
     return selection.Search(settings, sizes, estimator.n_init, estimator.split, seed, estimator.from_all, start=start)
 
 
-def _told_by_labels(points: Floats, codes: Any) -> bool:
+def _told_by_labels(points: Doubles, codes: Any) -> bool:
     return bool((codes >= 0).sum() >= LABELS_EACH * points.shape[1])
 
 
@@ -252,7 +248,7 @@ def reading(estimator: Any) -> Iterator[Threads]:
         yield threads
 
 
-def log_joint(estimator: Any, points: Floats, threads: Threads) -> Floats:
+def log_joint(estimator: Any, points: Doubles, threads: Threads) -> Doubles:
     """log P(k) p(x|k), (components, examples), in the user's units."""
     frame, covariance = estimator._frame, estimator._frame.covariance_inside(estimator.component_covariance_)
     kind = estimator.covariance_
@@ -269,17 +265,17 @@ def log_joint(estimator: Any, points: Floats, threads: Threads) -> Floats:
     inside = np.clip(frame.inside(points), -FAR, FAR)
     overall = np.eye(points.shape[1])[None]
     model = selection.model_of(kind, overall, estimator.condition_limit, threads, 0)
-    joint: Floats = selection.joint_of(model, params, inside[None])[0] - frame.log_scale
+    joint: Doubles = selection.joint_of(model, params, inside[None])[0] - frame.log_scale
     return joint
 
 
-def normalised(rows: Floats) -> Floats:
+def normalised(rows: Doubles) -> Doubles:
     """Rows that sum to one."""
-    total: Floats = rows / rows.sum(axis=1, keepdims=True)
+    total: Doubles = rows / rows.sum(axis=1, keepdims=True)
     return total
 
 
-def drawn(estimator: Any, n_samples: int, rng: np.random.Generator) -> tuple[Floats, Any]:
+def drawn(estimator: Any, n_samples: int, rng: np.random.Generator) -> tuple[Doubles, Any]:
     """Examples of the mixture, and the component of each."""
     components = rng.choice(len(estimator.component_prior_), n_samples, p=estimator.component_prior_)
     noise = rng.standard_normal((n_samples, estimator.component_mean_.shape[1]))

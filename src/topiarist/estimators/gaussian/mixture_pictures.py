@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from topiarist.arrays import Doubles
 from topiarist.errors import InputError
 from topiarist.estimators.gaussian import mixture_inputs
 from topiarist.hierarchy.picture import COLOURS, INK, PALE_INK, TRUNK, _require_matplotlib
-from topiarist.models.gaussian.covariances import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -126,7 +126,7 @@ def _named(labels: Any) -> tuple[Any, list[str]]:
     return np.array(texts), names
 
 
-def ellipses(mean: Floats, covariance: Floats) -> list[Floats]:
+def ellipses(mean: Doubles, covariance: Doubles) -> list[Doubles]:
     """Closed curves at two deviations: one in two dimensions, one for each pair of main axes in three."""
     values, axes = np.linalg.eigh(covariance)
     angle = np.linspace(0, 2 * np.pi, 73)
@@ -216,7 +216,7 @@ def confusion(clusters: Any, labels: Any, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def confusion_table(clusters: Any, labels: Any) -> tuple[Floats, Any, Any]:
+def confusion_table(clusters: Any, labels: Any) -> tuple[Doubles, Any, Any]:
     """The share of each label's examples (rows) in each cluster (columns), the clusters, and the labels.
 
     Examples without a label are left out.

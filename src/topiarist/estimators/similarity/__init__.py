@@ -1,1 +1,1 @@
-"""Floor plan to come."""
+"""Fisher kernels: how alike documents are, by meaning as well as by words."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from numbers import Integral
@@ -14,23 +14,73 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
+from topiarist.arrays import Floats, Seed
 from topiarist.counts.validation import check_counts
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import options, stored_counts
-from topiarist.estimators.common.progress import prepare_kernels
 from topiarist.estimators.flat.plsa import PLSA
-from topiarist.estimators.similarity import fisher_features
-from topiarist.estimators.similarity.frozen_kernel import FrozenKernel
 from topiarist.estimators.similarity.lenses import WANTED, can_be_fitted, has_levels, is_fitted, kernel_sets, lens_of
-from topiarist.kernels.search import reference as verbs
-from topiarist.models.engine.host import Engine, Floats
+from topiarist.models.engine import load_search_kernels
+from topiarist.models.engine.compilation import prepare_kernels
+from topiarist.models.engine.host import Engine
 from topiarist.models.fisher import information as fisher_information
 from topiarist.models.fisher import matrix, scores
 from topiarist.models.fisher.scores import Lens
+from topiarist.scale.executors import Executor
+
+MOST_NAMES = 1_000_000
+
+
+def n_features(lenses: Sequence[Lens], parts: Sequence[str]) -> int:
+    """How many features there are."""
+    width = 0
+    for lens in lenses:
+        sizes = {"topical": lens.n_classes, "lexical": lens.by_word.size, "levels": len(_levels(lens))}
+        width += sum(size for part, size in sizes.items() if part in parts)
+    return width + ("plain" in parts) * len(lenses[0].by_word)
+
+
+def feature_names(models: Sequence[Any], lenses: Sequence[Lens], parts: Sequence[str], words: Sequence[str]) -> Any:
+    """Names such as ``1.plsa64.lexical.bank.3``: the second model, the word *bank* in the sense of its topic 3."""
+    number = n_features(lenses, parts)
+    if number > MOST_NAMES:
+        raise UsageError(
+            f"{number:,} features have no names: {MOST_NAMES:,} at most have",
+            hint="parts=('topical',), fewer words or fewer topics; a block of columns is one part of one model",
+        )
+    return np.array(list(_names(models, lenses, parts, words)), dtype=object)
+
+
+def _names(models: Sequence[Any], lenses: Sequence[Lens], parts: Sequence[str], words: Sequence[str]) -> Iterator[str]:
+    for place, (model, lens) in enumerate(zip(models, lenses, strict=True)):
+        title = f"{place}.{type(model).__name__.lower()}{lens.n_classes}"
+        if "topical" in parts:
+            yield from (f"{title}.topical.{number}" for number in range(lens.n_classes))
+        if "lexical" in parts:
+            yield from (f"{title}.lexical.{word}.{topic}" for word in words for topic in range(lens.n_topics))
+        if "levels" in parts:
+            yield from (f"{title}.levels.{name}" for name in _levels(lens))
+    if "plain" in parts:
+        yield from (f"plain.{word}" for word in words)
+
+
+def _levels(lens: Lens) -> list[str]:
+    if lens.mix is None:
+        return []
+    if not lens.one_class:
+        return [str(number) for number in range(lens.n_classes)]
+    return [f"{number}.{topic}" for number, weights in enumerate(lens.mix) for topic in np.flatnonzero(weights)]
+
 
 HELD_OUT = "held-out token"  # in what PLSA says where there are too few to hold any out
 
 
+@options.common_options(
+    max_iter="Steps at most of the models that are fitted here.",
+    random_state=options.seed_of("those models"),
+    device="Where those models are fitted; the kernel itself is computed on the processor.",
+    executor="Where blocks are computed while those models are fitted.",
+)
 class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Similarity of documents from fitted topic models: the same topics, and the same words in the same sense.
 
@@ -54,18 +104,6 @@ class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Of the PLSA models that are fitted here, see ``PLSA``: tempered and stopped by held-out tokens.
     n_init : int, default 1
         Starts of each of those models; held-out tokens choose. Three find a little better, and more evenly.
-    max_iter, tol : int and float, default 200 and 1e-4
-        Of those models too.
-    random_state : int, RandomState or None
-        Seed of those models. The result does not depend on the number of threads.
-    device : "cpu" or "cuda"
-        Where those models are fitted; the kernel itself is computed on the processor.
-    n_threads : int or None
-        Threads; None uses every core.
-    executor : InProcess, DaskExecutor or None
-        Where blocks are computed while those models are fitted.
-    verbose : int or bool, default 0
-        Draw a progress bar.
 
     Attributes
     ----------
@@ -90,10 +128,10 @@ class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         n_init: int = 1,
         max_iter: int = 200,
         tol: float = 1e-4,
-        random_state: Any = None,
+        random_state: Seed = None,
         device: str = "cpu",
         n_threads: int | None = None,
-        executor: Any = None,
+        executor: Executor | None = None,
         verbose: int = 0,
     ) -> None:
         self.models = models
@@ -174,7 +212,7 @@ class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(own)
         counts = own._counts(X)
         with own._engine() as engine:
-            found = matrix.terms(engine, verbs.load(), own._lenses, counts, own._parts)
+            found = matrix.terms(engine, load_search_kernels(), own._lenses, counts, own._parts)
             return csr_matrix(matrix.features(found, counts, own.normalise))
 
     def kernel(self, X: Any, Y: Any = None) -> Floats:
@@ -183,7 +221,7 @@ class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(own)
         counts = own._counts(X)
         with own._engine() as engine:
-            kernels = verbs.load()
+            kernels = load_search_kernels()
             left = (counts, matrix.terms(engine, kernels, own._lenses, counts, own._parts))
             if Y is None or Y is X:
                 square = matrix.matrix(engine, kernels, left, left, own.normalise)
@@ -256,6 +294,7 @@ class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _checked(self) -> list[Any]:
         """The models that are wanted, when all options can be meant."""
+        options.check_common(self)
         options.check_one_of("normalise", self.normalise, ("parts", "total", None))
         options.check_one_of("information", self.information, fisher_information.KINDS)
         try:
@@ -285,7 +324,7 @@ class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         own = self.prepared()
         check_is_fitted(own)
         words = _check_feature_names_in(own, input_features)
-        return fisher_features.feature_names(own.models_, own._lenses, own._parts, words)
+        return feature_names(own.models_, own._lenses, own._parts, words)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -293,3 +332,21 @@ class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+class FrozenKernel:
+    """A fitted kernel as a function that stays fitted when scikit-learn clones the classifier that uses it."""
+
+    def __init__(self, fitted: Any) -> None:
+        self.fitted = fitted
+
+    def __call__(self, X: Any, Y: Any = None) -> Floats:
+        """The kernel of each document of ``X`` with each of ``Y``."""
+        square: Floats = self.fitted.kernel(X, Y)
+        return square
+
+    def __sklearn_clone__(self) -> FrozenKernel:
+        return self
+
+    def __repr__(self) -> str:
+        return f"{self.fitted!r}.frozen()"

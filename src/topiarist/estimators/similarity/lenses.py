@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from topiarist.errors import UsageError
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
+from topiarist.models.engine import SMALLEST_MIXTURE
 from topiarist.models.fisher.scores import Lens
 
 KINDS = ("PLSA", "HPLSA", "CAM", "PLC", "HPLC", "HierarchicalMixture")

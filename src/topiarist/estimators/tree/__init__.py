@@ -1,1 +1,1 @@
-"""Floor plan to come."""
+"""Trees of topics: CAM and HPLSA, and what all estimators with a tree do."""

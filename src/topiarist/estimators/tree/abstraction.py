@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Array
 from topiarist.counts.validation import token_counts
 from topiarist.estimators.common import options
 
-Array = np.ndarray[Any, Any]
 NEGLIGIBLE = 1e-12  # a cluster less probable than this does not speak for a document
 SMALLEST = 1e-300
 CELLS = 1 << 24  # of a dense block of documents × words

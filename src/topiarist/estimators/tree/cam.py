@@ -9,9 +9,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from threadpoolctl import threadpool_limits
 
+from topiarist.arrays import DTypeLike, Floats, Seed
 from topiarist.counts.weighting import shortened
 from topiarist.estimators.common import options, stored_counts
-from topiarist.estimators.common.progress import fitting, growing_tree, prepare_kernels
+from topiarist.estimators.common.progress import fitting, growing_tree
 from topiarist.estimators.tree import preparation
 from topiarist.estimators.tree.abstraction import ReadsDocuments
 from topiarist.estimators.tree.posteriors import PlacesDocuments
@@ -23,12 +24,20 @@ from topiarist.hierarchy.growth.guided import Guided
 from topiarist.hierarchy.growth.parts import Parts
 from topiarist.hierarchy.growth.species import CamSpecies, Steps, flattened
 from topiarist.hierarchy.growth.start import placed
+from topiarist.hierarchy.tree import Tree
 from topiarist.models import cam, em
-from topiarist.models.engine.host import Engine, Floats
+from topiarist.models.engine.compilation import prepare_kernels
+from topiarist.models.engine.host import Engine
+from topiarist.scale.executors import Executor
 
 LENGTHS = (15.0, 35.0, 100.0, None)  # tried when the effective length is to be chosen by held-out data
 
 
+@options.common_options(
+    max_iter="EM steps at most after the tree has grown.",
+    random_state=options.seed_of("the held-out tokens and of growth"),
+    executor="Where a ``BlockStore`` is read, block by block; a CAM is fitted in this process.",
+)
 class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[misc]
     """Cluster-abstraction model: each document in one cluster, a leaf; each word from a node between leaf and root.
 
@@ -53,22 +62,6 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         The same at the root, as a share of the collection. It keeps every word possible in every cluster.
     max_clusters : int, default 512
         Leaves at most when held-out tokens choose.
-    dtype : "float32", "float64" or None
-        Precision. None: double for small problems, single for large ones.
-    max_iter : int, default 50
-        EM steps at most after the tree has grown.
-    tol : float, default 1e-5
-        Stop when two successive steps each gain less than this, in nats a token.
-    random_state : int, RandomState or None
-        Seed of the held-out tokens and of growth. The result does not depend on the number of threads.
-    device : "cpu" or "cuda"
-        Where to compute. A CUDA device gives the same bits every time, but not those of the processor.
-    n_threads : int or None
-        Threads; None uses every core.
-    executor : InProcess, DaskExecutor or None
-        Where blocks of documents are computed; a CAM is fitted in this process, and reads a ``BlockStore`` anywhere.
-    verbose : int or bool, default 0
-        Draw a progress bar.
 
     Attributes
     ----------
@@ -104,7 +97,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         self,
         n_clusters: int | None = None,
         *,
-        tree: Any = None,
+        tree: Tree | None = None,
         growth: str = "guided",
         levels: bool = True,
         heldout_fraction: float = 0.1,
@@ -112,13 +105,13 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         word_smoothing: float = 3.0,
         root_smoothing: float = 0.1,
         max_clusters: int = 512,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         max_iter: int = 50,
         tol: float = 1e-5,
-        random_state: Any = None,
+        random_state: Seed = None,
         device: str = "cpu",
         n_threads: int | None = None,
-        executor: Any = None,
+        executor: Executor | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from topiarist.arrays import Array
 from topiarist.estimators.common import options
 from topiarist.hierarchy import levels
-
-Array = np.ndarray[Any, Any]
 
 
 class FilesDocuments:

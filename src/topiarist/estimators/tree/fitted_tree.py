@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.counts.validation import Csr
+from topiarist.arrays import Csr
 from topiarist.errors import UsageError
 from topiarist.hierarchy.branches import Crown
 

@@ -10,11 +10,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from threadpoolctl import threadpool_limits
 
+from topiarist.arrays import DTypeLike, Floats, Seed
 from topiarist.counts.validation import token_counts
 from topiarist.counts.weighting import shortened
 from topiarist.errors import UsageError
 from topiarist.estimators.common import options, stored_counts
-from topiarist.estimators.common.progress import fitting, growing_tree, prepare_kernels
+from topiarist.estimators.common.progress import fitting, growing_tree
 from topiarist.estimators.tree import preparation, stored_trees
 from topiarist.estimators.tree.posteriors import PlacesDocuments
 from topiarist.estimators.tree.tree_streams import StreamsHPLSA
@@ -26,9 +27,15 @@ from topiarist.hierarchy.growth.species import Steps
 from topiarist.hierarchy.growth.start import placed
 from topiarist.hierarchy.tree import Tree
 from topiarist.models import em, hplsa
-from topiarist.models.engine.host import Engine, Floats
+from topiarist.models.engine.compilation import prepare_kernels
+from topiarist.models.engine.host import Engine
+from topiarist.scale.executors import Executor
 
 
+@options.common_options(
+    max_iter="EM steps at most after the tree has grown.",
+    random_state=options.seed_of("the held-out tokens and of growth"),
+)
 class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Hierarchical PLSA: a document mixes classes, a class is a node of a tree and speaks with the words of its path.
 
@@ -57,22 +64,6 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         Pseudo-counts for each word of a topic, and for each class of a document.
     max_classes : int, default 512
         Leaves at most when held-out tokens choose.
-    dtype : "float32", "float64" or None
-        Precision. None: double for small problems, single for large ones.
-    max_iter : int, default 100
-        EM steps at most after the tree has grown.
-    tol : float, default 1e-4
-        Stop when two successive steps each gain less than this, in nats a token.
-    random_state : int, RandomState or None
-        Seed of the held-out tokens and of growth. The result does not depend on the number of threads.
-    device : "cpu" or "cuda"
-        Where to compute. A CUDA device gives the same bits every time, but not those of the processor.
-    n_threads : int or None
-        Threads; None uses every core.
-    executor : InProcess, DaskExecutor or None
-        Where blocks of documents are computed; None is this process. See docs/how-to/scale.md.
-    verbose : int or bool, default 0
-        Draw a progress bar.
 
     Attributes
     ----------
@@ -112,7 +103,7 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         self,
         n_classes: int | None = None,
         *,
-        tree: Any = None,
+        tree: Tree | None = None,
         class_nodes: str = "leaves",
         topic_mix: str = "ml",
         growth: str = "guided",
@@ -123,13 +114,13 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         word_smoothing: float = 0.01,
         class_smoothing: float = 0.0,
         max_classes: int = 512,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         max_iter: int = 100,
         tol: float = 1e-4,
-        random_state: Any = None,
+        random_state: Seed = None,
         device: str = "cpu",
         n_threads: int | None = None,
-        executor: Any = None,
+        executor: Executor | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_classes = n_classes
@@ -177,15 +168,17 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
             if self.tree is None:
                 grown = self._grown(species, ground, rng, journal)
             else:
-                grown = self._on_tree(species, ground, rng)
+                grown = self._on_tree(self.tree, species, ground, rng)
             shard = engine.shard(shortened(counts, self.effective_length), dtype, preparation.TILE_COLUMNS)
             self._keep(counts, grown, replace(species, block=hplsa.Block(shard)))
         return self
 
-    def _on_tree(self, species: HplsaSpecies, ground: preparation.Ground, rng: np.random.Generator) -> growing.Growth:
+    def _on_tree(
+        self, tree: Tree, species: HplsaSpecies, ground: preparation.Ground, rng: np.random.Generator
+    ) -> growing.Growth:
         """A start on the given tree; where held-out tokens decide about the levels, these are settled first."""
-        classes = self.tree.leaves if self.class_nodes == "leaves" else tuple(range(len(self.tree)))
-        start = placed(self.tree, classes, ground.vectors, species.words_of, rng)
+        classes = tree.leaves if self.class_nodes == "leaves" else tuple(range(len(tree)))
+        start = placed(tree, classes, ground.vectors, species.words_of, rng)
         if self.topic_mix != "heldout":
             return preparation.given(growing.Stage(start, 0.0))
         patient = replace(species, steps=Steps(last=self.max_iter, tol=self.tol))

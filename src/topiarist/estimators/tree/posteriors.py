@@ -8,12 +8,12 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from topiarist.arrays import Floats
 from topiarist.counts.validation import check_counts
 from topiarist.estimators.common import options, stored_counts
 from topiarist.estimators.tree import preparation
 from topiarist.estimators.tree.certain_level import FilesDocuments
 from topiarist.measures.topic_quality import completion_perplexity, known_counts
-from topiarist.models.engine.host import Floats
 
 
 class PlacesDocuments(FilesDocuments, TransformerMixin):  # type: ignore[misc]  # it wraps ``transform`` only where that is defined

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from topiarist.arrays import Floats
 from topiarist.counts.lsi import truncated_svd
 from topiarist.counts.split import split_tokens
 from topiarist.counts.weighting import effective_length_weights, scale_rows, tfidf, unit_rows
@@ -19,9 +20,9 @@ from topiarist.estimators.common import options
 from topiarist.hierarchy.growth.loop import Growth, Record, Stage
 from topiarist.hierarchy.growth.species import Steps
 from topiarist.hierarchy.tree import Tree
-from topiarist.kernels.shard import Shard, Side
 from topiarist.models import cam, em
-from topiarist.models.engine.host import Engine, Floats
+from topiarist.models.engine import Shard, Side
+from topiarist.models.engine.host import Engine
 
 DIMENSIONS = 50  # of the space in which guided growth looks for splits
 ANNEALING = Steps(growing=40, growing_tol=-math.inf)  # fresh doubles gain next to nothing before they part
@@ -205,5 +206,4 @@ def check_common(estimator: Any) -> None:
     """The options that all estimators of trees have."""
     options.check_one_of("growth", estimator.growth, ("guided", "annealed"))
     options.check_number("heldout_fraction", estimator.heldout_fraction, 0.001, 0.9, hint="0.1")
-    options.check_integer("max_iter", estimator.max_iter, 1)
-    options.check_number("tol", estimator.tol, 0.0)
+    options.check_common(estimator)

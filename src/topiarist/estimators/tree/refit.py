@@ -7,22 +7,25 @@ interpolation (K5). Then EM goes on as with labelled and unlabelled documents (K
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
-from topiarist.counts.validation import Csr, token_counts
+from topiarist.arrays import Csr, Floats
+from topiarist.counts.validation import token_counts
 from topiarist.counts.weighting import shortened
 from topiarist.estimators.category import class_learning
 from topiarist.estimators.category.categorisers import HPLC
 from topiarist.estimators.category.given_labels import Labels
 from topiarist.estimators.common import options
-from topiarist.estimators.common.progress import Watching, fitting, prepare_kernels, watched
-from topiarist.kernels.shard import Shard, Side
+from topiarist.estimators.common.progress import Watching, fitting, watched
+from topiarist.hierarchy.tree import Tree
 from topiarist.models import categorisers, em
-from topiarist.models.engine.host import Engine, Floats
+from topiarist.models.engine import Shard, Side
+from topiarist.models.engine.compilation import prepare_kernels
+from topiarist.models.engine.host import Engine
 
 LEAST_SHARE = 1e-3  # of a document in a class that has a part in the start
 N_FOLDS = 3
@@ -42,7 +45,7 @@ def refit(
     prepare_kernels(dtype, "paths", "classes")
     labels = Labels(np.array(nodes), np.arange(counts.shape[0]), np.asarray(pins))
     plan = class_learning.Plan(
-        model.tree, nodes, False, model._shares, "heldout", float(model.smoothing), model.effective_length,
+        cast(Tree, model.tree), nodes, False, model._shares, "heldout", float(model.smoothing), model.effective_length,
         1.0, 1.0, em.Rules(model.max_iter, model.tol), dtype, seed=0,
     )  # fmt: skip
     entries = csr_array((entries.data.astype(dtype), entries.indices, entries.indptr), shape=entries.shape)

@@ -8,10 +8,11 @@ import numpy as np
 
 from topiarist.counts.validation import token_counts
 from topiarist.estimators.common import options
-from topiarist.estimators.common.progress import fitting, prepare_kernels
+from topiarist.estimators.common.progress import fitting
 from topiarist.estimators.common.stored_counts import as_store, check_filled, in_memory, read_store, refuse
 from topiarist.estimators.tree import preparation
 from topiarist.models import em, hplsa
+from topiarist.models.engine.compilation import prepare_kernels
 
 
 def fit_hplsa(estimator: Any, X: Any) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from topiarist.counts.validation import Csr
+from topiarist.arrays import Csr, Floats
 from topiarist.counts.weighting import effective_length_weights, scale_rows, shortened
 from topiarist.errors import UsageError
 from topiarist.estimators.common import options
@@ -17,9 +17,9 @@ from topiarist.estimators.common.streams import PREDICTING, LearnsFromStreams
 from topiarist.estimators.tree import preparation
 from topiarist.hierarchy.branches import BranchProposal, Crown, Wanted, propose_branches
 from topiarist.hierarchy.grafts import Graft
-from topiarist.kernels.shard import Shard
 from topiarist.models import cam, hplsa, misfits, online
-from topiarist.models.engine.host import Engine, Floats, weighted_total
+from topiarist.models.engine import Shard
+from topiarist.models.engine.host import Engine, weighted_total
 from topiarist.scale.blocks import BlockFile
 
 

@@ -1,1 +1,1 @@
-"""Floor plan to come."""
+"""How trees grow: the one loop, what proposes splits, and the models as species that grow."""

@@ -10,8 +10,8 @@ import numpy as np
 
 from topiarist.hierarchy.growth.loop import Stage
 from topiarist.hierarchy.growth.parts import Parts, Split, divide, halved_shares, seedling
-from topiarist.kernels.shard import Side
 from topiarist.models import cam, em
+from topiarist.models.engine import Side
 from topiarist.models.engine.host import Engine
 
 Array = np.ndarray[Any, Any]

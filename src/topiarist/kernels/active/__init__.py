@@ -1,1 +1,1 @@
-"""Floor plan to come."""
+"""Sweeps over the components that documents still use: PLSA with sparse rows."""

@@ -17,9 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.kernels import Active
-from topiarist.kernels.jit import inline, jit
-from topiarist.kernels.prefetch import prefetch
+from topiarist.kernels import Active, verbs
+from topiarist.kernels.jit import inline, jit, prefetch
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
 
 AHEAD = 6  # documents
@@ -212,18 +211,13 @@ def keep_used(active, before, least, values, out):
             components[rest], kept[rest] = 0, 0
 
 
-VERBS: dict[str, Any] = {
-    "active_document_counts": active_document_counts,
-    "active_word_counts": active_word_counts,
-    "active_gains": active_gains,
-    "active_entrants": active_entrants,
-    "normalise_active": normalise_active,
-    "count_used": count_used,
-    "keep_used": keep_used,
-}
+VERBS = verbs(
+    active_document_counts, active_word_counts, active_gains, active_entrants, normalise_active, count_used,
+    keep_used,
+)  # fmt: skip
 
 
-def prepare_active(dtype: Any) -> None:
+def prepare(dtype: Any) -> None:
     """Compile these kernels in one precision."""
     indptr, indices, data = np.array([0, 1], np.int32), np.array([0], np.int32), np.ones(1, dtype)
     lanes = np.full((1, 8), 0.125, dtype)

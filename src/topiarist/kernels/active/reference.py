@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from topiarist.kernels import Active
-from topiarist.kernels.ratios import SMALLEST_MIXTURE, Array, ratios
+from topiarist.arrays import Array
+from topiarist.kernels import Active, verbs
+from topiarist.kernels.ratios import SMALLEST_MIXTURE, ratios
 
 
 def active_document_counts(
@@ -98,3 +99,9 @@ def keep_used(active: Active, before: Array, least: Array, values: Array, out: A
         components, wanted = np.zeros(room.stop - room.start, np.uint16), np.zeros(room.stop - room.start)
         components[:kept], wanted[:kept] = active.components[lanes].ravel()[used], values[lanes].ravel()[used]
         out.components.reshape(-1)[room], out.values.reshape(-1)[room] = components, wanted
+
+
+VERBS = verbs(
+    active_document_counts, active_word_counts, active_gains, active_entrants, normalise_active, count_used,
+    keep_used,
+)  # fmt: skip

@@ -1,1 +1,1 @@
-"""Floor plan to come."""
+"""Classes that are known: words handed down their paths, and the classes of new documents."""

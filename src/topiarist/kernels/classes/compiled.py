@@ -1,6 +1,4 @@
-"""Classes that are known, in numba: (K1), the words of classes handed down their paths, and (K2), the classes of new
-documents, an optimum for each by itself. The rest is that of ``compiled``.
-"""
+"""The verbs of known classes in numba: words handed down paths (K1), classes of new documents (K2)."""
 
 from __future__ import annotations
 
@@ -8,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.kernels import LEAST_LEAP, Folding, Paths
-from topiarist.kernels.counts import compiled
+from topiarist.kernels import LEAST_LEAP, Folding, Paths, verbs
 from topiarist.kernels.counts.compiled import _add_ratios
 from topiarist.kernels.jit import inline, jit
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
@@ -111,10 +108,10 @@ def categorise(indptr, indices, data, own, other, sizes, folding):
                 own[d, k] = max(ahead, LEAST_LEAP * two[k])
 
 
-KERNELS = compiled.KERNELS._replace(hand_down=hand_down, categorise=categorise)
+VERBS = verbs(hand_down, categorise)
 
 
-def prepare_classes(dtype: Any) -> None:
+def prepare(dtype: Any) -> None:
     """Compile these kernels in one precision."""
     indptr, indices = np.array([0, 1], np.int32), np.array([0], np.int32)
     own, data = np.ones((1, 1), dtype), np.ones(1, dtype)

@@ -1,1 +1,1 @@
-"""Floor plan to come."""
+"""Sweeps over the non-zeros of counts: expected counts, mixtures, folding in, normalising."""

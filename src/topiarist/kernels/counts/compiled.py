@@ -1,4 +1,4 @@
-"""The verbs in numba: the same sums as ``reference``, in one sweep and without a temporary.
+"""The verbs of counts in numba: the same sums as ``reference``, in one sweep and without a temporary.
 
 What makes them fast, each worth measuring again when hardware changes (``make bench`` does):
 
@@ -16,12 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.kernels import FOLDING_STRIDE, Folding
-from topiarist.kernels.active.compiled import VERBS as ACTIVE_VERBS
-from topiarist.kernels.counts import reference
-from topiarist.kernels.jit import AHEAD, inline, jit
-from topiarist.kernels.paths.compiled import VERBS as PATH_VERBS
-from topiarist.kernels.prefetch import prefetch
+from topiarist.kernels import FOLDING_STRIDE, Folding, verbs
+from topiarist.kernels.jit import AHEAD, inline, jit, prefetch
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
 
 RUN = 256
@@ -254,23 +250,10 @@ def transpose(indptr, indices, data, places, out_indices, out_data):
             places[indices[t]] = place + 1
 
 
-KERNELS = reference.KERNELS._replace(
-    name="compiled",
-    document_counts=document_counts,
-    word_counts=word_counts,
-    mixtures=mixtures,
-    fold_in=fold_in,
-    look_ahead=look_ahead,
-    normalise_rows=normalise_rows,
-    column_sums=column_sums,
-    scale_columns=scale_columns,
-    sum_of_logs=sum_of_logs,
-    weighted_sum=weighted_sum,
-    tally=tally,
-    transpose=transpose,
-    **ACTIVE_VERBS,
-    **PATH_VERBS,
-)
+VERBS = verbs(
+    document_counts, word_counts, mixtures, fold_in, look_ahead, normalise_rows, column_sums, scale_columns,
+    sum_of_logs, weighted_sum, tally, transpose,
+)  # fmt: skip
 
 
 def prepare(dtype: Any) -> None:

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 from numba import cuda
 
+from topiarist.arrays import Array
 from topiarist.kernels.cuda import dense
 from topiarist.kernels.cuda.warp import launch
-
-Array = np.ndarray[Any, Any]
 
 LEAST = 512  # bytes of a place
 

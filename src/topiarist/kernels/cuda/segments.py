@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import cuda
 
+from topiarist.arrays import Array
 from topiarist.kernels.cuda.warp import kernel
-
-Array = np.ndarray[Any, Any]
 
 SEGMENT = 1024  # non-zeros; in single precision their sum is good to six digits
 TILE_BYTES = 16 << 20  # a fraction of the second-level cache of the devices that this is for; half is as good

@@ -1,1 +1,1 @@
-"""Floor plan to come."""
+"""Many small symmetric matrices at once: inverses, determinants, bounds of eigenvalues."""

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.kernels import verbs
 from topiarist.kernels.jit import inline, jit
-from topiarist.kernels.labels.record import FORBIDDEN, LEAST_GAIN, LabelKernels, Sets, Taste
+from topiarist.kernels.labels import FORBIDDEN, LEAST_GAIN, Sets, Taste
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
 
 LARGEST_POWER = 3  # a count above it takes a logarithm of its own
@@ -217,10 +218,10 @@ def choose(indptr, indices, data, words, scale, taste, ranks, gains):
             ranks[d, best] = size
 
 
-KERNELS = LabelKernels("compiled", set_ratios, label_counts, normalise_labels, farthest, choose)
+VERBS = verbs(set_ratios, label_counts, normalise_labels, farthest, choose)
 
 
-def prepare_labels(dtype: Any) -> None:
+def prepare(dtype: Any) -> None:
     """Compile these kernels: parameters are in double precision, whatever is asked for, and counts in either."""
     zero, one, ones = np.zeros(1, np.int64), np.array([0, 1], np.int64), np.ones(1)
     places = np.zeros(1, np.int32)

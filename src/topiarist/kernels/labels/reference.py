@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from topiarist.kernels.labels.record import FORBIDDEN, LEAST_GAIN, LabelKernels, Sets, Taste
+from topiarist.arrays import Array
+from topiarist.kernels import verbs
+from topiarist.kernels.labels import FORBIDDEN, LEAST_GAIN, Sets, Taste
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
-
-Array = np.ndarray[Any, Any]
 
 
 def set_ratios(
@@ -113,4 +111,4 @@ def of_size(table: Array, size: int) -> float:
     return float(table[min(size, last)] + max(size - last, 0) * (table[last] - table[last - 1]))
 
 
-KERNELS = LabelKernels("reference", set_ratios, label_counts, normalise_labels, farthest, choose)
+VERBS = verbs(set_ratios, label_counts, normalise_labels, farthest, choose)

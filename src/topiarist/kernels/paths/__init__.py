@@ -1,1 +1,1 @@
-"""Floor plan to come."""
+"""Products that hierarchies need: counts times rows, and sums along the paths of a tree."""

@@ -1,6 +1,6 @@
 """The products that hierarchies need, in numba: counts times rows, and sums along the paths of a tree.
 
-They are compiled by ``prepare_paths``, so that whoever fits a flat model does not wait for them. As in ``compiled``
+They are compiled by ``prepare``, so that whoever fits a flat model does not wait for them. As in ``compiled``
 the order of every sum depends on its row, or on its piece of rows, alone.
 """
 
@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.kernels import Paths
-from topiarist.kernels.jit import AHEAD, inline, jit
-from topiarist.kernels.prefetch import prefetch
+from topiarist.kernels import Paths, verbs
+from topiarist.kernels.jit import AHEAD, inline, jit, prefetch
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
 
 BLOCK = 1 << 16  # numbers: a block of words, class by class, stays in a core's cache
@@ -169,15 +168,10 @@ def descend(own, words, counts, paths, start, out, sums):
         _add_shares(own, slice(start + first, start + first + n), block, paths, out, sums)
 
 
-VERBS: dict[str, Any] = {
-    "row_products": row_products,
-    "word_products": word_products,
-    "climb": climb,
-    "descend": descend,
-}
+VERBS = verbs(row_products, word_products, climb, descend)
 
 
-def prepare_paths(dtype: Any) -> None:
+def prepare(dtype: Any) -> None:
     """Compile these kernels in one precision."""
     indptr, indices = np.array([0, 1], np.int32), np.array([0], np.int32)
     own, data = np.ones((1, 1), dtype), np.ones(1, dtype)

@@ -1,4 +1,4 @@
-"""The verbs of similarity in numba: the same sums as ``search``, one document after the other, without a temporary.
+"""The verbs of similarity in numba: the same sums as ``reference``, one document after the other, without a temporary.
 
 The order of every sum depends on the document and the query alone: blocks and threads cannot change a bit.
 """
@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.kernels import verbs
 from topiarist.kernels.jit import inline, jit
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
-from topiarist.kernels.search.reference import Postings, SearchKernels, Wanted
+from topiarist.kernels.search import Postings, Wanted
 
 
 @inline
@@ -26,7 +27,7 @@ def _two_products(row, first, second):
 
 @jit
 def lexical_lengths(indptr, indices, data, own, other, squares, out):
-    """(F3): see ``search.lexical_lengths``."""
+    """(F3): see ``reference.lexical_lengths``."""
     width = own.shape[1]
     for d in range(len(own)):
         row, total = own[d], 0.0
@@ -56,7 +57,7 @@ def _first_from(docs, first, last, number):
 
 @jit
 def score_meaning(postings, wanted, rows, topical, scales, start, out):
-    """(F1), (F2): see ``search.score_meaning``."""
+    """(F1), (F2): see ``reference.score_meaning``."""
     stop = start + len(out)
     if len(wanted.topics):
         for d in range(len(out)):
@@ -78,7 +79,7 @@ def score_meaning(postings, wanted, rows, topical, scales, start, out):
 
 @jit
 def score_words(postings, words, weights, norms, start, out):
-    """(F7): see ``search.score_words``."""
+    """(F7): see ``reference.score_words``."""
     stop = start + len(out)
     for w in range(len(words)):
         last = postings.ends[words[w] + 1]
@@ -89,10 +90,10 @@ def score_words(postings, words, weights, norms, start, out):
             t += 1
 
 
-KERNELS = SearchKernels("compiled", lexical_lengths, score_meaning, score_words)
+VERBS = verbs(lexical_lengths, score_meaning, score_words)
 
 
-def prepare_search(dtype: Any) -> None:
+def prepare(dtype: Any) -> None:
     """Compile these kernels in one precision."""
     ends, docs, words = np.array([0, 1], np.int64), np.array([0], np.int32), np.array([0], np.int64)
     rows, numbers, out = np.ones((1, 1), dtype), np.ones(1, dtype), np.zeros(1)

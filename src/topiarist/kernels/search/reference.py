@@ -1,48 +1,13 @@
-"""The arithmetic of similarity: how documents score against one query. In NumPy here, in numba in ``compiled``.
-
-A Fisher kernel meets a document in two ways: by the classes it shares with the query, and by the words it shares with
-it. Both are inner products with the document's own row P(α|d). For a query word *j* two vectors suffice, ``meet`` and
-``mixture``: the word adds n(d,j) (row·meet)/(row·mixture). So a query costs one reading of all rows, and two more
-products for each document that holds one of its words.
-"""
+"""The verbs of similarity in NumPy: slow, obvious, and the specification of the compiled ones."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
-from typing import Any, NamedTuple
-
 import numpy as np
 
+from topiarist.arrays import Array
+from topiarist.kernels import verbs
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
-
-Array = np.ndarray[Any, Any]
-
-
-class Postings(NamedTuple):
-    """Counts by word: word j has the places ``ends[j]`` to ``ends[j + 1]`` of ``docs`` (rising) and ``counts``."""
-
-    ends: Any
-    docs: Any
-    counts: Any
-
-
-class Wanted(NamedTuple):
-    """A query as one model sees it. No ``topics`` (length 0): documents are met by their words alone."""
-
-    words: Any  # columns of the counts
-    meet: Any  # (query words, classes)
-    mixture: Any  # (query words, classes)
-    topics: Any  # (classes,)
-
-
-class SearchKernels(NamedTuple):
-    """The verbs, in one telling."""
-
-    name: str
-    lexical_lengths: Callable[..., Any]
-    score_meaning: Callable[..., Any]
-    score_words: Callable[..., Any]
+from topiarist.kernels.search import Postings, Wanted
 
 
 def lexical_lengths(
@@ -91,16 +56,4 @@ def _within(postings: Postings, word: int, start: int, stop: int) -> slice:
     return slice(first + int(low), first + int(high))
 
 
-KERNELS = SearchKernels("reference", lexical_lengths, score_meaning, score_words)
-
-
-def load(name: str = "compiled") -> SearchKernels:
-    """The record called ``name``; the compiler is imported only now."""
-    if name == "reference":
-        return KERNELS
-    try:
-        from topiarist.kernels.search.compiled import KERNELS as FAST
-    except ImportError as error:
-        warnings.warn(f"numba cannot be used ({error}): search is many times slower.", stacklevel=2)
-        return KERNELS
-    return FAST
+VERBS = verbs(lexical_lengths, score_meaning, score_words)

@@ -15,12 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Array
 from topiarist.kernels.cuda.memory import DeviceArray, Memory, new_event, new_stream, pinned_empty, rounded
 from topiarist.kernels.cuda.segments import LEAST_PER_TILE, tiles_of
 from topiarist.models.engine.cuda_counts import CudaShard, CudaSide
 from topiarist.scale.executors import Sums
-
-Array = np.ndarray[Any, Any]
 
 ROWS_PER_DOCUMENT = 4  # of components: before, after, tempered, and one in the making
 BYTES_PER_DOCUMENT = 64  # where it begins and ends

@@ -15,13 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Floats
 from topiarist.kernels import Folding, Kernels, Paths
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.kernels.shard import Shard, Side, aligned_empty, uniform_rows
 from topiarist.scale.executors import Executor, InProcess
 from topiarist.scale.threads import Threads
-
-Floats = np.ndarray[Any, np.dtype[np.floating[Any]]]
 
 PATH_NUMBERS = 1 << 17  # in a piece of words times classes: enough pieces to share, each worth its call
 TINY = 1e-300

@@ -1,1 +1,1 @@
-"""Floor plan to come."""
+"""Fisher kernels: the scores of a document, what stands for the information, and the matrix."""

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.counts.validation import Csr, token_counts
-from topiarist.models.engine.host import TINY, Floats
+from topiarist.arrays import Csr, Floats
+from topiarist.counts.validation import token_counts
+from topiarist.models.engine.host import TINY
 from topiarist.models.fisher import scores
 from topiarist.models.fisher.scores import Lens
 

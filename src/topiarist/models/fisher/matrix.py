@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, hstack
 
-from topiarist.counts.validation import Csr, compact_indices, token_counts
+from topiarist.arrays import Csr, Floats
+from topiarist.counts.validation import compact_indices, token_counts
 from topiarist.counts.weighting import scale_rows
-from topiarist.kernels.search.reference import Postings, SearchKernels, Wanted
-from topiarist.models.engine.host import TINY, Engine, Floats, row_pieces
+from topiarist.kernels.search import Postings, SearchKernels, Wanted
+from topiarist.models.engine.host import TINY, Engine, row_pieces
 from topiarist.models.fisher import scores
 from topiarist.models.fisher.scores import Lens
 

@@ -21,13 +21,14 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.counts.validation import Csr, token_counts
+from topiarist.arrays import Csr, Floats
+from topiarist.counts.validation import token_counts
 from topiarist.counts.weighting import scale_rows, shortened
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
-from topiarist.kernels.search.reference import SearchKernels
+from topiarist.kernels.search import SearchKernels
 from topiarist.kernels.shard import Side
 from topiarist.models import categorisers, plsa
-from topiarist.models.engine.host import TINY, Engine, Floats
+from topiarist.models.engine.host import TINY, Engine
 
 CELLS = 1 << 22  # numbers in a block of tokens × topics
 FEWEST_TOKENS = 1e-150  # of a document that has any: its square is still a number

@@ -1,1 +1,1 @@
-"""Floor plan to come."""
+"""Gaussian mixtures: parameters, starts, fits, how many components, and their overlaps."""

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from topiarist.arrays import Doubles
 from topiarist.kernels.gaussians.compiled import exceed
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 ROOM = 10.0  # times better than the limit the overall covariance must be, so that adding it helps
 HALVINGS = 11  # so near to the limit that a component which is held by it can be told
@@ -20,8 +19,8 @@ DEAR_DIMENSIONS = 24  # beyond, eigenvalues are dear: bounds take their place, a
 class Kept(NamedTuple):
     """Covariances within the limit, and what it took; None where nothing was to be done."""
 
-    covariance: Floats
-    added: Floats | None = None  # a of (G3), (fits, components or 1)
+    covariance: Doubles
+    added: Doubles | None = None  # a of (G3), (fits, components or 1)
     at_floor: Any = None  # (fits, components or 1): whether a variance was below the floor
 
 
@@ -33,11 +32,11 @@ class Limit:
     component of equal examples, whose covariance is zero, would be free to shrink to a point.
     """
 
-    overall: Floats  # Σ_0, (fits or 1, dimensions, dimensions)
+    overall: Doubles  # Σ_0, (fits or 1, dimensions, dimensions)
     condition: float
 
     @classmethod
-    def of(cls, overall: Floats, condition: float) -> Limit:
+    def of(cls, overall: Doubles, condition: float) -> Limit:
         """The limit for data with this covariance, which may be singular itself: then a multiple of 1 is added."""
         values = np.linalg.eigvalsh(overall)
         largest, least = values[..., -1], values[..., 0]
@@ -52,7 +51,7 @@ class Limit:
             return self
         return Limit(self.overall[fits], self.condition)
 
-    def matrices(self, covariance: Floats) -> Kept:
+    def matrices(self, covariance: Doubles) -> Kept:
         """Σ_k + aΣ_0 with the smallest a that keeps the limit, for (fits, …, dimensions, dimensions)."""
         flat = covariance.reshape(len(covariance), -1, *covariance.shape[-2:])
         finite: Any = np.isfinite(flat).all(axis=(-1, -2))
@@ -72,7 +71,7 @@ class Limit:
         out[place] = some + added[place][:, None, None] * overall[place]
         return Kept(out.reshape(covariance.shape), added, at_floor)
 
-    def variances(self, variance: Floats) -> Kept:
+    def variances(self, variance: Doubles) -> Kept:
         """The same for diagonal covariances, (fits, components, dimensions)."""
         overall = np.diagonal(self.overall, axis1=-2, axis2=-1)[:, None]
         variance = np.where(np.isfinite(variance).all(axis=-1, keepdims=True), variance, overall)
@@ -81,7 +80,7 @@ class Limit:
         high = ceiling / overall.min(axis=-1, keepdims=True) + 1.0 / self.condition
         low = 1e-6 * high
 
-        def fine(added: Floats) -> Any:
+        def fine(added: Doubles) -> Any:
             values = variance + added * overall
             smallest = values.min(axis=-1, keepdims=True)
             return (smallest >= least) & (values.max(axis=-1, keepdims=True) <= self.condition * smallest)
@@ -90,28 +89,28 @@ class Limit:
         at_floor = (variance.min(axis=-1, keepdims=True) < least)[..., 0]
         return Kept(variance + added * overall, added[..., 0], at_floor)
 
-    def condition_numbers(self, covariance: Floats) -> Floats:
+    def condition_numbers(self, covariance: Doubles) -> Doubles:
         """The condition number of matrices."""
         values = np.linalg.eigvalsh(covariance)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(values[..., 0] > 0, values[..., -1] / values[..., 0], np.inf)
 
-    def _surely_fine(self, covariance: Floats) -> Any:
+    def _surely_fine(self, covariance: Doubles) -> Any:
         """True where a bound of the largest eigenvalue and a Cholesky factor tell that nothing needs to be added."""
         largest = np.minimum(np.trace(covariance, axis1=-2, axis2=-1), np.abs(covariance).sum(axis=-1).max(axis=-1))
         return _all_exceed(covariance, np.maximum(largest / self.condition, self.floor))
 
     @cached_property
-    def floor(self) -> Floats:
+    def floor(self) -> Doubles:
         """A variance that is certainly large enough."""
         return np.asarray(np.trace(self.overall, axis1=-2, axis2=-1)[:, None] / self.condition)
 
     @cached_property
-    def values(self) -> Floats:
+    def values(self) -> Doubles:
         """The eigenvalues of the overall covariances."""
         return np.asarray(np.linalg.eigvalsh(self.overall), np.float64)
 
-    def _added(self, covariance: Floats, overall: Floats, fits: Any) -> tuple[Floats, Any]:
+    def _added(self, covariance: Doubles, overall: Doubles, fits: Any) -> tuple[Doubles, Any]:
         """The smallest a for each of several matrices, and which are below the floor.
 
         Weyl's inequalities bound a on both sides.
@@ -127,7 +126,7 @@ class Limit:
         if len(wrong):
             some, base, least = covariance[wrong], overall[wrong], floor[wrong]
 
-            def fine(tried: Floats) -> Any:
+            def fine(tried: Doubles) -> Any:
                 moved = some + tried[:, None, None] * base
                 if covariance.shape[-1] > DEAR_DIMENSIONS:
                     largest = values[wrong, -1] + tried * those[wrong, -1]
@@ -139,7 +138,7 @@ class Limit:
         return added, lack > 0
 
 
-def _all_exceed(matrices: Floats, least: Floats) -> Any:
+def _all_exceed(matrices: Doubles, least: Doubles) -> Any:
     """Whether all eigenvalues of matrices (…, dimensions, dimensions) exceed a number of each (…)."""
     flat = matrices.reshape(-1, *matrices.shape[-2:])
     answer = np.empty(len(flat), bool)
@@ -147,7 +146,7 @@ def _all_exceed(matrices: Floats, least: Floats) -> Any:
     return answer.reshape(matrices.shape[:-2])
 
 
-def _halved(fine: Any, low: Floats, high: Floats) -> Floats:
+def _halved(fine: Any, low: Doubles, high: Doubles) -> Doubles:
     """The smallest number that is fine, to a small factor, between one that is not and one that is."""
     for _ in range(HALVINGS):
         middle = np.sqrt(low * high)

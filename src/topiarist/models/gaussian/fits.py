@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Bools, Doubles, Ints
 from topiarist.models import em
 from topiarist.models.gaussian.condition import Limit
-from topiarist.models.gaussian.covariance_kinds import shape_of
-from topiarist.models.gaussian.covariances import Floats
-from topiarist.models.gaussian.mixture import Ggm
+from topiarist.models.gaussian.covariances import shape_of
+from topiarist.models.gaussian.mixture import Block, Ggm, Options, Params
 from topiarist.models.gaussian.starts import Sample
-from topiarist.models.gaussian.values import Block, Bools, Ints, Options, Params
 from topiarist.scale.executors import InProcess
 from topiarist.scale.threads import Threads
 
@@ -41,17 +40,17 @@ class Fits:
         return self.params.steps
 
     @property
-    def log_likelihood(self) -> Floats:
+    def log_likelihood(self) -> Doubles:
         """Of each fit, unlabelled examples weighted."""
         return self.params.reached
 
     @property
-    def aic(self) -> Floats:
+    def aic(self) -> Doubles:
         """(G5): −log-likelihood + number of parameters."""
         n_components, n_dims = self.params.component_mean.shape[1:]
         return -self.log_likelihood + self.model.n_parameters(n_components, n_dims)
 
-    def corrected_aic(self, n_examples: int) -> Floats:
+    def corrected_aic(self, n_examples: int) -> Doubles:
         """AIC for small samples: a parameter costs more where there are few examples for each (Hurvich and Tsai)."""
         n_components, n_dims = self.params.component_mean.shape[1:]
         n_parameters = self.model.n_parameters(n_components, n_dims)
@@ -73,7 +72,7 @@ class Fits:
         return Fits(model, params, histories, self.interrupted)
 
 
-def halves(sample: Sample, weight: Floats, split: float | None) -> list[Block]:
+def halves(sample: Sample, weight: Doubles, split: float | None) -> list[Block]:
     """(G2): the examples as the model wants them, those for means before those for covariances; in blocks."""
     if split is None:
         return _blocks(sample.points, sample.classes, weight, None)
@@ -82,7 +81,7 @@ def halves(sample: Sample, weight: Floats, split: float | None) -> list[Block]:
     return _blocks(points, classes, own, int(sample.first[0].sum()))
 
 
-def _blocks(points: Floats, classes: Ints, weight: Floats, n_first: int | None) -> list[Block]:
+def _blocks(points: Doubles, classes: Ints, weight: Doubles, n_first: int | None) -> list[Block]:
     """Blocks of examples whose sums add up; the same ones for every executor, and so the same bits."""
     starts = range(0, points.shape[1], EXAMPLES)
     blocks = []
@@ -123,7 +122,7 @@ def drawn_halves(classes: Ints, split: float, rng: np.random.Generator) -> Bools
     return first
 
 
-def weights(classes: Ints, unlabelled_weight: Any) -> Floats:
+def weights(classes: Ints, unlabelled_weight: Any) -> Doubles:
     """1 for a labelled example and λ for another; everything is unlabelled alike if nothing is labelled."""
     factor = np.reshape(np.asarray(unlabelled_weight, np.float64), (-1, 1))
     if not (classes >= 0).any():
@@ -137,7 +136,7 @@ def fit_many(
     options: Options,
     threads: Threads,
     *,
-    overall: Floats,
+    overall: Doubles,
     watch: Callable[[em.Loop], None] | None = None,
     executor: Any = None,
 ) -> Fits:
@@ -152,7 +151,7 @@ def fit_many(
     active = np.arange(n_fits)
     state = em.State(start, tuple(np.zeros((n_fits, n_components, block.n_examples), bool) for block in blocks))
     result, here, ours = start, model, list(blocks)
-    trail: list[tuple[Ints, Floats]] = []
+    trail: list[tuple[Ints, Doubles]] = []
     interrupted = False
     left = options.max_iter
     while len(active):
@@ -171,7 +170,7 @@ def fit_many(
     return Fits(model, result, _histories(trail, result.steps) if n_fits <= HISTORIES else (), interrupted)
 
 
-def from_all(fits: Fits, sample: Sample, weight: Floats, executor: Any = None) -> Fits:
+def from_all(fits: Fits, sample: Sample, weight: Doubles, executor: Any = None) -> Fits:
     """A few steps more with all examples for means and for covariances, from where the fits have settled."""
     blocks = _blocks(sample.points, sample.classes, weight, None)
     local = [np.zeros((len(fits.params), fits.params.n_components, block.n_examples), bool) for block in blocks]
@@ -192,7 +191,7 @@ def _unsettled(params: Params) -> Params:
     return replace(params, reached=np.full(len(params), -np.inf))
 
 
-def _keeper(last: list[em.State], trail: list[tuple[Ints, Floats]], active: Ints) -> Callable[[em.State], bool]:
+def _keeper(last: list[em.State], trail: list[tuple[Ints, Doubles]], active: Ints) -> Callable[[em.State], bool]:
     def settled(following: em.State) -> bool:
         last[:] = [following]
         trail.append((active, following.shared.reached))
@@ -201,7 +200,7 @@ def _keeper(last: list[em.State], trail: list[tuple[Ints, Floats]], active: Ints
     return settled
 
 
-def _histories(trail: Sequence[tuple[Ints, Floats]], steps: Ints) -> tuple[tuple[float, ...], ...]:
+def _histories(trail: Sequence[tuple[Ints, Doubles]], steps: Ints) -> tuple[tuple[float, ...], ...]:
     """The log-likelihood of the start and after every step, fit by fit."""
     histories: list[list[float]] = [[] for _ in steps]
     for active, reached in trail:

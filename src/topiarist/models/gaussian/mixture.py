@@ -12,16 +12,131 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Bools, Doubles, Ints
 from topiarist.models.em import State
 from topiarist.models.gaussian.condition import Limit
-from topiarist.models.gaussian.covariances import Floats, Precision, Shape
-from topiarist.models.gaussian.values import Block, Bools, Params, Stats
+from topiarist.models.gaussian.covariances import Precision, Shape
 from topiarist.scale.threads import Threads
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the fits of a study have in common."""
+
+    covariance: str = "full"
+    n_classes: int = 0
+    hard: bool = False
+    condition_limit: float = 1e4
+    shrinkage: float = 0.0
+    own_components: bool = False
+    max_iter: int = 100
+    tol: float = 0.0
+
+
+@dataclass(frozen=True)
+class Block:
+    """Examples with their classes (−1: unknown) and weights; those for means come before those for covariances."""
+
+    points: Doubles  # (fits or 1, examples, dimensions)
+    classes: Ints  # (fits or 1, examples)
+    weight: Doubles  # (fits or 1, examples): λ for an example without a class
+    n_first: int | None = None  # how many serve for means, the others for covariances; None: all for both
+    of: int = 1  # so many blocks share the memory for tables
+
+    @property
+    def n_examples(self) -> int:
+        """How many examples each fit has here."""
+        return int(self.points.shape[1])
+
+    def cut(self, rows: slice) -> int:
+        """How many of some rows serve for means alone."""
+        return 0 if self.n_first is None else min(max(self.n_first - rows.start, 0), rows.stop - rows.start)
+
+    def of_fits(self, fits: Any) -> Block:
+        """The examples of some of the fits, with what was computed from them."""
+        points, classes, weight = (
+            part if len(part) == 1 else part[fits] for part in (self.points, self.classes, self.weight)
+        )
+        some = Block(points, classes, weight, self.n_first, self.of)  # type: ignore[arg-type]
+        some.tables.update({key: table if len(table) == 1 else table[fits] for key, table in self.tables.items()})
+        return some
+
+    @cached_property
+    def tables(self) -> dict[Any, Any]:
+        """What is computed from the points once, by name; (fits or 1, …)."""
+        return {}
+
+
+@dataclass(frozen=True)
+class Params:
+    """The mixtures, one for each fit; rows of every conditional sum to one."""
+
+    component_prior: Doubles  # P(k)  (fits, components)
+    component_mean: Doubles  # μ_k  (fits, components, dimensions)
+    component_covariance: Doubles  # Σ_k, in the shape of the model
+    class_given_component: Doubles  # P(y|k)  (fits, components, classes); no classes where nothing is labelled
+    settled: Bools  # (fits,): nothing changes any more
+    reached: Doubles  # (fits,): the log-likelihood of the state before, to see whether a step still gains
+    count: Doubles  # (fits, components): the effective examples of each component in the state before
+    steps: Ints  # (fits,): how many steps led here
+    held: Bools  # (fits, components): (G3) made the covariance what it is, and not the examples
+
+    def __len__(self) -> int:
+        return len(self.component_prior)
+
+    @property
+    def n_components(self) -> int:
+        """How many components a fit has."""
+        return int(self.component_prior.shape[1])
+
+    def of_fits(self, fits: Any) -> Params:
+        """The parameters of some of the fits."""
+        return Params(*(getattr(self, part.name)[fits] for part in fields(self)))
+
+    def kept(self, others: Params, keep: Bools) -> Params:
+        """These, but those of the others where ``keep`` is true."""
+
+        def chosen(mine: Any, theirs: Any) -> Any:
+            return np.where(keep.reshape(-1, *(1,) * (mine.ndim - 1)), theirs, mine)
+
+        return Params(*(chosen(getattr(self, part.name), getattr(others, part.name)) for part in fields(self)))
+
+    @cached_property
+    def forms(self) -> dict[str, Any]:
+        """What is computed from the parameters once, by name."""
+        return {}
+
+
+@dataclass(frozen=True)
+class Stats:
+    """Expected sums over a block, additive over blocks, and the parameters they were computed at."""
+
+    count: Doubles  # Σ weight · P(k|n)  (fits, components)
+    class_count: Doubles  # the same over examples of a class  (fits, components, classes)
+    mean_count: Doubles  # over those that means are estimated from
+    mean_sum: Doubles  # (fits, components, dimensions)
+    covariance_count: Doubles  # over those that covariances are estimated from
+    covariance_sum: Doubles
+    squares: Doubles  # in the covariance's own shape
+    log_likelihood: Doubles  # (fits,)
+    changed: Ints  # (fits,): how many examples have another most probable component than before
+    at: Params
+
+    @property
+    def objective(self) -> float:
+        """The log-likelihood of all fits together."""
+        return float(self.log_likelihood.sum())
+
+    def __add__(self, other: Stats) -> Stats:
+        mine, theirs = vars(self), vars(other)
+        return Stats(**{name: mine[name] + theirs[name] for name in mine if name != "at"}, at=self.at)
+
 
 IMPOSSIBLE = -1e5  # in the place of log 0 for a class that a component never has: finite, and beyond all densities
 ROWS = 1024  # of a piece without a table of products
@@ -101,7 +216,7 @@ class Ggm:
             return new
         return new.kept(replace(old, settled=settled, reached=new.reached, count=new.count), settled)
 
-    def _covariance(self, stats: Stats, mean: Floats, fits: slice) -> tuple[Floats, Bools]:
+    def _covariance(self, stats: Stats, mean: Doubles, fits: slice) -> tuple[Doubles, Bools]:
         """The covariances, and which of them the limit made: at the floor, or from too few examples to have a shape."""
         count = stats.covariance_count[fits]
         covariance = self.shape.covariance(stats.squares[fits], stats.covariance_sum[fits], count, mean[fits])
@@ -128,7 +243,7 @@ class Ggm:
         """No looking ahead: a step may lead down, because means and covariances have examples of their own."""
         return new
 
-    def log_joint(self, shared: Params, block: Block) -> Floats:
+    def log_joint(self, shared: Params, block: Block) -> Doubles:
         """log P(k) P(y|k) p(x|k), without P(y|k) where no class is known; (fits, components, examples)."""
         theta = self.theta(shared)
         out = np.empty((len(shared), shared.n_components, block.n_examples))
@@ -141,7 +256,7 @@ class Ggm:
         self.threads.map(piece, self._pieces(len(shared), block, theta.shape[-1]))
         return out
 
-    def theta(self, shared: Params) -> Floats:
+    def theta(self, shared: Params) -> Doubles:
         """The natural parameters: weights of 1, x, the class and the products in log P(k) P(y|k) p(x|k)."""
         if "theta" in shared.forms:
             return np.asarray(shared.forms["theta"])
@@ -158,7 +273,7 @@ class Ggm:
         squares = self.shape.weights(precision)
         if squares is not None:
             parts.append(squares)
-        theta: Floats = np.concatenate(parts, axis=-1)
+        theta: Doubles = np.concatenate(parts, axis=-1)
         shared.forms["theta"] = theta
         return theta
 
@@ -175,14 +290,14 @@ class Ggm:
         precision: Precision = shared.forms["precision"]
         return precision
 
-    def _logits(self, shared: Params, theta: Floats, table: Floats, points: Floats, fits: slice) -> Floats:
-        logits: Floats = np.matmul(theta[fits], table)
+    def _logits(self, shared: Params, theta: Doubles, table: Doubles, points: Doubles, fits: slice) -> Doubles:
+        logits: Doubles = np.matmul(theta[fits], table)
         if not self.shape.tabled:
             precision = self._precision(shared)
             logits += self.shape.quadratic(Precision(precision.product[fits], precision.log_determinant), points)
         return logits
 
-    def _first_square(self, points: Floats) -> int:
+    def _first_square(self, points: Doubles) -> int:
         return int(1 + points.shape[-1] + self.n_classes)
 
     def _pieces(self, n_fits: int, block: Block, width: int) -> list[tuple[slice, slice]]:
@@ -194,7 +309,7 @@ class Ggm:
             (slice(start, min(start + together, n_fits)), cut) for start in range(0, n_fits, together) for cut in cuts
         ]
 
-    def _table(self, block: Block, fits: slice, rows: slice) -> tuple[Floats, Floats]:
+    def _table(self, block: Block, fits: slice, rows: slice) -> tuple[Doubles, Doubles]:
         """1, x, class and products of some examples, an example a column, and x."""
         points, classes = _rows(block.points, fits)[:, rows], _rows(block.classes, fits)[:, rows]
         kept = block.tables.get((self.shape.name, rows.start))
@@ -214,7 +329,7 @@ class Ggm:
             return
         if samples == 1:
             pieces = [(slice(0, 1), rows) for fits, rows in pieces if fits.start == 0]
-        made: dict[Any, Floats] = {}
+        made: dict[Any, Doubles] = {}
         for _, rows in pieces:
             made.setdefault((self.shape.name, rows.start), np.empty((samples, width, rows.stop - rows.start)))
 
@@ -248,7 +363,7 @@ class Ggm:
         return totals
 
     def _stats(
-        self, shared: Params, block: Block, first: Floats, second: Floats, squares: Any, likelihood: Any, changed: Any
+        self, shared: Params, block: Block, first: Doubles, second: Doubles, squares: Any, likelihood: Any, changed: Any
     ) -> Stats:
         n_dims, shape = block.points.shape[-1], shared.component_prior.shape
         first, second = (np.broadcast_to(part, (*shape, 1 + n_dims + self.n_classes)) for part in (first, second))
@@ -260,7 +375,7 @@ class Ggm:
         return Stats(both[..., 0], both[..., 1 + n_dims :], *means, *covariances, squares, likelihood, changed, shared)
 
 
-def _shares(class_count: Floats) -> Floats:
+def _shares(class_count: Doubles) -> Doubles:
     """P(y|k); that of all components for one without labelled examples."""
     own, total = class_count.sum(axis=-1, keepdims=True), class_count.sum(axis=1, keepdims=True)
     overall = total / np.maximum(total.sum(axis=-1, keepdims=True), TINY)

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Ints = np.ndarray[Any, np.dtype[np.int64]]
+from topiarist.arrays import Doubles, Ints
 
 MEASURES = ("modified_l2", "l2", "confusion", "kl")
 LARGEST_LOG = 500.0  # beyond it heights are told in units of the largest, because exp would overflow
@@ -22,12 +21,12 @@ NEVER = 800.0  # −log of a probability that no number holds
 class Mixture(NamedTuple):
     """Weights, means and covariances of the components."""
 
-    weight: Floats  # P(k), sums to one
-    mean: Floats  # (components, dimensions)
-    covariance: Floats  # (components, dimensions, dimensions)
+    weight: Doubles  # P(k), sums to one
+    mean: Doubles  # (components, dimensions)
+    covariance: Doubles  # (components, dimensions, dimensions)
 
 
-def log_overlaps(mixture: Mixture) -> Floats:
+def log_overlaps(mixture: Mixture) -> Doubles:
     """(G8): log ∫ p(x|k) p(x|l) dx, the log-density of N(0, Σ_k + Σ_l) at μ_k − μ_l."""
     n_components, n_dims = mixture.mean.shape
     out = np.empty((n_components, n_components))
@@ -39,22 +38,22 @@ def log_overlaps(mixture: Mixture) -> Floats:
     return 0.5 * (out + out.T)
 
 
-def overlaps(mixture: Mixture) -> Floats:
+def overlaps(mixture: Mixture) -> Doubles:
     """(G8): ∫ p(x|k) p(x|l) dx."""
-    result: Floats = np.exp(log_overlaps(mixture))
+    result: Doubles = np.exp(log_overlaps(mixture))
     return result
 
 
 class Measure(Protocol):
     """Clusters at places 0 to K − 1 while they are merged: which are close, and what a merge does to that."""
 
-    def ranks(self) -> Floats:
+    def ranks(self) -> Doubles:
         """(places, places), symmetric: the smaller, the closer; ∞ on the diagonal and where no cluster is any more."""
 
     def join(self, kept: int, gone: int) -> None:
         """The cluster of one place moves into that of the other."""
 
-    def heights(self, ranks: Floats) -> Floats:
+    def heights(self, ranks: Doubles) -> Doubles:
         """The measure as people know it, from the ranks of merges."""
 
 
@@ -83,7 +82,7 @@ class SquaredDifference:
         self.near, self.weighted = Near(mixture), weighted
         self.table = _hollow(np.stack([self._row(place) for place in range(len(mixture.weight))]))
 
-    def _row(self, place: int) -> Floats:
+    def _row(self, place: int) -> Doubles:
         table, own = self.near.table, 0.0 if self.weighted else self.near.log_weight
         here = 0.0 if self.weighted else self.near.log_weight[place]
         alone = np.diagonal(table) - 2 * own
@@ -93,7 +92,7 @@ class SquaredDifference:
         with np.errstate(divide="ignore"):
             return np.asarray(largest + np.log(np.maximum(difference, 0.0)))
 
-    def ranks(self) -> Floats:
+    def ranks(self) -> Doubles:
         """See ``Measure``: log D, −∞ for two that are equal."""
         return self.table
 
@@ -102,11 +101,11 @@ class SquaredDifference:
         self.near.join(kept, gone)
         _replace_row(self.table, kept, gone, self._row(kept))
 
-    def heights(self, ranks: Floats) -> Floats:
+    def heights(self, ranks: Doubles) -> Doubles:
         """See ``Measure``: D; in units of the largest where numbers would not hold it."""
         finite = ranks[np.isfinite(ranks)]
         largest = float(finite.max()) if len(finite) else 0.0
-        heights: Floats = np.exp(ranks - (largest if abs(largest) > LARGEST_LOG else 0.0))
+        heights: Doubles = np.exp(ranks - (largest if abs(largest) > LARGEST_LOG else 0.0))
         return heights
 
 
@@ -128,13 +127,13 @@ class Confusion:
     no point mistakes are ranked after all others, by their overlap.
     """
 
-    def __init__(self, posterior: Floats, mixture: Mixture) -> None:
+    def __init__(self, posterior: Doubles, mixture: Mixture) -> None:
         self.near, self.shares = Near(mixture), np.array(posterior, np.float64)
         self.gone = np.zeros(posterior.shape[1], bool)
         self.taken, self.best = posterior.argmax(axis=1), posterior.max(axis=1)
         self.sums = np.stack([self.shares[self.taken == place].sum(axis=0) for place in range(posterior.shape[1])])
 
-    def ranks(self) -> Floats:
+    def ranks(self) -> Doubles:
         """See ``Measure``: −log of the probability."""
         mistaken = (self.sums + self.sums.T) / len(self.shares)
         told, near = mistaken > 0, self.near.table
@@ -160,13 +159,13 @@ class Confusion:
         for place in (*losers.tolist(), kept):
             self.sums[place] = self.shares[self.taken == place].sum(axis=0)
 
-    def heights(self, ranks: Floats) -> Floats:
+    def heights(self, ranks: Doubles) -> Doubles:
         """See ``Measure``: one minus the probability."""
-        heights: Floats = -np.expm1(-ranks)
+        heights: Doubles = -np.expm1(-ranks)
         return heights
 
 
-def confusion(posterior: Floats, mixture: Mixture) -> Measure:
+def confusion(posterior: Doubles, mixture: Mixture) -> Measure:
     """(G9): from P(k|x), (points, components), of points drawn from the mixture."""
     return Confusion(posterior, mixture)
 
@@ -179,7 +178,7 @@ class Divergence:
         self.inverse = np.linalg.inv(self.covariance)
         self.table = _hollow(np.stack([self._row(place) for place in range(len(self.weight))]))
 
-    def _row(self, place: int) -> Floats:
+    def _row(self, place: int) -> Doubles:
         n_components, n_dims = self.mean.shape
         inverse, spread = (part.reshape(n_components, -1) for part in (self.inverse, self.covariance))
         traces = inverse @ spread[place] + spread @ inverse[place] - 2 * n_dims
@@ -188,7 +187,7 @@ class Divergence:
         back = np.einsum("kd,kd->k", away @ self.inverse[place], away)
         return np.asarray(np.maximum(0.5 * (traces + there + back), 0.0))
 
-    def ranks(self) -> Floats:
+    def ranks(self) -> Doubles:
         """See ``Measure``."""
         return self.table
 
@@ -203,7 +202,7 @@ class Divergence:
         self.weight[kept] += self.weight[gone]
         _replace_row(self.table, kept, gone, self._row(kept))
 
-    def heights(self, ranks: Floats) -> Floats:
+    def heights(self, ranks: Doubles) -> Doubles:
         """See ``Measure``."""
         return ranks
 
@@ -213,20 +212,20 @@ def kl(mixture: Mixture) -> Measure:
     return Divergence(mixture)
 
 
-def _hollow(table: Floats) -> Floats:
+def _hollow(table: Doubles) -> Doubles:
     """Symmetric to the last bit, and nothing is near to itself."""
     table = np.minimum(table, table.T)
     np.fill_diagonal(table, np.inf)
     return table
 
 
-def _replace_row(table: Floats, kept: int, gone: int, row: Floats) -> None:
+def _replace_row(table: Doubles, kept: int, gone: int, row: Doubles) -> None:
     row = np.where(np.isinf(table[kept]) & (table[kept] > 0), np.inf, row)  # itself, and clusters that are no more
     table[kept] = table[:, kept] = row
     table[gone] = table[:, gone] = np.inf
 
 
-def merged(n_components: int, measure: Measure) -> Floats:
+def merged(n_components: int, measure: Measure) -> Doubles:
     """(G7): the linkage matrix of merging the two closest clusters until one is left; the measure is used up."""
     numbers, sizes, used = np.arange(n_components), np.ones(n_components), np.ones(n_components, bool)
     linkage = np.empty((max(0, n_components - 1), 4))
@@ -243,7 +242,7 @@ def merged(n_components: int, measure: Measure) -> Floats:
     return linkage
 
 
-def node_members(linkage: Floats) -> Any:
+def node_members(linkage: Doubles) -> Any:
     """Which components each cluster of a linkage has, (clusters, components)."""
     n_components = len(linkage) + 1
     members = np.zeros((2 * n_components - 1, n_components), bool)
@@ -253,7 +252,7 @@ def node_members(linkage: Floats) -> Any:
     return members
 
 
-def levels(posterior: Floats, linkage: Floats, rho: float) -> tuple[Ints, Ints, Floats]:
+def levels(posterior: Doubles, linkage: Doubles, rho: float) -> tuple[Ints, Ints, Doubles]:
     """(G10): the cluster of each example at the lowest level at which one is more probable than ρ, level, probability.
 
     Level 1 are the components; each level above has one merge more. The cluster of all is certain.
@@ -274,7 +273,7 @@ def levels(posterior: Floats, linkage: Floats, rho: float) -> tuple[Ints, Ints, 
     return cluster, level, chance
 
 
-def sample_dependent(posterior: Floats, rho: float) -> list[Ints]:
+def sample_dependent(posterior: Doubles, rho: float) -> list[Ints]:
     """(G11): the fewest components, from the most probable down, that are together more probable than ρ."""
     order = np.argsort(-posterior, axis=1, kind="stable")
     sums = np.cumsum(np.take_along_axis(posterior, order, axis=1), axis=1)

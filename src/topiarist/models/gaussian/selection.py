@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Doubles, Ints
 from topiarist.models.gaussian import fits as fitting
 from topiarist.models.gaussian.condition import Limit
-from topiarist.models.gaussian.covariance_kinds import shape_of
-from topiarist.models.gaussian.covariances import Floats
+from topiarist.models.gaussian.covariances import shape_of
 from topiarist.models.gaussian.fits import Fits
-from topiarist.models.gaussian.mixture import Ggm
+from topiarist.models.gaussian.mixture import Block, Ggm, Options, Params
 from topiarist.models.gaussian.starts import (
     Sample,
     cluster_start,
@@ -27,7 +27,6 @@ from topiarist.models.gaussian.starts import (
     own_start,
     random_start,
 )
-from topiarist.models.gaussian.values import Block, Ints, Options, Params
 from topiarist.scale.threads import Threads
 
 TOGETHER = 32  # restarts of one sample that are a batch
@@ -53,7 +52,7 @@ class Found:
     """The chosen mixtures, each by itself because their sizes may differ, with the criterion of all that were tried."""
 
     fits: tuple[Fits, ...]
-    tried: dict[int, Floats]  # AIC by the number of components, (fits,)
+    tried: dict[int, Doubles]  # AIC by the number of components, (fits,)
     by_class: bool = False  # the criterion is a sum over classes: of AIC, corrected for few examples, of their own
 
 
@@ -86,7 +85,7 @@ def searched(sample: Sample, unlabelled_weight: Any, search: Search, threads: Th
 
 
 def _restarts(
-    sample: Sample, weight: Floats, search: Search, threads: Threads, start: Callable[[int], Params], **run: Any
+    sample: Sample, weight: Doubles, search: Search, threads: Threads, start: Callable[[int], Params], **run: Any
 ) -> Iterator[Fits]:
     """Fits from every start, finished. Those of one sample are one batch; those of a study come one start at a time."""
     together = TOGETHER if max(map(len, (*sample, weight))) == 1 else 1
@@ -114,13 +113,13 @@ def _keep_best(best: list[Any], ranks: list[Any], fits: Fits, n_examples: int | 
             best[place] = (rank, fits.of_fits(slice(row, row + 1)))
 
 
-def _run(sample: Sample, weight: Floats, params: Params, search: Search, threads: Threads, **run: Any) -> Fits:
+def _run(sample: Sample, weight: Doubles, params: Params, search: Search, threads: Threads, **run: Any) -> Fits:
     blocks = fitting.halves(sample, weight, search.split)
     overall = overall_covariance(sample.points, weight)
     return fitting.fit_many(blocks, params, search.options, threads, overall=overall, **run)
 
 
-def _own(sample: Sample, weight: Floats, search: Search, threads: Threads, n_fits: int, **run: Any) -> Found:
+def _own(sample: Sample, weight: Doubles, search: Search, threads: Threads, n_fits: int, **run: Any) -> Found:
     """(G6): each class chooses the number of its components by its own examples; then all are fitted together."""
     chosen = np.ones((n_fits, search.options.n_classes), np.int64)
     criterion = {size: np.zeros(n_fits) for size in search.sizes}
@@ -148,7 +147,7 @@ def _own(sample: Sample, weight: Floats, search: Search, threads: Threads, n_fit
 
 
 def _own_of_sizes(
-    sample: Sample, weight: Floats, search: Search, threads: Threads, members: Ints, sizes: Ints, **run: Any
+    sample: Sample, weight: Doubles, search: Search, threads: Threads, members: Ints, sizes: Ints, **run: Any
 ) -> list[Fits]:
     """The best fit of each of some samples, with so many components for each class."""
     part = sample.of_fits(members)
@@ -252,7 +251,7 @@ def cross_validated(
     return done
 
 
-def _surprise(fit: Fits, points: Floats, labels: Ints | None) -> float:
+def _surprise(fit: Fits, points: Doubles, labels: Ints | None) -> float:
     joint = joint_of(fit.model, fit.params, points)[0]
     largest = joint.max(axis=0)
     shares = np.exp(joint - largest)
@@ -263,14 +262,14 @@ def _surprise(fit: Fits, points: Floats, labels: Ints | None) -> float:
     return -float(np.log(np.maximum(chance, 1e-3)).sum())
 
 
-def joint_of(model: Ggm, params: Params, points: Floats) -> Floats:
+def joint_of(model: Ggm, params: Params, points: Doubles) -> Doubles:
     """log P(k) p(x|k), (fits, components, examples), for points (fits or 1, examples, dimensions)."""
     unknown = np.full(points.shape[:2], -1)
     block = Block(points, unknown, np.ones(points.shape[:2]))
     return model.log_joint(params, block)
 
 
-def model_of(covariance: str, overall: Floats, condition_limit: float, threads: Threads, n_classes: int) -> Ggm:
+def model_of(covariance: str, overall: Doubles, condition_limit: float, threads: Threads, n_classes: int) -> Ggm:
     """A model to read with, when nothing is to be fitted any more."""
     shape = shape_of(covariance, overall.shape[-1])
     return Ggm(shape, Limit(overall, condition_limit), threads, n_classes)

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from topiarist.arrays import Bools, Doubles, Ints
 from topiarist.models.gaussian.condition import Limit
-from topiarist.models.gaussian.covariance_kinds import shape_of
-from topiarist.models.gaussian.covariances import Floats
-from topiarist.models.gaussian.values import Bools, Ints, Options, Params
+from topiarist.models.gaussian.covariances import shape_of
+from topiarist.models.gaussian.mixture import Options, Params
 
 STARTS = ("auto", "overall", "clusters")
 LLOYD_STEPS = 10
@@ -28,7 +28,7 @@ DRAWN_IN = 0.1  # how far the start of one of several means is drawn from its ex
 class Sample(NamedTuple):
     """The examples of each fit: their points, classes (−1: unknown) and which of them means are estimated from."""
 
-    points: Floats  # (fits or 1, examples, dimensions)
+    points: Doubles  # (fits or 1, examples, dimensions)
     classes: Ints  # (fits or 1, examples)
     first: Bools  # (fits or 1, examples): as many in every fit
 
@@ -41,9 +41,9 @@ class Sample(NamedTuple):
 class Clusters(NamedTuple):
     """A first guess at the components of one fit."""
 
-    share: Floats  # (components,)
-    mean: Floats  # (components, dimensions)
-    covariance: Floats  # (components, dimensions, dimensions)
+    share: Doubles  # (components,)
+    mean: Doubles  # (components, dimensions)
+    covariance: Doubles  # (components, dimensions, dimensions)
 
 
 def kind_of(start: str, number: int) -> str:
@@ -51,7 +51,7 @@ def kind_of(start: str, number: int) -> str:
     return start if start != "auto" else ("clusters", "overall")[number % 2]
 
 
-def overall_covariance(points: Floats, weight: Floats) -> Floats:
+def overall_covariance(points: Doubles, weight: Doubles) -> Doubles:
     """Σ_0 of each fit, unlabelled examples weighted."""
     share = weight / weight.sum(axis=1, keepdims=True)
     mean = np.matmul(share[:, None], points)
@@ -60,7 +60,7 @@ def overall_covariance(points: Floats, weight: Floats) -> Floats:
 
 
 def random_start(
-    sample: Sample, weight: Floats, options: Options, n_components: int, rngs: Sequence[np.random.Generator]
+    sample: Sample, weight: Doubles, options: Options, n_components: int, rngs: Sequence[np.random.Generator]
 ) -> Params:
     """The paper's start: means at random examples, the overall covariance, even weights, P(y|k) = P(y).
 
@@ -76,7 +76,7 @@ def random_start(
 
 
 def cluster_start(
-    sample: Sample, weight: Floats, options: Options, n_components: int, rngs: Sequence[np.random.Generator]
+    sample: Sample, weight: Doubles, options: Options, n_components: int, rngs: Sequence[np.random.Generator]
 ) -> Params:
     """A start at clusters: their means, covariances and sizes, P(y|k) = P(y)."""
     limit = Limit.of(overall_covariance(sample.points, weight), options.condition_limit)
@@ -94,7 +94,7 @@ def cluster_start(
 
 def own_start(
     sample: Sample,
-    weight: Floats,
+    weight: Doubles,
     options: Options,
     sizes: Ints,
     rngs: Sequence[np.random.Generator],
@@ -124,7 +124,7 @@ def own_start(
     return start_of(prior / prior.sum(axis=1, keepdims=True), means, covariance, classes, options, limit)
 
 
-def clustered(points: Floats, chances: Floats, n_clusters: int, rng: np.random.Generator) -> Clusters:
+def clustered(points: Doubles, chances: Doubles, n_clusters: int, rng: np.random.Generator) -> Clusters:
     """A few steps of k-means. A covariance is drawn to that within all clusters, which counts as d + 1 examples."""
     tries = 2 + int(math.log(n_clusters))
     means = points[spread_out(points, chances, n_clusters, rng, tries)]
@@ -150,7 +150,7 @@ def clustered(points: Floats, chances: Floats, n_clusters: int, rng: np.random.G
     return Clusters(share / share.sum(), means, covariance)
 
 
-def spread_out(points: Floats, chances: Floats, wanted: int, rng: np.random.Generator, tries: int = 1) -> Ints:
+def spread_out(points: Doubles, chances: Doubles, wanted: int, rng: np.random.Generator, tries: int = 1) -> Ints:
     """Examples far from each other, drawn one after the other; of several tries the one that leaves the least far."""
     drawn = [int(rng.choice(len(points), p=chances / chances.sum()))]
     nearest = _distance(points, drawn[-1])
@@ -160,7 +160,7 @@ def spread_out(points: Floats, chances: Floats, wanted: int, rng: np.random.Gene
             drawn.append(int(rng.integers(len(points))))
             continue
         places = np.searchsorted(chance, rng.random(tries) * chance[-1], side="right")
-        best: tuple[float, int, Floats] | None = None
+        best: tuple[float, int, Doubles] | None = None
         for place in np.minimum(places, len(points) - 1).tolist():
             left = np.minimum(nearest, _distance(points, place))
             cost = float(left @ chances) if tries > 1 else 0.0
@@ -172,13 +172,13 @@ def spread_out(points: Floats, chances: Floats, wanted: int, rng: np.random.Gene
     return np.array(drawn)
 
 
-def _distance(points: Floats, place: int) -> Floats:
+def _distance(points: Doubles, place: int) -> Doubles:
     difference = points - points[place]
     return np.asarray(np.einsum("nd,nd->n", difference, difference))
 
 
 def start_of(
-    prior: Floats, means: Floats, covariance: Floats, classes: Floats, options: Options, limit: Limit
+    prior: Doubles, means: Doubles, covariance: Doubles, classes: Doubles, options: Options, limit: Limit
 ) -> Params:
     """A start with these covariances (fits or 1, components or 1, …), brought to the shape of the model."""
     n_fits, n_components, n_dims = means.shape
@@ -200,7 +200,7 @@ def joined(starts: Sequence[Params]) -> Params:
     return Params(*(np.concatenate([getattr(start, part.name) for start in starts]) for part in fields(Params)))
 
 
-def _class_shares(sample: Sample, options: Options, means: Floats) -> Floats:
+def _class_shares(sample: Sample, options: Options, means: Doubles) -> Doubles:
     n_fits, n_components = means.shape[:2]
     known = (sample.classes[..., None] == np.arange(options.n_classes)).sum(axis=1).astype(float)
     shares = known / np.maximum(known.sum(axis=-1, keepdims=True), 1.0)

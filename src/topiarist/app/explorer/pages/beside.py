@@ -11,13 +11,14 @@ import numpy as np
 
 from topiarist.app.explorer.frame import shown_name
 from topiarist.app.explorer.view import View
+from topiarist.arrays import Ints
 from topiarist.collection import history
 from topiarist.collection.shape import changes
 from topiarist.errors import UsageError
 from topiarist.hierarchy.tree import Tree
 from topiarist.measures.comparison import Comparison, Homes, compare
 from topiarist.measures.node_matching import aligned
-from topiarist.measures.placed_documents import Ints, Placed, summed_up
+from topiarist.measures.placed_documents import Placed, summed_up
 from topiarist.measures.side_by_side import SideBySide, side_by_side
 from topiarist.store import edit_log
 from topiarist.store.database import Database

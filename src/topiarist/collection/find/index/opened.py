@@ -18,7 +18,7 @@ from topiarist.counts.settings import CountSettings, PhraseSettings
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import InputError, TopiaristError
 from topiarist.hierarchy import Tree
-from topiarist.kernels.search.reference import Postings
+from topiarist.models.engine import Postings
 from topiarist.models.fisher.scores import Lens
 from topiarist.store.array_files import mapped
 from topiarist.store.seal import NAME, FileEntry, check_file, plain, read_body

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from topiarist.arrays import Floats
 from topiarist.counts.counting import count_in
 from topiarist.counts.settings import CountSettings
 from topiarist.counts.validation import LARGEST_TOTAL, check_counts
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import InputError, UsageError
-from topiarist.kernels.search.reference import SearchKernels, Wanted
-from topiarist.models.engine.host import Engine, Floats
+from topiarist.models.engine import SearchKernels, Wanted
+from topiarist.models.engine.host import Engine
 from topiarist.models.fisher import matrix, scores
 from topiarist.models.fisher.scores import Lens
 from topiarist.text.stems import stems

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Floats
 from topiarist.collection.find.index.answers import Explanation, Hit, TopicReason, WordReason
 from topiarist.collection.find.index.query_counts import QueryCounts, View
 from topiarist.collection.find.index.segments import K1, B, Segment
 from topiarist.errors import InputError, UsageError
-from topiarist.models.engine.host import Floats
 from topiarist.models.fisher import scores
 from topiarist.models.fisher.scores import Lens
 from topiarist.text.spelling import proposed

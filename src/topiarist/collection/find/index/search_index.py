@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Floats
 from topiarist.collection.find.index import answers, ranking
 from topiarist.collection.find.index.answers import Answer, Explanation, Step
 from topiarist.collection.find.index.index_folder import Kept
@@ -29,11 +30,10 @@ from topiarist.counts.validation import check_counts
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import options
-from topiarist.estimators.common.progress import prepare_kernels
 from topiarist.estimators.similarity.lenses import kernel_sets, lens_of, tree_of
-from topiarist.kernels import load
-from topiarist.kernels.search import reference as verbs
-from topiarist.models.engine.host import Engine, Floats
+from topiarist.models.engine import load_kernels, load_search_kernels
+from topiarist.models.engine.compilation import prepare_kernels
+from topiarist.models.engine.host import Engine
 from topiarist.models.fisher.matrix import plain_lens
 from topiarist.models.fisher.scores import Lens
 from topiarist.scale.blocks import BlockStore
@@ -138,7 +138,7 @@ class SearchIndex:
                 hint="other ids, or leave them out",
             )
         made = segment_of(
-            self._engine, verbs.load(), self.lenses, counts, known,
+            self._engine, load_search_kernels(), self.lenses, counts, known,
             parts=self.parts, normalise=self.normalise, dtype=np.dtype(self.dtype),
         )  # fmt: skip
         return made if self.shape is None else replace(made, nodes=self.shape.places(made.rows[self.shape.model]))
@@ -164,7 +164,7 @@ class SearchIndex:
     def _engine(self) -> Engine:
         for dtype in ("float64", self.dtype):  # queries are read in double precision, whatever the documents are in
             prepare_kernels(dtype, *kernel_sets(self.lenses))
-        return Engine(load(), Threads(self.n_threads))
+        return Engine(load_kernels(), Threads(self.n_threads))
 
     @cached_property
     def _reader(self) -> TextReader | None:
@@ -260,7 +260,7 @@ class Question:
         """The query through the models; nothing where only words count."""
         index = self.index
         return views(
-            index._engine, verbs.load(), index.lenses, self.counts,
+            index._engine, load_search_kernels(), index.lenses, self.counts,
             parts=index.parts, normalise=index.normalise, dtype=np.dtype(index.dtype),
         ) if self.by != "words" else []  # fmt: skip
 
@@ -288,7 +288,7 @@ class Question:
     @cached_property
     def scores(self) -> Floats:
         """The score of every document, in their order."""
-        kernels, threads, segments = verbs.load(), self.index._engine.threads, self.index.segments
+        kernels, threads, segments = load_search_kernels(), self.index._engine.threads, self.index.segments
         total = np.zeros(len(self.index))
         of_kernel, of_words = self.weights
         if not len(self.counts.columns):

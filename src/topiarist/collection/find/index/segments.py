@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.counts.validation import Csr, token_counts
+from topiarist.arrays import Csr, Floats
+from topiarist.counts.validation import token_counts
 from topiarist.errors import InputError
-from topiarist.kernels.search.reference import Postings, SearchKernels, Wanted
-from topiarist.models.engine.host import Engine, Floats
+from topiarist.models.engine import Postings, SearchKernels, Wanted
+from topiarist.models.engine.host import Engine
 from topiarist.models.fisher import matrix
 from topiarist.models.fisher import scores as fisher
 from topiarist.models.fisher.scores import Lens

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Floats
 from topiarist.collection.describe.flat_topics import distinctive
 from topiarist.collection.find.index.answers import Branch, Step
 from topiarist.errors import UsageError
 from topiarist.hierarchy import Tree
 from topiarist.hierarchy.words import node_words
-from topiarist.models.engine.host import Floats
 from topiarist.models.fisher.scores import Lens
 
 N_WORDS = 8

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Floats
 from topiarist.counts.weighting import shortened
 from topiarist.kernels.shard import Side
-from topiarist.models.engine.host import Engine, Floats
+from topiarist.models.engine.host import Engine
 from topiarist.models.plsa import folded_in
 
 LENGTH = 20.0  # tokens: a longer document weighs as if it had so many, because words of a document repeat each other

@@ -16,13 +16,48 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.kernels.labels import record as kernels
+from topiarist.arrays import Floats
+from topiarist.kernels import labels as kernels
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.kernels.shard import even_cuts
-from topiarist.models import pmm2
 from topiarist.models.em import State
-from topiarist.models.engine.host import Engine, Floats
-from topiarist.models.label_sets import Block, Grouped, Pattern
+from topiarist.models.engine.host import Engine
+from topiarist.models.labels.label_sets import Block, Grouped, Pattern
+
+
+def member_weights(block: Block, bias: Floats) -> Floats:
+    """(M1), (M2): c for each label of each set; without biases all labels of a set weigh the same.
+
+    Over ordered pairs, φ(y) = Σ_lm h_l h_m (α_lm θ_l + α_ml θ_m) looks quadratic in labels for every word. Collapsed
+    it is φ(y) = Σ_l c_l θ_l with c_l = 2 h_l Σ_m h_m α_lm: the pairs decide about a few weights of each label set, and
+    the words are those of PMM1. Only pairs of labels that occur together are ever visited.
+    """
+    sizes = np.diff(block.sets.member_ends)[block.sets.owners].astype(np.float64)
+    if not len(bias):
+        return np.asarray(1.0 / sizes)
+    labels, members = block.sets.labels, block.pair_members
+    others = np.bincount(members, bias[labels[members], block.pair_labels], len(labels))
+    weights: Floats = 2.0 * (0.5 + others) / sizes**2
+    return weights
+
+
+def pair_counts(block: Block, bias: Floats, sums: Floats) -> Floats:
+    """(M5): S_lm = α_lm Σ_n h_nl h_nm A_nl, zero for pairs that never occur together."""
+    n_labels, members = len(bias), block.pair_members
+    sizes = np.diff(block.sets.member_ends)[block.sets.owners].astype(np.float64)
+    pairs = block.sets.labels[members] * n_labels + block.pair_labels
+    total = np.bincount(pairs, (sums / sizes**2)[members], n_labels * n_labels)
+    counts: Floats = bias * total.reshape(n_labels, n_labels)
+    return counts
+
+
+def bias_of(pair_count: Floats, smoothing: float) -> Floats:
+    """(M5): α_lm from the counts of both directions; ½ where there are none."""
+    both = pair_count + pair_count.T + smoothing
+    seen = both > 0
+    result: Floats = np.where(seen, (pair_count + smoothing / 2) / np.where(seen, both, 1.0), 0.5)
+    return result
+
 
 PIECE = 1 << 18  # numbers in a piece: less is done sooner than handed to a thread, two hundred times a second
 
@@ -89,7 +124,7 @@ class Pmm:
     ) -> tuple[Stats, Floats]:
         """(M4), and (M5) in PMM2: first by label set, then by label; each owns what it writes."""
         sets, verbs, threads = block.sets, self._verbs, self.engine.threads
-        weights = pmm2.member_weights(block, shared.bias)
+        weights = member_weights(block, shared.bias)
         ratios, sums, count = np.empty(len(sets.data)), np.empty(len(sets.labels)), np.zeros(len(shared.seen))
         mixtures = np.empty(len(sets.data))
 
@@ -104,14 +139,14 @@ class Pmm:
 
         log_likelihood = sum(threads.map(by_set, _pieces(sets.ends)))
         threads.map(by_label, _pieces(_label_work(sets)))
-        pairs = pmm2.pair_counts(block, shared.bias, sums) if self.order == 2 else np.empty((0, 0))
+        pairs = pair_counts(block, shared.bias, sums) if self.order == 2 else np.empty((0, 0))
         return Stats(count, pairs, log_likelihood), local
 
     def m_step(self, stats: Stats) -> Params:
         """(M4), (M5): counts and pseudo-counts to sum one."""
         seen = np.add(stats.count, self.alone, out=stats.count)
         seen += self.word_smoothing
-        bias = pmm2.bias(stats.pair_count, self.bias_smoothing) if self.order == 2 else stats.pair_count
+        bias = bias_of(stats.pair_count, self.bias_smoothing) if self.order == 2 else stats.pair_count
         return self.normalised(seen, np.full(self.pattern.n_labels, self.word_smoothing), bias)
 
     def normalised(self, seen: Floats, unseen: Floats, bias: Floats) -> Params:

@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.kernels.labels import record as kernels
-from topiarist.kernels.labels.record import FORBIDDEN, Taste
+from topiarist.arrays import Floats, Integers
+from topiarist.kernels import labels as kernels
+from topiarist.kernels.labels import FORBIDDEN, Taste
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.kernels.shard import even_cuts
-from topiarist.models.engine.host import Engine, Floats
-
-Numbers = np.ndarray[Any, np.dtype[np.integer[Any]]]
+from topiarist.models.engine.host import Engine
 
 NUMBERS = 1 << 20  # documents × labels in a piece
 
@@ -37,7 +36,7 @@ class Mixture:
         """A uniform prior over the sets of allowed labels."""
         return Taste(self.bias, np.where(self.allowed, 0.0, FORBIDDEN), np.zeros(2))
 
-    def weights(self, labels: Numbers) -> Floats:
+    def weights(self, labels: Integers) -> Floats:
         """(M1), (M2): c for each label of a set."""
         size = len(labels)
         if not len(self.bias):
@@ -45,7 +44,7 @@ class Mixture:
         weights: Floats = 2.0 * self.bias[np.ix_(labels, labels)].sum(axis=1) / size**2
         return weights
 
-    def logs(self, words: Numbers, labels: Numbers) -> Floats:
+    def logs(self, words: Integers, labels: Integers) -> Floats:
         """log φ of some words for a set of labels."""
         mixture = self.by_word[np.ix_(words, labels)] @ self.weights(labels)
         logs: Floats = np.log(np.maximum(mixture, SMALLEST_MIXTURE))
@@ -102,7 +101,7 @@ def label_likelihoods(engine: Engine, mixture: Mixture, counts: Any) -> Floats:
     return products
 
 
-def contributions(mixture: Mixture, words: Numbers, x: Floats, ranks: Any, gains: Any, label: int) -> Floats:
+def contributions(mixture: Mixture, words: Integers, x: Floats, ranks: Any, gains: Any, label: int) -> Floats:
     """What each word of a document adds to the gain of a label: together they are its gain.
 
     A chosen label is compared with the labels chosen before it; the first one with the best of the others, or with

@@ -17,10 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.kernels.labels.record import Sets
-from topiarist.models.engine.host import Floats
-
-Numbers = np.ndarray[Any, np.dtype[np.integer[Any]]]
+from topiarist.arrays import Floats, Integers
+from topiarist.kernels.labels import Sets
 
 BLOCK = 1 << 23  # numbers to look up in a block: what is added up block by block depends on the counts alone
 
@@ -29,16 +27,16 @@ class Block(NamedTuple):
     """Some label sets, and all ordered pairs of different labels within a set: which member, and the other label."""
 
     sets: Sets
-    pair_members: Numbers
-    pair_labels: Numbers
+    pair_members: Integers
+    pair_labels: Integers
 
 
 @dataclass(frozen=True)
 class Pattern:
     """Which words each label has been seen with: ``words[ends[l]:ends[l + 1]]``, in order, of ``n_words`` in all."""
 
-    ends: Numbers
-    words: Numbers
+    ends: Integers
+    words: Integers
     n_words: int
 
     @property
@@ -47,12 +45,12 @@ class Pattern:
         return len(self.ends) - 1
 
     @cached_property
-    def n_unseen(self) -> Numbers:
+    def n_unseen(self) -> Integers:
         """How many words each label has never been seen with."""
         return self.n_words - np.diff(self.ends)
 
     @cached_property
-    def owners(self) -> Numbers:
+    def owners(self) -> Integers:
         """The label of each place."""
         return np.repeat(np.arange(self.n_labels), np.diff(self.ends))
 
@@ -66,7 +64,7 @@ class Grouped:
     shared: Floats  # the same of documents with several labels, an even share for each
     blocks: list[Block]
     n_tokens: float
-    label_docs: Numbers  # documents of each label
+    label_docs: Integers  # documents of each label
 
 
 def grouped(parts: Iterable[tuple[Any, Any]], n_words: int) -> Grouped:
@@ -101,7 +99,7 @@ def _longer(indptr: Any, n_rows: int) -> Any:
     return np.concatenate([indptr, np.full(n_rows + 1 - len(indptr), indptr[-1], indptr.dtype)])
 
 
-def _grouped(counts: Any, sets: list[Numbers], label_docs: Numbers) -> Grouped:
+def _grouped(counts: Any, sets: list[Integers], label_docs: Integers) -> Grouped:
     sizes = np.array([len(labels) for labels in sets])
     shape = (len(label_docs), len(sets))
     members = (np.concatenate(sets), np.repeat(np.arange(len(sets)), sizes))
@@ -124,10 +122,10 @@ class _Lookup:
 
     def __init__(self, pattern: Pattern) -> None:
         self.pattern = pattern
-        self.places: Numbers = np.zeros(pattern.n_words, np.int32 if len(pattern.words) < 2**31 else np.int64)
+        self.places: Integers = np.zeros(pattern.n_words, np.int32 if len(pattern.words) < 2**31 else np.int64)
         self.label = -1
 
-    def __call__(self, label: int, words: Numbers) -> Numbers:
+    def __call__(self, label: int, words: Integers) -> Integers:
         if label != self.label:
             first, last = self.pattern.ends[label : label + 2]
             self.places[self.pattern.words[first:last]] = np.arange(first, last)
@@ -135,7 +133,7 @@ class _Lookup:
         return self.places[words]
 
 
-def _cut(several: Numbers, sizes: Numbers, indptr: Any) -> list[Numbers]:
+def _cut(several: Integers, sizes: Integers, indptr: Any) -> list[Integers]:
     """Runs of label sets with about ``BLOCK`` numbers to look up each."""
     work = np.cumsum(sizes[several] * np.diff(indptr)[several])
     if not len(several):
@@ -144,7 +142,7 @@ def _cut(several: Numbers, sizes: Numbers, indptr: Any) -> list[Numbers]:
     return [run for run in np.split(several, np.unique(cuts)) if len(run)]
 
 
-def _block(counts: Any, sets: list[Numbers], lookup: _Lookup) -> Block:
+def _block(counts: Any, sets: list[Integers], lookup: _Lookup) -> Block:
     sizes = np.array([len(labels) for labels in sets])
     member_ends = np.append(0, np.cumsum(sizes))
     labels, owners = np.concatenate(sets).astype(np.int64), np.repeat(np.arange(len(sets)), sizes)
@@ -163,7 +161,7 @@ def _block(counts: Any, sets: list[Numbers], lookup: _Lookup) -> Block:
     return Block(made, *_pairs(member_ends, labels))
 
 
-def _pairs(member_ends: Numbers, labels: Numbers) -> tuple[Numbers, Numbers]:
+def _pairs(member_ends: Integers, labels: Integers) -> tuple[Integers, Integers]:
     """Each member with each other label of its set."""
     members, others = [], []
     for first, last in pairwise(member_ends.tolist()):

@@ -14,7 +14,7 @@ import numpy as np
 
 from topiarist.collection.find.empty_answer import few_words, unknown_words
 from topiarist.collection.find.index import Answer, Explanation
-from topiarist.collection.find.index.search_index import Question
+from topiarist.collection.find.index.question import Question
 from topiarist.errors import UsageError
 from topiarist.hierarchy.levels import deepest_certain, node_posterior
 from topiarist.measures.placed_documents import CERTAIN

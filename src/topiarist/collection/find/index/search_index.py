@@ -5,7 +5,6 @@ An index is a value. ``add`` gives one with more documents; an index that lies i
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -19,10 +18,10 @@ from topiarist.arrays import Floats
 from topiarist.collection.find.index import answers, ranking
 from topiarist.collection.find.index.answers import Answer, Explanation, Step
 from topiarist.collection.find.index.index_folder import Kept
-from topiarist.collection.find.index.query_counts import NO_WORDS, QueryCounts, TextReader, View, query_of, views
-from topiarist.collection.find.index.ranking import explained
+from topiarist.collection.find.index.query_counts import NO_WORDS, QueryCounts, TextReader, query_of
+from topiarist.collection.find.index.question import Question
 from topiarist.collection.find.index.segments import Documents, Segment, check_words, joined, n_staying, segment_of
-from topiarist.collection.find.index.topics import Shape, Words, named, no_tree, told, walk
+from topiarist.collection.find.index.topics import Shape, Words, no_tree, told, walk
 from topiarist.counts.corpus import Corpus, text_of
 from topiarist.counts.counting import count_in
 from topiarist.counts.settings import CountSettings
@@ -39,11 +38,8 @@ from topiarist.models.fisher.scores import Lens
 from topiarist.scale.blocks import BlockStore
 from topiarist.scale.threads import Threads
 from topiarist.text.documents import Document
-from topiarist.text.spelling import corrections
 
 PARTS = ("topical", "lexical", "plain")
-WAYS = ("meaning", "words", "both")
-SHOWN = 20  # words of a query that an answer repeats
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,84 +241,6 @@ class SearchIndex:
             raise no_tree()
         below = None if under is None or self.shape is None else self.shape.below(under)
         return ranking.allowed(self.segments, below, label)
-
-
-class Question:
-    """A query that is asked of an index once: read once, every document scored once; pages and reasons come from it."""
-
-    def __init__(self, index: SearchIndex, query: Any, by: str = "meaning") -> None:
-        options.check_one_of("by", by, WAYS)
-        self.index, self.by = index, by
-        self.counts = index.read(query)
-
-    @cached_property
-    def views(self) -> list[View]:
-        """The query through the models; nothing where only words count."""
-        index = self.index
-        return views(
-            index._engine, load_search_kernels(), index.lenses, self.counts,
-            parts=index.parts, normalise=index.normalise, dtype=np.dtype(index.dtype),
-        ) if self.by != "words" else []  # fmt: skip
-
-    @cached_property
-    def near(self) -> dict[str, tuple[str, ...]]:
-        """Near spellings of the first unknown words, where there are any."""
-        known = self.index.vocabulary
-        if known is None or not self.counts.unknown:
-            return {}
-        words, frequency = known.words, known.document_frequency
-
-        def between(first: str, last: str) -> list[tuple[str, int]]:
-            here = slice(bisect_left(words, first), bisect_left(words, last))
-            return list(zip(words[here], frequency[here].tolist(), strict=True))
-
-        found = {name: tuple(corrections(name, between)) for name in self.counts.unknown[: answers.SPELLED]}
-        return {name: near for name, near in found.items() if near}
-
-    @cached_property
-    def weights(self) -> tuple[float, Any]:
-        """What the kernel and the words count for."""
-        most = {"parts": float(sum(map(len, self.index.parts))), "total": 1.0, None: None}
-        return self.index._bm25.weights(self.counts, self.by, most[self.index.normalise])
-
-    @cached_property
-    def scores(self) -> Floats:
-        """The score of every document, in their order."""
-        kernels, threads, segments = load_search_kernels(), self.index._engine.threads, self.index.segments
-        total = np.zeros(len(self.index))
-        of_kernel, of_words = self.weights
-        if not len(self.counts.columns):
-            return total
-        if self.views:
-            wanted = [view.wanted for view in self.views]
-            total += of_kernel * np.concatenate([part.by_meaning(kernels, wanted, threads) for part in segments])
-        if of_words is not None:
-            average, weights = of_words
-            columns = self.counts.columns
-            total += np.concatenate([part.by_words(kernels, columns, weights, average, threads) for part in segments])
-        return total
-
-    def page(self, n: int, offset: int = 0, *, allowed: Any = None, why: bool = False) -> Answer:
-        """The ``n`` best documents after the ``offset`` best; ``allowed`` says of each document whether it may be."""
-        index, asked = self.index, self.counts
-        words = named(index.vocabulary, asked.columns[:SHOWN].tolist())
-        if not len(asked.columns):
-            return Answer((), answers.nothing(asked, self.near), words, asked.unknown, self.near)
-        hits = ranking.best(self.scores, index.segments, allowed, n, offset)
-        if why:
-            hits = tuple(replace(hit, why=self.explained(hit.number)) for hit in hits)
-        total = int(np.count_nonzero(self.scores > 0 if allowed is None else (self.scores > 0) & allowed))
-        message = answers.sentence(len(hits), len(index), asked, self.by, self.near)
-        return Answer(hits, message, words, asked.unknown, self.near, total)
-
-    def explained(self, number: int) -> Explanation:
-        """Why a document is similar: all amounts add up to its score."""
-        index = self.index
-        segment, row = ranking.located(index.segments, number)
-        return explained(
-            self.counts, self.views, segment, row, words=named(index.vocabulary, self.counts.columns.tolist()),
-            topic_words=index.topic_words, class_words=index.class_words, weights=self.weights,
-        )  # fmt: skip
 
 
 def _without_documents(kernel: Any, documents: Any, dtype: Any, n_threads: int | None) -> SearchIndex:

@@ -128,6 +128,11 @@ class Index:
         with self._allowed(within):
             return [row for (row,) in self._all(f"SELECT row {source} ORDER BY row", parameters)]
 
+    def check(self) -> None:
+        """An error unless the index agrees with the texts; FTS5 only says so to whoever may write."""
+        with self.database.transaction():
+            self.database.run("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)")
+
     def missing(self, query: Query) -> list[str]:
         """The words and phrases of a query that no document contains at all: candidates for ``suggest``."""
         wanted = (term for term in query.terms if not term.exclude)
@@ -142,7 +147,7 @@ class Index:
         between = "SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ?"
         return corrections(word, lambda *ends: self.database.all(between, ends), limit)
 
-    def values_of(self, kind: str) -> list[str]:
+    def values(self, kind: str) -> list[str]:
         """What conditions of a kind may ask for, as documents have it; nothing for topics and dates."""
         if kind not in _VALUES:
             return []

@@ -12,7 +12,7 @@ from topiarist.collection.find.index.segments import Segment
 from topiarist.collection.find.search import Likeness, Search
 from topiarist.store import edit_log
 from topiarist.store.collection_folder import begin
-from topiarist.store.parts import open_part
+from topiarist.store.generation import open_part
 from topiarist.text.documents import Document
 
 

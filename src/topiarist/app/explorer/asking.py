@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from topiarist.app.explorer.view import View
+from topiarist.arrays import Array
 from topiarist.collection.collection import Collection
-from topiarist.collection.find.search import Array, Found, Search
+from topiarist.collection.find.search import Found, Search
 from topiarist.errors import ResourceError
 from topiarist.text.query import Query, Term, kept, parse
 

@@ -21,8 +21,7 @@ from topiarist.app.explorer.pages import filtered, topic
 from topiarist.app.explorer.safety import DOWNLOAD_POLICY
 from topiarist.app.explorer.values import STEP
 from topiarist.app.explorer.view import View
-from topiarist.collection.describe.spreadsheet import write_csv
-from topiarist.collection.describe.tables import BETWEEN
+from topiarist.collection.describe.tables import BETWEEN, write_sheet
 from topiarist.text.documents import Document
 
 BATCH = 1_000
@@ -127,7 +126,7 @@ def _told(view: View, row: int, document: Document) -> dict[str, Any]:
 def _csv(rows: Any) -> str:
     file = io.StringIO(newline="")
     header, *rest = rows
-    write_csv(file, header, rest)
+    write_sheet(file, header, rest)
     return file.getvalue()
 
 

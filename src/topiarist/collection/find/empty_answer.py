@@ -83,7 +83,7 @@ def _without(index: Index, query: Query, item: Filter, rest: Query) -> Remark:
     which = "of the documents that match the rest " if rest else ""
     if item.exclude:
         return Remark(f"Every one {which}{said}.", without=str(rest))
-    known = {value.lower(): value for value in index.values_of(item.kind)}
+    known = {value.lower(): value for value in index.values(item.kind)}
     message = f"None {which}{said}." if rest else f"No document {said}."
     if item.value.lower().lstrip(".") in known or not known:
         return Remark(message, without=str(rest))

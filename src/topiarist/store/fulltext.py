@@ -144,8 +144,13 @@ class Index:
         word = folded(word)
         if not has_words(word):
             return []
-        between = "SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ?"
-        return corrections(word, lambda *ends: self.database.all(between, ends), limit)
+        return corrections(word, self._looked_up, limit)
+
+    def _looked_up(self, letter: str, others: list[str]) -> list[tuple[str, int]]:
+        ends = (letter, chr(ord(letter) + 1))
+        found = self.database.all("SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ?", ends)
+        some = ", ".join("?" * len(others))
+        return found + self.database.all(f"SELECT term, doc FROM vocabulary WHERE term IN ({some})", others)  # noqa: S608
 
     def values(self, kind: str) -> list[str]:
         """What conditions of a kind may ask for, as documents have it; nothing for topics and dates."""

@@ -15,15 +15,14 @@ PROPOSED = 5  # names
 Known = Sequence[tuple[str, int]]  # words, and how frequent they are
 
 
-def corrections(word: str, between: Callable[[str, str], Known], limit: int = 3) -> list[str]:
+def corrections(word: str, looked_up: Callable[[str, list[str]], Known], limit: int = 3) -> list[str]:
     """Words of a collection that are spelt nearly so: at most two letters otherwise, frequent ones first.
 
-    ``between`` gives the known words from one up to another, with the number of their documents. What hardly a document
-    has is most often misspelt itself: it is offered only where nothing else is near.
+    ``looked_up`` gives the known words with a first letter, and those of some others that are known, with the number of
+    their documents. What hardly a document has is most often misspelt itself: it is offered only where nothing else is
+    near.
     """
-    known = [*between(word[0], chr(ord(word[0]) + 1))]
-    for other in _other_beginnings(word):
-        known += between(other, f"{other}\0")
+    known = looked_up(word[0], _other_beginnings(word))
     usual = [one for one in known if one[1] > RARE]
     return nearest(word, usual, limit, eager=False) or nearest(word, known, limit, eager=False)
 

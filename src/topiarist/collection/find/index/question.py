@@ -50,11 +50,13 @@ class Question:
             return {}
         words, frequency = known.words, known.document_frequency
 
-        def between(first: str, last: str) -> list[tuple[str, int]]:
-            here = slice(bisect_left(words, first), bisect_left(words, last))
-            return list(zip(words[here], frequency[here].tolist(), strict=True))
+        def looked_up(letter: str, others: list[str]) -> list[tuple[str, int]]:
+            columns = [*range(bisect_left(words, letter), bisect_left(words, chr(ord(letter) + 1)))]
+            places = [(other, bisect_left(words, other)) for other in others]
+            columns += [column for other, column in places if words[column : column + 1] == (other,)]
+            return [(words[column], int(frequency[column])) for column in columns]
 
-        found = {name: tuple(corrections(name, between)) for name in self.counts.unknown[: answers.SPELLED]}
+        found = {name: tuple(corrections(name, looked_up)) for name in self.counts.unknown[: answers.SPELLED]}
         return {name: near for name, near in found.items() if near}
 
     @cached_property

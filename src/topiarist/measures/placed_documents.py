@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from topiarist.arrays import Floats, Ints
+from topiarist.arrays import Array, Csr, Floats, Integers, Ints, Matrix
 from topiarist.errors import InputError
 from topiarist.hierarchy.tree import Tree
 
@@ -29,7 +29,7 @@ class Placed:
 
     tree: Tree
     class_nodes: tuple[int, ...]
-    shares: csr_array[Any, Any]
+    shares: Csr
     ids: Sequence[str]
     words: tuple[tuple[str, ...], ...] = ()
 
@@ -93,7 +93,7 @@ class Placed:
         found: Ints = summed_up(self.tree, np.bincount(self.homes, minlength=len(self.tree)))
         return found
 
-    def rows(self, numbers: Any) -> Placed:
+    def rows(self, numbers: Integers) -> Placed:
         """Some of the documents, in the wanted order."""
         chosen = np.asarray(numbers, np.int64)
         return replace(self, shares=self.shares[chosen], ids=[self.ids[row] for row in chosen.tolist()])
@@ -105,7 +105,7 @@ class Placed:
         return filled, self.shares.indptr[filled].astype(np.int64)
 
 
-def summed_up(tree: Tree, values: Any) -> Any:
+def summed_up(tree: Tree, values: Csr | Array) -> Any:
     """Values of nodes, with those of all nodes below added."""
     total = np.array(values)
     for node in reversed(tree.depth_first()[1:]):
@@ -113,7 +113,7 @@ def summed_up(tree: Tree, values: Any) -> Any:
     return total
 
 
-def upwards(tree: Tree) -> csr_array[Any, Any]:
+def upwards(tree: Tree) -> Csr:
     """Nodes × nodes: one for the node itself and each above it."""
     paths = [tree.path(node) for node in range(len(tree))]
     columns = np.fromiter((step for path in paths for step in path), np.int64)
@@ -132,11 +132,11 @@ def name_ranks(tree: Tree) -> Ints:
     return ranks
 
 
-def _checked_shares(shares: Any, n_classes: int) -> csr_array[Any, Any]:
+def _checked_shares(shares: Matrix, n_classes: int) -> Csr:
     """Shares as CSR without repeated entries: numbers from 0 to 1, no row above one."""
     try:
         given: Any = shares if issparse(shares) else np.asarray(shares)
-        found: csr_array[Any, Any] = csr_array(given)
+        found: Csr = csr_array(given)
         if found.dtype.kind != "f":
             found = found.astype(np.float64)
     except (TypeError, ValueError) as error:

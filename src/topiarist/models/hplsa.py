@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from topiarist.arrays import Floats
+from topiarist.arrays import Bools, Floats, Move
 from topiarist.kernels import Paths
 from topiarist.kernels.counts.reference import look_ahead
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
@@ -29,6 +29,7 @@ from topiarist.kernels.shard import Shard, Side, aligned_empty
 from topiarist.models import plsa
 from topiarist.models.em import State
 from topiarist.models.engine.host import Engine, paths_of, row_pieces, weighted_total
+from topiarist.scale.blocks import BlockFile
 
 NUMBERS = 1 << 20  # non-zeros times classes that are looked at together
 
@@ -79,7 +80,7 @@ def _pieces(side: Side, n_classes: int) -> list[slice]:
 
 
 def _classes(
-    side: Side, own: Floats, words: Floats, reduce: Any, choose: Choose, number: int, docs: slice
+    side: Side, own: Floats, words: Floats, reduce: Callable[..., Floats], choose: Choose, number: int, docs: slice
 ) -> tuple[Any, Any, Floats, float]:
     """Classes of the tokens of some documents: counts by document; places by word and class with what goes there."""
     indptr, n_classes = side.indptr[docs.start : docs.stop + 1], own.shape[1]
@@ -174,7 +175,7 @@ class Params:
         """How many classes there are."""
         return len(self.topic_given_class)
 
-    def moved(self, move: Callable[[Any], Any]) -> Params:
+    def moved(self, move: Move) -> Params:
         """The same elsewhere: on a device, or back. What belongs to paths is small and stays."""
         return Params(move(self.word_given_topic), self.topic_given_class)
 
@@ -330,7 +331,7 @@ def _normalised(counts: Floats, otherwise: Floats) -> Floats:
     return rows
 
 
-def uniform_mix(path_mask: Any) -> Floats:
+def uniform_mix(path_mask: Bools) -> Floats:
     """P(ν|α) that says nothing yet: even over the path."""
     mix: Floats = path_mask / path_mask.sum(axis=1, keepdims=True)
     return mix
@@ -349,7 +350,9 @@ def doc_given_class(rows: Floats, lengths: Floats) -> Floats:
     return _normalised(count, np.full(count.shape, 1.0 / max(1, count.shape[1])))
 
 
-def initial(blocks: Sequence[Any], path_mask: Any, rng: np.random.Generator, word_smoothing: float = 0.0) -> State:
+def initial(
+    blocks: Sequence[Block | Shard | BlockFile], path_mask: Bools, rng: np.random.Generator, word_smoothing: float = 0.0
+) -> State:
     """A start for a given tree: leaves as the components of ``plsa.initial``, topics of several classes as background.
 
     A topic on the path of one class alone has half the words of one document drawn at random and half those of the

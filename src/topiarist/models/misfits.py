@@ -7,8 +7,9 @@ as their lower quartile is. These two hardly move when one document in ten is st
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
@@ -20,6 +21,7 @@ from topiarist.counts.weighting import shortened
 from topiarist.kernels import load
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.kernels.shard import Side
+from topiarist.models.engine.host import Engine
 
 FAR = 3.9  # about one abstract in a hundred; with normal tails, which end sooner, one document in two hundred
 FEWEST_TOKENS = 5  # scored tokens: of fewer nothing can be said
@@ -44,22 +46,32 @@ class Scores:
         return float(np.nansum(self.log_likelihood * self.tokens) / total) if total else float("nan")
 
 
+class Folds(Protocol):
+    """A model that can place documents, and say how probable words are in each class."""
+
+    engine: Engine
+    flat: Callable[..., Floats]
+    fold_in: Callable[..., Floats]
+
+
 def completion_scores(
-    model: Any, shared: Any, counts: Csr, effective_length: float | None = None, seed: int = 0
+    model: Folds, shared: object, counts: Csr, effective_length: float | None = None, seed: int = 0
 ) -> Scores:
     """Half of each document's tokens place it, the other half are scored; ``model`` has ``fold_in`` and ``flat``."""
     observed, hidden = completion_split(counts, seed=seed)
     return hidden_scores(model, shared, observed, hidden, effective_length)
 
 
-def hidden_scores(model: Any, shared: Any, observed: Csr, hidden: Csr, effective_length: float | None = None) -> Scores:
+def hidden_scores(
+    model: Folds, shared: object, observed: Csr, hidden: Csr, effective_length: float | None = None
+) -> Scores:
     """Observed tokens place documents, wherever the model computes; hidden ones are scored on the host."""
     words = model.flat(shared)
     rows = model.fold_in(shared, Side.of(shortened(observed, effective_length), words.dtype))
     return _scored(model.engine, hidden, model.engine.to_host(rows), model.engine.to_host(words))
 
 
-def _scored(engine: Any, counts: Csr, rows: Floats, words: Floats) -> Scores:
+def _scored(engine: Engine, counts: Csr, rows: Floats, words: Floats) -> Scores:
     """The likelihood of the tokens of each document, whose classes are known."""
     side, kernels = Side.of(counts, words.dtype), load("compiled")  # a few documents: the host's work
     mixture = np.empty(len(side.data), words.dtype)

@@ -13,10 +13,9 @@ As in ``compiled`` the order of every sum depends on the counts and the lanes al
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from topiarist.arrays import DTypeLike
 from topiarist.kernels import Active, verbs
 from topiarist.kernels.jit import inline, jit, prefetch
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
@@ -217,7 +216,7 @@ VERBS = verbs(
 )  # fmt: skip
 
 
-def prepare(dtype: Any) -> None:
+def prepare(dtype: DTypeLike) -> None:
     """Compile these kernels in one precision."""
     indptr, indices, data = np.array([0, 1], np.int32), np.array([0], np.int32), np.ones(1, dtype)
     lanes = np.full((1, 8), 0.125, dtype)

@@ -12,12 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from topiarist.arrays import Move
 from topiarist.kernels.cuda.memory import DeviceArray
 from topiarist.kernels.cuda.segments import Segments, tiles_of, word_starts
 from topiarist.kernels.cuda.verbs import Verbs
 from topiarist.kernels.shard import Side
-
-Move = Callable[[Any], Any]
 
 
 class Swept(NamedTuple):

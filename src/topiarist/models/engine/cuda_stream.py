@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.arrays import Array
+from topiarist.arrays import Array, Csr, Dtype, DTypeLike
 from topiarist.kernels.cuda.memory import DeviceArray, Memory, new_event, new_stream, pinned_empty, rounded
 from topiarist.kernels.cuda.segments import LEAST_PER_TILE, tiles_of
 from topiarist.models.engine.cuda_counts import CudaShard, CudaSide
@@ -37,7 +37,7 @@ class Parking:
         self.memory, self.stream = memory, new_stream()
         self._free: dict[int, list[Array]] = defaultdict(list)
 
-    def _empty(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Parked:
+    def _empty(self, shape: tuple[int, ...], dtype: Dtype) -> Parked:
         nbytes = int(np.prod(shape)) * dtype.itemsize
         size = rounded(max(1, nbytes))
         try:  # two threads may ask at a time
@@ -72,7 +72,7 @@ class Parking:
         """A block on the host, in the form that the device had it."""
         make = shard.uniform
 
-        def uniform(n_rows: int, n_components: int, dtype: Any) -> Any:
+        def uniform(n_rows: int, n_components: int, dtype: DTypeLike) -> Any:
             return self.park(make(n_rows, n_components, dtype))
 
         parked = shard.moved(self.park, uniform)
@@ -135,7 +135,7 @@ class Streamed:
         return sums.total(), tuple(results)
 
 
-def block_cuts(counts: Any, itemsize: int, n_components: int, limit: int | None) -> list[int]:
+def block_cuts(counts: Csr, itemsize: int, n_components: int, limit: int | None) -> list[int]:
     """Document numbers that cut a collection into blocks: one if all fits into so many bytes, or such that two do."""
     n_docs, n_words = counts.shape
     if limit is None or n_docs == 0:

@@ -9,12 +9,11 @@ words the mean of P(ν)P(j|ν) and P(ν)P(j), because a word may come in a sense
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.arrays import Csr, Floats
+from topiarist.arrays import Csr, Floats, Integers
 from topiarist.counts.validation import token_counts
 from topiarist.models.engine.host import TINY
 from topiarist.models.fisher import scores
@@ -80,7 +79,7 @@ def _over_documents(lens: Lens, counts: Csr, rows: Floats) -> tuple[Floats, Floa
     return words, (rows[filled].astype(np.float64) ** 2).sum(axis=0) / number
 
 
-def _gathered(columns: Any, weights: Floats, n_words: int) -> Csr:
+def _gathered(columns: Integers, weights: Floats, n_words: int) -> Csr:
     """A matrix that adds tokens up by their words."""
     each = csr_array((weights, columns, np.arange(len(columns) + 1)), shape=(len(columns), n_words))
     return csr_array(each.T)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.arrays import Csr, Floats
+from topiarist.arrays import Csr, Floats, Integers
 from topiarist.counts.validation import token_counts
 from topiarist.counts.weighting import scale_rows, shortened
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
@@ -77,7 +77,7 @@ class Lens:
         """How many topics there are."""
         return int(self.by_word.shape[1])
 
-    def narrowed(self, columns: Any) -> Lens:
+    def narrowed(self, columns: Integers) -> Lens:
         """The same model of some words only, in double precision: all that a single query needs."""
         information = None if self.word_information is None else self.word_information[columns]
         own = np.ascontiguousarray(self.by_word[columns], np.float64)
@@ -90,7 +90,7 @@ class Lens:
             return words
         return np.ascontiguousarray(words @ (self.mix**exponent).astype(words.dtype).T)
 
-    def word_scale(self, columns: Any) -> Floats:
+    def word_scale(self, columns: Integers) -> Floats:
         """What the squares of lexical scores are divided by: P(j|ν), or the information."""
         scale: Floats = (self.by_word if self.word_information is None else self.word_information)[columns]
         return scale
@@ -122,7 +122,7 @@ def shares(counts: Csr) -> Csr:
     return scale_rows(counts.astype(np.float64), 1.0 / np.maximum(token_counts(counts), TINY))
 
 
-def token_posteriors(lens: Lens, rows: Floats, columns: Any) -> Floats:
+def token_posteriors(lens: Lens, rows: Floats, columns: Integers) -> Floats:
     """P(ν|d,j) of tokens, (tokens, topics): ``rows`` has P(α|d) and ``columns`` the word of each token.
 
     A word that the model cannot produce in a document has no topic: zeros.
@@ -213,7 +213,7 @@ def lexical_lengths(engine: Engine, kernels: SearchKernels, lens: Lens, counts: 
     return np.asarray(out / np.maximum(token_counts(counts), FEWEST_TOKENS) ** 2)
 
 
-def meeting(lens: Lens, columns: Any, rows: Floats) -> tuple[Floats, Floats]:
+def meeting(lens: Lens, columns: Integers, rows: Floats) -> tuple[Floats, Floats]:
     """How words of queries meet documents, see ``kernels.search``; ``rows`` has P(α|q) for each of the words."""
     posterior = token_posteriors(lens, rows, columns)
     own = lens.by_word[columns].astype(np.float64)

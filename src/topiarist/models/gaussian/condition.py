@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from topiarist.arrays import Doubles
+from topiarist.arrays import Array, Bools, Doubles
 from topiarist.kernels.gaussians.compiled import exceed
+
+FitIndex: TypeAlias = slice | Array  # some of several fits
 
 ROOM = 10.0  # times better than the limit the overall covariance must be, so that adding it helps
 HALVINGS = 11  # so near to the limit that a component which is held by it can be told
@@ -45,7 +48,7 @@ class Limit:
         added = np.where(largest > 0, added, 1.0)
         return cls(overall + added[..., None, None] * np.eye(overall.shape[-1]), condition)
 
-    def of_fits(self, fits: Any) -> Limit:
+    def of_fits(self, fits: FitIndex) -> Limit:
         """That of some fits."""
         if len(self.overall) == 1 or fits == slice(None):
             return self
@@ -110,7 +113,7 @@ class Limit:
         """The eigenvalues of the overall covariances."""
         return np.asarray(np.linalg.eigvalsh(self.overall), np.float64)
 
-    def _added(self, covariance: Doubles, overall: Doubles, fits: Any) -> tuple[Doubles, Any]:
+    def _added(self, covariance: Doubles, overall: Doubles, fits: FitIndex) -> tuple[Doubles, Any]:
         """The smallest a for each of several matrices, and which are below the floor.
 
         Weyl's inequalities bound a on both sides.
@@ -146,7 +149,7 @@ def _all_exceed(matrices: Doubles, least: Doubles) -> Any:
     return answer.reshape(matrices.shape[:-2])
 
 
-def _halved(fine: Any, low: Doubles, high: Doubles) -> Doubles:
+def _halved(fine: Callable[[Doubles], Bools], low: Doubles, high: Doubles) -> Doubles:
     """The smallest number that is fine, to a small factor, between one that is not and one that is."""
     for _ in range(HALVINGS):
         middle = np.sqrt(low * high)

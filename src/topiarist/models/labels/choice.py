@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.arrays import Floats, Integers
+from topiarist.arrays import Csr, Floats, Integers
 from topiarist.kernels import labels as kernels
 from topiarist.kernels.labels import FORBIDDEN, Taste
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
@@ -51,7 +51,7 @@ class Mixture:
         return logs
 
 
-def chosen_labels(engine: Engine, mixture: Mixture, counts: Any) -> Any:
+def chosen_labels(engine: Engine, mixture: Mixture, counts: Csr) -> Any:
     """(M6): a sparse matrix, documents × labels, with 1, 2, … in the order in which labels were chosen."""
     parts = engine.threads.map(lambda rows: _sparse(_read(engine, mixture, counts, rows)[0]), _pieces(counts, mixture))
     places = [part[0] for part in parts]
@@ -61,7 +61,7 @@ def chosen_labels(engine: Engine, mixture: Mixture, counts: Any) -> Any:
     return csr_array((ranks, np.concatenate(places), ends), shape=shape)
 
 
-def label_gains(engine: Engine, mixture: Mixture, counts: Any) -> tuple[Any, Floats]:
+def label_gains(engine: Engine, mixture: Mixture, counts: Csr) -> tuple[Any, Floats]:
     """(M6): the order of choice and the gains, both documents × labels. See ``reference.choose``."""
     shape = (counts.shape[0], mixture.by_word.shape[1])
     ranks, gains = np.empty(shape, np.int32), np.empty(shape)
@@ -73,7 +73,7 @@ def label_gains(engine: Engine, mixture: Mixture, counts: Any) -> tuple[Any, Flo
     return ranks, gains
 
 
-def _read(engine: Engine, mixture: Mixture, counts: Any, rows: slice, *, gains: bool = False) -> tuple[Any, Floats]:
+def _read(engine: Engine, mixture: Mixture, counts: Csr, rows: slice, *, gains: bool = False) -> tuple[Any, Floats]:
     n_docs, n_labels = rows.stop - rows.start, mixture.by_word.shape[1]
     ranks, wanted = np.empty((n_docs, n_labels), np.int32), np.empty((n_docs if gains else 0, n_labels))
     verbs, indptr = kernels.load(engine.kernels.name), counts.indptr[rows.start : rows.stop + 1]
@@ -81,12 +81,12 @@ def _read(engine: Engine, mixture: Mixture, counts: Any, rows: slice, *, gains: 
     return ranks, wanted
 
 
-def _sparse(ranks: Any) -> tuple[Any, Any, Any]:
+def _sparse(ranks: Integers) -> tuple[Any, Any, Any]:
     documents, labels = np.nonzero(ranks)
     return labels, np.bincount(documents, minlength=len(ranks)), ranks[documents, labels]
 
 
-def _pieces(counts: Any, mixture: Mixture) -> list[slice]:
+def _pieces(counts: Csr, mixture: Mixture) -> list[slice]:
     """About equally many words in each, and no more than so many documents."""
     most = max(1, NUMBERS // mixture.by_word.shape[1])
     cuts = even_cuts(counts.indptr).tolist()
@@ -94,14 +94,14 @@ def _pieces(counts: Any, mixture: Mixture) -> list[slice]:
     return [slice(a, b) for a, b in pairwise(fine)]
 
 
-def label_likelihoods(engine: Engine, mixture: Mixture, counts: Any) -> Floats:
+def label_likelihoods(engine: Engine, mixture: Mixture, counts: Csr) -> Floats:
     """Σ x log θ_l of each document and each single label."""
     by_word = np.log(np.maximum(mixture.by_word, SMALLEST_MIXTURE))
     products: Floats = np.asarray(counts @ by_word) + mixture.taste.of_label
     return products
 
 
-def contributions(mixture: Mixture, words: Integers, x: Floats, ranks: Any, gains: Any, label: int) -> Floats:
+def contributions(mixture: Mixture, words: Integers, x: Floats, ranks: Integers, gains: Floats, label: int) -> Floats:
     """What each word of a document adds to the gain of a label: together they are its gain.
 
     A chosen label is compared with the labels chosen before it; the first one with the best of the others, or with

@@ -7,11 +7,9 @@ exceeds a threshold of its own. The thresholds are chosen for the mean F on docu
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from topiarist.arrays import Floats
+from topiarist.arrays import Array, Bools, Csr, Floats, Integers
 from topiarist.counts.weighting import shortened
 from topiarist.kernels.shard import Side
 from topiarist.models.engine.host import Engine
@@ -22,13 +20,13 @@ PSEUDO_COUNT = 0.2  # tokens that each label has in each document beforehand
 SWEEPS = 4  # through all labels
 
 
-def shares(engine: Engine, by_word: Floats, counts: Any) -> Floats:
+def shares(engine: Engine, by_word: Floats, counts: Csr) -> Floats:
     """(M7): the share of each label in each document, (n_docs, n_labels); rows sum to one."""
     short = shortened(counts.astype(np.float64), LENGTH)
     return folded_in(engine, Side.of(short, np.float64), by_word, PSEUDO_COUNT, 1.0)
 
 
-def word_shares(by_word: Floats, words: Any, x: Floats, share: Floats, label: int) -> Floats:
+def word_shares(by_word: Floats, words: Integers, x: Floats, share: Floats, label: int) -> Floats:
     """What each word of a document adds to the share of a label; the rest of it is the prior's."""
     rows = by_word[words]
     short = x * (LENGTH / max(LENGTH, x.sum()))
@@ -45,7 +43,7 @@ def margins(share: Floats, thresholds: Floats) -> Floats:
     return above
 
 
-def best_thresholds(share: Floats, labels: Any) -> Floats:
+def best_thresholds(share: Floats, labels: Csr) -> Floats:
     """(M8): thresholds with a high mean of 2|y∩ŷ|/(|y|+|ŷ|), label after label, from the best common one.
 
     ``share`` must come from models that have not seen these documents. With all other labels fixed, the best threshold
@@ -62,7 +60,7 @@ def best_thresholds(share: Floats, labels: Any) -> Floats:
     return max(tried, key=lambda each: _mean_f(margins(share, each), given))
 
 
-def _swept(share: Floats, before: Floats, given: Any) -> Floats:
+def _swept(share: Floats, before: Floats, given: Bools) -> Floats:
     """The thresholds of all labels, one after the other."""
     thresholds = before.copy()
     predicted = share > thresholds
@@ -82,7 +80,7 @@ def _swept(share: Floats, before: Floats, given: Any) -> Floats:
     return thresholds
 
 
-def _rescued(share: Floats, thresholds: Floats, given: Any, bare: Any, label: int) -> Floats:
+def _rescued(share: Floats, thresholds: Floats, given: Bools, bare: Array, label: int) -> Floats:
     """What a document without any other label gains from the label that is nearest to its threshold."""
     gain = np.zeros(len(share))
     rows = np.flatnonzero(bare)
@@ -102,12 +100,12 @@ def _between(falling: Floats, number: int) -> float:
     return float(falling[number - 1] + falling[number]) / 2
 
 
-def _common(share: Floats, given: Any) -> float:
+def _common(share: Floats, given: Bools) -> float:
     """The best threshold for all labels alike, of some sixty."""
     tried = np.unique(np.quantile(share, np.linspace(0.5, 0.999, 60)))
     return float(max(tried, key=lambda threshold: _mean_f(margins(share, np.full(share.shape[1], threshold)), given)))
 
 
-def _mean_f(above: Floats, given: Any) -> float:
+def _mean_f(above: Floats, given: Bools) -> float:
     predicted = above > 0
     return float(np.mean(2 * (predicted & given).sum(axis=1) / (predicted.sum(axis=1) + given.sum(axis=1))))

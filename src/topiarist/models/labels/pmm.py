@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.arrays import Floats
+from topiarist.arrays import Floats, Integers
 from topiarist.kernels import labels as kernels
+from topiarist.kernels.labels import Sets
 from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.kernels.shard import even_cuts
 from topiarist.models.em import State
@@ -75,7 +76,7 @@ class Params:
             raise ValueError("expected flat arrays of θ, and α as a square of labels or of nothing")
 
     @classmethod
-    def of(cls, word_given_label: Any, pattern: Pattern, bias: Any = None) -> Params:
+    def of(cls, word_given_label: Floats, pattern: Pattern, bias: Floats | None = None) -> Params:
         """From a dense θ (labels × words) that is the same for all words that a label was not seen with."""
         theta = np.asarray(word_given_label, np.float64)
         seen = theta[pattern.owners, pattern.words]
@@ -223,12 +224,12 @@ def _places(flat: Floats) -> list[slice]:
     return [slice(start, start + PIECE) for start in range(0, len(flat), PIECE)]
 
 
-def _pieces(ends: Any) -> list[slice]:
+def _pieces(ends: Integers) -> list[slice]:
     """Rows of sets or labels, about equally many numbers in each piece."""
     return [slice(a, b) for a, b in pairwise(even_cuts(ends, int(ends[-1]) // PIECE).tolist())]
 
 
-def _label_work(sets: Any) -> Any:
+def _label_work(sets: Sets) -> Any:
     """Up to each label: how many numbers its members look up."""
     lengths = np.diff(sets.ends)[sets.owners[sets.by_label]]
     return np.append(0, np.cumsum(lengths))[sets.label_ends]

@@ -22,5 +22,6 @@ Dtype: TypeAlias = np.dtype[Any]
 Move: TypeAlias = Callable[[Any], Any]  # an array to where it is computed with, or back
 
 Csr: TypeAlias = "csr_array[Any]"  # sparse by rows: documents × words
+Unchecked: TypeAlias = Any  # as people hand it in, before anything is known of it
 Matrix: TypeAlias = "ArrayLike | sparray | spmatrix"  # what people hand in: anything that can be read as a matrix
 Seed: TypeAlias = "int | np.random.RandomState | None"  # scikit-learn's ``random_state``

@@ -7,7 +7,6 @@ as their lower quartile is. These two hardly move when one document in ten is st
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -49,9 +48,15 @@ class Scores:
 class Folds(Protocol):
     """A model that can place documents, and say how probable words are in each class."""
 
-    engine: Engine
-    flat: Callable[..., Floats]
-    fold_in: Callable[..., Floats]
+    @property
+    def engine(self) -> Engine:
+        """Where it computes."""
+
+    def flat(self, shared: Any) -> Floats:
+        """P(w|class), a row for each word."""
+
+    def fold_in(self, shared: Any, rows: Side, /) -> Floats:
+        """P(class|d)."""
 
 
 def completion_scores(

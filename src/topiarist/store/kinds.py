@@ -92,7 +92,7 @@ VALUES = {
     "CAM.Stats": "topiarist.models.cam:Stats",
     "Checkpoint": "topiarist.hierarchy.growth.loop:Checkpoint",
     "Curve": "topiarist.estimators.tree.preparation:Curve",
-    "Frame": "topiarist.estimators.gaussian.mixture_inputs:Frame",
+    "Frame": "topiarist.estimators.gaussian.ggm:Frame",
     "HPLSA.Stats": "topiarist.models.hplsa:Stats",
     "Lens": "topiarist.models.fisher.scores:Lens",
     "Misfits": "topiarist.models.misfits:Misfits",

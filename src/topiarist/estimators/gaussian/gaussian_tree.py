@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from topiarist.arrays import Floats, Seed
+from topiarist.arrays import ArrayLike, Csr, Floats, Matrix, Seed
 from topiarist.counts.validation import check_counts
 from topiarist.estimators.category.class_learning import Plan
 from topiarist.estimators.common import options
@@ -97,7 +97,7 @@ class GaussianTree(FilesDocuments, TransformerMixin, BaseEstimator):  # type: ig
         self.executor = executor
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> GaussianTree:
+    def fit(self, X: Matrix, y: ArrayLike | None = None) -> GaussianTree:
         """Fit all steps to counts (documents × words); ``y`` is ignored."""
         self._check_options()
         counts = check_counts(X)
@@ -148,7 +148,7 @@ class GaussianTree(FilesDocuments, TransformerMixin, BaseEstimator):  # type: ig
         best = tried(sorted(between)) if between else best
         return best, {size: ranks[size][1] for size in sorted(ranks)}
 
-    def _learn_words(self, counts: Any, rows: Floats, seed: int) -> None:
+    def _learn_words(self, counts: Csr, rows: Floats, seed: int) -> None:
         """The words of nodes and the nodes of paths; what hardly says anything is removed, the rest learned anew."""
         shares = sparse_shares(rows)
         dtype = options.working_dtype(None, counts, rows.shape[1])
@@ -179,14 +179,14 @@ class GaussianTree(FilesDocuments, TransformerMixin, BaseEstimator):  # type: ig
         options.check_one_of("device", self.device, ("cpu",))
         options.check_common(self)
 
-    def transform(self, X: Any) -> Floats:
+    def transform(self, X: Matrix) -> Floats:
         """P(component | document), each document by itself."""
         check_is_fitted(self)
         counts = check_counts(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         return self._posterior(self.lsi_.transform(counts))
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Matrix) -> Any:
         """The most probable component of each document."""
         return self.transform(X).argmax(axis=1)
 

@@ -20,7 +20,7 @@ def planted(seed, n_docs=600, length=60):
 
 
 def test_scores_are_those_of_completion():
-    from topiarist.metrics import completion_perplexity
+    from topiarist.measures.topic_quality import completion_perplexity
 
     counts, model, shared = planted(0)
     scores = misfits.completion_scores(model, shared, counts, seed=3)

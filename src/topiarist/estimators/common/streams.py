@@ -56,7 +56,7 @@ class LearnsFromStreams:
     _stream_seed: int
     _streaming: bool
     _known_words: Bools | None
-    _usual: misfits.Usual
+    _usual: misfits.RecentScores
     _misfits: misfits.Misfits
     _collecting_since: int
 
@@ -135,7 +135,7 @@ class LearnsFromStreams:
 
     def _forget_misfits(self) -> None:
         """Collect them anew, from the next batch on."""
-        self._usual, self._misfits = misfits.Usual(), misfits.Misfits(seed=getattr(self, "_stream_seed", 0))
+        self._usual, self._misfits = misfits.RecentScores(), misfits.Misfits(seed=getattr(self, "_stream_seed", 0))
         self._collecting_since = len(self.stream_)
 
     def _batch(self, X: Documents) -> tuple[Csr, BlockFile | None]:

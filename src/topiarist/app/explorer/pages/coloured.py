@@ -13,11 +13,11 @@ import numpy as np
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.view import View
+from topiarist.arrays import Array
 from topiarist.collection.find.highlights import Span, cut
 from topiarist.estimators.tree.abstraction import word_levels
 from topiarist.store.fulltext import Pieces
 
-Array = np.ndarray[Any, Any]
 MOST_WORDS = 5_000  # of a document on one page
 TOPICS = 8  # colours; the rest is grey
 SURE = 0.5  # below, a word is only underlined thinly

@@ -10,6 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import DamagedError, InputError, UsageError
 from topiarist.estimators import registry
@@ -42,7 +44,7 @@ MODEL = Format(
 )
 
 
-def save_model(model: Any, folder: str | Path, *, vocabulary: Vocabulary | None = None) -> None:
+def save_model(model: BaseEstimator, folder: str | Path, *, vocabulary: Vocabulary | None = None) -> None:
     """Write a fitted estimator into a new folder, with the words of its columns if they are given.
 
     The same model gives the same bytes. ``executor`` is left out; an estimator that holds something else that cannot be

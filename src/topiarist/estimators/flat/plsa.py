@@ -131,7 +131,7 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         self.executor = executor
         self.verbose = verbose
 
-    def fit(self, X: Documents, y: object | None = None) -> PLSA:
+    def fit(self, X: Documents, y: object = None) -> PLSA:
         """Learn the components of a matrix of counts (documents × words) or a ``BlockStore``; ``y`` is ignored."""
         self._check_options()
         if hasattr(self, "truncation_bound_"):
@@ -229,7 +229,7 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         if not self.online:
             self._forget_stream(counts.shape[0], float(lengths.sum()))
 
-    def fit_transform(self, X: Documents, y: object | None = None) -> Floats:
+    def fit_transform(self, X: Documents, y: object = None) -> Floats:
         """Fit, and return P(component | document)."""
         result: Floats = self.fit(X).component_given_doc_
         return result
@@ -242,7 +242,7 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         check_is_fitted(self)
         return stored_counts.read(self, X)
 
-    def score(self, X: Documents, y: object | None = None) -> float:
+    def score(self, X: Documents, y: object = None) -> float:
         """Mean log-likelihood per token of documents that are folded in; words unknown to the model are left out."""
         check_is_fitted(self)
         counts = known_counts(self.components_, self._counts(X, reset=False, what="score"))

@@ -7,19 +7,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from topiarist.arrays import Array, Csr, Floats
 from topiarist.errors import UsageError
 from topiarist.estimators.common import options
+from topiarist.estimators.common.stored_counts import Documents
 from topiarist.hierarchy import levels
+from topiarist.hierarchy.tree import Tree
 from topiarist.hierarchy.tree_model import TreeModel
 
 BLOCK = 1 << 14  # documents that are placed at once: documents × classes are never dense in memory
 LEAST_SHARE = 1e-4  # of a document in a class that is worth remembering
 
 
-def tree_model(model: Any) -> TreeModel:
+def tree_model(model: BaseEstimator) -> TreeModel:
     """The tree of a fitted ``CAM``, ``HPLSA``, ``GaussianTree``, or of a categoriser, with its parameters."""
     found: TreeModel | None = getattr(model, "tree_model_", None)
     if found is not None:
@@ -27,7 +30,7 @@ def tree_model(model: Any) -> TreeModel:
     raise UsageError(f"expected a fitted model with a tree, got {model!r:.60}", hint="CAM().fit(counts)")
 
 
-def posterior(model: Any, counts: Any) -> Any:
+def posterior(model: BaseEstimator, counts: Documents) -> Any:
     """P(class | document) as the model tells it, whatever it calls it."""
     return model.predict_proba(counts) if hasattr(model, "predict_proba") else model.transform(counts)
 
@@ -39,7 +42,7 @@ class FoldedIn(NamedTuple):
     sampled: Floats  # all of P(class | document) of some documents
 
 
-def folded_in(model: Any, counts: Csr, sample: Array, *, training: bool = False) -> FoldedIn:
+def folded_in(model: BaseEstimator, counts: Csr, sample: Array, *, training: bool = False) -> FoldedIn:
     """Fold documents in, each once, block by block: their shares, and whole rows of a (sorted) sample.
 
     ``training``: the counts are those that the model was fitted to just now. Then it has folded them in already.
@@ -61,12 +64,12 @@ def folded_in(model: Any, counts: Csr, sample: Array, *, training: bool = False)
     return FoldedIn(shares, np.concatenate(sampled))
 
 
-def shares_of(model: Any, counts: Csr) -> Csr:
+def shares_of(model: BaseEstimator, counts: Csr) -> Csr:
     """P(class | document) without what is negligible; rows sum to one."""
     return folded_in(model, counts, np.empty(0, np.int64)).shares
 
 
-def sparse_shares(rows: Any, least: float = LEAST_SHARE) -> Csr:
+def sparse_shares(rows: Floats, least: float = LEAST_SHARE) -> Csr:
     """Shares of at least so much, brought to one again; the largest of a document is always among them."""
     values = np.asarray(rows, np.float32)
     kept = (values >= least) | (values == values.max(axis=1, keepdims=True, initial=0.0))
@@ -82,19 +85,25 @@ class FilesDocuments:
     Its tree as a value is ``tree_model_``, which an estimator that calls its parameters otherwise defines anew.
     """
 
+    tree_: Tree
+    class_nodes_: tuple[int, ...]
+    word_given_topic_: Floats
+    topic_given_class_: Floats
+    class_prior_: Floats
+
     @property
-    def tree_model_(self: Any) -> TreeModel:
+    def tree_model_(self) -> TreeModel:
         """The tree with its parameters, in the names that all models share."""
         return TreeModel(
             self.tree_, tuple(self.class_nodes_), self.word_given_topic_, self.topic_given_class_, self.class_prior_
         )
 
-    def node_posterior(self: Any, X: Any) -> Array:
+    def node_posterior(self, X: Documents) -> Array:
         """P(node | document), (documents, nodes): the classes at a node and below it together; one at the root."""
         check_is_fitted(self)
         return levels.node_posterior(self.tree_, self.tree_model_.class_nodes, posterior(self, X))
 
-    def predict_path(self: Any, X: Any, rho: float = 0.9) -> Array:
+    def predict_path(self, X: Documents, rho: float = 0.9) -> Array:
         """The deepest node whose posterior exceeds ``rho``, for each document: a number in ``tree_``.
 
         ``paths`` gives their names from the root down. A document that is certain of nothing is filed at the root.
@@ -102,7 +111,7 @@ class FilesDocuments:
         options.check_number("rho", rho, 0.0, 1.0, hint="0.9")
         return levels.deepest_certain(self.tree_, self.node_posterior(X), rho)
 
-    def paths(self: Any, nodes: Sequence[int]) -> list[tuple[str, ...]]:
+    def paths(self, nodes: Sequence[int]) -> list[tuple[str, ...]]:
         """The names from the root down to each node; the first is empty where the root has no name."""
         check_is_fitted(self)
         return [self.tree_.path_names(int(node)) for node in nodes]

@@ -146,5 +146,4 @@ def aligned_empty(shape: tuple[int, ...], dtype: DTypeLike) -> Array:
 
 def _aligned(buffer: Array, size: int, dtype: Dtype, shape: tuple[int, ...]) -> Array:
     start = -buffer.ctypes.data % CACHE_LINE
-    array: Array = buffer[start : start + size].view(dtype).reshape(shape)
-    return array
+    return buffer[start : start + size].view(dtype).reshape(shape)

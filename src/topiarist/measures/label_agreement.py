@@ -96,8 +96,7 @@ def _spread(counts: Floats) -> float:
 def _together(labels: Integers, memberships: Csr | Floats) -> Floats:
     """How many documents, or parts of such, each label (row) has in each cluster (column)."""
     together = _one_each(labels).T @ memberships
-    counts: Floats = together if isinstance(together, np.ndarray) else together.toarray()
-    return counts
+    return together if isinstance(together, np.ndarray) else together.toarray()
 
 
 def _one_each(numbers: Integers) -> Any:

@@ -52,8 +52,7 @@ class Overlap:
     @property
     def f1(self) -> Floats:
         """How well each pair agrees."""
-        value: Floats = 2 * self.both / (self.size_a[self.rows] + self.size_b[self.columns])
-        return value
+        return 2 * self.both / (self.size_a[self.rows] + self.size_b[self.columns])
 
     @property
     def swapped(self) -> Overlap:
@@ -167,8 +166,7 @@ def _measured(f1: float, measure: str) -> float:
 
 def _squares(shares: Csr, up: Csr) -> Floats:
     """Σ over documents of the squared share of each node."""
-    found: Floats = (up.T @ _product(shares, shares) @ up).diagonal()
-    return found
+    return (up.T @ _product(shares, shares) @ up).diagonal()
 
 
 def _product(a: Csr, b: Csr) -> Csr:

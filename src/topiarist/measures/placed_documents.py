@@ -106,8 +106,7 @@ def largest_shares(shares: Csr) -> Floats:
 
 def hard_to_place(shares: Csr, certain: float = CERTAIN) -> Bools:
     """Which documents are hard to place: of which no class has more than half, or so much of it."""
-    hard: Bools = largest_shares(shares) <= certain
-    return hard
+    return largest_shares(shares) <= certain
 
 
 def _filled(shares: Csr) -> tuple[Ints, Ints]:

@@ -114,8 +114,7 @@ def _npmi(joint: Floats, first: Floats, second: Floats) -> Floats:
     safe = np.where(meet, joint, 0.5)
     apart = np.where(meet, first * second, 0.5)
     value = np.log(safe / apart) / -np.log(safe)
-    result: Floats = np.where(meet, value, np.where(joint > 0, 1.0, -1.0))
-    return result
+    return np.where(meet, value, np.where(joint > 0, 1.0, -1.0))
 
 
 def topic_diversity(topics: ArrayLike, *, top_n: int = 25) -> float:
@@ -143,5 +142,4 @@ def _rows_to_one(array: ArrayLike) -> Floats:
     array = np.asarray(array, dtype=None if np.asarray(array).dtype == np.float32 else np.float64)
     total = array.sum(axis=1, keepdims=True, dtype=np.float64).astype(array.dtype)
     uniform = np.full_like(array, 1.0 / array.shape[1])
-    rows: Floats = np.where(total > 0, array / np.where(total > 0, total, 1), uniform)
-    return rows
+    return np.where(total > 0, array / np.where(total > 0, total, 1), uniform)

@@ -226,8 +226,7 @@ def even_mix(path_mask: Bools) -> Floats:
 def mix_of(class_topic_count: Floats, path_mask: Bools) -> Floats:
     """(H6): P(ν|α) from counts; even for a class without any."""
     total = class_topic_count.sum(axis=1, keepdims=True)
-    mix: Floats = np.where(total > 0, class_topic_count / np.where(total > 0, total, 1.0), even_mix(path_mask))
-    return mix
+    return np.where(total > 0, class_topic_count / np.where(total > 0, total, 1.0), even_mix(path_mask))
 
 
 def posterior_of_one_class(engine: Engine, rows: Side, words: Floats, prior: Floats) -> tuple[Floats, float]:

@@ -323,8 +323,7 @@ class Hplsa:
 def _normalised(counts: Floats, otherwise: Floats) -> Floats:
     """Rows to sum one; a row of nothing becomes the other one."""
     total = counts.sum(axis=1, keepdims=True)
-    rows: Floats = np.where(total > 0, counts / np.where(total > 0, total, 1.0), otherwise)
-    return rows
+    return np.where(total > 0, counts / np.where(total > 0, total, 1.0), otherwise)
 
 
 def uniform_mix(path_mask: Bools) -> Floats:

@@ -140,8 +140,7 @@ class SparsePlsa(plsa.Plsa):
 
 def _used(before: Floats, after: Floats, least: Floats) -> Array:
     """(S2): what a document keeps."""
-    used: Array = (after > 0) & ((after >= least[:, None]) | (after >= before))
-    return used
+    return (after > 0) & ((after >= least[:, None]) | (after >= before))
 
 
 def document_counts(engine: Engine, shard: Shard, active: Active, words: Floats) -> tuple[Active, Floats, float]:

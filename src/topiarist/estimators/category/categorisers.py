@@ -143,8 +143,7 @@ class DocumentCategoriser(FilesDocuments, ClassifierMixin, BaseEstimator):  # ty
 
     def predict_log_proba(self, X: Documents) -> Floats:
         """Logarithms of ``predict_proba``; nothing is less probable than 1e-30."""
-        logs: Floats = np.log(np.maximum(self.predict_proba(X), 1e-30))
-        return logs
+        return np.log(np.maximum(self.predict_proba(X), 1e-30))
 
     def without_known_words(self, X: Documents) -> Any:
         """True for each document that has no word of the training documents: its answer is ``class_prior_``."""
@@ -191,8 +190,7 @@ class DocumentCategoriser(FilesDocuments, ClassifierMixin, BaseEstimator):  # ty
     @property
     def components_(self) -> Floats:
         """P(word | class), (n_classes, n_words)."""
-        components: Floats = self._class_word_table.T
-        return components
+        return self._class_word_table.T
 
     def _reader(self, engine: Engine) -> Categoriser:
         prepare_kernels(self._class_word_table.dtype, "paths", "classes")

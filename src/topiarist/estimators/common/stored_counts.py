@@ -68,8 +68,7 @@ class Reader:
         engine, shared = self.model.engine, self.model.engine.to_device(self.shared)
         sides = engine.sides(shortened(counts, self.effective_length), self.dtype, shared.n_components)
         parts = [engine.to_host(self.model.fold_in(shared, side, self.inverse_temperature)) for side in sides]
-        rows: Floats = parts[0] if len(parts) == 1 else np.concatenate(parts)
-        return rows
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def log_likelihood(self, counts: Csr, rows: Floats) -> float:
         """Of counts, whose rows are known."""
@@ -126,8 +125,7 @@ def read(estimator: Fitted, X: Documents) -> Floats:
         return _read(estimator, X).rows()
     counts = estimator._counts(X, reset=False)
     with options.running(estimator) as engine:
-        rows: Floats = estimator._reader(engine)(counts)
-        return rows
+        return estimator._reader(engine)(counts)
 
 
 def read_labels(estimator: Fitted, X: Documents) -> Any:

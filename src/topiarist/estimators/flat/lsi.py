@@ -175,8 +175,7 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         kept = counts.copy()
         kept.data = np.where(words[kept.indices], kept.data, 0.0).astype(kept.data.dtype)
         kept.eliminate_zeros()
-        rows: Csr = unit_rows(kept if idf is None else tfidf(kept, idf))
-        return rows
+        return unit_rows(kept if idf is None else tfidf(kept, idf))
 
     def _points(self, rows: Csr, factors: Doubles, *, unit: bool = True) -> Doubles:
         points = np.asarray(rows @ factors, np.float64)
@@ -186,8 +185,7 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         if not self.unit_length:
             return points
         length = np.linalg.norm(points, axis=1, keepdims=True)
-        brought: Doubles = points / np.where(length > 0, length, 1.0)
-        return brought
+        return points / np.where(length > 0, length, 1.0)
 
     def _counts(self, X: Matrix, *, reset: bool) -> Csr:
         counts = check_counts(X)

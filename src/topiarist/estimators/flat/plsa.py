@@ -231,8 +231,7 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     def fit_transform(self, X: Documents, y: object = None) -> Floats:
         """Fit, and return P(component | document)."""
-        result: Floats = self.fit(X).component_given_doc_
-        return result
+        return self.fit(X).component_given_doc_
 
     def transform(self, X: Documents) -> Floats:
         """P(component | document) by folding in: each document by itself, the learned words fixed.
@@ -350,8 +349,7 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         dtype = self.components_.dtype
         if shard is None:
             return engine.shard(counts, dtype, self.n_components)
-        opened: Shard = replace(shard, dtype=dtype.name).load()
-        return opened
+        return replace(shard, dtype=dtype.name).load()
 
     def _keep_shared(self, shared: plsa.Params, stream: online.Stream) -> None:
         self.components_ = shared.word_given_component

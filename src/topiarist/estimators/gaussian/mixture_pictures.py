@@ -32,8 +32,7 @@ def _axes(ax: Axes | None, size: tuple[float, float], **options: object) -> Axes
         return ax
     from matplotlib import pyplot
 
-    made: Axes = pyplot.figure(figsize=size, layout="constrained").add_subplot(**options)
-    return made
+    return pyplot.figure(figsize=size, layout="constrained").add_subplot(**options)
 
 
 def dendrogram(

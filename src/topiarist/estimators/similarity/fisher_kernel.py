@@ -342,8 +342,7 @@ class FrozenKernel:
 
     def __call__(self, X: Documents, Y: Documents | None = None) -> Floats:
         """The kernel of each document of ``X`` with each of ``Y``."""
-        square: Floats = self.fitted.kernel(X, Y)
-        return square
+        return self.fitted.kernel(X, Y)
 
     def __sklearn_clone__(self) -> FrozenKernel:
         return self

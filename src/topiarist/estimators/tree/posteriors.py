@@ -40,8 +40,7 @@ class PlacesDocuments(FilesDocuments, TransformerMixin):  # type: ignore[misc]  
     @property
     def components_(self) -> Floats:
         """P(word | class), (n_classes, n_words)."""
-        components: Floats = self.tree_model_.word_given_class()
-        return components
+        return self.tree_model_.word_given_class()
 
     def score(self, X: Documents, y: object = None) -> float:
         """Mean log-likelihood per token; words unknown to the model are left out."""

@@ -121,8 +121,7 @@ class StreamsTree(LearnsFromStreams, FilesDocuments):
         """All tokens; a block on disk as it lies there, if documents weigh what they have."""
         if self._length() is not None or shard is None:
             return engine.shard(shortened(counts, self._length()), dtype, preparation.TILE_COLUMNS)
-        opened: Shard = replace(shard, dtype=dtype.name).load()
-        return opened
+        return replace(shard, dtype=dtype.name).load()
 
     def _stream_shared(self) -> Any:
         return self._params(self.tree_model_)
@@ -180,8 +179,7 @@ class StreamsHPLSA(StreamsTree):
         dtype = self.word_given_topic_.dtype
         if self.topic_mix == "heldout":
             return hplsa.Block(*self._parted_block(engine, counts, dtype))
-        block: Shard = self._whole_block(engine, counts, shard, dtype)
-        return block
+        return self._whole_block(engine, counts, shard, dtype)
 
     def _keep_shared(self, shared: hplsa.Params, stream: online.Stream) -> None:
         self.word_given_topic_, self.topic_given_class_ = shared.word_given_topic, shared.topic_given_class

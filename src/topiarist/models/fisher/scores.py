@@ -91,8 +91,7 @@ class Lens:
 
     def word_scale(self, columns: Integers) -> Floats:
         """What the squares of lexical scores are divided by: P(j|ν), or the information."""
-        scale: Floats = (self.by_word if self.word_information is None else self.word_information)[columns]
-        return scale
+        return (self.by_word if self.word_information is None else self.word_information)[columns]
 
 
 def read(engine: Engine, lens: Lens, counts: Csr) -> Floats:
@@ -112,8 +111,7 @@ def read(engine: Engine, lens: Lens, counts: Csr) -> Floats:
         words = np.ascontiguousarray(lens.class_word_table(beta))
         return plsa.folded_in(engine, side, words, lens.smoothing, beta)
     scores = engine.row_products(side, engine.logarithms(np.ascontiguousarray(lens.class_word_table())))
-    rows: Floats = engine.posteriors(scores, np.log(np.maximum(lens.class_prior, TINY)), beta)[0]
-    return rows
+    return engine.posteriors(scores, np.log(np.maximum(lens.class_prior, TINY)), beta)[0]
 
 
 def shares(counts: Csr) -> Csr:

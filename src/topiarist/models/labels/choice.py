@@ -97,8 +97,7 @@ def _pieces(counts: Csr, mixture: Mixture) -> list[slice]:
 def label_likelihoods(engine: Engine, mixture: Mixture, counts: Csr) -> Floats:
     """Σ x log θ_l of each document and each single label."""
     by_word = np.log(np.maximum(mixture.by_word, SMALLEST_MIXTURE))
-    products: Floats = np.asarray(counts @ by_word) + mixture.taste.of_label
-    return products
+    return np.asarray(counts @ by_word) + mixture.taste.of_label
 
 
 def contributions(mixture: Mixture, words: Integers, x: Floats, ranks: Integers, gains: Floats, label: int) -> Floats:
@@ -112,8 +111,7 @@ def contributions(mixture: Mixture, words: Integers, x: Floats, ranks: Integers,
         before = before[: ranks[label] - 1]
     after = mixture.logs(words, np.append(before, label))
     if len(before):
-        part: Floats = x * (after - mixture.logs(words, before))
-        return part
+        return x * (after - mixture.logs(words, before))
     others = np.flatnonzero(mixture.allowed & (np.arange(len(ranks)) != label))
     if not len(others):
         return np.zeros(len(words))

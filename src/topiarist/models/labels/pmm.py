@@ -38,8 +38,7 @@ def member_weights(block: Block, bias: Floats) -> Floats:
         return np.asarray(1.0 / sizes)
     labels, members = block.sets.labels, block.pair_members
     others = np.bincount(members, bias[labels[members], block.pair_labels], len(labels))
-    weights: Floats = 2.0 * (0.5 + others) / sizes**2
-    return weights
+    return 2.0 * (0.5 + others) / sizes**2
 
 
 def pair_counts(block: Block, bias: Floats, sums: Floats) -> Floats:
@@ -48,16 +47,14 @@ def pair_counts(block: Block, bias: Floats, sums: Floats) -> Floats:
     sizes = np.diff(block.sets.member_ends)[block.sets.owners].astype(np.float64)
     pairs = block.sets.labels[members] * n_labels + block.pair_labels
     total = np.bincount(pairs, (sums / sizes**2)[members], n_labels * n_labels)
-    counts: Floats = bias * total.reshape(n_labels, n_labels)
-    return counts
+    return bias * total.reshape(n_labels, n_labels)
 
 
 def bias_of(pair_count: Floats, smoothing: float) -> Floats:
     """(M5): α_lm from the counts of both directions; ½ where there are none."""
     both = pair_count + pair_count.T + smoothing
     seen = both > 0
-    result: Floats = np.where(seen, (pair_count + smoothing / 2) / np.where(seen, both, 1.0), 0.5)
-    return result
+    return np.where(seen, (pair_count + smoothing / 2) / np.where(seen, both, 1.0), 0.5)
 
 
 PIECE = 1 << 18  # numbers in a piece: less is done sooner than handed to a thread, two hundred times a second

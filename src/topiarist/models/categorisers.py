@@ -18,8 +18,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from topiarist.arrays import Bools, Csr, DTypeLike, Floats
-from topiarist.kernels import Folding, Paths
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
+from topiarist.kernels import SMALLEST_MIXTURE, Folding, Paths
 from topiarist.kernels.shard import Shard, Side, aligned_empty
 from topiarist.models.em import State
 from topiarist.models.engine.host import Engine, paths_of, row_pieces

@@ -22,9 +22,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from topiarist.arrays import Bools, Floats, Move
-from topiarist.kernels import Paths
+from topiarist.kernels import SMALLEST_MIXTURE, Paths
 from topiarist.kernels.counts.reference import look_ahead
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.kernels.shard import Shard, Side, aligned_empty
 from topiarist.models import plsa
 from topiarist.models.em import State

@@ -29,7 +29,7 @@ from topiarist.estimators.category.given_labels import Labels, class_nodes, labe
 from topiarist.estimators.common import options, stored_counts
 from topiarist.estimators.common.options import LARGEST_SINGLE_COUNT
 from topiarist.estimators.common.progress import fitting
-from topiarist.estimators.common.stored_counts import Documents
+from topiarist.estimators.common.stored_counts import Documents, ReadsCounts
 from topiarist.estimators.tree.fitted_tree import FilesDocuments
 from topiarist.hierarchy import levels
 from topiarist.hierarchy.tree import Tree
@@ -39,24 +39,8 @@ from topiarist.models.engine.host import Engine
 from topiarist.scale.executors import Executor
 
 
-class DocumentCategoriser(FilesDocuments, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the categorisers. ``_shares``: tokens choose their classes alone (K2), or a document has one (K3)."""
-
-    tree: Tree | None
-    topic_mix: str
-    smoothing: float | str
-    effective_length: float | None
-    unlabelled_weight: float | str
-    calibrate: bool
-    inverse_temperature: float
-    dtype: DTypeLike | None
-    max_iter: int
-    tol: float
-    random_state: Seed
-    device: str
-    n_threads: int | None
-    executor: Executor | None
-    verbose: int
 
     _shares = True
     _on_host = True
@@ -218,13 +202,6 @@ class DocumentCategoriser(FilesDocuments, ClassifierMixin, BaseEstimator):  # ty
             raise UsageError(f"calibrate must be True or False, got {self.calibrate!r}")
         options.check_number("inverse_temperature", self.inverse_temperature, 0.01, 1.0, hint="1.0")
         options.check_common(self)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        tags.classifier_tags.poor_score = True  # as naive Bayes: two coordinates of a point are not counts
-        return tags
 
 
 SMOOTHINGS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)

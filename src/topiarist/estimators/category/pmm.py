@@ -23,12 +23,12 @@ from topiarist.estimators.category.explanation import one_row
 from topiarist.estimators.category.given_labels import given_back, read_label_matrix
 from topiarist.estimators.common import options
 from topiarist.estimators.common.progress import fitting
-from topiarist.estimators.common.stored_counts import Documents
+from topiarist.estimators.common.stored_counts import Documents, ReadsCounts
 from topiarist.measures.label_agreement import example_f1
 from topiarist.models import em
 from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
-from topiarist.models.labels import choice, label_shares, pmm
+from topiarist.models.labels import choice, pmm
 from topiarist.models.labels.label_sets import Block, Grouped, grouped
 from topiarist.scale.blocks import BlockStore
 from topiarist.scale.executors import Executor
@@ -41,7 +41,7 @@ from topiarist.store.array_files import Scratch
     device="As elsewhere. Labels are too few to keep a device busy: the processor computes in either case.",
     executor="Where blocks of label sets are computed; None is this process.",
 )
-class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class PMM(ReadsCounts, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Parametric mixture model: a document with several labels mixes the words of its labels.
 
     Parameters
@@ -203,7 +203,7 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.label_threshold_ is None:
             chosen = choice.chosen_labels(engine, self._mixture, counts)
         else:
-            chosen = csr_array(label_shares.margins(self._shares(engine, counts), self.label_threshold_) > 0)
+            chosen = csr_array(choice.margins(self._shares(engine, counts), self.label_threshold_) > 0)
         if not len(blank):
             return chosen
         self._warn(len(blank))
@@ -216,13 +216,13 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.label_threshold_ is None:
             gains = choice.label_gains(engine, self._mixture, counts)[1]
         else:
-            gains = label_shares.margins(self._shares(engine, counts), self.label_threshold_)
+            gains = choice.margins(self._shares(engine, counts), self.label_threshold_)
         blank = self._without_known_words(counts)
         gains[blank] = prior_margins(self.label_prior_)
         return gains
 
     def _shares(self, engine: Engine, counts: Csr) -> Floats:
-        return label_shares.shares(engine, self.word_given_label_.T, counts)
+        return choice.shares(engine, self.word_given_label_.T, counts)
 
     def _likelihoods(self, counts: Csr | BlockStore, *, warn: bool = False) -> Floats:
         """The log-likelihood of each single label; how frequent labels are where no word is known."""
@@ -263,10 +263,7 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
         tags.classifier_tags.multi_label = True
-        tags.classifier_tags.poor_score = True  # as naive Bayes: made for counts of words, not for points in a plane
         return tags
 
 
@@ -372,8 +369,8 @@ def calibrated(engine: Engine, counts: Csr | BlockStore, labels: Csr, settings: 
     for number in range(int(fold.max()) + 1 if counts.shape[0] > 1 else 0):
         rest, here = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
         seen = fitted_mixture(engine, csr_array(counts[rest]), csr_array(labels[rest]), settings, **FOLD_RULES)
-        shares[here] = label_shares.shares(engine, seen.by_word, csr_array(counts[here]))
-    return label_shares.best_thresholds(shares, labels)
+        shares[here] = choice.shares(engine, seen.by_word, csr_array(counts[here]))
+    return choice.best_thresholds(shares, labels)
 
 
 def prior_margins(label_prior: Floats) -> Floats:
@@ -416,8 +413,8 @@ def evidence(estimator: PMM, engine: Engine, counts: Csr, labels: Unchecked, n_w
         ranks, gains = (rows[0] for rows in choice.label_gains(engine, mixture, counts))
         chosen = np.flatnonzero(ranks)[np.argsort(ranks[np.flatnonzero(ranks)])]
     else:
-        share = label_shares.shares(engine, mixture.by_word, counts)[0]
-        gains = label_shares.margins(share[None], estimator.label_threshold_)[0]
+        share = choice.shares(engine, mixture.by_word, counts)[0]
+        gains = choice.margins(share[None], estimator.label_threshold_)[0]
         ranks, chosen = gains > 0, np.flatnonzero(gains > 0)
         chosen = chosen[np.argsort(-gains[chosen])]
     names = getattr(estimator, "feature_names_in_", None)
@@ -426,7 +423,7 @@ def evidence(estimator: PMM, engine: Engine, counts: Csr, labels: Unchecked, n_w
         if share is None:
             parts = choice.contributions(mixture, words, x, ranks, gains, int(label))
         else:
-            parts = label_shares.word_shares(mixture.by_word, words, x, share, int(label))
+            parts = choice.word_shares(mixture.by_word, words, x, share, int(label))
         order = np.argsort(-parts, kind="stable")[:n_words]
         shown = words[order] if names is None else names[words[order]]
         total = float(parts.sum())

@@ -53,6 +53,19 @@ class Reads(Protocol):
         """A row for each row of the counts."""
 
 
+class ReadsCounts:
+    """For an estimator of counts: what scikit-learn must know of them."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = tags.input_tags.positive_only = True
+        if tags.transformer_tags is not None:
+            tags.transformer_tags.preserves_dtype = []
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.poor_score = True  # as naive Bayes: two coordinates of a point are not counts
+        return tags
+
+
 @dataclass(frozen=True)
 class Reader:
     """P(component | document) by folding in, as a function that may travel."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -17,6 +16,7 @@ from topiarist.counts.validation import check_counts, word_totals
 from topiarist.counts.weighting import inverse_document_frequency, tfidf, unit_rows
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import options
+from topiarist.estimators.common.stored_counts import ReadsCounts
 from topiarist.estimators.gaussian import ggm
 
 TRIED = (1, 2, 3, 5, 8, 12, 16, 24, 32, 48, 64, 96)  # dimensions, where they are chosen
@@ -24,7 +24,7 @@ N_FOLDS = 5
 
 
 @options.common_options(random_state=options.seed_of("the decomposition and of folds"))
-class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class LSI(ReadsCounts, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Counts to unit rows, to a truncated singular value decomposition, to points of few dimensions.
 
     Parameters
@@ -209,10 +209,3 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     @property
     def _n_features_out(self) -> int:
         return self.n_dimensions_
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        tags.transformer_tags.preserves_dtype = []
-        return tags

@@ -17,7 +17,7 @@ from topiarist.counts.validation import token_counts
 from topiarist.errors import InputError
 from topiarist.estimators.common import options, stored_counts
 from topiarist.estimators.common.progress import counting, fitting
-from topiarist.estimators.common.stored_counts import Documents
+from topiarist.estimators.common.stored_counts import Documents, ReadsCounts
 from topiarist.estimators.common.streams import PREDICTING, LearnsFromStreams
 from topiarist.measures.topic_quality import completion_perplexity, known_counts
 from topiarist.models import em, online, plsa, sparse_plsa
@@ -31,7 +31,7 @@ HELDOUT_FRACTION = 0.1
 
 
 @options.common_options(random_state=options.seed_of("the start and of the held-out tokens"))
-class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class PLSA(ReadsCounts, LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Probabilistic latent semantic analysis: documents as mixtures of components, components as word distributions.
 
     Parameters
@@ -422,13 +422,6 @@ class PLSA(LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     @property
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        tags.transformer_tags.preserves_dtype = []
-        return tags
 
 
 def split(counts: Csr, fraction: float, rng: np.random.Generator, check: Callable[[Csr, str], None]) -> tuple[Any, Any]:

@@ -14,6 +14,7 @@ from topiarist.arrays import ArrayLike, Csr, Floats, Matrix, Seed
 from topiarist.counts.validation import check_counts
 from topiarist.estimators.category.class_learning import Plan
 from topiarist.estimators.common import options
+from topiarist.estimators.common.stored_counts import ReadsCounts
 from topiarist.estimators.flat.lsi import LSI
 from topiarist.estimators.gaussian.ggm import GGM
 from topiarist.estimators.gaussian.mixture_hierarchy import MixtureHierarchy
@@ -36,7 +37,7 @@ LENGTH = 35.0  # a longer document weighs as if it had so many tokens, as in the
 
 
 @options.common_options(random_state=options.seed_of("all steps"), device='The processor: "cpu".')
-class GaussianTree(FilesDocuments, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class GaussianTree(ReadsCounts, FilesDocuments, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Counts to a tree: ``LSI``, ``GGM`` without labels, ``MixtureHierarchy``, and topics along its paths.
 
     Parameters
@@ -192,13 +193,6 @@ class GaussianTree(FilesDocuments, TransformerMixin, BaseEstimator):  # type: ig
 
     def _posterior(self, points: Floats) -> Floats:
         return self.hierarchy_._posterior(points)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        tags.transformer_tags.preserves_dtype = []
-        return tags
 
 
 def _as_with_all(model: GGM, times: float) -> float:

@@ -17,13 +17,12 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from topiarist.arrays import ArrayLike, Csr, Floats, Seed
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import options, stored_counts
-from topiarist.estimators.common.stored_counts import Documents
+from topiarist.estimators.common.stored_counts import Documents, ReadsCounts
 from topiarist.estimators.flat.plsa import PLSA
 from topiarist.estimators.similarity.lenses import WANTED, can_be_fitted, has_levels, is_fitted, kernel_sets, lens_of
 from topiarist.models.engine import load_search_kernels
 from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
-from topiarist.models.fisher import information as fisher_information
 from topiarist.models.fisher import matrix, scores
 from topiarist.models.fisher.scores import Lens
 from topiarist.scale.executors import Executor
@@ -85,7 +84,7 @@ HELD_OUT = "held-out token"  # in what PLSA says where there are too few to hold
     device="Where those models are fitted; the kernel itself is computed on the processor.",
     executor="Where blocks are computed while those models are fitted.",
 )
-class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class FisherKernel(ReadsCounts, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Similarity of documents from fitted topic models: the same topics, and the same words in the same sense.
 
     ``transform`` gives explicit sparse features whose inner products are the kernel; ``kernel`` gives all pairs without
@@ -203,7 +202,7 @@ class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.information != "identity" and counts is not None:
             with self._engine() as engine:
                 seen = [(lens, counts, scores.read(engine, lens, counts)) for lens in lenses]
-            lenses = [fisher_information.informed(*one, self.information) for one in seen]
+            lenses = [scores.informed(*one, self.information) for one in seen]
         self._lenses = lenses
         self.history_ = [np.asarray(getattr(model, "history_", ())) for model in self.models_]
         self.n_iter_ = max(1, *(int(getattr(model, "n_iter_", 0)) for model in self.models_))
@@ -296,7 +295,7 @@ class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """The models that are wanted, when all options can be meant."""
         options.check_common(self)
         options.check_one_of("normalise", self.normalise, ("parts", "total", None))
-        options.check_one_of("information", self.information, fisher_information.KINDS)
+        options.check_one_of("information", self.information, scores.KINDS)
         try:
             wrong = [part for part in self._parts if part not in matrix.PARTS]
         except TypeError:
@@ -325,13 +324,6 @@ class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(own)
         words = _check_feature_names_in(own, input_features)
         return feature_names(own.models_, own._lenses, own._parts, words)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        tags.transformer_tags.preserves_dtype = []
-        return tags
 
 
 class FrozenKernel:

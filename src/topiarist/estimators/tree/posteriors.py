@@ -10,13 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from topiarist.arrays import Csr, Floats
 from topiarist.estimators.common import options, stored_counts
-from topiarist.estimators.common.stored_counts import Documents
+from topiarist.estimators.common.stored_counts import Documents, ReadsCounts
 from topiarist.estimators.tree import preparation
 from topiarist.estimators.tree.fitted_tree import FilesDocuments
 from topiarist.measures.topic_quality import completion_perplexity, known_counts
 
 
-class PlacesDocuments(FilesDocuments, TransformerMixin):  # type: ignore[misc]  # it wraps ``transform`` only where that is defined
+class PlacesDocuments(ReadsCounts, FilesDocuments, TransformerMixin):  # type: ignore[misc]  # it wraps ``transform`` only where that is defined
     """For an estimator that has ``_reader(engine)``, which tells P(class | document), and ``_model``."""
 
     def fit_transform(self, X: Documents, y: object = None) -> Any:
@@ -71,10 +71,3 @@ class PlacesDocuments(FilesDocuments, TransformerMixin):  # type: ignore[misc]  
             name = self._number
             preparation.check_size(self.tree, getattr(self, name), name, counts)
         return counts
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        tags.transformer_tags.preserves_dtype = []
-        return tags

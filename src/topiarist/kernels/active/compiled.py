@@ -16,9 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from topiarist.arrays import DTypeLike
-from topiarist.kernels import Active, verbs
+from topiarist.kernels import SMALLEST_MIXTURE, Active, verbs
 from topiarist.kernels.jit import inline, jit, prefetch
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
 
 AHEAD = 6  # documents
 RUN = 256  # documents: a long sum in single precision is a sum of sums

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from topiarist.arrays import DTypeLike
-from topiarist.kernels import LEAST_LEAP, Folding, Paths, verbs
+from topiarist.kernels import LEAST_LEAP, SMALLEST_MIXTURE, Folding, Paths, verbs
 from topiarist.kernels.counts.compiled import _add_ratios
 from topiarist.kernels.jit import inline, jit
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
 
 BLOCK = 1 << 12  # numbers: a block of words, node by node, stays in a core's first cache
 

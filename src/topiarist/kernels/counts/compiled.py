@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 
 from topiarist.arrays import DTypeLike
-from topiarist.kernels import FOLDING_STRIDE, Folding, verbs
+from topiarist.kernels import FOLDING_STRIDE, SMALLEST_MIXTURE, Folding, verbs
 from topiarist.kernels.jit import AHEAD, inline, jit, prefetch
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
 
 RUN = 256
 

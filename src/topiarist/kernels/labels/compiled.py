@@ -9,10 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from topiarist.arrays import DTypeLike
-from topiarist.kernels import verbs
+from topiarist.kernels import SMALLEST_MIXTURE, verbs
 from topiarist.kernels.jit import inline, jit
 from topiarist.kernels.labels import FORBIDDEN, LEAST_GAIN, Sets, Taste
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
 
 LARGEST_POWER = 3  # a count above it takes a logarithm of its own
 TOKENS_AT_ONCE = 6  # with the last count at most 8 factors of at least 1e-30: no product underflows

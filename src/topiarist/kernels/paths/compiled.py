@@ -9,9 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from topiarist.arrays import DTypeLike
-from topiarist.kernels import Paths, verbs
+from topiarist.kernels import SMALLEST_MIXTURE, Paths, verbs
 from topiarist.kernels.jit import AHEAD, inline, jit, prefetch
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
 
 BLOCK = 1 << 16  # numbers: a block of words, class by class, stays in a core's cache
 LINE = 16  # numbers between the rows of a block, so that they do not compete for the same lines of the cache

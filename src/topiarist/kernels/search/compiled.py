@@ -8,9 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from topiarist.arrays import DTypeLike
-from topiarist.kernels import verbs
+from topiarist.kernels import SMALLEST_MIXTURE, verbs
 from topiarist.kernels.jit import inline, jit
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.kernels.search import Postings, Wanted
 
 

@@ -6,7 +6,7 @@ works on the processor fails here; it may only be slower.
 
 Sums are added in an order that depends on the counts alone, unless ``atomic`` says that speed matters more. Collections
 that do not fit into ``device_memory`` bytes (None: what is free) are cut into blocks that visit the device in turn, see
-``cuda_stream``.
+``cuda_counts``.
 """
 
 from __future__ import annotations
@@ -20,13 +20,12 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 
 from topiarist.arrays import Csr, DTypeLike, Floats
-from topiarist.kernels import Folding, Paths
+from topiarist.kernels import SMALLEST_MIXTURE, Folding, Paths
 from topiarist.kernels.cuda.memory import DeviceArray, Memory, free_memory, new_stream
 from topiarist.kernels.cuda.verbs import Verbs
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.kernels.shard import Shard, Side
 from topiarist.models.em import State
-from topiarist.models.engine import cuda_stream
+from topiarist.models.engine import cuda_counts
 from topiarist.models.engine.cuda_counts import CudaShard, CudaSide, Swept, array_of, swept_rows, swept_words
 from topiarist.models.engine.host import TINY, Engine
 from topiarist.scale.threads import Threads
@@ -42,7 +41,7 @@ class CudaEngine(Engine):
     """
 
     verbs: Verbs
-    parking: cuda_stream.Parking
+    parking: cuda_counts.Parking
     atomic: bool = False
 
     @classmethod
@@ -50,7 +49,7 @@ class CudaEngine(Engine):
         """An engine with a stream and memory of its own."""
         memory = Memory(new_stream(), free_memory() if device_memory is None else device_memory)
         verbs = Verbs(memory)
-        return cls(verbs.record(), threads, verbs, cuda_stream.Parking(memory), atomic)
+        return cls(verbs.record(), threads, verbs, cuda_counts.Parking(memory), atomic)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travels as a wish: another process has a device of its own."""
@@ -62,9 +61,9 @@ class CudaEngine(Engine):
         return self.verbs.memory
 
     @property
-    def executor(self) -> cuda_stream.Streamed:
+    def executor(self) -> cuda_counts.Streamed:
         """One block after the other; those that are parked are fetched while the one before is computed."""
-        return cuda_stream.Streamed(self.parking)
+        return cuda_counts.Streamed(self.parking)
 
     # ---- what comes to the device, and what goes back
 
@@ -83,7 +82,7 @@ class CudaEngine(Engine):
             yield self.side(counts[start:stop], dtype)
 
     def _cuts(self, counts: Csr, dtype: DTypeLike, n_components: int) -> list[int]:
-        return cuda_stream.block_cuts(counts, np.dtype(dtype).itemsize, n_components, self.memory.limit)
+        return cuda_counts.block_cuts(counts, np.dtype(dtype).itemsize, n_components, self.memory.limit)
 
     def shard(self, counts: Csr, dtype: DTypeLike, n_components: int) -> Any:
         """See ``Engine.shard``."""
@@ -102,7 +101,7 @@ class CudaEngine(Engine):
 
     def to_device(self, value: Any) -> Any:
         """See ``Engine.to_device``; parked rows stay parked."""
-        if isinstance(value, np.ndarray) and not isinstance(value, cuda_stream.Parked):
+        if isinstance(value, np.ndarray) and not isinstance(value, cuda_counts.Parked):
             return self.memory.put(value)
         if isinstance(value, State):
             return State(self.to_device(value.shared), tuple(map(self.to_device, value.local)))
@@ -112,7 +111,7 @@ class CudaEngine(Engine):
         """See ``Engine.to_host``."""
         if isinstance(value, DeviceArray):
             return value.numpy()
-        if isinstance(value, cuda_stream.Parked):
+        if isinstance(value, cuda_counts.Parked):
             return self.parking.copied(value)
         if isinstance(value, State):
             return State(self.to_host(value.shared), tuple(map(self.to_host, value.local)))
@@ -137,7 +136,7 @@ class CudaEngine(Engine):
 
     def _back(self, out: DeviceArray, like: Numbers) -> Any:
         """A result where the other array is."""
-        if isinstance(like, cuda_stream.Parked):
+        if isinstance(like, cuda_counts.Parked):
             return self.parking.park(out)
         return out if isinstance(like, DeviceArray) else out.numpy()
 

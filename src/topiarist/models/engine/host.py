@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from topiarist.arrays import Bools, Csr, DTypeLike, Floats
-from topiarist.kernels import Folding, Kernels, Paths
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
+from topiarist.kernels import SMALLEST_MIXTURE, Folding, Kernels, Paths
 from topiarist.kernels.shard import Shard, Side, aligned_empty, uniform_rows
 from topiarist.scale.executors import Executor, InProcess
 from topiarist.scale.threads import Threads

@@ -245,3 +245,69 @@ def per_root(above: Floats, scale: Floats) -> Floats:
     """above / √scale, guarded by the scale itself: features then leave out what their products leave out."""
     scale = np.broadcast_to(scale, above.shape)
     return np.divide(above, np.sqrt(scale), out=np.zeros(above.shape), where=scale > SMALLEST_MIXTURE)
+
+
+KINDS = ("identity", "diagonal", "hofmann")
+EXPECTED = 0.1  # weight of what the model expects against what the documents show
+
+
+def informed(lens: Lens, counts: Csr, rows: Floats, kind: str = "diagonal") -> Lens:
+    """(F6): the lens with the diagonal of the information that these documents show.
+
+    "diagonal" takes the mean over tokens where each token has its class, and over documents where a document has one;
+    "hofmann" the mean over documents of the scores of the paper, in any model.
+    """
+    if kind == "identity":
+        return lens
+    by_documents = lens.one_class or kind == "hofmann"
+    words, classes = _over_documents(lens, counts, rows) if by_documents else _over_tokens(lens, counts, rows)
+    prior = np.asarray(lens.class_prior, np.float64)
+    topic_prior = prior if lens.mix is None else prior @ lens.mix
+    return replace(
+        lens,
+        word_information=steadied(words, _expected(lens.by_word, topic_prior)),
+        class_information=steadied(classes, prior),
+        row_scores=by_documents,
+    )
+
+
+def steadied(shown: Floats, expected: Floats) -> Floats:
+    """What documents show, with a tenth of what the model expects, brought to the same total."""
+    size = float(shown.sum()) / max(float(expected.sum()), TINY)
+    return np.asarray((1 - EXPECTED) * shown + EXPECTED * (size or 1.0) * expected)
+
+
+def _expected(by_word: Floats, topic_prior: Floats) -> Floats:
+    """The mean of P(ν)P(j|ν) and P(ν)P(j), (words, topics)."""
+    joint = by_word * topic_prior
+    return np.asarray((joint + np.outer(joint.sum(axis=1), topic_prior)) / 2)
+
+
+def _over_tokens(lens: Lens, counts: Csr, rows: Floats) -> tuple[Floats, Floats]:
+    """The means of P(ν|d,j)² and P(α|d,j)² over all tokens."""
+    words, classes = np.zeros(lens.by_word.shape), np.zeros(lens.n_classes)
+    total = max(float(token_counts(counts).sum()), TINY)
+    flat = replace(lens, by_word=np.asarray(lens.class_word_table(), np.float64), mix=None, word_information=None)
+    for here, docs in blocks(counts, max(lens.n_topics, lens.n_classes)):
+        columns, weights = counts.indices[here], counts.data[here].astype(np.float64) / total
+        words += _gathered(columns, weights, len(words)) @ token_posteriors(lens, rows[docs], columns) ** 2
+        classes += weights @ token_posteriors(flat, rows[docs], columns) ** 2
+    return words, classes
+
+
+def _over_documents(lens: Lens, counts: Csr, rows: Floats) -> tuple[Floats, Floats]:
+    """The means of (p̂(j|d) P(ν|d,j))² and P(α|d)² over all documents that hold anything."""
+    words = np.zeros(lens.by_word.shape)
+    filled, p_hat = np.flatnonzero(token_counts(counts)), shares(counts)
+    number = max(1, len(filled))
+    for here, docs in blocks(counts, lens.n_topics):
+        columns = counts.indices[here]
+        weights = p_hat.data[here] ** 2 / number
+        words += _gathered(columns, weights, len(words)) @ token_posteriors(lens, rows[docs], columns) ** 2
+    return words, (rows[filled].astype(np.float64) ** 2).sum(axis=0) / number
+
+
+def _gathered(columns: Integers, weights: Floats, n_words: int) -> Csr:
+    """A matrix that adds tokens up by their words."""
+    each = csr_array((weights, columns, np.arange(len(columns) + 1)), shape=(len(columns), n_words))
+    return csr_array(each.T)

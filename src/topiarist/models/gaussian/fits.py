@@ -11,8 +11,7 @@ import numpy as np
 
 from topiarist.arrays import Array, Bools, Doubles, Ints
 from topiarist.models import em
-from topiarist.models.gaussian.condition import Limit
-from topiarist.models.gaussian.covariances import shape_of
+from topiarist.models.gaussian.covariances import Limit, shape_of
 from topiarist.models.gaussian.mixture import Block, Ggm, Options, Params
 from topiarist.models.gaussian.starts import Sample
 from topiarist.scale.executors import Executor, InProcess

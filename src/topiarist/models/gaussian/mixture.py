@@ -20,8 +20,7 @@ import numpy as np
 
 from topiarist.arrays import Array, Bools, Doubles, Ints
 from topiarist.models.em import State
-from topiarist.models.gaussian.condition import FitIndex, Limit
-from topiarist.models.gaussian.covariances import Precision, Shape
+from topiarist.models.gaussian.covariances import FitIndex, Limit, Precision, Shape
 from topiarist.scale.threads import Threads
 
 

@@ -15,8 +15,7 @@ import numpy as np
 from topiarist.arrays import Doubles, Ints
 from topiarist.models import em
 from topiarist.models.gaussian import fits as fitting
-from topiarist.models.gaussian.condition import Limit
-from topiarist.models.gaussian.covariances import shape_of
+from topiarist.models.gaussian.covariances import Limit, shape_of
 from topiarist.models.gaussian.fits import Fits
 from topiarist.models.gaussian.mixture import Block, Ggm, Options, Params
 from topiarist.models.gaussian.starts import (

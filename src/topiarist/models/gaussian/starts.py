@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from topiarist.arrays import Bools, Doubles, Ints
-from topiarist.models.gaussian.condition import FitIndex, Limit
-from topiarist.models.gaussian.covariances import shape_of
+from topiarist.models.gaussian.covariances import FitIndex, Limit, shape_of
 from topiarist.models.gaussian.mixture import Options, Params
 
 STARTS = ("auto", "overall", "clusters")

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from topiarist.arrays import Floats, Integers
+from topiarist.kernels import SMALLEST_MIXTURE
 from topiarist.kernels import labels as kernels
 from topiarist.kernels.labels import Sets
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.kernels.shard import even_cuts
 from topiarist.models.em import State
 from topiarist.models.engine.host import Engine

@@ -8,9 +8,7 @@ mapped, not read: opening takes no memory, and several processes share them. See
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
-
-from sklearn.base import BaseEstimator
+from typing import TYPE_CHECKING, Any
 
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import DamagedError, InputError, UsageError
@@ -28,6 +26,9 @@ from topiarist.store.sealed_folder import (
 from topiarist.store.tensors import map_tensors, write_tensors
 from topiarist.store.vocabulary_file import VOCABULARY, read_vocabulary, write_vocabulary
 from topiarist.version import __version__
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 DESCRIPTION, ARRAYS = "model.json", "model.safetensors"
 MODEL = Format(

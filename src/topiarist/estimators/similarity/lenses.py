@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from topiarist.arrays import DTypeLike, Floats
 from topiarist.errors import UsageError
 from topiarist.hierarchy.tree_model import TreeModel
 from topiarist.models.engine import SMALLEST_MIXTURE
 from topiarist.models.fisher.scores import Lens
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 KINDS = ("PLSA", "HPLSA", "CAM", "PLC", "HPLC", "HierarchicalMixture")
 OF_STRANGERS = ("word_given_topic_", "topic_given_class_", "class_prior_")

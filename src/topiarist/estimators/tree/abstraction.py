@@ -16,7 +16,7 @@ from topiarist.arrays import Array, Csr, Floats
 from topiarist.counts.validation import token_counts
 from topiarist.estimators.common import options
 from topiarist.estimators.common.stored_counts import Documents
-from topiarist.estimators.tree.fitted_tree import FilesDocuments
+from topiarist.estimators.tree.posteriors import FilesDocuments
 from topiarist.hierarchy.tree_model import TreeTopics
 
 NEGLIGIBLE = 1e-12  # a cluster less probable than this does not speak for a document

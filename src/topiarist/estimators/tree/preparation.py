@@ -6,11 +6,10 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator
 
 from topiarist.arrays import Csr, DTypeLike, Floats
 from topiarist.counts.lsi import document_directions
@@ -29,6 +28,9 @@ from topiarist.models import cam, em
 from topiarist.models.engine import Shard, Side
 from topiarist.models.engine.host import Engine
 from topiarist.scale.executors import Executor
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 DIMENSIONS = 50  # of the space in which guided growth looks for splits
 ANNEALING = Steps(growing=40, growing_tol=-math.inf)  # fresh doubles gain next to nothing before they part

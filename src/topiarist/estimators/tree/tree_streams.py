@@ -17,7 +17,7 @@ from topiarist.estimators.common import options
 from topiarist.estimators.common.stored_counts import Documents
 from topiarist.estimators.common.streams import PREDICTING, LearnsFromStreams
 from topiarist.estimators.tree import preparation
-from topiarist.estimators.tree.fitted_tree import FilesDocuments
+from topiarist.estimators.tree.posteriors import FilesDocuments
 from topiarist.hierarchy.branches import BranchProposal, Graft, Wanted, propose_branches
 from topiarist.hierarchy.growth.hplsa_species import hplsa_params
 from topiarist.hierarchy.growth.species import cam_params

@@ -16,9 +16,9 @@ import numpy as np
 
 from topiarist.app.explorer.pages.coloured import DEEPEST, MOST_WORDS, SURE, tokens_of
 from topiarist.app.explorer.view import View
+from topiarist.arrays import Array
 from topiarist.estimators.tree.abstraction import word_levels
 
-Array = np.ndarray[Any, Any]
 Tell = Callable[[int, int], None]  # how many documents are written, of how many
 CELLS = 1 << 23  # words × nodes that are looked at together
 MOST = 1_024  # documents of one look

@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 
 from topiarist.app.explorer.memory import Memory
+from topiarist.arrays import Array
 from topiarist.collection.collection import Collection
 from topiarist.collection.shape.changes import mark
 from topiarist.counts.validation import token_counts
 from topiarist.measures.placed_documents import CERTAIN as CERTAIN
 from topiarist.store.document_table import marks, pieces
-
-Array = np.ndarray[Any, Any]
 
 LEAST = 0.01  # of a document under a topic, for it to be listed there
 BLOCK = 4_096  # documents whose shares are dense at once

@@ -12,9 +12,9 @@ from topiarist.app.explorer import addresses
 from topiarist.app.explorer.pages.category_filing import LEFT, Filing, certainty_of
 from topiarist.app.explorer.values import Choice, DocumentLine, Paging, counted, document_lines, paging, titled
 from topiarist.app.explorer.view import View
+from topiarist.arrays import Array
 from topiarist.collection.judge.judgements import ACCEPT, BACK, LEAVE, MOVE, Judgement, Judgements
 
-Array = np.ndarray[Any, Any]
 LIKELY = 5
 SHOWS = {"open": "not judged yet", "bare": "without a label", "all": "all"}
 SAID = {ACCEPT: "accepted", MOVE: "moved", LEAVE: "left as it is", BACK: "taken back"}

@@ -7,16 +7,15 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from topiarist.app.explorer.view import View
+from topiarist.arrays import Array
 from topiarist.collection.judge.categories import MOST, Categories, Told, spread
 from topiarist.collection.judge.heldout_answers import HeldOut, held_out
 from topiarist.collection.judge.judgements import Judgements
 
-Array = np.ndarray[Any, Any]
 JUDGED = MOST  # documents that are looked at; of more, some that are spread evenly
 STEPS = 100  # of the certainty that may be asked for, from 0 to 99 %
 KEPT = 4  # models whose answers are remembered

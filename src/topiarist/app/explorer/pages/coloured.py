@@ -13,10 +13,10 @@ import numpy as np
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.view import View
+from topiarist.arrays import Array
 from topiarist.estimators.tree.abstraction import word_levels
 from topiarist.text.highlights import Pieces, Span, cut
 
-Array = np.ndarray[Any, Any]
 MOST_WORDS = 5_000  # of a document on one page
 TOPICS = 8  # colours; the rest is grey
 SURE = 0.5  # below, a word is only underlined thinly

@@ -11,10 +11,8 @@ from fastapi import Query
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.values import Choice, TopicLine, counted, topic_line
 from topiarist.app.explorer.view import View
-from topiarist.arrays import Csr
+from topiarist.arrays import Csr, Ints
 from topiarist.collection.judge.judgements import Judgements
-
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 LABELS, TOPICS = 40, 30
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.view import CERTAIN, View
+from topiarist.arrays import Array
 from topiarist.text.query import phrase
 
-Array = np.ndarray[Any, Any]
 FLOOR = 0.01  # of a uniform share: less than that is "not there"
 ENOUGH = 1e-6  # of a topic's words, to be ranked at all
 HOMES = 5  # topics of a word in its card

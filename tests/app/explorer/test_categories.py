@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from tests.app.explorer.labelled import HERE, LABELS
 from topiarist.app.explorer.pages import category_filing
-from topiarist.app.explorer.server import explorer
+from topiarist.app.explorer.web.server import explorer
 from topiarist.collection import contents
 from topiarist.collection.collection import Collection
 from topiarist.collection.judge.categories import Categories
@@ -50,7 +50,7 @@ def test_a_confused_pair_leads_to_its_documents(request, which):
 
 
 def test_thresholds_are_counted_on_held_out_documents(client):
-    held = client.app.state.desk.view().collection.categories.held
+    held = client.app.state.session.view().collection.categories.held
     page = client.get("/categories.json?rho=0.6").json()
     assert len(page["thresholds"]) == 100
     for one in page["thresholds"]:
@@ -64,7 +64,7 @@ def test_thresholds_are_counted_on_held_out_documents(client):
     assert page["chosen"]["certainty"] == 0.6
     assert page["chosen"]["filed"] == pytest.approx(len(sure) / len(held.rows))
     assert page["chosen"]["correct"] == pytest.approx(len(right) / len(sure))
-    names = client.app.state.desk.view().collection.categories.names
+    names = client.app.state.session.view().collection.categories.names
     above = [place for place in range(len(held.rows)) if place not in sure and held.certainty[place, 0] >= 0.6]
     tops = sorted({name.split("/")[0] + "/" for name in names})
     good = [place for place in above if names[held.right_label[place]].startswith(tops[held.groups[place, 0]])]

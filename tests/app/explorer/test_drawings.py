@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from topiarist.app.explorer import drawings
 from topiarist.app.explorer.pages.overview import Block
 from topiarist.app.explorer.report import asset
-from topiarist.app.explorer.server import explorer
+from topiarist.app.explorer.web.server import explorer
 
 NAME = "winter · mountain · weather"
 
@@ -21,7 +21,7 @@ def client(folder):
 
 @pytest.fixture(scope="module")
 def view(client):
-    return client.app.state.desk.view()
+    return client.app.state.session.view()
 
 
 def many():

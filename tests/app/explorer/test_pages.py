@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.rendering import environment
-from topiarist.app.explorer.server import PAGES, explorer
+from topiarist.app.explorer.web.server import PAGES, explorer
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +18,7 @@ def client(folder):
 
 @pytest.fixture(scope="module")
 def view(client):
-    return client.app.state.desk.view()
+    return client.app.state.session.view()
 
 
 ID = "wire/law/bail/000.txt"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from topiarist.app.explorer import addresses, dating
+from topiarist.app.explorer import addresses, fit_dates
 from topiarist.app.explorer.values import Choice, TopicLine, topic_line
 from topiarist.app.explorer.view import View
 
@@ -50,7 +50,7 @@ def frame(view: View, current: int | None = None, matching: Any = None) -> Frame
     """The frame with the tree open down to a topic; ``matching`` has how many documents of each node were found."""
     node = view.shape.node_of.get(current, view.tree.root) if current is not None else view.tree.root
     opened = set(view.tree.path(node))
-    last = dating.fitted(view)
+    last = fit_dates.fitted(view)
     tags = view.collection.marks.tags()
     root = view.tree.root
     return Frame(
@@ -59,7 +59,7 @@ def frame(view: View, current: int | None = None, matching: Any = None) -> Frame
         tuple(Choice(str(level), addresses.tree(depth=level), False) for level in range(1, _depth(view) + 1)),
         view.hard_sizes[root], addresses.topic(view.shape.topics[root], show="hard"),
         tuple(Choice(f"{tag} ({number:,})", addresses.tagged(tag), False) for tag, number in tags.items()),
-        view.mark, dating.when(last.time), last.arrived, view.shape.pending,
+        view.mark, fit_dates.when(last.time), last.arrived, view.shape.pending,
         has_labels(view), view.has_dendrogram,
     )  # fmt: skip
 

@@ -6,7 +6,7 @@ import os
 import stat
 from pathlib import Path
 
-from topiarist.app.explorer.dating import grown_at, grown_with
+from topiarist.app.explorer.fit_dates import grown_at, grown_with
 from topiarist.app.explorer.view import View
 from topiarist.collection.grow.grower import PLACES
 from topiarist.text.readers.kinds import kind_of

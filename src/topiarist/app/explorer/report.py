@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from topiarist.app.explorer import embedding, frame
-from topiarist.app.explorer.nameless import Nameless
+from topiarist.app.explorer import frame, report_texts
 from topiarist.app.explorer.pages import categories, compare, model, overview, topic_words
 from topiarist.app.explorer.rendering import environment, own
+from topiarist.app.explorer.unnamed_view import Nameless
 from topiarist.app.explorer.values import Step, TopicLine, path_to, titled, topic_line
 from topiarist.app.explorer.view import View
 from topiarist.collection.collection import Collection
@@ -94,7 +94,10 @@ def report(
 
 
 def write_report(
-    collection: Collection, path: str | os.PathLike[str], documents: str = "typical", tell: embedding.Tell | None = None
+    collection: Collection,
+    path: str | os.PathLike[str],
+    documents: str = "typical",
+    tell: report_texts.Tell | None = None,
 ) -> int:
     """Write the report of a collection; how many bytes it has. ``tell`` hears how many texts are written."""
     if documents not in DOCUMENTS:
@@ -110,14 +113,14 @@ def write_report(
     return size
 
 
-def pieces(view: View, documents: str, tell: embedding.Tell | None = None) -> Iterator[str]:
+def pieces(view: View, documents: str, tell: report_texts.Tell | None = None) -> Iterator[str]:
     """The text of the report, piece by piece: texts of documents are never all in memory."""
     style, script = "".join(map(asset, STYLES)), asset(SCRIPT)
     values: dict[str, Any] = {
         "page": _report(view, documents), "style": own(style), "script": own(script),
         "link": _link, "listed": lambda topic: _listed(view, topic),
         "policy": f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'",
-        "texts": embedding.packed(view, tell) if documents == "all" else (), "root": "", "token": "", "frame": None,
+        "texts": report_texts.packed(view, tell) if documents == "all" else (), "root": "", "token": "", "frame": None,
     }  # fmt: skip
     yield from environment().get_template("report.html").generate(**values)
 

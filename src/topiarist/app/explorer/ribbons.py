@@ -9,7 +9,7 @@ from itertools import groupby
 
 from markupsafe import Markup
 
-from topiarist.app.explorer.pages.flowing import Block, Picture
+from topiarist.app.explorer.pages.tree_streams import Block, Picture
 
 OUTER, INNER, BETWEEN = 132, 208, 250  # widths: of headings, of topics, of the streams
 SIDE, WIDTH = OUTER + INNER, 2 * (OUTER + INNER) + BETWEEN

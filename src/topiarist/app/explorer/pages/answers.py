@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from topiarist.app.explorer.asking import patience, understood
 from topiarist.app.explorer.pages.narrowing import conditions
+from topiarist.app.explorer.query_limits import patience, understood
 from topiarist.app.explorer.values import TopicLine, counted, name_of, path_to
 from topiarist.app.explorer.view import CERTAIN, View
 from topiarist.collection.find import search

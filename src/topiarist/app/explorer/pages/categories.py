@@ -11,8 +11,8 @@ import numpy as np
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.pages.category_documents import Done, FiledList, done_of, filed_list
 from topiarist.app.explorer.pages.category_filing import STEPS, Filing, filing, headings_at
+from topiarist.app.explorer.pages.filed_documents import Done, FiledList, done_of, filed_list
 from topiarist.app.explorer.values import Choice, counted
 from topiarist.app.explorer.view import View
 from topiarist.collection.judge.categories import Categories

@@ -9,12 +9,12 @@ import numpy as np
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.asking import StoppedError, in_time, understood
-from topiarist.app.explorer.gone import LeftOutError
 from topiarist.app.explorer.originals import changed_since, original_of
 from topiarist.app.explorer.pages import topic as topic_page
-from topiarist.app.explorer.pages.coloured import MOST_WORDS, Coloured, Level, Listed, Piece, coloured
+from topiarist.app.explorer.pages.coloured_text import MOST_WORDS, Coloured, Level, Listed, Piece, coloured
 from topiarist.app.explorer.pages.search import Reason, reasons
+from topiarist.app.explorer.query_limits import StoppedError, in_time, understood
+from topiarist.app.explorer.removed_topics import LeftOutError
 from topiarist.app.explorer.rendering import plain
 from topiarist.app.explorer.values import (
     PER_PAGE,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from topiarist.app.explorer.asking import StoppedError, understood
 from topiarist.app.explorer.pages import search
 from topiarist.app.explorer.pages.narrowing import counts_under
+from topiarist.app.explorer.query_limits import StoppedError, understood
 from topiarist.app.explorer.view import View
 from topiarist.errors import UsageError
 

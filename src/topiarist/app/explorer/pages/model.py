@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Any
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.dating import fitted
+from topiarist.app.explorer.fit_dates import fitted
 from topiarist.app.explorer.pages.compare import agreement_of
 from topiarist.app.explorer.values import Choice, counted, name_of
 from topiarist.app.explorer.view import View

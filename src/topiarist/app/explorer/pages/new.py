@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.dating import grown_with
+from topiarist.app.explorer.fit_dates import grown_with
 from topiarist.app.explorer.pages.category_filing import certainty_of
 from topiarist.app.explorer.values import Choice, DocumentLine, counted, document_lines, path_to, titled
 from topiarist.app.explorer.view import View

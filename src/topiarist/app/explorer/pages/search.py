@@ -10,9 +10,9 @@ import numpy as np
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.asking import StoppedError, counting, in_time, understood
 from topiarist.app.explorer.pages import answers, filtered, narrowing
 from topiarist.app.explorer.pages.narrowing import Narrowing, Search
+from topiarist.app.explorer.query_limits import StoppedError, counting, in_time, understood
 from topiarist.app.explorer.values import (
     PER_PAGE,
     Choice,

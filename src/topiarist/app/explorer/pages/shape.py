@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.gone import spoken
+from topiarist.app.explorer.removed_topics import spoken
 from topiarist.app.explorer.values import STEP, counted, name_of, path_to
 from topiarist.app.explorer.view import View
 from topiarist.collection.shape import changes as shaping

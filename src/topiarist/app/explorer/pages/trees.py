@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from topiarist.app.explorer.pages.beside import Both, Other, both_of, chosen, level_of, others
-from topiarist.app.explorer.pages.flowing import Picture, picture
-from topiarist.app.explorer.pages.paired import Ask, Beside, Move, PairList, Row, TreeTopic
+from topiarist.app.explorer.pages.other_trees import Both, Other, both_of, chosen, level_of, others
+from topiarist.app.explorer.pages.tree_pairs import Ask, Beside, Move, PairList, Row, TreeTopic
+from topiarist.app.explorer.pages.tree_streams import Picture, picture
 from topiarist.app.explorer.values import Choice, Paging, counted, paging
 from topiarist.app.explorer.view import View
 from topiarist.errors import InputError

@@ -17,7 +17,7 @@ from functools import cache
 from fastapi import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from topiarist.app.explorer.failures import Failure, answer
+from topiarist.app.explorer.web.failures import Failure, answer
 from topiarist.version import __version__
 
 

@@ -11,11 +11,15 @@ from fastapi import Depends, FastAPI, Request
 from fastapi.security import APIKeyHeader
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from topiarist.app.explorer import addresses, bodies, bringing, conflicts, failures, judging, safety, shaping
-from topiarist.app.explorer.desk import Desk, generation_of
+from topiarist.app.explorer import addresses
 from topiarist.app.explorer.jobs import JobPage
 from topiarist.app.explorer.pages import new, topic
-from topiarist.app.explorer.posting import (
+from topiarist.app.explorer.session import Session, generation_of
+from topiarist.app.explorer.values import PER_PAGE, counted, titled
+from topiarist.app.explorer.view import View
+from topiarist.app.explorer.web import failures, safety
+from topiarist.app.explorer.writes import bodies, conflicts, judgements, tree_edits, uploads
+from topiarist.app.explorer.writes.posts import (
     Does,
     Done,
     back,
@@ -26,8 +30,6 @@ from topiarist.app.explorer.posting import (
     safe_back,
     wants_data,
 )  # fmt: skip
-from topiarist.app.explorer.values import PER_PAGE, counted, titled
-from topiarist.app.explorer.view import View
 from topiarist.collection.shape.changes import LEARN, ChangedError
 from topiarist.collection.shape.changes import undo as take_back
 from topiarist.errors import UsageError
@@ -43,8 +45,8 @@ def add(app: FastAPI) -> None:
     routes: dict[str, tuple[Does, type]] = {
         "/tag": (tag, bodies.Tagged), "/untag": (untag, bodies.Tagged), "/read": (read, bodies.ReadMarks),
         "/undo": (undo, bodies.TakenBack), "/refit": (refit, bodies.Seen), "/stop": (stop, bodies.Body),
-        "/shape": (shaping.edit, bodies.Edited), "/new": (bringing.bring, bodies.Brought),
-        "/keep": (bringing.keep, bodies.Kept), "/judge": (judging.judge, bodies.Judgement),
+        "/shape": (tree_edits.edit, bodies.Edited), "/new": (uploads.bring, bodies.Brought),
+        "/keep": (uploads.keep, bodies.Kept), "/judge": (judgements.judge, bodies.Judgement),
     }  # fmt: skip
     for path, (does, kind) in routes.items():
         app.add_api_route(
@@ -61,14 +63,14 @@ def add(app: FastAPI) -> None:
 
 
 @contextmanager
-def _marking(desk: Desk, body: Any) -> Iterator[tuple[Marks, list[int]]]:
+def _marking(session: Session, body: Any) -> Iterator[tuple[Marks, list[int]]]:
     """Marks to write, and the documents that are spoken of: one, or those of a topic.
 
     They are looked up while nobody else can write, in what somebody saw: in a collection that was grown anew the same
     number is another topic, and the same id may be another document.
     """
-    with desk.marking(patience(desk)) as generation:
-        view = desk.fresh()
+    with session.marking(patience(session)) as generation:
+        view = session.fresh()
         same = body.state == view.mark
         if body.topic is None:
             same = generation_of(body.state) == generation_of(view.mark)
@@ -109,60 +111,62 @@ class Sure:
     state: str
 
 
-def tag(request: Request, desk: Desk, body: bodies.Tagged) -> Response:
+def tag(request: Request, session: Session, body: bodies.Tagged) -> Response:
     """Give documents a tag."""
     name = tag_name(body.tag)
     said = Said("Tag", f" “{name}”", "“Take the tag away” takes it back.")
-    return _marked(request, desk, body, said, lambda marks, rows: marks.tag(rows, name))
+    return _marked(request, session, body, said, lambda marks, rows: marks.tag(rows, name))
 
 
-def untag(request: Request, desk: Desk, body: bodies.Tagged) -> Response:
+def untag(request: Request, session: Session, body: bodies.Tagged) -> Response:
     """Take a tag away."""
     name = tag_name(body.tag)
     said = Said(f"Take the tag “{name}” away from", "", "“Tag” gives it back, to all of them.")
-    return _marked(request, desk, body, said, lambda marks, rows: marks.untag(rows, name))
+    return _marked(request, session, body, said, lambda marks, rows: marks.untag(rows, name))
 
 
-def read(request: Request, desk: Desk, body: bodies.ReadMarks) -> Response:
+def read(request: Request, session: Session, body: bodies.ReadMarks) -> Response:
     """Mark documents as read, or not."""
     said = Said("Mark", " read", "“Mark all unread” takes it back.")
     if body.unread:
         said = Said("Mark", " unread", "Which of them were read is forgotten then.")
-    return _marked(request, desk, body, said, lambda marks, rows: marks.mark_read(rows, read=not body.unread))
+    return _marked(request, session, body, said, lambda marks, rows: marks.mark_read(rows, read=not body.unread))
 
 
-def _marked(request: Request, desk: Desk, body: Any, said: Said, does: Callable[[Marks, list[int]], None]) -> Response:
+def _marked(
+    request: Request, session: Session, body: Any, said: Said, does: Callable[[Marks, list[int]], None]
+) -> Response:
     """Mark documents; before more of them than a page shows, ask."""
     names = tuple(name for name in NAMES if hasattr(body, name))
     try:
-        with _marking(desk, body) as (marks, rows):
+        with _marking(session, body) as (marks, rows):
             if len(rows) <= PER_PAGE or body.sure:
                 does(marks, rows)
                 return back(request, body.back)
     except ChangedError:
-        return _other(request, desk, body, said.of("it"), repeated(body, *names))
+        return _other(request, session, body, said.of("it"), repeated(body, *names))
     values = repeated(body, *(name for name in names if name != "sure"))
     inverse = f"They are more than one page of the list shows. {said.inverse}"
-    return _asked(request, desk, body, said.of(f"all {len(rows):,}"), inverse, values)
+    return _asked(request, session, body, said.of(f"all {len(rows):,}"), inverse, values)
 
 
 def _asked(
-    request: Request, desk: Desk, body: Any, yes: str, inverse: str, values: tuple[tuple[str, str], ...] = ()
+    request: Request, session: Session, body: Any, yes: str, inverse: str, values: tuple[tuple[str, str], ...] = ()
 ) -> Response:
     """A question before something is done, as a page or as data."""
     to = safe_back(request, body.back)
     if wants_data(request):
         return JSONResponse(asdict(Done(False, f"{request.app.state.root}{to}", f"{yes}?")))
     question = Sure(f"{yes}?", yes, inverse, request.scope["route"].path, values, to, body.state)
-    return HTMLResponse(page_of(request, "sure.html", question, desk.view(), getattr(body, "topic", None)))
+    return HTMLResponse(page_of(request, "sure.html", question, session.view(), getattr(body, "topic", None)))
 
 
-def _other(request: Request, desk: Desk, body: Any, said: str, values: tuple[tuple[str, str], ...]) -> Response:
+def _other(request: Request, session: Session, body: Any, said: str, values: tuple[tuple[str, str], ...]) -> Response:
     """Marks of something that may be something else by now: what it is, and the same once more."""
-    view = desk.fresh()
+    view = session.fresh()
     what, there = _meant(view, body)
     conflict = conflicts.Conflict(
-        conflicts.title_of(view, body.state), conflicts.since(desk, view, body.state), what, said,
+        conflicts.title_of(view, body.state), conflicts.since(session, view, body.state), what, said,
         request.scope["route"].path, f"{said} as it is now" if there else "", values,
         safe_back(request, body.back) if there else addresses.HOME, view.mark,
     )  # fmt: skip
@@ -183,40 +187,40 @@ def _meant(view: View, body: Any) -> tuple[str, bool]:
     return f"the document {titled(found.title, found.id)}", True
 
 
-def undo(request: Request, desk: Desk, body: bodies.TakenBack) -> Response:
+def undo(request: Request, session: Session, body: bodies.TakenBack) -> Response:
     """Take the last edit back, if it is the one that somebody saw; before categories are forgotten, ask."""
-    view = desk.fresh()
-    last = desk.undoable(view)
+    view = session.fresh()
+    last = session.undoable(view)
     if last is not None and last.kind == LEARN and view.mark == body.state and not body.sure:
         inverse = "Documents keep their labels. Only the command topiarist learn brings the categories back."
-        return _asked(request, desk, body, "Forget the categories that were learned", inverse)
-    with desk.writer() as collection:
-        take_back(collection, wait=patience(desk), expected=body.state)
+        return _asked(request, session, body, "Forget the categories that were learned", inverse)
+    with session.writer() as collection:
+        take_back(collection, wait=patience(session), expected=body.state)
     return back(request, body.back)
 
 
-def refit(request: Request, desk: Desk, body: bodies.Seen) -> Response:
+def refit(request: Request, session: Session, body: bodies.Seen) -> Response:
     """Fit the tree as it was shaped, beside the pages."""
-    view = desk.fresh()
+    view = session.fresh()
     if body.state != view.mark:
         what = "edited, and not fitted yet" if view.shape.pending else "fitted; there is nothing to apply"
         conflict = conflicts.Conflict(
-            conflicts.title_of(view, body.state), conflicts.since(desk, view, body.state), what, "fit the tree",
+            conflicts.title_of(view, body.state), conflicts.since(session, view, body.state), what, "fit the tree",
             "/refit", "Refit now", (), safe_back(request, body.back), view.mark,
         )  # fmt: skip
         return conflicts.answer(request, view, conflict)
-    desk.refit(body.state)
+    session.refit(body.state)
     return back(request, body.back)
 
 
-def stop(request: Request, desk: Desk, body: bodies.Body) -> Response:
+def stop(request: Request, session: Session, body: bodies.Body) -> Response:
     """End the fit that runs; the best tree so far is kept."""
-    if desk.job is not None:
-        desk.job.stop()
+    if session.job is not None:
+        session.job.stop()
     return back(request, body.back)
 
 
 def job(request: Request) -> JobPage:
     """How the fit goes that runs now, or how the last one ended."""
-    desk: Desk = request.app.state.desk
-    return desk.told()
+    session: Session = request.app.state.session
+    return session.told()

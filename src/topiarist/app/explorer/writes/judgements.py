@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from fastapi import Request
 from starlette.responses import HTMLResponse, Response
 
-from topiarist.app.explorer import addresses, failures
-from topiarist.app.explorer.bodies import Judgement as Told
-from topiarist.app.explorer.desk import Desk, generation_of
-from topiarist.app.explorer.pages.category_documents import SAID
-from topiarist.app.explorer.posting import back, page_of, patience, safe_back, wants_data
+from topiarist.app.explorer import addresses
+from topiarist.app.explorer.pages.filed_documents import SAID
+from topiarist.app.explorer.session import Session, generation_of
 from topiarist.app.explorer.values import titled
+from topiarist.app.explorer.web import failures
+from topiarist.app.explorer.writes.bodies import Judgement as Told
+from topiarist.app.explorer.writes.posts import back, page_of, patience, safe_back, wants_data
 from topiarist.collection.collection import Collection
 from topiarist.collection.judge.judgements import BACK, LEAVE, MOVE, JudgedError, Judgement, Judgements
 from topiarist.collection.shape.changes import ChangedError
@@ -35,15 +36,15 @@ class Judged:
     back: str
 
 
-def judge(request: Request, desk: Desk, form: Told) -> Response:
+def judge(request: Request, session: Session, form: Told) -> Response:
     """Write down what somebody says of a document.
 
     A document is known by its id in the collection that they saw, and by the judgement of it that they saw last: what
     others said meanwhile is shown before anything is changed. Labels are told in full, so that it does not matter
     whether the tree was shaped, or categories were learned again.
     """
-    with desk.marking(patience(desk)) as generation:
-        collection = desk.fresh().collection
+    with session.marking(patience(session)) as generation:
+        collection = session.fresh().collection
         if generation_of(form.state) != generation.folder.name:
             raise ChangedError("the collection was grown anew since this page was made", hint="open it again")
         row = Documents(generation.database).row_of(form.document)
@@ -53,11 +54,11 @@ def judge(request: Request, desk: Desk, form: Told) -> Response:
         except JudgedError:
             one = None
     if one is None:
-        both = _both(request, desk, form, row, labels)
+        both = _both(request, session, form, row, labels)
         if wants_data(request):
             said = f"Somebody else has judged this document since: {both.theirs}."
             return failures.answer(request, failures.Failure(409, "Judged in another window", said, "look at it again"))
-        return HTMLResponse(page_of(request, "judged.html", both, desk.view()), 409)
+        return HTMLResponse(page_of(request, "judged.html", both, session.view()), 409)
     return back(request, addresses.judged(safe_back(request, form.back, addresses.CATEGORIES), one.number))
 
 
@@ -89,8 +90,8 @@ def _labels(collection: Collection, row: int, form: Told) -> tuple[str, ...]:
     return tuple(wanted) if several else (wanted[0], *(label for label in now[1:] if label != wanted[0]))
 
 
-def _both(request: Request, desk: Desk, form: Told, row: int, labels: tuple[str, ...]) -> Judged:
-    view = desk.view()
+def _both(request: Request, session: Session, form: Told, row: int, labels: tuple[str, ...]) -> Judged:
+    view = session.view()
     document = view.collection.documents.many([row], texts=False)[0]
     last = Judgements(view.collection.generation.database).of([row]).get(row)
     theirs = ", ".join(document.labels) or "no label"

@@ -8,7 +8,7 @@ from itertools import islice
 
 import numpy as np
 
-from topiarist.app.explorer.dating import day
+from topiarist.app.explorer.fit_dates import day
 from topiarist.app.explorer.view import View
 from topiarist.collection import contents
 from topiarist.collection.state import SHARES, State

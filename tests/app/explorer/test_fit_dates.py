@@ -7,8 +7,8 @@ import pytest
 
 from tests.app.explorer.test_jobs import Held
 from tests.app.explorer.test_writing import HERE, Writer, edit, leaf
-from topiarist.app.explorer.dating import day, fitted, grown_with, when
-from topiarist.app.explorer.server import explorer
+from topiarist.app.explorer.fit_dates import day, fitted, grown_with, when
+from topiarist.app.explorer.web.server import explorer
 from topiarist.store import edit_log
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)

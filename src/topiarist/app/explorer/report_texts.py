@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.app.explorer.pages.coloured import DEEPEST, MOST_WORDS, SURE, tokens_of
+from topiarist.app.explorer.pages.coloured_text import DEEPEST, MOST_WORDS, SURE, tokens_of
 from topiarist.app.explorer.view import View
 from topiarist.estimators.tree.abstraction import word_levels
 

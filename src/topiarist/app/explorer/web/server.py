@@ -13,9 +13,6 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.staticfiles import StaticFiles
 
-from topiarist.app.explorer import downloads, failures, faults, safety, writing
-from topiarist.app.explorer.crowds import few_at_once, writers
-from topiarist.app.explorer.desk import Desk
 from topiarist.app.explorer.pages import (
     categories,
     compare,
@@ -31,10 +28,14 @@ from topiarist.app.explorer.pages import (
     topic,
     trees,
     word,
-)  # fmt: skip
+)
 from topiarist.app.explorer.pages.lighting import lit
-from topiarist.app.explorer.posting import page_of
+from topiarist.app.explorer.session import Session
 from topiarist.app.explorer.view import View
+from topiarist.app.explorer.web import downloads, failures, faults, safety
+from topiarist.app.explorer.web.worker_threads import few_at_once, writers
+from topiarist.app.explorer.writes import marks
+from topiarist.app.explorer.writes.posts import page_of
 from topiarist.errors import TopiaristError
 from topiarist.version import __version__
 
@@ -96,18 +97,18 @@ def explorer(
         description="The pages of a collection as data: what each page shows, at its address with .json behind it.",
         lifespan=few_at_once,
     )  # fmt: skip
-    others = tuple(Desk(other, read_only=True) for other in beside)
-    app.state.desk = Desk(folder, read_only=read_only, beside=others)
+    others = tuple(Session(other, read_only=True) for other in beside)
+    app.state.session = Session(folder, read_only=read_only, beside=others)
     app.state.writers = writers()
     app.state.root = f"/{door}" if door else ""
-    for desk in (app.state.desk, *others):
-        desk.view()  # what cannot be opened is told before anybody waits for a page
+    for session in (app.state.session, *others):
+        session.view()  # what cannot be opened is told before anybody waits for a page
     failures.add(app)
     for page in PAGES:
         _add(app, page)
     _add_documents(app)
     downloads.add(app)
-    writing.add(app)
+    marks.add(app)
     app.mount("/assets", StaticFiles(packages=[(PACKAGE, "assets")]))
     app.add_middleware(safety.Heads)
     app.add_middleware(safety.Doorkeeper, door=door)
@@ -117,20 +118,20 @@ def explorer(
     return app
 
 
-def make_ready(desk: Desk) -> None:
+def make_ready(session: Session) -> None:
     """Work out what most pages need, and those that take longest at first, before anybody asks."""
-    view = desk.view()
+    view = session.view()
     view.warm()
     for page in PAGES:
         if page.path in SLOW_AT_FIRST:
             with suppress(TopiaristError, OSError):  # whoever asks for it is told
-                desk.looked_at(view, lambda view, page=page: page.load(view, page.ask()))  # type: ignore[misc]
+                session.looked_at(view, lambda view, page=page: page.load(view, page.ask()))  # type: ignore[misc]
 
 
 def current_view(request: Request) -> View:
     """The latest state of the collection."""
-    desk: Desk = request.app.state.desk
-    return desk.view()
+    session: Session = request.app.state.session
+    return session.view()
 
 
 Latest = Annotated[View, Depends(current_view)]
@@ -138,7 +139,7 @@ Latest = Annotated[View, Depends(current_view)]
 
 def shown(request: Request, page: Page, ask: Any, view: View) -> HTMLResponse:
     """A page as HTML."""
-    desk: Desk = request.app.state.desk
+    session: Session = request.app.state.session
 
     def made(view: View) -> str:
         value = page.load(view, ask)
@@ -148,7 +149,7 @@ def shown(request: Request, page: Page, ask: Any, view: View) -> HTMLResponse:
                 matching = lit(view, value.query, value.by)
         return page_of(request, page.template, value, view, page.current(ask, value), matching)
 
-    return HTMLResponse(desk.looked_at(view, made))
+    return HTMLResponse(session.looked_at(view, made))
 
 
 def _add(app: FastAPI, page: Page) -> None:
@@ -158,7 +159,7 @@ def _add(app: FastAPI, page: Page) -> None:
         return shown(request, page, ask, view)
 
     def as_data(request: Request, view: Latest, ask: Any = Depends(page.ask)) -> Any:
-        return request.app.state.desk.looked_at(view, lambda view: page.load(view, ask))
+        return request.app.state.session.looked_at(view, lambda view: page.load(view, ask))
 
     name = page.value.__name__
     app.add_api_route(
@@ -176,8 +177,8 @@ def _add_documents(app: FastAPI) -> None:
     def by_path(request: Request, view: Latest, name: str, ask: Any = Depends(document.Ask)) -> Any:
         if name.endswith(".json"):
             wanted = replace(ask, id=name.removesuffix(".json"))
-            desk: Desk = request.app.state.desk
-            return JSONResponse(asdict(desk.looked_at(view, lambda view: document.load(view, wanted))))
+            session: Session = request.app.state.session
+            return JSONResponse(asdict(session.looked_at(view, lambda view: document.load(view, wanted))))
         return shown(request, page, replace(ask, id=name), view)
 
     app.add_api_route("/doc/{name:path}", by_path, include_in_schema=False, response_class=HTMLResponse)

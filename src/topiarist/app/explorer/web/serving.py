@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import uvicorn
 
-from topiarist.app.explorer.safety import LOOPBACK
-from topiarist.app.explorer.server import explorer, make_ready
+from topiarist.app.explorer.web.safety import LOOPBACK
+from topiarist.app.explorer.web.server import explorer, make_ready
 from topiarist.errors import UsageError
 
 LOCAL = "127.0.0.1"
@@ -52,7 +52,7 @@ def serve(
             "and nothing on the way is encrypted.",
             file=sys.stderr,
         )
-    threading.Thread(target=make_ready, args=(app.state.desk,), daemon=True, name="warm").start()
+    threading.Thread(target=make_ready, args=(app.state.session,), daemon=True, name="warm").start()
     print(told(folder, found), file=sys.stderr)
     if browser and not found.door:
         threading.Timer(0.4, webbrowser.open, [found.addresses[0]]).start()

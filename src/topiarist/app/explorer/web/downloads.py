@@ -15,13 +15,14 @@ import numpy as np
 from fastapi import Depends, FastAPI, Query, Request
 from starlette.responses import Response, StreamingResponse
 
-from topiarist.app.explorer import failures, originals, report
-from topiarist.app.explorer.asking import counting, understood
+from topiarist.app.explorer import originals, report
 from topiarist.app.explorer.frame import shown_name
 from topiarist.app.explorer.pages import filtered, search, topic
-from topiarist.app.explorer.safety import DOWNLOAD_POLICY
+from topiarist.app.explorer.query_limits import counting, understood
 from topiarist.app.explorer.values import STEP
 from topiarist.app.explorer.view import View
+from topiarist.app.explorer.web import failures
+from topiarist.app.explorer.web.safety import DOWNLOAD_POLICY
 from topiarist.collection.describe.spreadsheet import write_csv
 from topiarist.collection.describe.tables import BETWEEN
 from topiarist.collection.find import search as finding
@@ -58,7 +59,7 @@ def add(app: FastAPI) -> None:
 
 
 def _view(request: Request) -> View:
-    found: View = request.app.state.desk.view()
+    found: View = request.app.state.session.view()
     return found
 
 

@@ -16,10 +16,10 @@ from starlette.datastructures import UploadFile
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.bodies import Brought, Kept
-from topiarist.app.explorer.desk import Desk
 from topiarist.app.explorer.pages import new
-from topiarist.app.explorer.posting import back, page_of, patience, wants_data
+from topiarist.app.explorer.session import Session
+from topiarist.app.explorer.writes.bodies import Brought, Kept
+from topiarist.app.explorer.writes.posts import back, page_of, patience, wants_data
 from topiarist.collection.file.arrivals import add
 from topiarist.collection.shape.changes import ChangedError
 from topiarist.errors import InputError, ResourceError, TopiaristError
@@ -33,9 +33,9 @@ LONGEST_TITLE = 120  # letters of the first line of a pasted text
 EMPTY = "there is no text in what you brought"
 
 
-def bring(request: Request, desk: Desk, body: Brought) -> Response:
+def bring(request: Request, session: Session, body: Brought) -> Response:
     """Where documents would go."""
-    view = desk.view()
+    view = session.view()
     documents, problems = _documents(body)
     if not documents and wants_data(request):
         raise InputError(EMPTY, hint="paste a text, or choose a file")
@@ -43,31 +43,31 @@ def bring(request: Request, desk: Desk, body: Brought) -> Response:
         said = f"{EMPTY[0].upper()}{EMPTY[1:]}: paste a text, or choose a file."
         page = replace(new.load(view, new.Ask(rho=body.rho)), problems=(*problems, said))
         return HTMLResponse(page_of(request, "new.html", page, view), 400)
-    page = new.placed(view, documents, body.rho, desk.keep_for_later(documents), problems)
+    page = new.placed(view, documents, body.rho, session.keep_for_later(documents), problems)
     if wants_data(request):
         return JSONResponse(asdict(page))
     return HTMLResponse(page_of(request, "new.html", replace(page, text=body.text), view))
 
 
-def keep(request: Request, desk: Desk, body: Kept) -> Response:
+def keep(request: Request, session: Session, body: Kept) -> Response:
     """File documents that were brought. They are forgotten only when they are stored; ids are chosen then."""
-    documents = desk.take(body.key)
+    documents = session.take(body.key)
     if documents is None:
         raise ChangedError("these documents were filed already, or are forgotten", hint="bring them again")
     try:
-        first = _store(desk, documents)
+        first = _store(session, documents)
     except BaseException:
-        desk.put_back(body.key, documents)
+        session.put_back(body.key, documents)
         raise
     return back(request, body.back, addresses.filed(first, len(documents)))
 
 
-def _store(desk: Desk, documents: list[Document]) -> int:
+def _store(session: Session, documents: list[Document]) -> int:
     """Store them; the row of the first."""
-    until = time.monotonic() + patience(desk)
+    until = time.monotonic() + patience(session)
     while True:
         try:
-            with desk.writer() as collection:
+            with session.writer() as collection:
                 stored = [one.document.id for one in add(collection, documents, rename=True)]
                 return collection.documents.row_of(stored[0])
         except ResourceError as error:

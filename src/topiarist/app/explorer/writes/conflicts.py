@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from fastapi import Request
 from starlette.responses import HTMLResponse, Response
 
-from topiarist.app.explorer import failures
-from topiarist.app.explorer.desk import Desk, generation_of
-from topiarist.app.explorer.posting import page_of, wants_data
+from topiarist.app.explorer.session import Session, generation_of
 from topiarist.app.explorer.view import View
+from topiarist.app.explorer.web import failures
+from topiarist.app.explorer.writes.posts import page_of, wants_data
 from topiarist.collection.shape.changes import in_words
 
 SHOWN = 10  # steps that were done meanwhile
@@ -32,9 +32,9 @@ class Conflict:
     state: str
 
 
-def since(desk: Desk, view: View, state: str) -> tuple[str, ...]:
+def since(session: Session, view: View, state: str) -> tuple[str, ...]:
     """What was done after somebody looked, in words."""
-    done = desk.history(view, state)
+    done = session.history(view, state)
     said = tuple(in_words(view.collection.generation.database, one) for one in done[:SHOWN])
     return (*said, f"and {len(done) - SHOWN} more") if len(done) > SHOWN else said or (GROWN,)
 

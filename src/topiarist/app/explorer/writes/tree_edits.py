@@ -7,12 +7,13 @@ from dataclasses import replace
 from fastapi import Request
 from starlette.responses import HTMLResponse, Response
 
-from topiarist.app.explorer import addresses, conflicts
-from topiarist.app.explorer.bodies import Edited
-from topiarist.app.explorer.desk import Desk
+from topiarist.app.explorer import addresses
 from topiarist.app.explorer.pages import shape
-from topiarist.app.explorer.posting import back, page_of, patience, repeated, wants_data
+from topiarist.app.explorer.session import Session
 from topiarist.app.explorer.view import View
+from topiarist.app.explorer.writes import conflicts
+from topiarist.app.explorer.writes.bodies import Edited
+from topiarist.app.explorer.writes.posts import back, page_of, patience, repeated, wants_data
 from topiarist.collection.shape import changes as files
 from topiarist.collection.shape.changes import ChangedError
 from topiarist.collection.shape.edit_language import named_as, spoken_of, to_sentence
@@ -22,7 +23,7 @@ from topiarist.errors import ResourceError, UsageError
 VALUES = ("edit", "topic", "name", "note", "other", "into", "below", "document", "refit")
 
 
-def edit(request: Request, desk: Desk, body: Edited) -> Response:
+def edit(request: Request, session: Session, body: Edited) -> Response:
     """Make an edit, and begin to fit the tree if that was asked for.
 
     Whether the tree is still the one that somebody saw is asked while nobody else can write.
@@ -30,18 +31,18 @@ def edit(request: Request, desk: Desk, body: Edited) -> Response:
     asked = ask_of(body)
     wanted = shape.edit_of(asked)
     try:
-        with desk.writer() as collection:
-            files.shape(collection, [wanted], refit=False, wait=patience(desk), expected=body.state)
+        with session.writer() as collection:
+            files.shape(collection, [wanted], refit=False, wait=patience(session), expected=body.state)
     except ChangedError:
-        view = desk.fresh()
-        return conflicts.answer(request, view, _conflict(desk, view, asked, body))
+        view = session.fresh()
+        return conflicts.answer(request, view, _conflict(session, view, asked, body))
     except ResourceError as error:
         if wants_data(request):
             raise
-        return _again(request, desk.view(), asked, error)
-    now = desk.fresh()
+        return _again(request, session.view(), asked, error)
+    now = session.fresh()
     if body.refit:
-        desk.refit(now.mark)
+        session.refit(now.mark)
     gone = asked.topic is not None and asked.topic not in now.shape.node_of
     return back(request, "" if gone else body.back, addresses.home())
 
@@ -60,7 +61,7 @@ def ask_of(body: Edited) -> shape.Ask:
     )
 
 
-def _conflict(desk: Desk, view: View, asked: shape.Ask, body: Edited) -> conflicts.Conflict:
+def _conflict(session: Session, view: View, asked: shape.Ask, body: Edited) -> conflicts.Conflict:
     """Both versions; what speaks of a topic that is gone cannot be applied any more."""
     wanted = shape.edit_of(asked)
     topic = asked.other if asked.topic is None else asked.topic  # a pin speaks of the one that it goes to
@@ -70,7 +71,7 @@ def _conflict(desk: Desk, view: View, asked: shape.Ask, body: Edited) -> conflic
         theirs = "the tree after these steps"
     can = all(said in view.shape.node_of for said in spoken_of(wanted))
     return conflicts.Conflict(
-        conflicts.title_of(view, body.state), conflicts.since(desk, view, body.state), theirs, _worded(view, wanted),
+        conflicts.title_of(view, body.state), conflicts.since(session, view, body.state), theirs, _worded(view, wanted),
         addresses.SHAPE, "Apply mine now" if can else "", repeated(body, *VALUES),
         addresses.topic(topic) if there else addresses.home(), view.mark,  # type: ignore[arg-type]
     )  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.pages.beside import Both, Side
+from topiarist.app.explorer.pages.other_trees import Both, Side
 from topiarist.measures.comparison import NOTICEABLE
 from topiarist.measures.side_by_side import SAME, SideBySide
 

@@ -9,7 +9,7 @@ import numpy as np
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.pages.beside import Both, Other, Side
+from topiarist.app.explorer.pages.other_trees import Both, Other, Side
 from topiarist.app.explorer.values import Choice, DocumentLine, Paging, document_lines, paging
 from topiarist.app.explorer.view import View
 from topiarist.errors import UsageError

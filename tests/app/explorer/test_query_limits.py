@@ -8,11 +8,11 @@ from types import SimpleNamespace
 import pytest
 from starlette.testclient import TestClient
 
-from topiarist.app.explorer import addresses, asking
-from topiarist.app.explorer.asking import understood
-from topiarist.app.explorer.server import explorer
-from topiarist.app.explorer.serving import bound
+from topiarist.app.explorer import addresses, query_limits
+from topiarist.app.explorer.query_limits import understood
 from topiarist.app.explorer.values import PER_PAGE
+from topiarist.app.explorer.web.server import explorer
+from topiarist.app.explorer.web.serving import bound
 
 HERE = "http://127.0.0.1"
 
@@ -29,10 +29,10 @@ def test_nothing_is_looked_for_twice_and_no_single_letter():
 
 
 def test_a_search_that_takes_long_is_stopped(client, monkeypatch):
-    monkeypatch.setattr(asking, "PATIENCE", -1.0)
-    monkeypatch.setattr(asking, "COUNTING", -1.0)
-    monkeypatch.setattr(asking, "MORE", -1.0)
-    monkeypatch.setattr(asking, "OFTEN", 1)
+    monkeypatch.setattr(query_limits, "PATIENCE", -1.0)
+    monkeypatch.setattr(query_limits, "COUNTING", -1.0)
+    monkeypatch.setattr(query_limits, "MORE", -1.0)
+    monkeypatch.setattr(query_limits, "OFTEN", 1)
     page = client.get("/search?q=co*+ba*+the")
     assert page.status_code == 200
     assert "Stopped counting" in page.text
@@ -43,27 +43,31 @@ def test_a_search_that_takes_long_is_stopped(client, monkeypatch):
 
 
 def test_all_questions_of_a_page_have_one_deadline(client, monkeypatch):
-    view, looks = client.app.state.desk.view(), itertools.count()
+    view, looks = client.app.state.session.view(), itertools.count()
     endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n"
-    monkeypatch.setattr(asking, "time", SimpleNamespace(monotonic=lambda: 0.05 * next(looks)))  # a clock that we turn
+    turned = SimpleNamespace(monotonic=lambda: 0.05 * next(looks))  # a clock that we turn
+    monkeypatch.setattr(query_limits, "time", turned)
     taken = []
-    with asking.deadline(0.5):
+    with query_limits.deadline(0.5):
         for _ in range(3):
             before = next(looks)
-            with pytest.raises(asking.StoppedError, match=r"longer than 0\.5 seconds"), asking.in_time(view):
+            with (
+                pytest.raises(query_limits.StoppedError, match=r"longer than 0\.5 seconds"),
+                query_limits.in_time(view),
+            ):
                 view.collection.generation.database.all(endless)
             taken.append(next(looks) - before)
     assert taken[0] > 8  # the first has all of the time
     assert max(taken[1:]) <= 4  # and the others are stopped at the first look at the clock
-    assert asking.patience() == asking.PATIENCE
+    assert query_limits.patience() == query_limits.PATIENCE
 
 
 def test_what_was_tagged_since_is_found(copied):
     client = TestClient(explorer(copied), base_url=HERE)
     for number in range(3):
         assert client.get("/search.json?q=tag:mine").json()["total"] == number
-        desk = client.app.state.desk
-        form = {"token": desk.token, "state": desk.view().mark, "tag": "mine"}
+        session = client.app.state.session
+        form = {"token": session.token, "state": session.view().mark, "tag": "mine"}
         form["document"] = f"wire/law/bail/{6 * number:03}.txt"
         assert client.post("/tag", data=form, headers={"Origin": HERE}, follow_redirects=False).status_code == 303
     found = client.get("/search.json?q=tag:mine").json()
@@ -108,8 +112,8 @@ def test_a_list_that_is_gone_is_no_reason_not_to_show_a_document(client):
 @pytest.mark.parametrize("tag", ['the "best" of it', "a b", "tag:x", "-no*", "it's <b>", "{x} {"])
 def test_any_tag_leads_to_its_documents(copied, tag):
     client = TestClient(explorer(copied), base_url=HERE)
-    desk = client.app.state.desk
-    form = {"token": desk.token, "state": desk.view().mark, "document": "wire/law/bail/000.txt", "tag": tag}
+    session = client.app.state.session
+    form = {"token": session.token, "state": session.view().mark, "document": "wire/law/bail/000.txt", "tag": tag}
     client.post("/tag", data=form, headers={"Origin": HERE})
     assert html.escape(addresses.tagged(tag)) in client.get("/").text.replace("&#39;", "&#x27;")
     page = client.get(addresses.as_json(addresses.tagged(tag))).json()

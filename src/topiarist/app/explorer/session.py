@@ -13,8 +13,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
-from topiarist.app.explorer.asking import deadline
 from topiarist.app.explorer.jobs import NO_JOB, Job, JobPage
+from topiarist.app.explorer.query_limits import deadline
 from topiarist.app.explorer.view import View
 from topiarist.collection.collection import Collection
 from topiarist.collection.shape import changes
@@ -40,12 +40,12 @@ class Step:
 
 
 @dataclass
-class Desk:
+class Session:
     """What requests share: the folder, the token of its forms, the latest view."""
 
     folder: str
     read_only: bool = False
-    beside: tuple[Desk, ...] = ()  # other collections that were named at the start, to compare with
+    beside: tuple[Session, ...] = ()  # other collections that were named at the start, to compare with
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     job: Job | None = None
     brought: OrderedDict[str, Any] = field(default_factory=OrderedDict)  # documents to file, until somebody says so
@@ -71,7 +71,7 @@ class Desk:
             if self._view is None or self._changed(self._view):
                 self._view = self._opened()
                 self._view.beside = tuple(
-                    (Path(desk.folder).name.removesuffix(".topiary"), desk.view) for desk in self.beside
+                    (Path(session.folder).name.removesuffix(".topiary"), session.view) for session in self.beside
                 )
             return self._view
 

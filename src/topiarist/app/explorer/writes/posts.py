@@ -13,14 +13,16 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from topiarist.app.explorer import bodies, frame, rendering, safety
-from topiarist.app.explorer.crowds import beside
-from topiarist.app.explorer.desk import Desk
+from topiarist.app.explorer import frame, rendering
+from topiarist.app.explorer.session import Session
 from topiarist.app.explorer.view import View
+from topiarist.app.explorer.web import safety
+from topiarist.app.explorer.web.worker_threads import beside
+from topiarist.app.explorer.writes import bodies
 from topiarist.version import __version__
 
 PATIENCE = 5.0  # seconds that a change waits for another writer
-Does = Callable[[Request, Desk, Any], Response]
+Does = Callable[[Request, Session, Any], Response]
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,8 @@ def posted(does: Does, kind: type) -> Any:
     async def route(request: Request) -> Response:
         _admitted(request)
         told = await _told(request)
-        desk = allowed(request, told.get("token"))
-        return await beside(request.app.state.writers, does, request, desk, bodies.checked(kind, told))
+        session = allowed(request, told.get("token"))
+        return await beside(request.app.state.writers, does, request, session, bodies.checked(kind, told))
 
     route.__doc__ = does.__doc__
     return route
@@ -47,11 +49,11 @@ def posted(does: Does, kind: type) -> Any:
 
 def _admitted(request: Request) -> None:
     """Before anything is read: whoever may not write has nothing to say, and JSON comes with the token in a header."""
-    desk: Desk = request.app.state.desk
-    if desk.read_only:
+    session: Session = request.app.state.session
+    if session.read_only:
         raise HTTPException(403, "This explorer was started read-only.")
     given, plain = request.headers.get(safety.TOKEN), request.headers.get("content-type", "").startswith(bodies.JSON)
-    if (given or plain) and not safety.is_token(given, desk.token):
+    if (given or plain) and not safety.is_token(given, session.token):
         raise HTTPException(403, "The page is older than the server: reload it, and try again.")
 
 
@@ -67,14 +69,14 @@ async def _told(request: Request) -> dict[str, Any]:
         raise RequestValidationError([wrong]) from error
 
 
-def allowed(request: Request, told: Any) -> Desk:
-    """The desk, for whoever has its token; in read-only mode for nobody."""
-    desk: Desk = request.app.state.desk
-    if desk.read_only:
+def allowed(request: Request, told: Any) -> Session:
+    """The session, for whoever has its token; in read-only mode for nobody."""
+    session: Session = request.app.state.session
+    if session.read_only:
         raise HTTPException(403, "This explorer was started read-only.")
-    if not safety.is_token(request.headers.get(safety.TOKEN) or told, desk.token):
+    if not safety.is_token(request.headers.get(safety.TOKEN) or told, session.token):
         raise HTTPException(403, "The page is older than the server: reload it, and try again.")
-    return desk
+    return session
 
 
 def wants_data(request: Request) -> bool:
@@ -95,9 +97,9 @@ def repeated(body: Any, *names: str) -> tuple[tuple[str, str], ...]:
     return tuple((name, "1" if value is True else str(value)) for name, value in kept.items() if value != "")
 
 
-def patience(desk: Desk) -> float:
+def patience(session: Session) -> float:
     """How long a change waits: not for a fit, which takes longer than people wait."""
-    return PATIENCE if desk.job is None or desk.job.done else 0.0
+    return PATIENCE if session.job is None or session.job.done else 0.0
 
 
 def safe_back(request: Request, wanted: str, otherwise: str = "/") -> str:
@@ -113,8 +115,8 @@ def safe_back(request: Request, wanted: str, otherwise: str = "/") -> str:
 
 def back(request: Request, wanted: str, otherwise: str = "/") -> Response:
     """To where the form came from, where what was changed is to be seen."""
-    desk: Desk = request.app.state.desk
-    desk.fresh()
+    session: Session = request.app.state.session
+    session.fresh()
     to = f"{request.app.state.root}{safe_back(request, wanted, otherwise)}"
     if wants_data(request):
         return JSONResponse(asdict(Done(True, to)))
@@ -132,11 +134,12 @@ def page_of(
     request: Request, template: str, value: Any, view: View, current: int | None = None, matching: Any = None
 ) -> str:
     """The text of a page, in its frame."""
-    desk: Desk = request.app.state.desk
+    session: Session = request.app.state.session
     here = here_of(request) if request.method == "GET" else ""
     return rendering.render(
         template, page=value, frame=frame.frame(view, current, matching), root=request.app.state.root,
-        here=here, token="" if desk.read_only else desk.token, read_only=desk.read_only, job=desk.strip(view),
-        undoable=None if desk.read_only else desk.undoable(view), query=getattr(value, "query", ""),
+        here=here, token="" if session.read_only else session.token, read_only=session.read_only,
+        job=session.strip(view),
+        undoable=None if session.read_only else session.undoable(view), query=getattr(value, "query", ""),
         by=getattr(value, "by", "words"), version=__version__,
     )  # fmt: skip

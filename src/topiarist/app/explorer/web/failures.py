@@ -13,11 +13,11 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from topiarist.app.explorer import addresses, frame, rendering
-from topiarist.app.explorer.gone import LeftOutError, gone, missing, spoken, unknown
 from topiarist.app.explorer.jobs import NO_JOB
-from topiarist.app.explorer.posting import wants_data
+from topiarist.app.explorer.removed_topics import LeftOutError, gone, missing, spoken, unknown
 from topiarist.app.explorer.values import Choice
 from topiarist.app.explorer.view import View
+from topiarist.app.explorer.writes.posts import wants_data
 from topiarist.collection.shape.changes import ChangedError
 from topiarist.errors import DamagedError, InputError, ResourceError, TopiaristError, UsageError
 
@@ -63,16 +63,16 @@ def answer(request: Request, failure: Failure) -> Response:
     """A failure as a page or as data."""
     if wants_data(request):
         return JSONResponse({**vars(failure), "links": [vars(link) for link in failure.links]}, failure.status)
-    desk, view, around, token = request.app.state.desk, None, None, ""
+    session, view, around, token = request.app.state.session, None, None, ""
     try:
-        view = desk.view()
+        view = session.view()
         around = frame.frame(view)
-        token = "" if desk.read_only or failure.status >= 500 else desk.token
+        token = "" if session.read_only or failure.status >= 500 else session.token
     except Exception:
         around = None
     text = rendering.render(
         "failure.html", page=failure, frame=around, root=request.app.state.root, here="", token=token, query="",
-        read_only=desk.read_only, job=NO_JOB if view is None else desk.strip(view), undoable=None, version="",
+        read_only=session.read_only, job=NO_JOB if view is None else session.strip(view), undoable=None, version="",
     )  # fmt: skip
     return HTMLResponse(text, failure.status)
 
@@ -81,7 +81,7 @@ def _known(request: Request, error: Exception) -> Response:
     """An error in words: the status tells whose fault it is."""
     assert isinstance(error, TopiaristError)  # noqa: S101
     if isinstance(error, UsageError):
-        view: View = request.app.state.desk.view()
+        view: View = request.app.state.session.view()
         return answer(request, _gone(view, error) or _refused(view, error))
     status = 400 if isinstance(error, InputError) else 503 if isinstance(error, ResourceError) else 500
     title = "The collection is damaged" if isinstance(error, DamagedError) else "This does not go now"

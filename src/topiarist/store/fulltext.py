@@ -245,3 +245,9 @@ def _other_beginnings(word: str) -> list[str]:
     swapped = word[1:2] + word[:1] + word[2:]
     others = {word[1:], swapped, *(letter + word for letter in letters), *(letter + word[1:] for letter in letters)}
     return sorted(other for other in others if other and other[0] != word[0])
+
+
+def documents_with(database: Database, word: str) -> int:
+    """How many documents have a word, as the index folds it."""
+    found = database.one("SELECT doc FROM vocabulary WHERE term = ?", (folded(word),))
+    return int(found[0]) if found else 0

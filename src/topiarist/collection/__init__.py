@@ -16,13 +16,29 @@ if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
     from topiarist.collection.describe.closeup import Look, topic_words
     from topiarist.collection.describe.closeup import look as look_at
+    from topiarist.collection.describe.figures import LEAST, OF_DOCUMENTS, OF_FORM, Figures
     from topiarist.collection.describe.flat_topics import Topics, find_topics
+    from topiarist.collection.describe.merges import Merges
+    from topiarist.collection.describe.provenance import (
+        LastFit,
+        RemovedTopic,
+        changed_since_grown,
+        grown,
+        grown_with,
+        is_as_grown,
+        last_fit,
+        original_of,
+        remembers_all_topics,
+        removed_topic,
+    )
+    from topiarist.collection.describe.provenance import opened as opened_original
     from topiarist.collection.describe.shaped_tree import hard_to_place
     from topiarist.collection.describe.spreadsheet import write_csv as write_spreadsheet
     from topiarist.collection.describe.tables import BETWEEN
     from topiarist.collection.describe.tables import FORMATS as TABLE_FORMATS
     from topiarist.collection.describe.tables import format_of as table_format
     from topiarist.collection.describe.tables import write as write_table
+    from topiarist.collection.describe.text_levels import Looks, Spoken, Token, looks, spoken, tokens_of
     from topiarist.collection.describe.topic_tree import FEWEST_TO_JUDGE, TopicTree
     from topiarist.collection.file.additions import ADD
     from topiarist.collection.file.arrivals import Filed
@@ -46,14 +62,38 @@ if TYPE_CHECKING:
     from topiarist.collection.history import before_last
     from topiarist.collection.history import earlier as earlier_steps
     from topiarist.collection.judge.categories import Categories
+    from topiarist.collection.judge.filing import (
+        LEFT,
+        STEPS,
+        FiledRows,
+        Filing,
+        answers,
+        category_figures,
+        certainty_of,
+        confused_with,
+        documents_by_level,
+        filed_under,
+        filing,
+        headings_at,
+        labels_with_certainty,
+        left_over,
+    )
     from topiarist.collection.judge.heldout_answers import HeldOut, held_out
     from topiarist.collection.judge.judgements import ACCEPT, BACK, LEAVE, MOVE, JudgedError, Judgement, Judgements
+    from topiarist.collection.judge.label_agreement import (
+        Labelled,
+        LabelTopics,
+        agreement_of,
+        labelled,
+        labels_in_topics,
+    )
     from topiarist.collection.judge.label_table import read_labels
     from topiarist.collection.judge.learner import Quality
     from topiarist.collection.judge.learner import learn as learn_categories
     from topiarist.collection.judge.predictions import MOST as MOST_JUDGED
     from topiarist.collection.judge.predictions import Told
     from topiarist.collection.judge.predictions import spread as spread_rows
+    from topiarist.collection.judge.tree_quality import alike_topics, mean_coherence, word_diversity
     from topiarist.collection.judge.tree_quality import judged as judged_tree
     from topiarist.collection.shape.changes import FITTED, LEARN, REFIT, UNDO, ChangedError, last_step, stopped_after
     from topiarist.collection.shape.changes import in_words as step_in_words
@@ -75,10 +115,17 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "check": "REPAIR Finding check_folder=check repair_folder=repair",
     "collection": "Collection",
     "describe.closeup": "Look look_at=look topic_words",
+    "describe.figures": "LEAST OF_DOCUMENTS OF_FORM Figures",
     "describe.flat_topics": "Topics find_topics",
+    "describe.merges": "Merges",
+    "describe.provenance": (
+        "LastFit RemovedTopic changed_since_grown grown grown_with "
+        "is_as_grown last_fit opened_original=opened original_of remembers_all_topics removed_topic"
+    ),
     "describe.shaped_tree": "hard_to_place",
     "describe.spreadsheet": "write_spreadsheet=write_csv",
     "describe.tables": "BETWEEN TABLE_FORMATS=FORMATS table_format=format_of write_table=write",
+    "describe.text_levels": "Looks Spoken Token looks spoken tokens_of",
     "describe.topic_tree": "FEWEST_TO_JUDGE TopicTree",
     "file.additions": "ADD",
     "file.arrivals": "Filed add_documents=add file_documents=file",
@@ -95,12 +142,17 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "grow.recipe": "AUTO Recipe",
     "history": "collection_at=at before_last earlier_steps=earlier",
     "judge.categories": "Categories",
+    "judge.filing": (
+        "LEFT STEPS FiledRows Filing answers category_figures certainty_of "
+        "confused_with documents_by_level filed_under filing headings_at labels_with_certainty left_over"
+    ),
     "judge.heldout_answers": "HeldOut held_out",
     "judge.judgements": "ACCEPT BACK LEAVE MOVE JudgedError Judgement Judgements",
+    "judge.label_agreement": "Labelled LabelTopics agreement_of labelled labels_in_topics",
     "judge.label_table": "read_labels",
     "judge.learner": "Quality learn_categories=learn",
     "judge.predictions": "MOST_JUDGED=MOST Told spread_rows=spread",
-    "judge.tree_quality": "judged_tree=judged",
+    "judge.tree_quality": "alike_topics judged_tree=judged mean_coherence word_diversity",
     "shape.changes": (
         "FITTED LEARN REFIT UNDO ChangedError step_in_words=in_words last_step state_mark=mark "
         "preview_edits=preview apply_edits=shape stopped_after step_text=told undo_last=undo"

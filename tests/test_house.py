@@ -1,5 +1,6 @@
 """The house itself: public names, what an import costs, and what may never be in the code."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -73,3 +74,23 @@ def test_without_numba_the_reference_takes_over():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert float(done.stdout) == pytest.approx(2.0)
+
+
+MOST_POSITIONAL = 6
+
+
+def positional_calls(room):
+    """Calls of our own functions and classes with many arguments by position: they are read by nobody."""
+    trees = {path: ast.parse(path.read_text()) for path in room.rglob("*.py")}
+    every = (node for path in SOURCE.rglob("*.py") for node in ast.walk(ast.parse(path.read_text())))
+    own = {node.name for node in every if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
+    for path, tree in trees.items():
+        for node in ast.walk(tree):
+            name = getattr(node, "func", None)
+            called = name.id if isinstance(name, ast.Name) else name.attr if isinstance(name, ast.Attribute) else ""
+            if isinstance(node, ast.Call) and called in own - {"format"} and len(node.args) > MOST_POSITIONAL:
+                yield f"{path.relative_to(SOURCE)}:{node.lineno} {called}"
+
+
+def test_the_explorer_passes_few_arguments_by_position():
+    assert list(positional_calls(SOURCE / "app" / "explorer")) == []

@@ -7,10 +7,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.app.explorer.labelled import HERE, LABELS
-from topiarist.app.explorer.pages import category_filing
 from topiarist.app.explorer.web.server import explorer
 from topiarist.collection import contents
 from topiarist.collection.collection import Collection
+from topiarist.collection.judge import filing
 from topiarist.collection.judge.categories import Categories
 from topiarist.collection.judge.label_paths import headings
 from topiarist.collection.judge.learner import learn
@@ -166,7 +166,7 @@ def test_a_model_that_knows_fewer_labels_tells_in_the_numbers_of_another(single)
 
 
 def test_of_many_documents_some_are_filed_and_that_is_said(single, monkeypatch):
-    monkeypatch.setattr(category_filing, "JUDGED", 100)
+    monkeypatch.setattr(filing, "JUDGED", 100)
     page = TestClient(explorer(single[0]), base_url=HERE).get("/categories.json").json()
     assert sum(row["filed"] for row in page["rows"]) == 90
     assert "among 90 of all 360" in page["notes"][0]

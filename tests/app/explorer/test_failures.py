@@ -11,9 +11,9 @@ from starlette.testclient import TestClient
 
 from tests.app.explorer.conftest import documents
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.fit_dates import day
 from topiarist.app.explorer.pages import overview
 from topiarist.app.explorer.web.server import current_view, explorer
+from topiarist.app.words import day
 from topiarist.collection.collection import Collection
 from topiarist.collection.file.arrivals import add
 from topiarist.collection.grow.recipe import Recipe

@@ -7,8 +7,8 @@ import pytest
 
 from tests.app.explorer.test_jobs import Held
 from tests.app.explorer.test_writing import HERE, Writer, edit, leaf
-from topiarist.app.explorer.fit_dates import day, fitted, grown_with, when
 from topiarist.app.explorer.web.server import explorer
+from topiarist.app.words import day, when
 from topiarist.store import edit_log
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -33,14 +33,14 @@ def test_the_footer_tells_when_the_model_was_fitted_and_what_arrived_since(clien
     for text in ("oil barrel crude refinery", "tennis serve racket volley"):
         key = client.put_form("/new", text=text).text.split('name="key" value="')[1].split('"')[0]
         client.put_form("/keep", key=key)
-    assert fitted(client.view).time == grown
+    assert client.view.last_fit.time == grown
     assert "2 documents arrived since: Refit with them" in footer(client)
-    assert grown_with(client.view) == 400
+    assert client.view.grown_with == 400
     held = Held(monkeypatch)
     client.put_form("/refit")
     held.over()
     assert "arrived since" not in footer(client)
-    assert fitted(client.view).time == edit_log.history(database, kind="refit")[0].time
+    assert client.view.last_fit.time == edit_log.history(database, kind="refit")[0].time
     client.put_form("/undo")
     assert "2 documents arrived since" in footer(client)
 

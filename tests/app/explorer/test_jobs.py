@@ -6,8 +6,9 @@ import pytest
 
 from tests.app.explorer.test_writing import HERE, Writer, edit, leaf
 from topiarist.app.explorer import session as sessions
-from topiarist.app.explorer.jobs import Job, duration
+from topiarist.app.explorer.jobs import Job
 from topiarist.app.explorer.web.server import explorer
+from topiarist.app.words import time_left
 from topiarist.errors import ResourceError
 from topiarist.estimators.common.progress import expected_steps
 from topiarist.models.em import Rules
@@ -136,7 +137,7 @@ def test_a_fit_that_failed_says_why_and_offers_another(client, held, monkeypatch
     edit(client, "split", leaf(client), into="2")
     assert "not fitted since" in strip(client)
     with monkeypatch.context() as patch:
-        patch.setattr(sessions.changes, "shape", refused)
+        patch.setattr(sessions, "apply_edits", refused)
         client.put_form("/refit")
         assert held.ended.wait(PATIENCE)
     for _ in range(2):
@@ -233,7 +234,7 @@ def test_a_name_changes_no_number_and_nothing_is_worked_out_again(client):
 
 
 def test_durations_as_people_say_them():
-    assert [duration(seconds) for seconds in (0.2, 42.4, 61, 600)] == ["1 s", "42 s", "2 min", "10 min"]
+    assert [time_left(seconds) for seconds in (0.2, 42.4, 61, 600)] == ["1 s", "42 s", "2 min", "10 min"]
 
 
 def test_how_many_steps_there_will_be_is_told_from_what_they_gain():

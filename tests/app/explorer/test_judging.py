@@ -10,11 +10,11 @@ from starlette.testclient import TestClient
 
 from tests.app.explorer.labelled import HERE, LABELS, Writer, muddled
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.pages import filed_documents
 from topiarist.app.explorer.web.server import explorer
 from topiarist.collection.check import check
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.recipe import Recipe
+from topiarist.collection.judge import filing
 from topiarist.collection.judge.judgements import Judgements
 from topiarist.collection.judge.learner import learn
 from topiarist.collection.shape.changes import undo
@@ -214,8 +214,8 @@ def test_several_labels_are_chips_that_may_be_unchecked(many):
 
 def test_only_labels_that_it_has_or_that_are_likely_are_checked(many, monkeypatch):
     """Whoever accepts without a look gives no label that is more likely wrong than right."""
-    sure = filed_documents.certainty_of
-    monkeypatch.setattr(filed_documents, "certainty_of", lambda *values: sure(*values) ** 4)  # of the same order
+    sure = filing.certainty_of
+    monkeypatch.setattr(filing, "certainty_of", lambda *values: sure(*values) ** 4)  # of the same order
     seen = set()
     for ask in (*({"label": label} for label in LABELS), {"left": 1, "rho": 0.99}):
         text, page = many.get("/categories", params=ask).text, many.get("/categories.json", params=ask).json()

@@ -169,7 +169,7 @@ def test_a_long_document_leads_to_the_part_with_most_of_a_level(client, monkeypa
     for part in page["parts"]:  # word by word, what the page adds up
         pieces = client.get(addresses.as_json(part["address"])).json()["pieces"]
         columns = [view.columns.get(piece["word"]) for piece in pieces if piece["kind"]]
-        shares.append(np.mean([general if c is None else told.levels[told.columns[c]] for c in columns], axis=0))
+        shares.append(np.mean([general if c is None else told.levels[told.rows[c]] for c in columns], axis=0))
     text = client.get(addresses.document(ID)).text
     for level in page["levels"]:
         if not level["share"]:

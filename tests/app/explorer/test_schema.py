@@ -19,14 +19,15 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from topiarist.app.explorer.pages.registry import PAGES
 from topiarist.app.explorer.web import safety
-from topiarist.app.explorer.web.server import PAGES, explorer
+from topiarist.app.explorer.web.server import explorer
 from topiarist.collection.judge.judgements import Judgements
 
 EXAMPLES = int(os.environ.get("TOPIARIST_FUZZ", "20"))  # for each page
 CHECKS = (not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance)
 HERE = {"Host": "127.0.0.1"}
-READS = [("/index" if page.path == "/" else page.path) + ".json" for page in PAGES]
+READS = [page.data_path for page in PAGES]
 READS += ["/job.json", "/export.{kind}", "/original"]
 WRITES = ["/tag", "/untag", "/read", "/undo", "/refit", "/stop", "/shape", "/new", "/keep", "/judge"]
 ID = "wire/law/bail/000.txt"

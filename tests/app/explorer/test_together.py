@@ -37,7 +37,7 @@ def test_documents_that_could_not_be_stored_can_be_filed_again(client, monkeypat
     session = client.app.state.session
     key = session.keep_for_later([Document("new", "court bail judge custody release", "new")])
     with session.writer() as collection, collection.folder.writing():
-        monkeypatch.setattr("topiarist.app.explorer.posting.PATIENCE", 0.1)
+        monkeypatch.setattr("topiarist.app.explorer.writes.posts.PATIENCE", 0.1)
         assert client.put_form("/keep", key=key).status_code == 503
     assert client.put_form("/keep", key=key).status_code == 200
     assert session.fresh().n_docs == 401

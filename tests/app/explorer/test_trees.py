@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from tests.app.explorer.conftest import HOSTILE, Served, documents
 from tests.app.explorer.test_browser import COLOURS, RULES, settled
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.pages.tree_streams import Block, Picture, Stream
+from topiarist.app.explorer.pages.trees import Block, Picture, Stream
 from topiarist.app.explorer.ribbons import ribbons
 from topiarist.app.explorer.web.server import explorer
 from topiarist.collection import history

@@ -16,8 +16,7 @@ from typing import Any, TypeVar
 from topiarist.app.explorer.jobs import NO_JOB, Job, JobPage
 from topiarist.app.explorer.query_limits import deadline
 from topiarist.app.explorer.view import View
-from topiarist.collection.collection import Collection
-from topiarist.collection.shape import changes
+from topiarist.collection import Collection, apply_edits, last_step, step_text
 from topiarist.errors import TopiaristError, UsageError
 from topiarist.store import edit_log
 from topiarist.store.collection_manifest import read_manifest
@@ -102,8 +101,8 @@ class Session:
         folder = view.collection.folder
         if read_manifest(folder.path, folder.shown) != folder.manifest:
             return True
-        latest = view.collection.generation.database.one("SELECT after FROM edits ORDER BY number DESC LIMIT 1")
-        return latest is not None and latest[0] != view.number
+        latest = edit_log.latest(view.collection.generation.database)
+        return latest is not None and latest != view.number
 
     def writer(self) -> Collection:
         """A collection of its own for whoever writes: views stay as they are."""
@@ -138,7 +137,7 @@ class Session:
     def _fit(self, job: Job, expected: str | None) -> None:
         try:
             with self.writer() as collection:
-                changes.shape(collection, (), wait=WAIT, expected=expected, watching=job)
+                apply_edits(collection, (), wait=WAIT, expected=expected, watching=job)
             job.recorded, job.holds = True, False
         except TopiaristError as error:
             job.end(error.message)
@@ -198,11 +197,11 @@ class Session:
     def undoable(self, view: View) -> Step | None:
         """What undo would take back; nothing if there is nothing."""
         try:
-            last = changes.last_step(view.collection.generation)
+            last = last_step(view.collection.generation)
         except UsageError:
             return None
         age = datetime.now(UTC) - datetime.fromisoformat(last.time)
-        return Step(changes.told(last, numbers=False), last.kind, age < RECENT)
+        return Step(step_text(last, numbers=False), last.kind, age < RECENT)
 
     def history(self, view: View, since: str) -> list[edit_log.Edit]:
         """What was done after a state, newest first; nothing if it was one of another generation."""

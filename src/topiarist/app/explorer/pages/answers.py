@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from topiarist.app.explorer.pages.narrowing import conditions
 from topiarist.app.explorer.query_limits import patience, understood
-from topiarist.app.explorer.values import TopicLine, counted, name_of, path_to
-from topiarist.app.explorer.view import CERTAIN, View
+from topiarist.app.explorer.values import TopicLine, path_to
+from topiarist.app.explorer.view import View
+from topiarist.app.words import counted
 from topiarist.collection.find import search
+from topiarist.measures.placed_documents import CERTAIN
 from topiarist.text.documents import Document
 from topiarist.text.query import Query
 
@@ -43,7 +45,7 @@ def near(view: View, query: Query, topic: int | None, some: int) -> str:
 def asked_for(view: View, query: Query, topic: int | None, words: str) -> str:
     """A query in words: what it looks for, then its conditions."""
     typed = " ".join(map(str, query.terms))
-    where = [] if topic is None else [f"under {name_of(view, view.shape.node(topic))}"]
+    where = [] if topic is None else [f"under {view.names[view.shape.node(topic)]}"]
     said = ", ".join([*where, *(name for name, _ in conditions(view, query))])
     return f"{words.format(typed) if typed else ''}{' ' if said else ''}{said}"
 

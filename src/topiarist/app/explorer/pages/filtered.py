@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from topiarist.app.explorer.values import PER_PAGE, counted
+from topiarist.app.explorer.values import PER_PAGE
 from topiarist.app.explorer.view import View
+from topiarist.app.words import counted
 from topiarist.collection.find import search
-
-_ROWS = {"tag": "SELECT row FROM tags WHERE tag = ?", "label": "SELECT row FROM labels WHERE label = ?"}
 
 
 def kept(view: View, rows: Any, **wanted: str) -> Any:
     """Those of some rows that have what is wanted: ``tag``, ``label``."""
+    having = {"tag": view.collection.marks.rows_with, "label": view.collection.documents.labelled_rows}
     for kind, value in wanted.items():
         if value:
-            known = [row for (row,) in view.collection.generation.database.all(_ROWS[kind], (value,))]
-            rows = rows[np.isin(rows, known)]
+            rows = rows[np.isin(rows, having[kind](value))]
     return rows
 
 
@@ -28,11 +28,9 @@ def found(view: View, rows: Any, page: int) -> search.Found:
     some = rows[start : start + PER_PAGE].tolist()
     documents, leads = view.collection.documents.many(some, texts=False), view.leads(some)
     hits = tuple(
-        search.FoundDocument(
-            row, one.id, one.title, 0.0, ((leads.get(row, ""), False),), place, one.labels, one.date
-        )
+        search.FoundDocument(row, one.id, one.title, 0.0, ((leads.get(row, ""), False),), place, one.labels, one.date)
         for row, one, place in zip(some, documents, search.places_of(view.collection, some), strict=True)
-    )  # fmt: skip
+    )
     return search.Found(hits, len(rows))
 
 
@@ -41,3 +39,8 @@ def sentence(total: int, query: str, tag: str, label: str) -> str:
     said = [f"tagged “{tag}”"] * bool(tag) + [f"labelled “{label}”"] * bool(label)
     said += [f"that match “{query}”"] * bool(query.strip())
     return f"{counted(total, 'document')} {', '.join(said)}."
+
+
+def as_rows(rows: Iterable[int]) -> Any:
+    """Rows as lists of pages have them."""
+    return np.array(list(rows), np.int64)

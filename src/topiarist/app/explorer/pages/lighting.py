@@ -6,7 +6,6 @@ from contextlib import suppress
 from typing import Any
 
 from topiarist.app.explorer.pages import search
-from topiarist.app.explorer.pages.narrowing import counts_under
 from topiarist.app.explorer.query_limits import StoppedError, understood
 from topiarist.app.explorer.view import View
 from topiarist.errors import UsageError
@@ -19,6 +18,6 @@ def lit(view: View, text: str, by: str) -> Any:
         return None
     with suppress(StoppedError, UsageError):
         if by == "words" or not query.terms:
-            return counts_under(view, search.word_rows(view, query, None))
-        return counts_under(view, search.near_rows(view, str(query), by, None))
+            return view.counts_under(search.word_rows(view, query, None))
+        return view.counts_under(search.near_rows(view, str(query), by, None))
     return None

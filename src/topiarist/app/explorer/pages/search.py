@@ -22,13 +22,13 @@ from topiarist.app.explorer.values import (
     TopicLine,
     paging,
     path_to,
-    read_among,
     titled,
-)  # fmt: skip
-from topiarist.app.explorer.view import CERTAIN, View
+)
+from topiarist.app.explorer.view import View
 from topiarist.collection.find import search as finding
 from topiarist.collection.find.index import Explanation
 from topiarist.errors import UsageError
+from topiarist.measures.placed_documents import CERTAIN
 from topiarist.store.fulltext import Index
 from topiarist.text.query import Query as Parsed
 
@@ -68,7 +68,7 @@ class HitLine:
     why: tuple[Reason, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SearchPage:
     """What a query finds, and where in the tree that is."""
 
@@ -122,23 +122,45 @@ def _filled(view: View, ask: Ask) -> SearchPage:
     branches, more = narrowing.branches(view, matching, search)
     few = ask.by == "words" and found.total < finding.FEW and bool(understood(ask.q).terms)
     return SearchPage(
-        ask.q, ask.by, _sentence(view, ask, found, branches), found.read_as, trouble or found.message,
-        understood(ask.q).notes, tuple(Choice(word, search.address(query=word), False) for word in found.suggestions),
-        search.address(query=found.without) if found.without else "",
-        search.address(by="meaning") if few else "",
-        found.total, found.exact, answers.stopped(found.total) if late else "",
-        search.address(all=1) if late and not ask.all else "",
-        _hits(view, ask, found, pages), branches, more,
-        () if ask.topic is None else path_to(view, view.shape.node(ask.topic)), search.address(topic=None),
-        narrowing.chips(view, understood(ask.q), search), narrowing.narrowings(view, matching, search),
-        tuple(Choice(word, addresses.search(word), False) for word in answers.also(view, ask.q)),
-        tuple(Choice(way, search.address(by=None if way == "words" else way), way == ask.by)
-              for way in ("words", "meaning", "both")),
-        pages,
-        tuple(Choice(text, addresses.export(kind, **{"q" if name == "query" else name: value
-                                                      for name, value in vars(search).items()}), False)
-              for kind, text in (("csv", "CSV"), ("jsonl", "JSON lines"), ("txt", "titles"))) if found.total else (),
-    )  # fmt: skip
+        query=ask.q,
+        by=ask.by,
+        sentence=_sentence(view, ask, found, branches),
+        read_as=found.read_as,
+        message=trouble or found.message,
+        notes=understood(ask.q).notes,
+        suggestions=tuple(Choice(word, search.address(query=word), False) for word in found.suggestions),
+        without=search.address(query=found.without) if found.without else "",
+        meaning=search.address(by="meaning") if few else "",
+        total=found.total,
+        exact=found.exact,
+        stopped=answers.stopped(found.total) if late else "",
+        count_all=search.address(all=1) if late and not ask.all else "",
+        hits=_hits(view, ask, found, pages),
+        branches=branches,
+        more_branches=more,
+        within=() if ask.topic is None else path_to(view, view.shape.node(ask.topic)),
+        clear=search.address(topic=None),
+        chips=narrowing.chips(view, understood(ask.q), search),
+        narrow=narrowing.narrowings(view, matching, search),
+        also=tuple(Choice(word, addresses.search(word), False) for word in answers.also(view, ask.q)),
+        ways=tuple(
+            Choice(way, search.address(by=None if way == "words" else way), way == ask.by)
+            for way in ("words", "meaning", "both")
+        ),
+        paging=pages,
+        exports=tuple(
+            Choice(
+                text,
+                addresses.export(
+                    kind, **{"q" if name == "query" else name: value for name, value in vars(search).items()}
+                ),
+                False,
+            )
+            for kind, text in (("csv", "CSV"), ("jsonl", "JSON lines"), ("txt", "titles"))
+        )
+        if found.total
+        else (),
+    )
 
 
 def _found(view: View, ask: Ask) -> tuple[finding.Found, str, bool]:
@@ -191,14 +213,19 @@ def _given(view: View, ask: Ask) -> Any:
 def _page(view: View, ask: Ask, query: str, page: int) -> finding.Found:
     with in_time(view):
         return finding.search(
-            view.collection, query, PER_PAGE, offset=(page - 1) * PER_PAGE, by=ask.by, topic=ask.topic,
+            view.collection,
+            query,
+            PER_PAGE,
+            offset=(page - 1) * PER_PAGE,
+            by=ask.by,
+            topic=ask.topic,
             why=ask.by != "words",
-        )  # fmt: skip
+        )
 
 
 def _hits(view: View, ask: Ask, found: finding.Found, pages: Paging) -> tuple[HitLine, ...]:
     rows = [hit.row for hit in found.hits]
-    read, tags = read_among(view, rows), view.collection.marks.tags_of(rows)
+    read, tags = view.collection.marks.read_among(rows), view.collection.marks.tags_of(rows)
     told = []
     for place, hit in enumerate(found.hits):
         at = pages.start + place + 1
@@ -208,9 +235,18 @@ def _hits(view: View, ask: Ask, found: finding.Found, pages: Paging) -> tuple[Hi
         node = view.shape.node(hit.place.topic)
         lead = "".join(text for text, _ in hit.snippet)
         line = DocumentLine(
-            hit.id, titled(hit.title, hit.id, lead), address, hit.snippet, hit.date[:10], hit.place.share, hit.score,
-            path_to(view, node)[1:], hit.labels, tags[place], hit.row in read,
-        )  # fmt: skip
+            id=hit.id,
+            title=titled(hit.title, hit.id, lead),
+            address=address,
+            snippet=hit.snippet,
+            date=hit.date[:10],
+            share=hit.place.share,
+            score=hit.score,
+            path=path_to(view, node)[1:],
+            labels=hit.labels,
+            tags=tags[place],
+            read=hit.row in read,
+        )
         told.append(HitLine(line, at, reasons(hit.why)))
     return tuple(told)
 

@@ -1,26 +1,167 @@
-"""Topics of two trees beside each other: what became of each, its partners, and the documents of a pair."""
+"""Two trees beside each other: which there are to compare, what became of each topic, the documents of a pair."""
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
-import numpy as np
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.pages.other_trees import Both, Other, Side
 from topiarist.app.explorer.values import Choice, DocumentLine, Paging, document_lines, paging
 from topiarist.app.explorer.view import View
+from topiarist.app.words import minute
+from topiarist.collection import collection_at, earlier_steps, step_in_words
 from topiarist.errors import UsageError
-from topiarist.measures.comparison import NOTICEABLE, at_level
-from topiarist.measures.side_by_side import ALONE, CHANGED, JOINED, SAME, SPLIT, Pair, SideBySide
+from topiarist.hierarchy.tree import Tree
+from topiarist.measures.comparison import NOTICEABLE, Comparison, compare
+from topiarist.measures.placed_documents import Placed
+from topiarist.measures.side_by_side import (
+    ALONE,
+    CHANGED,
+    JOINED,
+    SAME,
+    SPLIT,
+    Pair,
+    SharedDocuments,
+    SideBySide,
+    shared_documents,
+    side_by_side,
+)
+from topiarist.store import edit_log
+from topiarist.store.database import Database
 
+T = TypeVar("T")
+STATES = 30  # earlier ones to choose from
 PARTNERS = 5
 WORDS = 10
 MOVES = 8
 BECAME = {SAME: "nearly the same", CHANGED: "changed", SPLIT: "split", JOINED: "joined", ALONE: "no counterpart"}
 CAME = BECAME | {SPLIT: "part of a topic", JOINED: "joined from several", ALONE: "new"}
+
+
+@dataclass(frozen=True)
+class Other:
+    """A tree to compare with: how an address names it, and what it is."""
+
+    key: str
+    name: str
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Side:
+    """One of two trees. ``here``: it is the one that all other pages show, so that its topics have pages."""
+
+    title: str
+    tree: Tree
+    names: tuple[str, ...]
+    given: frozenset[int]  # nodes that somebody gave their names
+    words: tuple[tuple[str, ...], ...]
+    topics: tuple[int, ...]
+    order: tuple[int, ...]  # nodes as they are read
+    here: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Both:
+    """Two trees, compared, and the documents that both have, by their rows in this collection."""
+
+    a: Side
+    b: Side
+    found: Comparison
+    shared: SharedDocuments
+    key: tuple[str, str]  # which other tree, and its state; copies of a folder have the same marks
+
+
+class Once(Generic[T]):
+    """Something that is made when it is first asked for; whoever asks for something else need not wait."""
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make, self._lock, self._made = make, threading.Lock(), list[T]()
+
+    def __call__(self) -> T:
+        """Make it, or give what was made."""
+        with self._lock:
+            if not self._made:
+                self._made.append(self._make())
+            return self._made[0]
+
+
+def others(view: View) -> tuple[Other, ...]:
+    """What there is to compare with: collections named at the start, then earlier states, the latest first."""
+
+    def states() -> tuple[Other, ...]:
+        database = view.collection.generation.database
+        return tuple(
+            Other(f"state-{entry.before}", f"before: {_step(database, entry)} ({minute(entry.time)})")
+            for entry in earlier_steps(view.collection)[:STATES]
+        )
+
+    given = (Other(f"with-{place}", name or "collection") for place, (name, _) in enumerate(view.beside, 1))
+    return (*given, *view.remembered("earlier states", states))
+
+
+def _step(database: Database, entry: edit_log.Edit) -> str:
+    said = step_in_words(database, entry)
+    return said if len(said) <= 80 else f"{said[:79].rstrip()}…"
+
+
+def chosen(view: View, key: str) -> Other | None:
+    """The tree of an address; the first, if it names none; nothing where there is none at all."""
+    known = others(view)
+    if not key:
+        return known[0] if known else None
+    for other in known:
+        if other.key == key:
+            return other
+    raise UsageError("no page compares with this tree: its state is not kept", hint="another tree to compare with")
+
+
+def both_of(view: View, other: Other) -> Both:
+    """The two trees, compared once for as long as neither changes."""
+    kind, _, number = other.key.partition("-")
+    if kind == "with":
+        beside = view.beside[int(number) - 1][1]()
+        key = (other.key, beside.mark)
+        make = Once(lambda: _both(view, view, beside, (view.title, other.name), key))
+        return view.remembered(("beside", *key), lambda: make)()
+
+    def before() -> Both:
+        with collection_at(view.collection, int(number)) as was:
+            return _both(view, View(was), view, (f"{other.name[:1].upper()}{other.name[1:]}", "Now"), (other.key, ""))
+
+    make = Once(before)
+    return view.remembered(("beside", other.key), lambda: make)()
+
+
+def level_of(view: View, both: Both, level: int | None) -> SideBySide:
+    """The two trees at a level."""
+    key = ("level", both.key, level)
+    return view.remembered(key, lambda: side_by_side(both.a.tree, both.b.tree, both.shared.table, level))
+
+
+def _both(view: View, a: View, b: View, titles: tuple[str, str], key: tuple[str, str]) -> Both:
+    """Two views side by side: A as it is read elsewhere, B so that as few streams as possible cross."""
+    one, other = a.collection.placed, b.collection.placed
+    shared, first = shared_documents(one, other, rows_of_a=a is view), a.ordered()
+    left = _side(a, one, titles[0], first, a is view)
+    right = _side(b, other, titles[1], shared.order(b.tree, first), b is view)
+    return Both(left, right, compare(one, other), shared, key)
+
+
+def _side(view: View, placed: Placed, title: str, order: tuple[int, ...], here: bool) -> Side:
+    return Side(
+        title=title,
+        tree=view.tree,
+        names=view.names,
+        given=frozenset(node for node, topic in enumerate(view.shape.topics) if topic in view.shape.titles),
+        words=placed.words,
+        topics=view.shape.topics,
+        order=order,
+        here=here,
+    )
 
 
 @dataclass(frozen=True)
@@ -37,7 +178,7 @@ class Ask:
     page: Annotated[int, Query(ge=1, le=100_000)] = 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TreeTopic:
     """A topic of one of the trees. ``address`` is empty for one that is not in the tree of this collection now."""
 
@@ -50,7 +191,7 @@ class TreeTopic:
     address: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Partner:
     """A topic of the other tree with documents of a topic."""
 
@@ -159,12 +300,14 @@ class Beside:
         if self.ask.level is not None:
             return ()
         return tuple(
-            Move(self.topic(self.both.a, flow.node_a, self.side.sizes_a, BECAME[self.side.became[flow.node_a]]),
-                 self.right(flow.node_b),
-                 flow.documents,
-                 self.address(left=self.both.a.topics[flow.node_a], right=self.both.b.topics[flow.node_b]))
+            Move(
+                self.topic(self.both.a, flow.node_a, self.side.sizes_a, BECAME[self.side.became[flow.node_a]]),
+                self.right(flow.node_b),
+                flow.documents,
+                self.address(left=self.both.a.topics[flow.node_a], right=self.both.b.topics[flow.node_b]),
+            )
             for flow in self.both.found.flows[:MOVES]
-        )  # fmt: skip
+        )
 
     @property
     def pairs(self) -> dict[int, list[Pair]]:
@@ -183,7 +326,15 @@ class Beside:
         path, topic = side.tree.path(node), side.topics[node]
         heading = side.names[path[1]] if len(path) > 2 else ""
         address = addresses.topic(topic) if side.here else ""
-        return TreeTopic(topic, side.names[node], node in side.given, heading, sizes[node], became, address)
+        return TreeTopic(
+            id=topic,
+            name=side.names[node],
+            named=node in side.given,
+            heading=heading,
+            documents=sizes[node],
+            became=became,
+            address=address,
+        )
 
     def right(self, node: int) -> TreeTopic:
         """A topic of the right tree."""
@@ -195,11 +346,17 @@ class Beside:
         left, right = (side.words[node][:WORDS] for side, node in ((a, pair.node_a), (b, pair.node_b)))
         topic = self.right(pair.node_b)
         return Partner(
-            topic, pair.documents, pair.documents / self.side.sizes_a[pair.node_a], pair.documents / topic.documents,
-            pair.overlap, pair.related, tuple(word for word in left if word in right),
-            tuple(word for word in left if word not in right), tuple(word for word in right if word not in left),
-            self.address(left=a.topics[pair.node_a], right=topic.id),
-        )  # fmt: skip
+            topic=topic,
+            documents=pair.documents,
+            share=pair.documents / self.side.sizes_a[pair.node_a],
+            share_right=pair.documents / topic.documents,
+            overlap=pair.overlap,
+            related=pair.related,
+            both=tuple(word for word in left if word in right),
+            left_only=tuple(word for word in left if word not in right),
+            right_only=tuple(word for word in right if word not in left),
+            address=self.address(left=a.topics[pair.node_a], right=topic.id),
+        )
 
     def pair(self, left: int, right: int) -> PairList:
         """The documents of two topics."""
@@ -209,14 +366,12 @@ class Beside:
             raise UsageError(
                 "no topic of the left tree at this level has documents of this one of the right", hint="the whole page"
             )
-        one, level = found[0], self.ask.level or max(a.tree.depth, b.tree.depth)
-        here = (at_level(a.tree, level)[self.both.homes_a] == one.node_a) & (
-            at_level(b.tree, level)[self.both.homes_b] == one.node_b
-        )
-        rows = np.sort(self.both.rows[here])
+        one = found[0]
+        rows = self.both.shared.of_pair(one, a.tree, b.tree, self.ask.level)
         at = paging(len(rows), self.ask.page, lambda page: self.address(left=left, right=right, page=page))
         return PairList(
-            self.topic(a, one.node_a, self.side.sizes_a, BECAME[self.side.became[one.node_a]]), self.partner(one),
-            document_lines(self.view, rows[at.start : at.last].tolist(), lambda id, place: addresses.document(id)),
+            self.topic(a, one.node_a, self.side.sizes_a, BECAME[self.side.became[one.node_a]]),
+            self.partner(one),
+            document_lines(self.view, rows[at.start : at.last], lambda id, place: addresses.document(id)),
             at,
-        )  # fmt: skip
+        )

@@ -11,21 +11,18 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
-import numpy as np
 from fastapi import Depends, FastAPI, Query, Request
 from starlette.responses import Response, StreamingResponse
 
-from topiarist.app.explorer import originals, report
-from topiarist.app.explorer.frame import shown_name
+from topiarist.app.explorer import report
 from topiarist.app.explorer.pages import filtered, search, topic
 from topiarist.app.explorer.query_limits import counting, understood
-from topiarist.app.explorer.values import STEP
 from topiarist.app.explorer.view import View
 from topiarist.app.explorer.web import failures
 from topiarist.app.explorer.web.safety import DOWNLOAD_POLICY
-from topiarist.collection.describe.spreadsheet import write_csv
-from topiarist.collection.describe.tables import BETWEEN
-from topiarist.collection.find import search as finding
+from topiarist.app.words import STEP
+from topiarist.collection import BETWEEN, opened_original, write_spreadsheet
+from topiarist.collection import search as searched
 from topiarist.text.documents import Document
 
 BATCH = 1_000
@@ -47,13 +44,19 @@ def add(app: FastAPI) -> None:
     """The routes."""
     told = {"description": "A file to keep, never to be opened in the browser"}
     app.add_api_route(
-        "/export.{kind}", export, response_class=StreamingResponse, summary="Documents of a list as a file",
+        "/export.{kind}",
+        export,
+        response_class=StreamingResponse,
+        summary="Documents of a list as a file",
         responses={200: {**told, "content": {key: {} for key in KINDS.values()}}, **failures.documented(404, 422, 503)},
-    )  # fmt: skip
+    )
     app.add_api_route(
-        "/original", original, response_class=Response, summary="A document as a file",
+        "/original",
+        original,
+        response_class=Response,
+        summary="A document as a file",
         responses={200: {**told, "content": {key: {} for key in (TEXT, BYTES)}}, **failures.documented(404, 422)},
-    )  # fmt: skip
+    )
 
     app.add_api_route("/report.html", report_file, response_class=Response, include_in_schema=False)
 
@@ -66,7 +69,7 @@ def _view(request: Request) -> View:
 def report_file(view: Annotated[View, Depends(_view)]) -> Response:
     """The report with typical documents, as ``topiarist report`` writes it."""
     made = view.remembered("report", lambda: "".join(report.pieces(view, "typical")).encode("utf-8", "replace"))
-    return Response(made, media_type="text/html; charset=utf-8", headers=_attached(f"{shown_name(view)}.html"))
+    return Response(made, media_type="text/html; charset=utf-8", headers=_attached(f"{view.title}.html"))
 
 
 def export(
@@ -88,16 +91,14 @@ def export(
         rows = topic.rows_of(view, node, sort, show)
     rows = filtered.kept(view, rows, tag=only.tag, label=only.label)
     name = re.sub(r"[^\w-]+", "-", q or only.tag or only.label or f"topic-{topic_id}").strip("-")[:60] or "documents"
-    return StreamingResponse(
-        _lines(view, rows, kind), media_type=KINDS[kind], headers=_attached(f"{name}.{kind}")
-    )  # fmt: skip
+    return StreamingResponse(_lines(view, rows, kind), media_type=KINDS[kind], headers=_attached(f"{name}.{kind}"))
 
 
 def _found(view: View, q: str, by: str, topic_id: int | None) -> Any:
     if by == "words":
         return search.word_rows(view, understood(q), topic_id)
-    found = finding.search(view.collection, q, search.LOOKED_AT, by=by, topic=topic_id)
-    return np.array([hit.row for hit in found.hits], np.int64)
+    found = searched(view.collection, q, search.LOOKED_AT, by=by, topic=topic_id)
+    return filtered.as_rows(hit.row for hit in found.hits)
 
 
 def _lines(view: View, rows: Any, kind: str) -> Iterator[str]:
@@ -129,15 +130,20 @@ def _told(view: View, row: int, document: Document) -> dict[str, Any]:
     path = STEP.join(view.names[step] for step in view.tree.path(node)[1:])
     share = round(float(view.shares_under(node)[row]), 4)
     return {
-        "id": document.id, "title": " ".join(document.title.split()), "date": document.date, "topic": path,
-        "share": share, "labels": list(document.labels), "source": document.source,
-    }  # fmt: skip
+        "id": document.id,
+        "title": " ".join(document.title.split()),
+        "date": document.date,
+        "topic": path,
+        "share": share,
+        "labels": list(document.labels),
+        "source": document.source,
+    }
 
 
 def _csv(rows: Any) -> str:
     file = io.StringIO(newline="")
     header, *rest = rows
-    write_csv(file, header, rest)
+    write_spreadsheet(file, header, rest)
     return file.getvalue()
 
 
@@ -150,8 +156,8 @@ def original(
     """The file that a document came from, where it lies on this machine and is asked for from it; else its text."""
     row = view.collection.documents.row_of(id)
     document = view.collection.documents.get(row)
-    found = None if text or request.app.state.root else originals.original_of(view, row, document.source)
-    descriptor = None if found is None else originals.opened(found)
+    found = None if text or request.app.state.root else view.original_of(row, document.source)
+    descriptor = None if found is None else opened_original(found)
     if found is None or descriptor is None:
         name = re.sub(r"[^\w.-]+", "_", document.id)[-80:] or "document"
         headers = _attached(name if name.endswith(".txt") else f"{name}.txt")

@@ -1,9 +1,21 @@
-"""When something goes wrong: what the address meant, and what to try, in words. Never a word of a document."""
+"""When something goes wrong: what the address meant, and what to try, in words. Never a word of a document.
+
+Faults of ours are caught inside the middleware that adds the safety headers, and end here as a page with a number and a
+file with the places in our code: what the framework does with a fault is outside of it, and the server prints the
+exception with its text.
+"""
 
 from __future__ import annotations
 
+import os
+import platform
 import re
+import secrets
+import tempfile
+import traceback
 from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
 from http import HTTPStatus
 from typing import Any
 
@@ -11,16 +23,19 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from topiarist.app.explorer import addresses, frame, rendering
 from topiarist.app.explorer.jobs import NO_JOB
-from topiarist.app.explorer.removed_topics import LeftOutError, gone, missing, spoken, unknown
+from topiarist.app.explorer.removed_topics import LeftOutError, meaning_of, missing, sentence, spoken
 from topiarist.app.explorer.values import Choice
 from topiarist.app.explorer.view import View
-from topiarist.app.explorer.writes.posts import wants_data
-from topiarist.collection.shape.changes import ChangedError
+from topiarist.app.explorer.web import safety
+from topiarist.collection import ChangedError, removed_topic
 from topiarist.errors import DamagedError, InputError, ResourceError, TopiaristError, UsageError
+from topiarist.version import __version__
 
+JSON = "application/json"
 _MISSING = re.compile(r"(?:there is )?no (document|topic|page|word|level)\b(?! was)")
 
 
@@ -39,10 +54,14 @@ class Failure:
 
 
 SAID = {
-    400: "There is nothing to read in it", 403: "Not from there, or not with this token",
-    404: "There is no such thing here", 409: "Somebody has changed it since", 422: "A value that makes no sense",
-    500: "A fault of ours", 503: "Not now: somebody else writes, or it would take too long",
-}  # fmt: skip
+    400: "There is nothing to read in it",
+    403: "Not from there, or not with this token",
+    404: "There is no such thing here",
+    409: "Somebody has changed it since",
+    422: "A value that makes no sense",
+    500: "A fault of ours",
+    503: "Not now: somebody else writes, or it would take too long",
+}
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -59,6 +78,17 @@ def add(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _http)
 
 
+def wants_data(request: Request) -> bool:
+    """Whether whoever asks is a program: it says so, or does what only programs do."""
+    headers = request.headers
+    return (
+        request.url.path.endswith(".json")
+        or JSON in headers.get("accept", "")
+        or safety.TOKEN in headers
+        or headers.get("content-type", "").startswith(JSON)
+    )
+
+
 def answer(request: Request, failure: Failure) -> Response:
     """A failure as a page or as data."""
     if wants_data(request):
@@ -71,9 +101,18 @@ def answer(request: Request, failure: Failure) -> Response:
     except Exception:
         around = None
     text = rendering.render(
-        "failure.html", page=failure, frame=around, root=request.app.state.root, here="", token=token, query="",
-        read_only=session.read_only, job=NO_JOB if view is None else session.strip(view), undoable=None, version="",
-    )  # fmt: skip
+        "failure.html",
+        page=failure,
+        frame=around,
+        root=request.app.state.root,
+        here="",
+        token=token,
+        query="",
+        read_only=session.read_only,
+        job=NO_JOB if view is None else session.strip(view),
+        undoable=None,
+        version="",
+    )
     return HTMLResponse(text, failure.status)
 
 
@@ -85,7 +124,7 @@ def _known(request: Request, error: Exception) -> Response:
         return answer(request, _gone(view, error) or _refused(view, error))
     status = 400 if isinstance(error, InputError) else 503 if isinstance(error, ResourceError) else 500
     title = "The collection is damaged" if isinstance(error, DamagedError) else "This does not go now"
-    return answer(request, Failure(status, title, _said(error.message), error.hint))
+    return answer(request, Failure(status, title, sentence(error.message), error.hint))
 
 
 def _refused(view: View, error: UsageError) -> Failure:
@@ -99,10 +138,6 @@ def _refused(view: View, error: UsageError) -> Failure:
     elif found:
         status, title = 404, f"There is no such {found[1]}"
     return Failure(status, title, *spoken(view, error))
-
-
-def _said(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _invalid(request: Request, error: Exception) -> Response:
@@ -128,10 +163,59 @@ def _gone(view: View, error: UsageError) -> Failure | None:
     topic = missing(error)
     if topic is None:
         return None
-    was = gone(view, topic)
+    was = removed_topic(view, topic)
+    meant = meaning_of(view, topic, was)
     if was is None:
-        return Failure(404, "There is no such topic", unknown(view, topic), "the overview")
+        return Failure(404, "There is no such topic", meant, "the overview")
     if was.now is None:
-        return Failure(404, "This topic is gone", was.said, "the overview")
+        return Failure(404, "This topic is gone", meant, "the overview")
     links = (Choice(view.names[was.now], addresses.topic(view.shape.topics[was.now]), False),)
-    return Failure(404, "This topic is gone", f"{was.said} Its documents are now mostly under:", "", links)
+    return Failure(404, "This topic is gone", f"{meant} Its documents are now mostly under:", "", links)
+
+
+class Faults:
+    """Answers a request that failed where it should not have."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on; a fault is written down, and answered as long as nothing was sent yet."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        begun = False
+
+        async def sent(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self.app(scope, receive, sent)
+        except Exception as error:
+            failure = written_down(error)
+            if not begun:
+                await answer(Request(scope, receive), failure)(scope, receive, send)
+
+
+def written_down(error: Exception) -> Failure:
+    """The failure for a page, after its places in the code went to the log."""
+    number, (path, descriptor) = secrets.token_hex(4), _log()
+    made_by = f"topiarist {__version__}, Python {platform.python_version()}, {platform.system()}"
+    lines = [f"{number} {datetime.now().isoformat(timespec='seconds')} {type(error).__name__} ({made_by})"]
+    lines += [
+        f"  {os.path.basename(line.filename)}:{line.lineno} in {line.name}"
+        for line in traceback.extract_tb(error.__traceback__)
+    ]
+    os.write(descriptor, ("\n".join(lines) + "\n").encode())
+    message = f"topiarist failed where it should not have ({type(error).__name__})."
+    details = "\n".join(lines)
+    return Failure(500, SAID[500], message, "the page before", number=number, log=path, details=details)
+
+
+@cache
+def _log() -> tuple[str, int]:
+    """A new file that only we may read, under a name that nobody could have laid a link at."""
+    descriptor, path = tempfile.mkstemp(prefix="topiarist-explorer-", suffix=".log")
+    return path, descriptor

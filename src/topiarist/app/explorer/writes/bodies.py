@@ -12,6 +12,7 @@ from starlette.datastructures import FormData, UploadFile
 
 from topiarist.app.explorer.pages.shape import Kind
 from topiarist.app.explorer.pages.topic import Show
+from topiarist.app.explorer.web.failures import JSON
 from topiarist.text.readers.making import storable
 
 Topic = Annotated[int, Field(ge=0, lt=10**9)]
@@ -21,7 +22,7 @@ Label = Annotated[str, Field(max_length=10_000)]
 Back = Annotated[str, Field(max_length=20_000, description="the page to go to afterwards")]
 Token = Annotated[str, Field(max_length=200, description="in forms; other clients send it as a header")]
 SEVERAL = "label"  # a field that may be told more than once
-URLENCODED, MULTIPART, JSON = "application/x-www-form-urlencoded", "multipart/form-data", "application/json"
+URLENCODED, MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,23 +7,22 @@ from dataclasses import dataclass
 from fastapi import Request
 from starlette.responses import HTMLResponse, Response
 
-from topiarist.app.explorer import addresses
+from topiarist.app.explorer import addresses, frame
 from topiarist.app.explorer.pages.filed_documents import SAID
 from topiarist.app.explorer.session import Session, generation_of
 from topiarist.app.explorer.values import titled
 from topiarist.app.explorer.web import failures
+from topiarist.app.explorer.web.failures import wants_data
 from topiarist.app.explorer.writes.bodies import Judgement as Told
-from topiarist.app.explorer.writes.posts import back, page_of, patience, safe_back, wants_data
-from topiarist.collection.collection import Collection
-from topiarist.collection.judge.judgements import BACK, LEAVE, MOVE, JudgedError, Judgement, Judgements
-from topiarist.collection.shape.changes import ChangedError
+from topiarist.app.explorer.writes.posts import back, patience, safe_back
+from topiarist.collection import BACK, LEAVE, MOVE, ChangedError, Collection, JudgedError, Judgement, Judgements
 from topiarist.errors import UsageError
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import Generation
 from topiarist.text.spelling import nearest
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Judged:
     """A document that somebody else has judged since the page was made: both versions, to choose from."""
 
@@ -58,7 +57,7 @@ def judge(request: Request, session: Session, form: Told) -> Response:
         if wants_data(request):
             said = f"Somebody else has judged this document since: {both.theirs}."
             return failures.answer(request, failures.Failure(409, "Judged in another window", said, "look at it again"))
-        return HTMLResponse(page_of(request, "judged.html", both, session.view()), 409)
+        return HTMLResponse(frame.page_of(request, "judged.html", both, session.view()), 409)
     return back(request, addresses.judged(safe_back(request, form.back, addresses.CATEGORIES), one.number))
 
 
@@ -103,6 +102,11 @@ def _both(request: Request, session: Session, form: Told, row: int, labels: tupl
     yours = ", ".join(labels) if labels else "as it is now" if does == LEAVE else "as it was before the last judgement"
     title = titled(document.title, document.id, view.leads([row]).get(row, ""))
     return Judged(
-        title, addresses.document(document.id), theirs, yours, tuple(values), 0 if last is None else last.number,
-        safe_back(request, form.back, addresses.CATEGORIES),
-    )  # fmt: skip
+        title=title,
+        document=addresses.document(document.id),
+        theirs=theirs,
+        yours=yours,
+        values=tuple(values),
+        number=0 if last is None else last.number,
+        back=safe_back(request, form.back, addresses.CATEGORIES),
+    )

@@ -1,4 +1,4 @@
-"""What all routes that change something have in common: a body, its token, and the way back."""
+"""What all routes that change something have in common: a body, its token, the way back, and who was faster."""
 
 from __future__ import annotations
 
@@ -6,21 +6,24 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from topiarist.app.explorer import frame, rendering
-from topiarist.app.explorer.session import Session
+from topiarist.app.explorer import frame
+from topiarist.app.explorer.session import Session, generation_of
 from topiarist.app.explorer.view import View
-from topiarist.app.explorer.web import safety
+from topiarist.app.explorer.web import failures, safety
+from topiarist.app.explorer.web.failures import wants_data
 from topiarist.app.explorer.web.worker_threads import beside
 from topiarist.app.explorer.writes import bodies
-from topiarist.version import __version__
+from topiarist.collection import step_in_words
 
+SHOWN = 10  # steps that were done meanwhile
+GROWN = "the collection was grown anew"
 PATIENCE = 5.0  # seconds that a change waits for another writer
 Does = Callable[[Request, Session, Any], Response]
 
@@ -52,14 +55,14 @@ def _admitted(request: Request) -> None:
     session: Session = request.app.state.session
     if session.read_only:
         raise HTTPException(403, "This explorer was started read-only.")
-    given, plain = request.headers.get(safety.TOKEN), request.headers.get("content-type", "").startswith(bodies.JSON)
+    given, plain = request.headers.get(safety.TOKEN), request.headers.get("content-type", "").startswith(failures.JSON)
     if (given or plain) and not safety.is_token(given, session.token):
         raise HTTPException(403, "The page is older than the server: reload it, and try again.")
 
 
 async def _told(request: Request) -> dict[str, Any]:
     """The values of a body, whichever way they came."""
-    if not request.headers.get("content-type", "").startswith(bodies.JSON):
+    if not request.headers.get("content-type", "").startswith(failures.JSON):
         return bodies.of_form(await request.form(max_files=200, max_part_size=safety.LARGEST))
     try:
         given = await request.body()
@@ -77,17 +80,6 @@ def allowed(request: Request, told: Any) -> Session:
     if not safety.is_token(request.headers.get(safety.TOKEN) or told, session.token):
         raise HTTPException(403, "The page is older than the server: reload it, and try again.")
     return session
-
-
-def wants_data(request: Request) -> bool:
-    """Whether whoever asks is a program: it says so, or does what only programs do."""
-    headers = request.headers
-    return (
-        request.url.path.endswith(".json")
-        or bodies.JSON in headers.get("accept", "")
-        or safety.TOKEN in headers
-        or headers.get("content-type", "").startswith(bodies.JSON)
-    )
 
 
 def repeated(body: Any, *names: str) -> tuple[tuple[str, str], ...]:
@@ -123,23 +115,75 @@ def back(request: Request, wanted: str, otherwise: str = "/") -> Response:
     return RedirectResponse(to, 303)
 
 
-def here_of(request: Request) -> str:
-    """This address as it was asked for: an id may hold signs that mean something in a path."""
-    path = request.scope.get("raw_path", b"").decode("ascii", "ignore") or quote(request.url.path)
-    path = path.removeprefix(request.app.state.root) or "/"
-    return f"{path}{'?' if request.url.query else ''}{request.url.query}"
+@dataclass(frozen=True, kw_only=True)
+class Sure:
+    """A question before something large is done, and how to take that back."""
+
+    question: str
+    yes: str
+    inverse: str
+    action: str
+    values: tuple[tuple[str, str], ...]
+    back: str
+    state: str
 
 
-def page_of(
-    request: Request, template: str, value: Any, view: View, current: int | None = None, matching: Any = None
-) -> str:
-    """The text of a page, in its frame."""
-    session: Session = request.app.state.session
-    here = here_of(request) if request.method == "GET" else ""
-    return rendering.render(
-        template, page=value, frame=frame.frame(view, current, matching), root=request.app.state.root,
-        here=here, token="" if session.read_only else session.token, read_only=session.read_only,
-        job=session.strip(view),
-        undoable=None if session.read_only else session.undoable(view), query=getattr(value, "query", ""),
-        by=getattr(value, "by", "words"), version=__version__,
-    )  # fmt: skip
+def asked(
+    request: Request, session: Session, body: Any, yes: str, inverse: str, values: tuple[tuple[str, str], ...] = ()
+) -> Response:
+    """A question before something is done, as a page or as data."""
+    to = safe_back(request, body.back)
+    if wants_data(request):
+        return JSONResponse(asdict(Done(False, f"{request.app.state.root}{to}", f"{yes}?")))
+    question = Sure(
+        question=f"{yes}?",
+        yes=yes,
+        inverse=inverse,
+        action=request.scope["route"].path,
+        values=values,
+        back=to,
+        state=body.state,
+    )
+    return HTMLResponse(frame.page_of(request, "sure.html", question, session.view(), getattr(body, "topic", None)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conflict:
+    """A change that was told on a page of an earlier state: both versions, to choose from."""
+
+    title: str
+    since: tuple[str, ...]
+    theirs: str
+    yours: str
+    action: str
+    button: str  # empty: it cannot be done any more
+    values: tuple[tuple[str, str], ...]
+    back: str
+    state: str
+
+
+def _since(session: Session, view: View, state: str) -> tuple[str, ...]:
+    """What was done after somebody looked, in words."""
+    done = session.history(view, state)
+    said = tuple(step_in_words(view.collection.generation.database, one) for one in done[:SHOWN])
+    return (*said, f"and {len(done) - SHOWN} more") if len(done) > SHOWN else said or (GROWN,)
+
+
+def _title(view: View, state: str) -> str:
+    """What has happened, in a line."""
+    if generation_of(state) != generation_of(view.mark):
+        return "The collection was grown anew"
+    return "The tree was changed in another window"
+
+
+def conflict(session: Session, view: View, state: str, **values: Any) -> Conflict:
+    """A change of an earlier state of the collection, beside what has happened since."""
+    return Conflict(title=_title(view, state), since=_since(session, view, state), state=view.mark, **values)
+
+
+def conflict_answer(request: Request, view: View, conflict: Conflict) -> Response:
+    """Both versions as a page; or as data."""
+    if wants_data(request):
+        message = f"{conflict.title}: {'; '.join(conflict.since)}. As it is now: {conflict.theirs}."
+        return failures.answer(request, failures.Failure(409, conflict.title, message, "reload the page"))
+    return HTMLResponse(frame.page_of(request, "conflict.html", conflict, view), 409)

@@ -15,13 +15,13 @@ from fastapi import Request
 from starlette.datastructures import UploadFile
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from topiarist.app.explorer import addresses
+from topiarist.app.explorer import addresses, frame
 from topiarist.app.explorer.pages import new
 from topiarist.app.explorer.session import Session
+from topiarist.app.explorer.web.failures import wants_data
 from topiarist.app.explorer.writes.bodies import Brought, Kept
-from topiarist.app.explorer.writes.posts import back, page_of, patience, wants_data
-from topiarist.collection.file.arrivals import add
-from topiarist.collection.shape.changes import ChangedError
+from topiarist.app.explorer.writes.posts import back, patience
+from topiarist.collection import ChangedError, add_documents
 from topiarist.errors import InputError, ResourceError, TopiaristError
 from topiarist.text.documents import Document
 from topiarist.text.readers import read
@@ -42,11 +42,11 @@ def bring(request: Request, session: Session, body: Brought) -> Response:
     if not documents:
         said = f"{EMPTY[0].upper()}{EMPTY[1:]}: paste a text, or choose a file."
         page = replace(new.load(view, new.Ask(rho=body.rho)), problems=(*problems, said))
-        return HTMLResponse(page_of(request, "new.html", page, view), 400)
+        return HTMLResponse(frame.page_of(request, "new.html", page, view), 400)
     page = new.placed(view, documents, body.rho, session.keep_for_later(documents), problems)
     if wants_data(request):
         return JSONResponse(asdict(page))
-    return HTMLResponse(page_of(request, "new.html", replace(page, text=body.text), view))
+    return HTMLResponse(frame.page_of(request, "new.html", replace(page, text=body.text), view))
 
 
 def keep(request: Request, session: Session, body: Kept) -> Response:
@@ -68,7 +68,7 @@ def _store(session: Session, documents: list[Document]) -> int:
     while True:
         try:
             with session.writer() as collection:
-                stored = [one.document.id for one in add(collection, documents, rename=True)]
+                stored = [one.document.id for one in add_documents(collection, documents, rename=True)]
                 return collection.documents.row_of(stored[0])
         except ResourceError as error:
             if "being written" not in error.message or time.monotonic() > until:

@@ -80,14 +80,14 @@ if TYPE_CHECKING:
     )
     from topiarist.collection.judge.heldout_answers import HeldOut, held_out
     from topiarist.collection.judge.judgements import ACCEPT, BACK, LEAVE, MOVE, JudgedError, Judgement, Judgements
-    from topiarist.collection.judge.label_agreement import (
+    from topiarist.collection.judge.label_table import read_labels
+    from topiarist.collection.judge.labels_in_topics import (
         Labelled,
         LabelTopics,
         agreement_of,
         labelled,
         labels_in_topics,
     )
-    from topiarist.collection.judge.label_table import read_labels
     from topiarist.collection.judge.learner import Quality
     from topiarist.collection.judge.learner import learn as learn_categories
     from topiarist.collection.judge.predictions import MOST as MOST_JUDGED
@@ -148,7 +148,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     ),
     "judge.heldout_answers": "HeldOut held_out",
     "judge.judgements": "ACCEPT BACK LEAVE MOVE JudgedError Judgement Judgements",
-    "judge.label_agreement": "Labelled LabelTopics agreement_of labelled labels_in_topics",
+    "judge.labels_in_topics": "Labelled LabelTopics agreement_of labelled labels_in_topics",
     "judge.label_table": "read_labels",
     "judge.learner": "Quality learn_categories=learn",
     "judge.predictions": "MOST_JUDGED=MOST Told spread_rows=spread",

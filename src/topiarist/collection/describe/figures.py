@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from topiarist.arrays import Array
 from topiarist.counts.validation import token_counts
 from topiarist.estimators.tree.abstraction import ghost_words
 from topiarist.measures.placed_documents import CERTAIN
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
 T = TypeVar("T")
-Array = np.ndarray[Any, Any]
+
 
 LEAST = 0.01  # of a document under a topic, for it to be listed there
 BLOCK = 4_096  # documents whose shares are dense at once

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Array
 from topiarist.collection.describe.figures import Figures
-
-Array = np.ndarray[Any, Any]
 
 
 class Merges:

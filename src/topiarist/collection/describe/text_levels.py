@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Array
 from topiarist.collection.describe.figures import Figures
 from topiarist.estimators.tree.abstraction import word_levels
 
-Array = np.ndarray[Any, Any]
 Token = tuple[str, int, int, int | None]  # a word, where it begins and ends, its column
 CELLS = 1 << 23  # words × nodes that are looked at together
 MOST = 1_024  # documents of one look

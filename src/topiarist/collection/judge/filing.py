@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from topiarist.arrays import Array
 from topiarist.collection.judge.categories import Categories
 from topiarist.collection.judge.heldout_answers import HeldOut, held_out
 from topiarist.collection.judge.judgements import Judgements
@@ -19,7 +20,7 @@ from topiarist.collection.judge.predictions import MOST, Told, spread
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
-Array = np.ndarray[Any, Any]
+
 JUDGED = MOST  # documents that are looked at; of more, some that are spread evenly
 STEPS = 100  # of the certainty that may be asked for, from 0 to 99 %
 KEPT = 4  # models whose answers are remembered

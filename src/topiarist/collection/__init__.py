@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
     from topiarist.collection.describe.closeup import Look, topic_words
     from topiarist.collection.describe.closeup import look as look_at
-    from topiarist.collection.describe.figures import LEAST, OF_DOCUMENTS, OF_FORM, Figures
+    from topiarist.collection.describe.figures import LEAST, NO_WORDS, OF_DOCUMENTS, OF_FORM, ROOT_NAME, Figures
     from topiarist.collection.describe.flat_topics import Topics, find_topics
     from topiarist.collection.describe.merges import Merges
     from topiarist.collection.describe.provenance import (
         LastFit,
         RemovedTopic,
         changed_since_grown,
+        growing_command,
         grown,
         grown_with,
         is_as_grown,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from topiarist.collection.describe.tables import write as write_table
     from topiarist.collection.describe.text_levels import Looks, Spoken, Token, looks, spoken, tokens_of
     from topiarist.collection.describe.topic_tree import FEWEST_TO_JUDGE, TopicTree
+    from topiarist.collection.describe.two_trees import TreeSide, TwoTrees, two_trees
     from topiarist.collection.file.additions import ADD
     from topiarist.collection.file.arrivals import Filed
     from topiarist.collection.file.arrivals import add as add_documents
@@ -79,7 +81,16 @@ if TYPE_CHECKING:
         left_over,
     )
     from topiarist.collection.judge.heldout_answers import HeldOut, held_out
-    from topiarist.collection.judge.judgements import ACCEPT, BACK, LEAVE, MOVE, JudgedError, Judgement, Judgements
+    from topiarist.collection.judge.judgements import (
+        ACCEPT,
+        BACK,
+        LEAVE,
+        MOVE,
+        JudgedError,
+        Judgement,
+        Judgements,
+        labels_for,
+    )
     from topiarist.collection.judge.label_table import read_labels
     from topiarist.collection.judge.labels_in_topics import (
         Labelled,
@@ -115,11 +126,11 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "check": "REPAIR Finding check_folder=check repair_folder=repair",
     "collection": "Collection",
     "describe.closeup": "Look look_at=look topic_words",
-    "describe.figures": "LEAST OF_DOCUMENTS OF_FORM Figures",
+    "describe.figures": "LEAST NO_WORDS OF_DOCUMENTS OF_FORM ROOT_NAME Figures",
     "describe.flat_topics": "Topics find_topics",
     "describe.merges": "Merges",
     "describe.provenance": (
-        "LastFit RemovedTopic changed_since_grown grown grown_with "
+        "LastFit RemovedTopic changed_since_grown grown grown_with growing_command "
         "is_as_grown last_fit opened_original=opened original_of remembers_all_topics removed_topic"
     ),
     "describe.shaped_tree": "hard_to_place",
@@ -127,6 +138,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "describe.tables": "BETWEEN TABLE_FORMATS=FORMATS table_format=format_of write_table=write",
     "describe.text_levels": "Looks Spoken Token looks spoken tokens_of",
     "describe.topic_tree": "FEWEST_TO_JUDGE TopicTree",
+    "describe.two_trees": "TreeSide TwoTrees two_trees",
     "file.additions": "ADD",
     "file.arrivals": "Filed add_documents=add file_documents=file",
     "file.new_topics": "PAYS NewTopic new_topics",
@@ -147,7 +159,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
         "confused_with documents_by_level filed_under filing headings_at labels_with_certainty left_over"
     ),
     "judge.heldout_answers": "HeldOut held_out",
-    "judge.judgements": "ACCEPT BACK LEAVE MOVE JudgedError Judgement Judgements",
+    "judge.judgements": "ACCEPT BACK LEAVE MOVE JudgedError Judgement Judgements labels_for",
     "judge.labels_in_topics": "Labelled LabelTopics agreement_of labelled labels_in_topics",
     "judge.label_table": "read_labels",
     "judge.learner": "Quality learn_categories=learn",

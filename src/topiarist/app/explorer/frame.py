@@ -10,7 +10,7 @@ from fastapi import Request
 
 from topiarist.app.explorer import addresses, rendering
 from topiarist.app.explorer.session import Session
-from topiarist.app.explorer.values import Choice, TopicLine, topic_line
+from topiarist.app.explorer.values import Choice, TopicLine, link, topic_line
 from topiarist.app.explorer.view import View
 from topiarist.app.words import when
 from topiarist.version import __version__
@@ -62,10 +62,10 @@ def frame(view: View, current: int | None = None, matching: Any = None) -> Frame
         documents=view.n_docs,
         tree=branch(view, root, opened, node if current is not None else -1, matching),
         example=_example(view),
-        levels=tuple(Choice(str(level), addresses.tree(depth=level), False) for level in range(1, _depth(view) + 1)),
+        levels=tuple(link(str(level), addresses.tree(depth=level)) for level in range(1, _depth(view) + 1)),
         hard_to_place=view.hard_sizes[root],
         hard_address=addresses.topic(view.shape.topics[root], show="hard"),
-        tags=tuple(Choice(f"{tag} ({number:,})", addresses.tagged(tag), False) for tag, number in tags.items()),
+        tags=tuple(link(f"{tag} ({number:,})", addresses.tagged(tag)) for tag, number in tags.items()),
         state=view.mark,
         written=when(view.last_fit.time),
         arrived=view.last_fit.arrived,

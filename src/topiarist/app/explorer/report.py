@@ -27,7 +27,7 @@ from topiarist.app.explorer.pages.topic import OwnWord, word_lines
 from topiarist.app.explorer.rendering import environment, own
 from topiarist.app.explorer.values import Step, TopicLine, path_to, titled, topic_line
 from topiarist.app.explorer.view import UnnamedView, View
-from topiarist.collection import Collection, Looks, looks, tokens_of
+from topiarist.collection import Collection, Looks, growing_command, looks, tokens_of
 from topiarist.errors import UsageError
 from topiarist.store.array_files import new_file
 from topiarist.version import __version__
@@ -175,7 +175,7 @@ def _report(view: View, documents: str) -> Report:
         labels=labels if labels and labels.rows and not secret else None,
         categories=learned if learned and learned.learned else None,
         model=told,
-        command=model.command(settings, paths=not secret),
+        command=growing_command(settings, paths=not secret),
         version=__version__,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,6 +73,16 @@ class Choice:
     address: str
     chosen: bool
     title: str = ""
+
+
+def link(name: str, address: str, title: str = "") -> Choice:
+    """A way to another page."""
+    return Choice(name, address, False, title)
+
+
+def choices(names: Mapping[Any, str], chosen: Any, at: Callable[[Any], str]) -> tuple[Choice, ...]:
+    """Ways to see a page, by what is chosen."""
+    return tuple(Choice(name, at(key), key == chosen) for key, name in names.items())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,6 @@ A view never changes: a request that has begun with one ends with it, whatever i
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 from functools import cached_property
@@ -13,10 +12,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from topiarist.app.explorer.memory import Memory
-from topiarist.app.words import ROOT
 from topiarist.collection import (
+    NO_WORDS,
     OF_DOCUMENTS,
     OF_FORM,
+    ROOT_NAME,
     Collection,
     Figures,
     LastFit,
@@ -31,8 +31,6 @@ from topiarist.measures.placed_documents import CERTAIN
 
 T = TypeVar("T")
 WARMED = 8  # headings whose lists are made before anybody asks
-NO_WORDS = "no words of its own"
-_NUMBER = re.compile(r"#?[\d.]+")
 _OF_PARTS = ("counting", "counts", "shares", "model", "crown", "description", "index", "categories")
 
 
@@ -69,18 +67,6 @@ class View(Figures):
         self.numbers = earlier.numbers if same else earlier.numbers.part("rank", "rows")
         taken = (*OF_DOCUMENTS, *(OF_FORM if same else ()))
         vars(self).update({name: vars(earlier)[name] for name in taken if name in vars(earlier)})
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """What topics are called: as people named them, or by their words; never a number alone."""
-        found = []
-        for node, name in enumerate(self.tree.names):
-            if node == self.tree.root and (not name or _NUMBER.fullmatch(name)):
-                name = ROOT
-            elif _NUMBER.fullmatch(name) and self.shape.topics[node] not in self.shape.titles:
-                name = " · ".join(self.collection.tree.nodes[node].words[:3]) or NO_WORDS
-            found.append(name)
-        return tuple(found)
 
     @cached_property
     def title(self) -> str:
@@ -133,6 +119,6 @@ class UnnamedView(View):
         """The words of topics; one that has none yet is called nothing, whatever people call it."""
         nodes = self.collection.tree.nodes
         return tuple(
-            ROOT if node == self.tree.root else name if nodes[node].words else NO_WORDS
+            ROOT_NAME if node == self.tree.root else name if nodes[node].words else NO_WORDS
             for node, name in enumerate(self.tree.names)
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+ROOT_NAME, NO_WORDS = "Everything", "no words of its own"
+_NUMBER = re.compile(r"#?[\d.]+")
 LEAST = 0.01  # of a document under a topic, for it to be listed there
 BLOCK = 4_096  # documents whose shares are dense at once
 FEW_WORDS = 20  # that say nothing, in a word-by-word mean
@@ -61,6 +64,18 @@ class Figures:
     def n_docs(self) -> int:
         """How many documents there are."""
         return len(self.collection)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """What topics are called: as people named them, or by their words; never a number alone."""
+        found = []
+        for node, name in enumerate(self.tree.names):
+            if node == self.tree.root and (not name or _NUMBER.fullmatch(name)):
+                name = ROOT_NAME
+            elif _NUMBER.fullmatch(name) and self.shape.topics[node] not in self.shape.titles:
+                name = " · ".join(self.collection.tree.nodes[node].words[:3]) or NO_WORDS
+            found.append(name)
+        return tuple(found)
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:

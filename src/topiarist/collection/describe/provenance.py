@@ -1,14 +1,15 @@
-"""Where a collection comes from: when it was grown and fitted, what was added since, topics that are gone, files."""
+"""Where a collection comes from: when and how it was grown and fitted, what came since, topics that are gone."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from topiarist.collection import contents
 from topiarist.collection.describe.figures import Figures
 from topiarist.collection.file.additions import ADD
 from topiarist.collection.grow.grower import PLACES
+from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.shape.changes import FITTED, REFIT, UNDO, stopped_after
 from topiarist.collection.state import SHARES, TREE, State
 from topiarist.store import edit_log
@@ -153,3 +155,23 @@ def opened(path: Path) -> int | None:
         return found
     os.close(found)
     return None
+
+
+def growing_command(settings: dict[str, Any], *, paths: bool = True) -> str:
+    """What grows the same tree again: the command as it was typed, or the call. ``paths``: files may be named."""
+    recipe, typed = settings.get("recipe", {}), settings.get("command")
+    usual = {one.name: one.default for one in fields(Recipe) if one.name not in ("language", "seed")}
+    told = {name: value for name, value in recipe.items() if name in usual and value != usual[name]}
+    seed = recipe.get("seed", 0)
+    if typed and paths:
+        seeded = any(part == "--seed" or part.startswith("--seed=") for part in typed)
+        return shlex.join([*map(str, typed), *([] if seeded else ["--seed", str(seed)])])
+    if not typed and paths:
+        given = ", ".join(f"{name}={value!r}" for name, value in {**told, "seed": seed}.items() if name != "hierarchy")
+        return f"Collection.grow(documents, folder, Recipe({given}))"
+    parts = ["topiarist", "grow", "SOURCE"]
+    for name, value in told.items():
+        option = f"--{name.replace('_', '-')}"
+        said = "FILE" if name == "hierarchy" or (name == "stop_words" and not str(value).isalpha()) else str(value)
+        parts += [option] if value is True else [option, said]
+    return shlex.join([*parts, "--seed", str(seed)])

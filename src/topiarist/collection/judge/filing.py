@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -181,7 +181,7 @@ class FiledRows:
     level: int = LEFT
     group: int = -1
 
-    def without(self, *others: Array) -> FiledRows:
+    def without(self, *others: Sequence[int]) -> FiledRows:
         """Those that are in none of some lists of rows."""
         kept = np.ones(len(self.rows), bool)
         for rows in others:

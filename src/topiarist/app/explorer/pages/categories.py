@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -11,14 +10,13 @@ from fastapi import Query
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.pages.filed_documents import Done, FiledList, done_of, filed_list
-from topiarist.app.explorer.values import Choice
+from topiarist.app.explorer.values import Choice, link
 from topiarist.app.explorer.view import View
 from topiarist.app.words import counted, whole_percent
 from topiarist.collection import (
     STEPS,
     Categories,
     Filing,
-    Judgement,
     Judgements,
     category_figures,
     documents_by_level,
@@ -185,16 +183,7 @@ def label_counts(view: View) -> tuple[Counter[str], Counter[str]]:
             return judgements.last_number(), Counter(view.collection.documents.label_counts())
 
     number, first = view.remembered("label counts", counts)
-    now = first.copy()
-    _judge(now, judgements.since(number))
-    return first, now
-
-
-def _judge(counts: Counter[str], judged: Iterable[Judgement]) -> None:
-    """Count the labels that people took away and gave."""
-    for one in judged:
-        counts.subtract(set(one.before))
-        counts.update(set(one.after))
+    return first, judgements.counted(first, number)
 
 
 def _labelled(view: View, made: Filing, now: Counter[str]) -> dict[str, int]:
@@ -203,8 +192,8 @@ def _labelled(view: View, made: Filing, now: Counter[str]) -> dict[str, int]:
     if not basis.by_table[0]:
         return {name: now[name] for name in names}
     known = Counter(dict(zip(names, basis.labelled.tolist(), strict=True)))
-    _judge(known, Judgements(view.collection.generation.database).since(int(basis.judged[0])))
-    return {name: known[name] for name in names}
+    now = Judgements(view.collection.generation.database).counted(known, int(basis.judged[0]))
+    return {name: now[name] for name in names}
 
 
 def _sentence(categories: Categories, made: Filing) -> str:
@@ -258,7 +247,7 @@ def _rows(made: Filing, labelled: dict[str, int], first: Counter[str], rho: floa
             agreement=figures[name].agreement,
             precision=figures[name].precision,
             confused=tuple(
-                Choice(f"{other} ({number:,})", addresses.category(other, labelled=name), False)
+                link(f"{other} ({number:,})", addresses.category(other, labelled=name))
                 for other, number in figures[name].confused
             ),
             address=addresses.category(name, rho=rho or None),
@@ -279,7 +268,7 @@ def _places(made: Filing, rho: float) -> tuple[PlaceRow, ...]:
     for place, (level, headings) in enumerate(above, 1):
         name = "under a heading" if len(above) == 1 else f"under a heading of level {level + 1}"
         choices = tuple(
-            Choice(f"{heading[:-1]} ({number:,})", addresses.category(heading, rho=rho or None), False)
+            link(f"{heading[:-1]} ({number:,})", addresses.category(heading, rho=rho or None))
             for heading, number in headings
         )
         share, correct = levels[place].share, levels[place].correct

@@ -14,7 +14,7 @@ from topiarist.app.explorer.pages.search import Reason, reasons
 from topiarist.app.explorer.query_limits import StoppedError, in_time, understood
 from topiarist.app.explorer.removed_topics import LeftOutError
 from topiarist.app.explorer.rendering import plain
-from topiarist.app.explorer.values import PER_PAGE, Choice, DocumentLine, Pieces, Place, Step, path_to, titled
+from topiarist.app.explorer.values import PER_PAGE, Choice, DocumentLine, Pieces, Place, Step, link, path_to, titled
 from topiarist.app.explorer.view import View
 from topiarist.collection import cut_spans, highlighted_spans, likeness_to_itself, search, search_similar
 from topiarist.errors import UsageError
@@ -124,7 +124,7 @@ def load(view: View, ask: Ask) -> DocumentPage:
         source=document.source,
         date=document.date,
         words=int(painted.words),
-        labels=tuple(Choice(label, addresses.labelled(label), False) for label in document.labels),
+        labels=tuple(link(label, addresses.labelled(label)) for label in document.labels),
         tags=collection.marks.tags_of([row])[0],
         read=bool(view.collection.marks.read_among([row])),
         pinned=() if pinned is None else path_to(view, view.shape.node(pinned))[1:],
@@ -260,7 +260,7 @@ def _ghosts(view: View, row: int, painted: Coloured) -> tuple[Ghosts, ...]:
     """Expected but absent, level by level: words that may serve as index terms."""
     names = {level.level: level.name for level in painted.levels}
     return tuple(
-        Ghosts(names.get(level, ""), level, tuple(Choice(word, addresses.word(word), False) for word in words))
+        Ghosts(names.get(level, ""), level, tuple(link(word, addresses.word(word)) for word in words))
         for level, words in enumerate(view.absent_words(row, GHOSTS))
         if level > 0 and words
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,10 @@ from topiarist.collection.find import search
 
 def kept(view: View, rows: Any, **wanted: str) -> Any:
     """Those of some rows that have what is wanted: ``tag``, ``label``."""
-    having = {"tag": view.collection.marks.rows_with, "label": view.collection.documents.labelled_rows}
+    having: dict[str, Callable[[str], list[int]]] = {
+        "tag": view.collection.marks.rows_with,
+        "label": view.collection.documents.labelled_rows,
+    }
     for kind, value in wanted.items():
         if value:
             rows = rows[np.isin(rows, having[kind](value))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.values import Choice
+from topiarist.app.explorer.values import Choice, link
 from topiarist.app.explorer.view import View
 
 KEYS = (
@@ -74,16 +74,10 @@ class HelpPage:
 def load(view: View, ask: Ask) -> HelpPage:
     """Fill the page."""
     questions = (
-        Choice("What is in here?", addresses.HOME, False, "The overview: headings, their words and typical documents."),
-        Choice(
-            "Where is it?", addresses.search(), False, "Search by words or by meaning, and see where in the tree it is."
-        ),
-        Choice(
-            "Where would this go?", addresses.NEW, False, "Paste a text, and see its place and the words that decide."
-        ),
-        Choice("Can I trust it?", addresses.MODEL, False, "How the tree came about, and what speaks for it."),
-        Choice(
-            "How do I hand it over?", f"{addresses.HOME}#hand-over", False, "One page to send, or tables of documents."
-        ),
+        link("What is in here?", addresses.HOME, "The overview: headings, their words and typical documents."),
+        link("Where is it?", addresses.search(), "Search by words or by meaning, and see where in the tree it is."),
+        link("Where would this go?", addresses.NEW, "Paste a text, and see its place and the words that decide."),
+        link("Can I trust it?", addresses.MODEL, "How the tree came about, and what speaks for it."),
+        link("How do I hand it over?", f"{addresses.HOME}#hand-over", "One page to send, or tables of documents."),
     )
     return HelpPage(words=WORDS, questions=questions, keys=KEYS)

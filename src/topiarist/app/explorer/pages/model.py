@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 import math
-import shlex
 from dataclasses import dataclass
 from typing import Any
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.pages.compare import agreement
-from topiarist.app.explorer.values import Choice
+from topiarist.app.explorer.values import Choice, link
 from topiarist.app.explorer.view import View
 from topiarist.app.words import MODEL_NAMES, counted, minute
-from topiarist.collection import alike_topics, grown, is_as_grown, mean_coherence, step_in_words, word_diversity
+from topiarist.collection import (
+    alike_topics,
+    growing_command,
+    grown,
+    is_as_grown,
+    mean_coherence,
+    step_in_words,
+    word_diversity,
+)
 from topiarist.store import edit_log, facts
 
 INCOHERENT = 0.05  # words of topics that hang together less are hard to make sense of
 PROBLEMS, EDITS = 20, 20
 WARNINGS, STEPS = 20, 100  # to be read, and to be drawn
-USUAL = {
-    "stop_words": "none",
-    "stem": None,
-    "phrases": False,
-    "numbers": False,
-    "min_documents": 3,
-    "model": "cam",
-    "topics": None,
-    "hierarchy": None,
-    "online": False,
-}
 
 
 @dataclass(frozen=True)
@@ -121,7 +117,7 @@ def load(view: View, ask: Ask) -> ModelPage:
         history=tuple(
             Done(minute(one.time), step_in_words(database, one)) for one in edit_log.history(database, limit=EDITS)
         ),
-        command=command(collection.settings),
+        command=growing_command(collection.settings),
     )
 
 
@@ -229,23 +225,4 @@ def _warnings(view: View) -> tuple[Warned, ...]:
 
 
 def _links(view: View, *nodes: int) -> tuple[Choice, ...]:
-    return tuple(Choice(view.names[node], addresses.topic(view.shape.topics[node]), False) for node in nodes)
-
-
-def command(settings: dict[str, Any], *, paths: bool = True) -> str:
-    """What grows the same tree again: the command as it was typed, or the call. ``paths``: files may be named."""
-    recipe, typed = settings.get("recipe", {}), settings.get("command")
-    told = {name: value for name, value in recipe.items() if name in USUAL and value != USUAL[name]}
-    seed = recipe.get("seed", 0)
-    if typed and paths:
-        seeded = any(part == "--seed" or part.startswith("--seed=") for part in typed)
-        return shlex.join([*map(str, typed), *([] if seeded else ["--seed", str(seed)])])
-    if not typed and paths:
-        given = ", ".join(f"{name}={value!r}" for name, value in {**told, "seed": seed}.items() if name != "hierarchy")
-        return f"Collection.grow(documents, folder, Recipe({given}))"
-    parts = ["topiarist", "grow", "SOURCE"]
-    for name, value in told.items():
-        option = f"--{name.replace('_', '-')}"
-        said = "FILE" if name == "hierarchy" or (name == "stop_words" and not str(value).isalpha()) else str(value)
-        parts += [option] if value is True else [option, said]
-    return shlex.join([*parts, "--seed", str(seed)])
+    return tuple(link(view.names[node], addresses.topic(view.shape.topics[node])) for node in nodes)

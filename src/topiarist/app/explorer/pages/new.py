@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.values import Choice, DocumentLine, document_lines, path_to, titled
+from topiarist.app.explorer.values import Choice, DocumentLine, document_lines, link, path_to, titled
 from topiarist.app.explorer.view import View
 from topiarist.app.words import counted
 from topiarist.collection import Filed, labels_with_certainty
@@ -113,7 +113,7 @@ def _line(view: View, filed: Filed, certain: dict[str, float]) -> FiledLine:
             Level(view.names[node], addresses.topic(view.shape.topics[node]), sure)
             for node, sure in zip(nodes, certainty, strict=True)
         ),
-        tuple(Choice(word, addresses.word(word), False) for word in filed.words),
+        tuple(link(word, addresses.word(word)) for word in filed.words),
         filed.unusual,
         tuple(Label(name, certain.get(name)) for name in filed.labels),
     )

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.values import Choice, DocumentLine, TopicLine, document_lines, topic_line
+from topiarist.app.explorer.values import Choice, DocumentLine, TopicLine, document_lines, link, topic_line
 from topiarist.app.explorer.view import View
 from topiarist.app.words import counted
 
@@ -126,14 +126,14 @@ def load(view: View, ask: Ask) -> OverviewPage:
         views=(
             Choice("as a drawing", addresses.home(), ask.view == "icicle"),
             Choice("as a list", addresses.home("list"), ask.view == "list"),
-            *([Choice("as a dendrogram", addresses.DENDROGRAM, False)] if view.has_dendrogram else []),
+            *([link("as a dendrogram", addresses.DENDROGRAM)] if view.has_dendrogram else []),
         )
         if icicle
         else (),
         listed=_listed(view) if few or n_leaves == 1 else (),
         exports=(
-            Choice("one page to send (HTML)", addresses.REPORT, False),
-            *(Choice(text, addresses.export(kind, topic=view.shape.topics[root]), False) for kind, text in EXPORTS),
+            link("one page to send (HTML)", addresses.REPORT),
+            *(link(text, addresses.export(kind, topic=view.shape.topics[root])) for kind, text in EXPORTS),
         ),
     )
 

@@ -20,6 +20,7 @@ from topiarist.app.explorer.values import (
     Paging,
     Step,
     TopicLine,
+    link,
     paging,
     path_to,
     titled,
@@ -128,7 +129,7 @@ def _filled(view: View, ask: Ask) -> SearchPage:
         read_as=found.read_as,
         message=trouble or found.message,
         notes=understood(ask.q).notes,
-        suggestions=tuple(Choice(word, search.address(query=word), False) for word in found.suggestions),
+        suggestions=tuple(link(word, search.address(query=word)) for word in found.suggestions),
         without=search.address(query=found.without) if found.without else "",
         meaning=search.address(by="meaning") if few else "",
         total=found.total,
@@ -142,19 +143,18 @@ def _filled(view: View, ask: Ask) -> SearchPage:
         clear=search.address(topic=None),
         chips=narrowing.chips(view, understood(ask.q), search),
         narrow=narrowing.narrowings(view, matching, search),
-        also=tuple(Choice(word, addresses.search(word), False) for word in answers.also(view, ask.q)),
+        also=tuple(link(word, addresses.search(word)) for word in answers.also(view, ask.q)),
         ways=tuple(
             Choice(way, search.address(by=None if way == "words" else way), way == ask.by)
             for way in ("words", "meaning", "both")
         ),
         paging=pages,
         exports=tuple(
-            Choice(
+            link(
                 text,
                 addresses.export(
                     kind, **{"q" if name == "query" else name: value for name, value in vars(search).items()}
                 ),
-                False,
             )
             for kind, text in (("csv", "CSV"), ("jsonl", "JSON lines"), ("txt", "titles"))
         )

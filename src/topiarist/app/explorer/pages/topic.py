@@ -16,6 +16,7 @@ from topiarist.app.explorer.values import (
     Step,
     TopicLine,
     document_lines,
+    link,
     paging,
     path_to,
     topic_line,
@@ -154,7 +155,7 @@ def load(view: View, ask: Ask) -> TopicPage:
         ),
         paging=pages,
         exports=tuple(
-            Choice(text, addresses.export(kind, topic=ask.topic, show=here["show"], sort=here["sort"]), False)
+            link(text, addresses.export(kind, topic=ask.topic, show=here["show"], sort=here["sort"]))
             for kind, text in (("csv", "CSV"), ("jsonl", "JSON lines"), ("txt", "titles"))
         ),
         pending=view.shape.pending,

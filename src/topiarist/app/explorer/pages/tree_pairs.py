@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from fastapi import Query
 
@@ -13,11 +11,9 @@ from topiarist.app.explorer import addresses
 from topiarist.app.explorer.values import Choice, DocumentLine, Paging, document_lines, paging
 from topiarist.app.explorer.view import View
 from topiarist.app.words import minute
-from topiarist.collection import collection_at, earlier_steps, step_in_words
+from topiarist.collection import TreeSide, TwoTrees, collection_at, earlier_steps, step_in_words, two_trees
 from topiarist.errors import UsageError
-from topiarist.hierarchy.tree import Tree
-from topiarist.measures.comparison import NOTICEABLE, Comparison, compare
-from topiarist.measures.placed_documents import Placed
+from topiarist.measures.comparison import NOTICEABLE
 from topiarist.measures.side_by_side import (
     ALONE,
     CHANGED,
@@ -25,15 +21,12 @@ from topiarist.measures.side_by_side import (
     SAME,
     SPLIT,
     Pair,
-    SharedDocuments,
     SideBySide,
-    shared_documents,
     side_by_side,
 )
 from topiarist.store import edit_log
 from topiarist.store.database import Database
 
-T = TypeVar("T")
 STATES = 30  # earlier ones to choose from
 PARTNERS = 5
 WORDS = 10
@@ -48,45 +41,6 @@ class Other:
 
     key: str
     name: str
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Side:
-    """One of two trees. ``here``: it is the one that all other pages show, so that its topics have pages."""
-
-    title: str
-    tree: Tree
-    names: tuple[str, ...]
-    given: frozenset[int]  # nodes that somebody gave their names
-    words: tuple[tuple[str, ...], ...]
-    topics: tuple[int, ...]
-    order: tuple[int, ...]  # nodes as they are read
-    here: bool
-
-
-@dataclass(frozen=True, eq=False)
-class Both:
-    """Two trees, compared, and the documents that both have, by their rows in this collection."""
-
-    a: Side
-    b: Side
-    found: Comparison
-    shared: SharedDocuments
-    key: tuple[str, str]  # which other tree, and its state; copies of a folder have the same marks
-
-
-class Once(Generic[T]):
-    """Something that is made when it is first asked for; whoever asks for something else need not wait."""
-
-    def __init__(self, make: Callable[[], T]) -> None:
-        self._make, self._lock, self._made = make, threading.Lock(), list[T]()
-
-    def __call__(self) -> T:
-        """Make it, or give what was made."""
-        with self._lock:
-            if not self._made:
-                self._made.append(self._make())
-            return self._made[0]
 
 
 def others(view: View) -> tuple[Other, ...]:
@@ -119,49 +73,27 @@ def chosen(view: View, key: str) -> Other | None:
     raise UsageError("no page compares with this tree: its state is not kept", hint="another tree to compare with")
 
 
-def both_of(view: View, other: Other) -> Both:
+def both_of(view: View, other: Other) -> TwoTrees:
     """The two trees, compared once for as long as neither changes."""
     kind, _, number = other.key.partition("-")
     if kind == "with":
         beside = view.beside[int(number) - 1][1]()
         key = (other.key, beside.mark)
-        make = Once(lambda: _both(view, view, beside, (view.title, other.name), key))
-        return view.remembered(("beside", *key), lambda: make)()
+        titles = (view.title, other.name)
+        return view.remembered(("beside", *key), lambda: two_trees(view, view, beside, titles, key))
 
-    def before() -> Both:
+    def before() -> TwoTrees:
         with collection_at(view.collection, int(number)) as was:
-            return _both(view, View(was), view, (f"{other.name[:1].upper()}{other.name[1:]}", "Now"), (other.key, ""))
+            titles = (f"{other.name[:1].upper()}{other.name[1:]}", "Now")
+            return two_trees(view, View(was), view, titles, (other.key, ""))
 
-    make = Once(before)
-    return view.remembered(("beside", other.key), lambda: make)()
+    return view.remembered(("beside", other.key), before)
 
 
-def level_of(view: View, both: Both, level: int | None) -> SideBySide:
+def level_of(view: View, both: TwoTrees, level: int | None) -> SideBySide:
     """The two trees at a level."""
     key = ("level", both.key, level)
     return view.remembered(key, lambda: side_by_side(both.a.tree, both.b.tree, both.shared.table, level))
-
-
-def _both(view: View, a: View, b: View, titles: tuple[str, str], key: tuple[str, str]) -> Both:
-    """Two views side by side: A as it is read elsewhere, B so that as few streams as possible cross."""
-    one, other = a.collection.placed, b.collection.placed
-    shared, first = shared_documents(one, other, rows_of_a=a is view), a.ordered()
-    left = _side(a, one, titles[0], first, a is view)
-    right = _side(b, other, titles[1], shared.order(b.tree, first), b is view)
-    return Both(left, right, compare(one, other), shared, key)
-
-
-def _side(view: View, placed: Placed, title: str, order: tuple[int, ...], here: bool) -> Side:
-    return Side(
-        title=title,
-        tree=view.tree,
-        names=view.names,
-        given=frozenset(node for node, topic in enumerate(view.shape.topics) if topic in view.shape.titles),
-        words=placed.words,
-        topics=view.shape.topics,
-        order=order,
-        here=here,
-    )
 
 
 @dataclass(frozen=True)
@@ -246,7 +178,7 @@ class Beside:
     view: View
     ask: Ask
     other: Other
-    both: Both
+    both: TwoTrees
     side: SideBySide
 
     def address(self, **values: Any) -> str:
@@ -321,7 +253,7 @@ class Beside:
 
         return self.view.remembered(("pairs", self.both.key, self.ask.level), made)
 
-    def topic(self, side: Side, node: int, sizes: Any, became: str) -> TreeTopic:
+    def topic(self, side: TreeSide, node: int, sizes: Any, became: str) -> TreeTopic:
         """A topic of a tree."""
         path, topic = side.tree.path(node), side.topics[node]
         heading = side.names[path[1]] if len(path) > 2 else ""

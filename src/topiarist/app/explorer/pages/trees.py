@@ -11,12 +11,10 @@ from topiarist.app.explorer import addresses
 from topiarist.app.explorer.pages.tree_pairs import (
     Ask,
     Beside,
-    Both,
     Move,
     Other,
     PairList,
     Row,
-    Side,
     TreeTopic,
     both_of,
     chosen,
@@ -27,6 +25,7 @@ from topiarist.app.explorer.removed_topics import sentence
 from topiarist.app.explorer.values import Choice, Paging, paging
 from topiarist.app.explorer.view import View
 from topiarist.app.words import counted, verb
+from topiarist.collection import TreeSide, TwoTrees
 from topiarist.errors import InputError
 from topiarist.measures.comparison import NOTICEABLE
 from topiarist.measures.side_by_side import ALONE, CHANGED, JOINED, SAME, SPLIT, SideBySide
@@ -64,7 +63,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class Picture:
-    """Both columns from top to bottom, and the streams that are large enough to be seen."""
+    """TwoTrees columns from top to bottom, and the streams that are large enough to be seen."""
 
     left: tuple[Block, ...]
     right: tuple[Block, ...]
@@ -134,7 +133,7 @@ def load(view: View, ask: Ask) -> TreesPage:
     )
 
 
-def _sentence(both: Both, side: SideBySide) -> str:
+def _sentence(both: TwoTrees, side: SideBySide) -> str:
     """What became of the topics, and how many documents moved."""
     found, total = Counter(side.became.values()), len(side.became)
     moved, shared = both.found.moved, both.found.n_shared
@@ -157,7 +156,7 @@ def _sentence(both: Both, side: SideBySide) -> str:
     return f"{', '.join(said)}. {went}"
 
 
-def _detail(both: Both, level: int | None) -> str:
+def _detail(both: TwoTrees, level: int | None) -> str:
     """How far both agree, and over what that is counted: the numbers of ``topiarist compare``."""
     found = both.found
     deep = level is not None and level <= len(found.levels)
@@ -175,7 +174,7 @@ def _detail(both: Both, level: int | None) -> str:
 
 
 def picture(
-    both: Both, side: SideBySide, level: int | None, address: Callable[..., str], only_changed: bool = False
+    both: TwoTrees, side: SideBySide, level: int | None, address: Callable[..., str], only_changed: bool = False
 ) -> Picture:
     """The picture of two trees at a level."""
     left, place_a = _column(both.a, side.sizes_a, level)
@@ -199,7 +198,7 @@ def picture(
     return Picture(left, right, tuple(streams))
 
 
-def _column(side: Side, sizes: Mapping[int, int], level: int | None) -> tuple[tuple[Block, ...], dict[int, int]]:
+def _column(side: TreeSide, sizes: Mapping[int, int], level: int | None) -> tuple[tuple[Block, ...], dict[int, int]]:
     """The blocks of a tree, and the place of each node's block."""
     nodes = [node for node in side.order if sizes.get(node)]
     largest = set(sorted(nodes, key=lambda node: (-sizes[node], node))[: SHOWN if len(nodes) <= SHOWN else SHOWN - 1])
@@ -220,6 +219,6 @@ def _column(side: Side, sizes: Mapping[int, int], level: int | None) -> tuple[tu
     return tuple(blocks), place
 
 
-def _heading(side: Side, node: int, level: int | None) -> str:
+def _heading(side: TreeSide, node: int, level: int | None) -> str:
     path = side.tree.path(node)
     return side.names[path[1]] if level != 1 and len(path) > 2 else ""

@@ -28,7 +28,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from topiarist.app.explorer import addresses, frame, rendering
 from topiarist.app.explorer.jobs import NO_JOB
 from topiarist.app.explorer.removed_topics import LeftOutError, meaning_of, missing, sentence, spoken
-from topiarist.app.explorer.values import Choice
+from topiarist.app.explorer.values import Choice, link
 from topiarist.app.explorer.view import View
 from topiarist.app.explorer.web import safety
 from topiarist.collection import ChangedError, removed_topic
@@ -169,7 +169,7 @@ def _gone(view: View, error: UsageError) -> Failure | None:
         return Failure(404, "There is no such topic", meant, "the overview")
     if was.now is None:
         return Failure(404, "This topic is gone", meant, "the overview")
-    links = (Choice(view.names[was.now], addresses.topic(view.shape.topics[was.now]), False),)
+    links = (link(view.names[was.now], addresses.topic(view.shape.topics[was.now])),)
     return Failure(404, "This topic is gone", f"{meant} Its documents are now mostly under:", "", links)
 
 

@@ -15,11 +15,9 @@ from topiarist.app.explorer.web import failures
 from topiarist.app.explorer.web.failures import wants_data
 from topiarist.app.explorer.writes.bodies import Judgement as Told
 from topiarist.app.explorer.writes.posts import back, patience, safe_back
-from topiarist.collection import BACK, LEAVE, MOVE, ChangedError, Collection, JudgedError, Judgement, Judgements
-from topiarist.errors import UsageError
+from topiarist.collection import BACK, LEAVE, MOVE, ChangedError, JudgedError, Judgement, Judgements, labels_for
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import Generation
-from topiarist.text.spelling import nearest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +45,9 @@ def judge(request: Request, session: Session, form: Told) -> Response:
         if generation_of(form.state) != generation.folder.name:
             raise ChangedError("the collection was grown anew since this page was made", hint="open it again")
         row = Documents(generation.database).row_of(form.document)
-        labels = () if form.does in (LEAVE, BACK) else _labels(collection, row, form)
+        labels: tuple[str, ...] = ()
+        if form.does not in (LEAVE, BACK):
+            labels = labels_for(collection, row, form.label, form.to, move=form.does == MOVE)
         try:
             one = _written(generation, row, form.does, labels, form.number)
         except JudgedError:
@@ -66,27 +66,6 @@ def _written(generation: Generation, row: int, does: str, labels: tuple[str, ...
     if does == BACK:
         return judgements.take_back(row, expected=expected)
     return judgements.judge(row, does, labels, expected=expected)
-
-
-def _labels(collection: Collection, row: int, form: Told) -> tuple[str, ...]:
-    """The labels that the document shall have."""
-    several = collection.categories is not None and collection.categories.several
-    told = [] if form.does == MOVE and not several else list(form.label)
-    other = [form.to] if form.to and (form.does == MOVE or several) else []
-    if not told and not other:
-        hint = "check one of its labels, or Leave" if several else "one of the list, then Move"
-        raise UsageError("choose the category that the document belongs to", hint=hint)
-    now = collection.documents.labels_of([row])[0]
-    known = {*(collection.categories.names if collection.categories is not None else ()), *now}
-    if not known.issuperset([*told, *other]):
-        known |= set(collection.documents.label_counts())
-    wanted = [label if label in known else label.strip() for label in [*told, *other]]
-    strange = [label for label in wanted if label not in known]
-    if strange:
-        near = nearest(strange[0], [(label, 1) for label in sorted(known)], 3)
-        raise UsageError(f"there is no category {strange[0][:60]!r}", hint=" or ".join(near) or "one of the list")
-    # where one label was learned it is the first of a document; others that it has are not what is judged
-    return tuple(wanted) if several else (wanted[0], *(label for label in now[1:] if label != wanted[0]))
 
 
 def _both(request: Request, session: Session, form: Told, row: int, labels: tuple[str, ...]) -> Judged:

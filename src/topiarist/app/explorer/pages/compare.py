@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.values import Choice, TopicLine, topic_line
+from topiarist.app.explorer.values import Choice, TopicLine, choices, topic_line
 from topiarist.app.explorer.view import View
 from topiarist.app.words import counted
 from topiarist.collection import Judgements, Labelled, LabelTopics, agreement_of, labelled, labels_in_topics
@@ -86,6 +86,7 @@ def load(view: View, ask: Ask) -> ComparePage:
     said = (
         f" Their agreement is {agreed or 0:.2f} of 1 (normalised mutual information of first labels and last topics)."
     )
+    levels = {None: "last topics"} | {level: f"level {level}" for level in range(1, min(view.tree.depth, 5) + 1)}
     return ComparePage(
         sentence=f"{counted(len(known.names), 'label')} of {counted(documents, 'document')} against "
         f"{counted(len(nodes), 'topic')}.{'' if agreed is None else said}",
@@ -94,10 +95,7 @@ def load(view: View, ask: Ask) -> ComparePage:
             _row(view, known, code, one, nodes[one.best], shown) for code, one in zip(chosen, found, strict=True)
         ),
         topics=tuple(topic_line(view, nodes[column]) for column in shown),
-        levels=tuple(
-            Choice(f"level {level}" if level else "last topics", addresses.compare(level), level == ask.level)
-            for level in (None, *range(1, min(view.tree.depth, 5) + 1))
-        ),
+        levels=choices(levels, ask.level, addresses.compare),
         agreement=agreed,
         left_out=max(0, len(known.names) - LABELS),
         topics_left_out=len(nodes) - len(shown),

@@ -14,7 +14,18 @@ from topiarist.app.explorer.pages.search import Reason, reasons
 from topiarist.app.explorer.query_limits import StoppedError, in_time, understood
 from topiarist.app.explorer.removed_topics import LeftOutError
 from topiarist.app.explorer.rendering import plain
-from topiarist.app.explorer.values import PER_PAGE, Choice, DocumentLine, Pieces, Place, Step, link, path_to, titled
+from topiarist.app.explorer.values import (
+    PER_PAGE,
+    Choice,
+    DocumentLine,
+    Pieces,
+    Place,
+    Step,
+    choices,
+    link,
+    path_to,
+    titled,
+)
 from topiarist.app.explorer.view import View
 from topiarist.collection import cut_spans, highlighted_spans, likeness_to_itself, search, search_similar
 from topiarist.errors import UsageError
@@ -24,6 +35,7 @@ from topiarist.text.readers.making import storable
 
 SIMILAR = 6
 GHOSTS = 5
+COLOURS = {"level": "level", "topic": "topic", "none": "none"}
 
 
 @dataclass(frozen=True)
@@ -115,6 +127,7 @@ def load(view: View, ask: Ask) -> DocumentPage:
     previous, following, up, position = _around(view, ask, row)
     pinned = view.shape.pins.get(document.id)
     language = collection.settings.get("language", "")
+    levels = {None: "all levels"} | {one.level: f"level {one.level}" for one in painted.levels}
     return DocumentPage(
         id=document.id,
         title=title,
@@ -132,18 +145,9 @@ def load(view: View, ask: Ask) -> DocumentPage:
         rest=float(max(0.0, 1.0 - sum(ends.values()))),
         hard=bool(view.hard[row]),
         colour=ask.colour,
-        colours=tuple(
-            Choice(name, _here(ask, colour=colour, level=None), colour == ask.colour)
-            for colour, name in (("level", "level"), ("topic", "topic"), ("none", "none"))
-        ),
+        colours=choices(COLOURS, ask.colour, lambda colour: _here(ask, colour=colour, level=None)),
         levels=tuple(_leading(ask, painted, level) for level in painted.levels),
-        only=(
-            Choice("all levels", _here(ask, level=None), ask.level is None),
-            *(
-                Choice(f"level {level.level}", _here(ask, level=level.level), level.level == ask.level)
-                for level in painted.levels
-            ),
-        ),
+        only=choices(levels, ask.level, lambda level: _here(ask, level=level)),
         only_level=ask.level,
         underline=Choice("underline", _here(ask, underline="no" if ask.underline else None), ask.underline),
         listed=painted.listed,

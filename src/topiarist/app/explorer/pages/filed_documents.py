@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.values import Choice, DocumentLine, Paging, document_lines, paging, titled
+from topiarist.app.explorer.values import Choice, DocumentLine, Paging, choices, document_lines, paging, titled
 from topiarist.app.explorer.view import View
 from topiarist.app.words import counted, verb
 from topiarist.collection import (
@@ -126,7 +126,7 @@ def filed_list(view: View, made: Filing, ask: Any, rho: float) -> FiledList | No
         f"{f' {note}' if note and number else ''}",
         documents=_documents(view, made, listed.part(pages.start, pages.last)),
         paging=pages,
-        shows=tuple(Choice(name, at(show=show), ask.show == show) for show, name in SHOWS.items()),
+        shows=choices(SHOWS, ask.show, lambda show: at(show=show)),
         hidden=hidden,
         all=len(chosen.rows),
         back=addresses.categories(rho or None),

@@ -15,6 +15,7 @@ from topiarist.app.explorer.values import (
     Paging,
     Step,
     TopicLine,
+    choices,
     document_lines,
     link,
     paging,
@@ -38,6 +39,9 @@ SHOWS = {
     "unread": "unread",
     "tagged": "tagged",
 }
+
+KINDS = {"own": "own words", "below": "all words below this topic"}
+USUAL = {"special": None, "n": 12, "words": "own", "sort": "typical", "show": "all", "page": 1}
 
 
 @dataclass(frozen=True)
@@ -121,10 +125,7 @@ def load(view: View, ask: Ask) -> TopicPage:
         words=own,
         words_kind=ask.words,
         special=ask.special,
-        kinds=tuple(
-            Choice(text, addresses.topic(ask.topic, **here | {"words": value, "page": None}), ask.words == kind)
-            for kind, value, text in (("own", None, "own words"), ("below", "below", "all words below this topic"))
-        ),
+        kinds=choices(KINDS, ask.words, lambda words: addresses.topic(ask.topic, **_values(ask, words=words))),
         subtopics=tuple(topic_line(view, child) for child in view.children(node)),
         neighbours=tuple(topic_line(view, sibling) for sibling in siblings[:8]),
         hard_to_place=view.hard_sizes[node],
@@ -135,24 +136,8 @@ def load(view: View, ask: Ask) -> TopicPage:
         read=int(view.marked(rows, view.collection.marks.read_rows()).sum()),
         sort=ask.sort,
         show=ask.show,
-        sorts=tuple(
-            Choice(
-                text,
-                addresses.topic(ask.topic, **here | {"sort": _unless(sort, "typical"), "page": None}),
-                sort == ask.sort,
-                sort,
-            )
-            for sort, text in SORTS.items()
-        ),
-        shows=tuple(
-            Choice(
-                text,
-                addresses.topic(ask.topic, **here | {"show": _unless(show, "all"), "page": None}),
-                show == ask.show,
-                show,
-            )
-            for show, text in SHOWS.items()
-        ),
+        sorts=_ways(ask, "sort", SORTS),
+        shows=_ways(ask, "show", SHOWS),
         paging=pages,
         exports=tuple(
             link(text, addresses.export(kind, topic=ask.topic, show=here["show"], sort=here["sort"]))
@@ -198,20 +183,18 @@ def word_lines(view: View, node: int, pairs: list[tuple[str, float | None]]) -> 
     )
 
 
-def _values(ask: Ask) -> dict[str, Any]:
-    """What is in the address, as far as it differs from what is shown anyway."""
-    return {
-        "special": ask.special,
-        "n": _unless(ask.n, 12),
-        "words": _unless(ask.words, "own"),
-        "sort": _unless(ask.sort, "typical"),
-        "show": _unless(ask.show, "all"),
-        "page": _unless(ask.page, 1),
-    }
+def _values(ask: Ask, **changed: Any) -> dict[str, Any]:
+    """What is in the address, as far as it differs from what is shown anyway; of something else the first page."""
+    known = {name: getattr(ask, name) for name in USUAL} | ({"page": 1} if changed else {}) | changed
+    return {name: None if value == USUAL[name] else value for name, value in known.items()}
 
 
-def _unless(value: Any, usual: Any) -> Any:
-    return None if value == usual else value
+def _ways(ask: Ask, name: str, texts: dict[str, str]) -> tuple[Choice, ...]:
+    """Other orders of the list, or other parts of it."""
+    return tuple(
+        Choice(text, addresses.topic(ask.topic, **_values(ask, **{name: value})), value == getattr(ask, name), value)
+        for value, text in texts.items()
+    )
 
 
 def _sentence(view: View, node: int, own: tuple[OwnWord, ...]) -> str:

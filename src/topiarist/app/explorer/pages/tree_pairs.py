@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.values import Choice, DocumentLine, Paging, document_lines, paging
+from topiarist.app.explorer.values import Choice, DocumentLine, Paging, choices, document_lines, paging
 from topiarist.app.explorer.view import View
 from topiarist.app.words import minute
 from topiarist.collection import TreeSide, TwoTrees, collection_at, earlier_steps, step_in_words, two_trees
@@ -189,15 +189,13 @@ class Beside:
     def levels(self) -> tuple[Choice, ...]:
         """The levels at which there is more than the level above has."""
         deepest = min(max(self.both.a.tree.depth, self.both.b.tree.depth), 6)
-        return tuple(
-            Choice(f"level {level}" if level else "last level", self.address(level=level), level == self.ask.level)
-            for level in (None, *range(1, deepest))
-        )
+        levels = {None: "last level"} | {level: f"level {level}" for level in range(1, deepest)}
+        return choices(levels, self.ask.level, lambda level: self.address(level=level))
 
     def shows(self) -> tuple[Choice, ...]:
         """All topics, or what changed."""
-        every = ((None, "all", "all topics"), ("changed", "changed", "only what changed"))
-        return tuple(Choice(name, self.address(show=show), key == self.ask.show) for show, key, name in every)
+        names = {"all": "all topics", "changed": "only what changed"}
+        return choices(names, self.ask.show, lambda show: self.address(show=None if show == "all" else show))
 
     def rows(self) -> list[int]:
         """The topics of the left tree that the list has."""

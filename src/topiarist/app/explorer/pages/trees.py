@@ -63,7 +63,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class Picture:
-    """TwoTrees columns from top to bottom, and the streams that are large enough to be seen."""
+    """Both columns from top to bottom, and the streams that are large enough to be seen."""
 
     left: tuple[Block, ...]
     right: tuple[Block, ...]

@@ -33,12 +33,11 @@ if TYPE_CHECKING:
         removed_topic,
     )
     from topiarist.collection.describe.provenance import opened as opened_original
-    from topiarist.collection.describe.shaped_tree import hard_to_place
-    from topiarist.collection.describe.spreadsheet import write_csv as write_spreadsheet
     from topiarist.collection.describe.tables import BETWEEN
     from topiarist.collection.describe.tables import FORMATS as TABLE_FORMATS
     from topiarist.collection.describe.tables import format_of as table_format
     from topiarist.collection.describe.tables import write as write_table
+    from topiarist.collection.describe.tables import write_sheet as write_spreadsheet
     from topiarist.collection.describe.text_levels import Looks, Spoken, Token, looks, spoken, tokens_of
     from topiarist.collection.describe.topic_tree import FEWEST_TO_JUDGE, TopicTree
     from topiarist.collection.describe.two_trees import TreeSide, TwoTrees, two_trees
@@ -60,10 +59,9 @@ if TYPE_CHECKING:
     from topiarist.collection.grow.fit_description import labelled as named_by_words
     from topiarist.collection.grow.grower import MADE_FROM, PLACES, Grower, Teller
     from topiarist.collection.grow.recipe import AUTO, Recipe
-    from topiarist.collection.history import at as collection_at
-    from topiarist.collection.history import before_last
-    from topiarist.collection.history import earlier as earlier_steps
-    from topiarist.collection.judge.categories import Categories
+    from topiarist.collection.judge.categories import MOST as MOST_JUDGED
+    from topiarist.collection.judge.categories import Categories, Told
+    from topiarist.collection.judge.categories import spread as spread_rows
     from topiarist.collection.judge.filing import (
         LEFT,
         STEPS,
@@ -101,9 +99,6 @@ if TYPE_CHECKING:
     )
     from topiarist.collection.judge.learner import Quality
     from topiarist.collection.judge.learner import learn as learn_categories
-    from topiarist.collection.judge.predictions import MOST as MOST_JUDGED
-    from topiarist.collection.judge.predictions import Told
-    from topiarist.collection.judge.predictions import spread as spread_rows
     from topiarist.collection.judge.tree_quality import alike_topics, mean_coherence, word_diversity
     from topiarist.collection.judge.tree_quality import judged as judged_tree
     from topiarist.collection.shape.changes import FITTED, LEARN, REFIT, UNDO, ChangedError, last_step, stopped_after
@@ -120,7 +115,9 @@ if TYPE_CHECKING:
     from topiarist.collection.shape.edits import KINDS as EDIT_KINDS
     from topiarist.collection.shape.edits import Delete, Describe, Edit, Merge, Move, Pin, Rename, Split, Unpin
     from topiarist.collection.shape.shape import Shape
-    from topiarist.collection.state import SHARES, TREE, State
+    from topiarist.collection.state import SHARES, TREE, State, before_last
+    from topiarist.collection.state import at as collection_at
+    from topiarist.collection.state import earlier as earlier_steps
 
 _OFFERS = {  # of each module; behind an equals sign what a name is called inside
     "check": "REPAIR Finding check_folder=check repair_folder=repair",
@@ -133,9 +130,9 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
         "LastFit RemovedTopic changed_since_grown grown grown_with growing_command "
         "is_as_grown last_fit opened_original=opened original_of remembers_all_topics removed_topic"
     ),
-    "describe.shaped_tree": "hard_to_place",
-    "describe.spreadsheet": "write_spreadsheet=write_csv",
-    "describe.tables": "BETWEEN TABLE_FORMATS=FORMATS table_format=format_of write_table=write",
+    "describe.tables": (
+        "BETWEEN TABLE_FORMATS=FORMATS table_format=format_of write_spreadsheet=write_sheet write_table=write"
+    ),
     "describe.text_levels": "Looks Spoken Token looks spoken tokens_of",
     "describe.topic_tree": "FEWEST_TO_JUDGE TopicTree",
     "describe.two_trees": "TreeSide TwoTrees two_trees",
@@ -152,8 +149,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "grow.fit_description": "named_by_words=labelled",
     "grow.grower": "MADE_FROM PLACES Grower Teller",
     "grow.recipe": "AUTO Recipe",
-    "history": "collection_at=at before_last earlier_steps=earlier",
-    "judge.categories": "Categories",
+    "judge.categories": "MOST_JUDGED=MOST Categories Told spread_rows=spread",
     "judge.filing": (
         "LEFT STEPS FiledRows Filing answers category_figures certainty_of "
         "confused_with documents_by_level filed_under filing headings_at labels_with_certainty left_over"
@@ -163,7 +159,6 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "judge.labels_in_topics": "Labelled LabelTopics agreement_of labelled labels_in_topics",
     "judge.label_table": "read_labels",
     "judge.learner": "Quality learn_categories=learn",
-    "judge.predictions": "MOST_JUDGED=MOST Told spread_rows=spread",
     "judge.tree_quality": "alike_topics judged_tree=judged mean_coherence word_diversity",
     "shape.changes": (
         "FITTED LEARN REFIT UNDO ChangedError step_in_words=in_words last_step state_mark=mark "
@@ -175,7 +170,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     ),
     "shape.edits": "EDIT_KINDS=KINDS Delete Describe Edit Merge Move Pin Rename Split Unpin",
     "shape.shape": "Shape",
-    "state": "SHARES TREE State",
+    "state": "SHARES TREE State before_last collection_at=at earlier_steps=earlier",
 }
 _HOMES = {
     outside: (module, inside or outside)

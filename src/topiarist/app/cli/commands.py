@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from topiarist.app.cli import explore, report, using
 from topiarist.app.cli.failures import explained
 from topiarist.app.cli.options import OUTPUT, READING, Common, flag, option, with_common_options
+from topiarist.estimators.tree_models import TREE_MODELS, listed
 from topiarist.version import __version__
 
 app = typer.Typer(
@@ -42,6 +43,7 @@ EXIT_CODES = (
     "5 memory, disk or device · 70 a fault of ours · 130 stopped"
 )
 TOPICS_HELP = "How many topics at the leaves; `auto`: held-out words choose."
+MODEL_HELP = f"Kind of tree: {listed([f'`{name}`' for name in TREE_MODELS])}."
 FIGURE_HELP = "Draw the tree into a .png, .svg or .pdf file."
 CURVE_HELP = "Draw how the number of topics was chosen."
 DEPTH_HELP = "Levels to print below the root; without it as many as fit into 100 lines."
@@ -52,10 +54,11 @@ RESUME_HELP = "Go on with a grow that was stopped or killed."
 STRIP_HELP = "Leave out the last lines that many documents share: footers, disclaimers."
 
 
-class Model(StrEnum):
-    """The models that a tree can be grown with."""
-
-    CAM, HPLSA, GGM = "cam", "hplsa", "ggm"
+if TYPE_CHECKING:
+    Model = str
+else:
+    Model = StrEnum("Model", list(TREE_MODELS))  # the models that a tree can be grown with
+CAM = Model("cam")
 
 
 class Device(StrEnum):
@@ -89,9 +92,7 @@ def grow(
         int | None,
         option("--topics", "--leaves", "-k", panel=None, text=TOPICS_HELP, metavar="auto|N", parser=topics_number),
     ] = None,
-    model: Annotated[
-        Model, option("--model", panel=None, text="Kind of tree: `cam`, `hplsa` or `ggm`.", metavar="NAME")
-    ] = Model.CAM,
+    model: Annotated[Model, option("--model", panel=None, text=MODEL_HELP, metavar="NAME")] = CAM,
     hierarchy: Annotated[str | None, option("--hierarchy", panel=None, text=HIERARCHY_HELP, metavar="FILE")] = None,
     online: Annotated[bool, flag("--online", panel=None, text=ONLINE_HELP)] = False,
     device: Annotated[
@@ -125,7 +126,7 @@ def grow(
 
     command.run(
         common,
-        command.Wish(output, topics, Model(model).value, hierarchy, online, Device(device).value),
+        command.Wish(output, topics, str(model), hierarchy, online, Device(device).value),
         command.Manner(force, resume, dry_run),
         Extra(date_column, label_column, labels, strip_repeated),
         command.Printing(words, depth, figure, curve),

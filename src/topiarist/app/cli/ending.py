@@ -12,7 +12,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from rich.text import Text
 
 from topiarist.app.cli import figures
@@ -23,7 +22,7 @@ from topiarist.app.cli.options import Common
 from topiarist.app.cli.printing import available_commands, counted, one_line, print_tree, speaks_unicode, typed_command
 from topiarist.app.cli.sources import Stream
 from topiarist.collection.collection import Collection
-from topiarist.collection.describe.spreadsheet import write_csv
+from topiarist.collection.describe.tables import write_sheet
 from topiarist.collection.describe.topic_tree import FEWEST_TO_JUDGE, TopicTree
 from topiarist.errors import TopiaristError
 from topiarist.text.documents import Problem
@@ -32,7 +31,6 @@ from topiarist.text.readers.messages import UNKNOWN_TYPE
 if TYPE_CHECKING:
     from topiarist.app.cli.grow import Printing
 
-HARD = 0.5  # the largest share of a document that is hard to place is smaller
 PROBLEMS = "problems.csv"
 SHOWN = 5
 GAP = 8  # columns between two things on the last line
@@ -55,10 +53,8 @@ class Grown:
 
     @cached_property
     def n_hard(self) -> int:
-        """Documents of which no topic has half."""
-        shares = self.collection.shares
-        most = np.asarray(shares.max(axis=1).todense()).ravel() if shares.shape[0] else np.zeros(0)
-        return int((most < HARD).sum())
+        """Documents that are hard to place."""
+        return int(self.collection.hard_to_place.sum())
 
     @property
     def perplexity(self) -> float | None:
@@ -136,7 +132,7 @@ def write_problems(grown: Grown) -> str:
         return ""
     new = path.with_name(f"{PROBLEMS}.new")
     with open(new, "w", encoding="utf-8", newline="") as file:
-        write_csv(file, ("source", "reason"), ((problem.source, problem.reason) for problem in problems))
+        write_sheet(file, ("source", "reason"), ((problem.source, problem.reason) for problem in problems))
         file.flush()
         os.fsync(file.fileno())
     os.replace(new, path)

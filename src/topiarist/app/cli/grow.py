@@ -19,12 +19,12 @@ from topiarist.app.cli.stopping import Stop, stoppable
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.grower import MADE_FROM, PLACES, Grower
 from topiarist.collection.grow.recipe import Recipe
-from topiarist.counts.corpus import Corpus
 from topiarist.errors import DamagedError, TopiaristError, UsageError
 from topiarist.estimators.common.options import check_device
+from topiarist.estimators.tree_models import TREE_MODELS
 from topiarist.hierarchy.exchange import format_of, read_tree
 from topiarist.store.collection_folder import is_collection, unfinished
-from topiarist.store.collection_manifest import NAME
+from topiarist.store.sealed_folder import MANIFEST
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,8 @@ def _places(common: Common) -> list[str]:
 def _checked(common: Common, wish: Wish) -> Recipe:
     """Everything that can be refused before the work begins."""
     check_device(wish.device)
-    if wish.device != "cpu" and wish.model == "ggm":
-        raise UsageError("the model ggm is fitted by the processor", hint="without --device")
+    if wish.device not in TREE_MODELS[wish.model].devices:
+        raise UsageError(f"the model {wish.model} is fitted by the processor", hint="without --device")
     if STDIN in common.reading.sources and len(common.reading.sources) > 1:
         raise UsageError("standard input goes alone", hint="one grow for each, or files only")
     hierarchy = None
@@ -128,7 +128,7 @@ def _there(folder: str, made_from: str | None, manner: Manner) -> Collection | N
     root = Path(folder)
     if not is_collection(root):
         return None
-    if not (root / NAME).is_file():
+    if not (root / MANIFEST).is_file():
         if not manner.resume:
             raise unfinished(folder)
         return None
@@ -183,13 +183,6 @@ def _progress(common: Common, wish: Wish, stop: Stop) -> Progress:
     else:
         notes = Console(stderr=True, highlight=False)
         made = Screen(notes, *given) if notes.is_terminal else Lines(notes, *given)
-    checked = made.counted
-
-    def counted(corpus: Corpus) -> None:
-        checked(corpus)
-        estimates.check_memory(corpus, wish.topics)
-
-    made.counted = counted  # type: ignore[method-assign]
     return made
 
 
@@ -207,6 +200,6 @@ def _kept(folder: str) -> str:
     """What is left of a grow that was stopped."""
     if (Path(folder) / "growing").is_dir():
         return f"What was done so far is kept in {folder}: the same command with --resume goes on."
-    if (Path(folder) / NAME).is_file():
+    if (Path(folder) / MANIFEST).is_file():
         return f"What was in {folder} before is still there."
     return "Nothing was kept."

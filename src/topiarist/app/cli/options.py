@@ -16,6 +16,7 @@ import typer
 
 from topiarist.app.cli import settings
 from topiarist.app.cli.failures import explained
+from topiarist.counts.settings import MIN_DOCUMENTS
 
 PANELS = (None, "What to read", "What to count", "What to print")
 _, READING, COUNTING, OUTPUT = PANELS
@@ -51,7 +52,7 @@ class CountOptions:
     stem: str | None = None
     phrases: bool = False
     numbers: bool = False
-    min_documents: int = 3
+    min_documents: int = MIN_DOCUMENTS
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ def common_options(
     min_documents: Annotated[
         int,
         option("--min-documents", panel=COUNTING, text="Leave out words of fewer documents.", metavar="N", min=1),
-    ] = 3,
+    ] = MIN_DOCUMENTS,
     seed: Annotated[int, option("--seed", panel=None, text="Same seed, same result.", metavar="N", min=0)] = 0,
     threads: Annotated[
         int | None, option("--threads", panel=None, text="Threads; all cores by default.", metavar="N", min=1)

@@ -56,7 +56,7 @@ def print_tree(console: Console, found: TopicTree, n_words: int | None = None, d
     """A tree with its words and sizes, as wide as the terminal is; as it is in a pipe."""
     from rich.text import Text
 
-    from topiarist.hierarchy.outline import levels_within
+    from topiarist.hierarchy.tree_text import levels_within
 
     width = max(NARROWEST, console.width) if console.is_terminal else None
     depth = levels_within(found.tree, MOST_LINES) if depth is None else depth

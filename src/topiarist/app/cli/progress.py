@@ -16,11 +16,12 @@ from rich.live import Live
 from rich.text import Text
 
 from topiarist.app.cli.consoles import Console
+from topiarist.app.cli.estimates import check_memory
 from topiarist.app.cli.printing import one_line
 from topiarist.app.cli.stopping import Stop
 from topiarist.app.remaining_time import Remaining, growth_share
 from topiarist.collection.describe.topic_tree import FEWEST_TO_JUDGE
-from topiarist.collection.grow.grower import Teller
+from topiarist.collection.grow.journal import Teller
 from topiarist.counts.corpus import Corpus
 from topiarist.hierarchy.growth.loop import Record
 
@@ -86,8 +87,9 @@ class Progress(Teller):
         self._moved(f"{number:,} documents", documents=number)
 
     def counted(self, corpus: Corpus) -> None:
-        """All is counted."""
+        """All is counted; what would not fit into memory is refused."""
         self.n_docs = corpus.n_docs
+        check_memory(corpus, self.goal)
 
     def grown(self, record: Record) -> None:
         """The tree has grown a little; this is where Ctrl-C is heard."""

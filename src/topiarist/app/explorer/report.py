@@ -29,7 +29,7 @@ from topiarist.app.explorer.values import Step, TopicLine, path_to, titled, topi
 from topiarist.app.explorer.view import UnnamedView, View
 from topiarist.collection import Collection, Looks, growing_command, looks, tokens_of
 from topiarist.errors import UsageError
-from topiarist.store.array_files import new_file
+from topiarist.store.sealed_folder import new_file
 from topiarist.version import __version__
 
 DOCUMENTS = ("typical", "all", "none")

@@ -19,7 +19,7 @@ from topiarist.app.explorer.view import View
 from topiarist.collection import Collection, apply_edits, last_step, step_text
 from topiarist.errors import TopiaristError, UsageError
 from topiarist.store import edit_log
-from topiarist.store.collection_manifest import read_manifest
+from topiarist.store.collection_folder import Manifest
 from topiarist.store.generation import Generation
 
 T = TypeVar("T")
@@ -76,11 +76,11 @@ class Session:
 
     def _opened(self) -> View:
         """The latest state; asked for once more where it was replaced between a look and the next."""
-        known = read_manifest(Path(self.folder), self.folder) if self._view is not None else None
+        known = Manifest.read(Path(self.folder), self.folder) if self._view is not None else None
         try:
             return View.open(self.folder, self._view)
         except (TopiaristError, OSError, sqlite3.Error):
-            if known is None or read_manifest(Path(self.folder), self.folder) == known:
+            if known is None or Manifest.read(Path(self.folder), self.folder) == known:
                 raise
             return View.open(self.folder)
 
@@ -99,7 +99,7 @@ class Session:
     @staticmethod
     def _changed(view: View) -> bool:
         folder = view.collection.folder
-        if read_manifest(folder.path, folder.shown) != folder.manifest:
+        if Manifest.read(folder.path, folder.shown) != folder.manifest:
             return True
         latest = edit_log.latest(view.collection.generation.database)
         return latest is not None and latest != view.number

@@ -31,7 +31,7 @@ from topiarist.measures.placed_documents import CERTAIN
 
 T = TypeVar("T")
 WARMED = 8  # headings whose lists are made before anybody asks
-_OF_PARTS = ("counting", "counts", "shares", "model", "crown", "description", "index", "categories")
+_OF_PARTS = ("counting", "counts", "shares", "model", "tree_model", "description", "index", "categories")
 
 
 class View(Figures):

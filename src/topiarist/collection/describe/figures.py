@@ -95,28 +95,22 @@ class Figures:
             return token_counts(self.collection.counts)
 
     @cached_property
-    def _places(self) -> tuple[Array, Array]:
-        """The deepest node under which most of each document lies, and its largest share of a class."""
-        with self._lock:
-            shares, depths = self.collection.shares, np.array(self.tree.depths)
-            homes, largest = np.zeros(self.n_docs, np.int32), np.zeros(self.n_docs, np.float32)
-            for start in range(0, self.n_docs, BLOCK):
-                rows = shares[start : start + BLOCK].toarray()
-                nodes = rows @ self.mask
-                deep = np.where(nodes > CERTAIN, depths, -1)
-                homes[start : start + BLOCK] = np.where(deep.max(axis=1) < 0, self.tree.root, deep.argmax(axis=1))
-                largest[start : start + BLOCK] = rows.max(axis=1, initial=0.0)
-            return homes, largest
-
-    @property
     def homes(self) -> Array:
         """The deepest node that has most of each document."""
-        return self._places[0]
+        with self._lock:
+            shares, depths = self.collection.shares, np.array(self.tree.depths)
+            homes = np.zeros(self.n_docs, np.int32)
+            for start in range(0, self.n_docs, BLOCK):
+                nodes = shares[start : start + BLOCK].toarray() @ self.mask
+                deep = np.where(nodes > CERTAIN, depths, -1)
+                homes[start : start + BLOCK] = np.where(deep.max(axis=1) < 0, self.tree.root, deep.argmax(axis=1))
+            return homes
 
     @cached_property
     def hard(self) -> Array:
-        """Which documents are hard to place: none of the last topics has more than half of them."""
-        return self._places[1] <= CERTAIN
+        """Which documents are hard to place: no topic has more than half of them."""
+        with self._lock:
+            return self.collection.hard_to_place
 
     @cached_property
     def hard_sizes(self) -> tuple[int, ...]:
@@ -228,7 +222,7 @@ class Figures:
     @cached_property
     def usual(self) -> Array:
         """P(word) in the whole collection, as the model has it."""
-        found: Array = np.maximum(self.node_weight @ self.collection.crown.word_given_node, 1e-12)
+        found: Array = np.maximum(self.node_weight @ self.collection.tree_model.word_given_node, 1e-12)
         return found
 
     @cached_property
@@ -244,7 +238,7 @@ class Figures:
     @cached_property
     def node_weight(self) -> Array:
         """How much of the collection each node of the model explains."""
-        model = self.collection.crown
+        model = self.collection.tree_model
         found: Array = model.class_prior.astype(np.float64) @ model.node_given_class
         return found
 
@@ -256,7 +250,7 @@ class Figures:
     @cached_property
     def shown_nodes(self) -> Array:
         """The node of the tree that people see for each node of the model; for one that is gone, the next above."""
-        model, found = self.collection.crown.tree, np.full(len(self.shape.node_topics), self.tree.root, np.int64)
+        model, found = self.collection.tree_model.tree, np.full(len(self.shape.node_topics), self.tree.root, np.int64)
         for own in model.depth_first():
             topic, parent = self.shape.node_topics[own], model.parents[own]
             found[own] = self.shape.node_of.get(topic, found[parent] if parent >= 0 else self.tree.root)
@@ -277,7 +271,7 @@ class Figures:
         if not own:
             return None
         weight = np.maximum(self.node_weight[own], 1e-12)
-        found: Array = (weight / weight.sum()) @ self.collection.crown.word_given_node[own]
+        found: Array = (weight / weight.sum()) @ self.collection.tree_model.word_given_node[own]
         return found
 
     def own_words(self, node: int, n: int, special: float | None = None) -> list[tuple[str, float | None]]:
@@ -303,7 +297,7 @@ class Figures:
 
     def words_below(self, node: int, n: int) -> list[tuple[str, float | None]]:
         """The most frequent words of all that lies under a topic, general ones and all."""
-        model = self.collection.crown
+        model = self.collection.tree_model
         inside = model.class_prior.astype(np.float64) * self.mask[:, node]
         if not inside.sum():
             return []
@@ -332,17 +326,17 @@ class Figures:
         column = self.columns.get(word)
         if column is None:
             return [(self.tree.root, 1.0)] if word in self.general else []
-        weight = self.node_weight * self.collection.crown.word_given_node[:, column]
+        weight = self.node_weight * self.collection.tree_model.word_given_node[:, column]
         shown = np.bincount(self.shown_nodes, weight / max(weight.sum(), 1e-300), minlength=len(self.tree))
         best = np.argsort(-shown, kind="stable")[:n]
         return [(node, float(shown[node])) for node in best.tolist() if shown[node] >= AT_HOME]
 
     def absent_words(self, row: int, n: int) -> list[list[str]]:
         """For each level the words that one would expect in a document and that are not there."""
-        collection, model = self.collection, self.collection.crown
-        depths, shares = np.array(self.tree.depths)[self.shown_nodes], collection.shares[[row]].toarray()
-        counts, words = collection.counts[[row]], collection.counting.vocabulary.words
-        chosen, _ = ghost_words(counts, model.node_given_class, model.word_given_node, shares, depths, n)
+        collection, depths = self.collection, np.array(self.tree.depths)[self.shown_nodes]
+        counts, shares = collection.counts[[row]], collection.shares[[row]].toarray()
+        words = collection.counting.vocabulary.words
+        chosen, _ = ghost_words(counts, collection.tree_model, shares, n, depths)
         return [[words[column] for column in columns if column >= 0] for columns in chosen[0].tolist()]
 
     def leads(self, rows: Sequence[int]) -> dict[int, str]:

@@ -97,7 +97,7 @@ def looks(figures: Figures, first: int, n_levels: int, sure: float) -> Looks:
     """The looks of words, of as many documents from a row on as fit into memory; deep levels look like the last."""
     collection, depths = figures.collection, _depths(figures)
     each = max(1, collection.counts.nnz // max(figures.n_docs, 1))
-    step = int(np.clip(CELLS // (each * len(collection.crown.tree)), 1, MOST))
+    step = int(np.clip(CELLS // (each * len(collection.tree_model.tree)), 1, MOST))
     counts = collection.counts[first : first + step]
     nodes = _word_nodes(figures, first, first + step) @ np.eye(len(figures.tree))[figures.shown_nodes]
     levels = nodes @ np.eye(depths.max() + 1)[depths]
@@ -121,10 +121,10 @@ def tokens_of(figures: Figures, text: str) -> Iterator[Token]:
 
 def _word_nodes(figures: Figures, first: int, stop: int) -> Array:
     """P(node of the model | document, word) for the counted words of some documents."""
-    collection, model = figures.collection, figures.collection.crown
+    collection, model = figures.collection, figures.collection.tree_model
     counts, shares = collection.counts[first:stop], collection.shares[first:stop].toarray()
     every = np.arange(len(model.tree))  # each node a level of its own
-    return word_levels(counts, model.node_given_class, model.word_given_node, shares, every).probabilities
+    return word_levels(counts, model, shares, every).probabilities
 
 
 def _depths(figures: Figures) -> Array:

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topiarist.arrays import Array
-from topiarist.collection.judge.categories import Categories
+from topiarist.collection.judge.categories import MOST, Categories, Told, spread
 from topiarist.collection.judge.heldout_answers import HeldOut, held_out
 from topiarist.collection.judge.judgements import Judgements
-from topiarist.collection.judge.predictions import MOST, Told, spread
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection

@@ -9,7 +9,7 @@ import numpy as np
 
 from topiarist.collection.describe.figures import Figures
 from topiarist.collection.describe.nodes import NodeSummary
-from topiarist.collection.file.placer import log_likelihood, words_by_class
+from topiarist.collection.file.placer import log_likelihood
 from topiarist.counts.split import completion_split
 from topiarist.estimators.tree.fitted_tree import posterior
 from topiarist.measures.evaluation import Evaluation, evaluate
@@ -24,12 +24,12 @@ SHARED, LOOKED_AT, FEWEST = 0.6, 20, 5  # of their first words, of how many, of 
 def judged(collection: Collection) -> Evaluation:
     """Everything that can be said of the tree as it is."""
     labels = collection.documents.labels_of(range(len(collection)))
-    crown = collection.crown
+    fitted = collection.tree_model
     return evaluate(
         collection.placed,
         labels if any(labels) else None,
         counts=collection.counts,
-        word_given_node=None if collection.outline.pending else crown.word_given_node,
+        word_given_node=None if collection.outline.pending else fitted.word_given_node,
         perplexity=perplexity(collection),
     )
 
@@ -42,7 +42,7 @@ def perplexity(collection: Collection) -> float | None:
     n_docs = len(collection)
     chosen = np.sort(np.random.default_rng(0).permutation(n_docs)[:SAMPLE])
     observed, hidden = completion_split(collection.counts[chosen], seed=0)
-    words = words_by_class(collection.crown)
+    words = collection.tree_model.class_word_table()
     rows = np.ascontiguousarray(posterior(collection.model, observed), words.dtype)
     tokens = np.asarray(hidden.sum(axis=1), np.float64).ravel()
     if not tokens.sum():

@@ -1,29 +1,25 @@
-"""A fitted tree of any kind as one value: where classes sit, the words of nodes, the nodes of paths."""
+"""A fitted model of any kind as everybody else needs it: its tree, and documents folded in."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.arrays import Csr
+from topiarist.arrays import Array, Csr, Floats
 from topiarist.errors import UsageError
-from topiarist.hierarchy.branches import Crown
+from topiarist.hierarchy.tree_model import TreeModel
 
 BLOCK = 1 << 14  # documents that are placed at once: documents × classes are never dense in memory
 LEAST_SHARE = 1e-4  # of a document in a class that is worth remembering
 
 
-def crown_of(model: Any) -> Crown:
+def tree_model(model: Any) -> TreeModel:
     """The tree of a fitted ``CAM``, ``HPLSA``, ``GaussianTree``, or of a categoriser, with its parameters."""
-    for words, mix, prior in (
-        ("word_given_node_", "node_given_cluster_", "cluster_prior_"),
-        ("word_given_topic_", "topic_given_class_", "class_prior_"),
-    ):
-        if hasattr(model, words):
-            nodes = tuple(getattr(model, "class_nodes_", model.tree_.leaves))
-            return Crown(model.tree_, nodes, getattr(model, words), getattr(model, mix), getattr(model, prior))
+    found: TreeModel | None = getattr(model, "tree_model_", None)
+    if found is not None:
+        return found
     raise UsageError(f"expected a fitted model with a tree, got {model!r:.60}", hint="CAM().fit(counts)")
 
 
@@ -32,16 +28,38 @@ def posterior(model: Any, counts: Any) -> Any:
     return model.predict_proba(counts) if hasattr(model, "predict_proba") else model.transform(counts)
 
 
-def shares_of(model: Any, counts: Csr, least: float = LEAST_SHARE) -> Csr:
-    """P(class | document) without what is negligible, block by block; rows sum to one."""
-    n_docs = counts.shape[0]
-    starts = range(0, n_docs, BLOCK)
-    parts = [sparse_shares(posterior(model, counts[start : start + BLOCK]), least) for start in starts]
+class FoldedIn(NamedTuple):
+    """Documents as a model sees them."""
+
+    shares: Csr  # P(class | document) without what is negligible; rows sum to one
+    sampled: Floats  # all of P(class | document) of some documents
+
+
+def folded_in(model: Any, counts: Csr, sample: Array, *, training: bool = False) -> FoldedIn:
+    """Fold documents in, each once, block by block: their shares, and whole rows of a (sorted) sample.
+
+    ``training``: the counts are those that the model was fitted to just now. Then it has folded them in already.
+    """
+    n_docs, known = counts.shape[0], vars(model).get(getattr(model, "_rows_of_documents", "")) if training else None
+    parts, sampled = [], []
+    for start in range(0, n_docs, BLOCK):
+        here = slice(start, start + BLOCK)
+        rows = posterior(model, counts[here]) if known is None else known[here]
+        parts.append(sparse_shares(rows))
+        first, last = np.searchsorted(sample, (start, start + BLOCK))
+        sampled.append(rows[sample[first:last] - start])
     if not parts:
-        return sparse_shares(np.zeros((0, len(crown_of(model).class_nodes))), least)
+        nothing = np.zeros((0, tree_model(model).n_classes))
+        return FoldedIn(sparse_shares(nothing), nothing)
     indptr = np.concatenate([[0], *(np.diff(part.indptr) for part in parts)]).cumsum()
     data, indices = (np.concatenate([getattr(part, name) for part in parts]) for name in ("data", "indices"))
-    return csr_array((data, indices, indptr), shape=(n_docs, parts[0].shape[1]))
+    shares = csr_array((data, indices, indptr), shape=(n_docs, parts[0].shape[1]))
+    return FoldedIn(shares, np.concatenate(sampled))
+
+
+def shares_of(model: Any, counts: Csr) -> Csr:
+    """P(class | document) without what is negligible; rows sum to one."""
+    return folded_in(model, counts, np.empty(0, np.int64)).shares
 
 
 def sparse_shares(rows: Any, least: float = LEAST_SHARE) -> Csr:

@@ -6,9 +6,9 @@ from topiarist.app.cli.printing import one_line
 from topiarist.app.cli.using.options import CompareOptions, EvaluateOptions
 from topiarist.app.cli.using.screen import Screen, opened
 from topiarist.collection.collection import Collection
-from topiarist.collection.history import before_last
 from topiarist.collection.judge.tree_quality import judged
 from topiarist.collection.shape import changes
+from topiarist.collection.state import before_last
 from topiarist.errors import UsageError
 from topiarist.measures.comparison import compare
 

@@ -16,11 +16,10 @@ from topiarist.collection.collection import Collection
 from topiarist.collection.describe import tables
 from topiarist.collection.shape.shape import unlike
 from topiarist.errors import UsageError
+from topiarist.estimators.model_folder import save_model
 from topiarist.hierarchy import exchange
-from topiarist.hierarchy.node_lookup import nearest
-from topiarist.hierarchy.tree import Tree
-from topiarist.store.array_files import new_file
-from topiarist.store.model_folder import save_model
+from topiarist.hierarchy.tree import Tree, nearest
+from topiarist.store.sealed_folder import new_file
 
 WHAT = ("documents", "topics", "words", "tree", "model")
 TREES = ("json", "graphml", "newick", "paths")
@@ -101,14 +100,14 @@ def _rows(collection: Collection, what: str, options: ExportOptions) -> tuple[It
     if what == "topics":
         words = [own[: options.words] for own in found.words]
         return _numbered(outline.topics, _noted(collection, words)), tables.TOPIC_FIELDS, "topic"
-    crown, known = collection.crown, collection.counting.vocabulary
+    crown, known = collection.tree_model, collection.counting.vocabulary
     rows = tables.words(_own_tree(collection), crown.word_given_node, known.words, n_words=options.words)
     return _numbered(outline.node_topics, rows, "topic"), tables.WORD_FIELDS, "word"
 
 
 def _own_tree(collection: Collection) -> Tree:
     """The tree that the model was fitted to, with today's names: edits that wait for a fit are not in it yet."""
-    outline, tree = collection.outline, collection.crown.tree
+    outline, tree = collection.outline, collection.tree_model.tree
     names = list(tree.names)
     for node in range(len(tree)):
         taken: set[str] = set()

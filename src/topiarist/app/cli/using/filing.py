@@ -26,7 +26,7 @@ from topiarist.collection.file.new_topics import PAYS, NewTopic, new_topics
 from topiarist.collection.shape.edit_language import to_words
 from topiarist.errors import UsageError
 from topiarist.hierarchy.exchange import path_text
-from topiarist.hierarchy.node_lookup import nearest
+from topiarist.hierarchy.tree import nearest
 from topiarist.text.readers import Columns, Reading, read
 from topiarist.text.readers.lines import Live
 from topiarist.text.readers.sources import STANDARD_INPUT

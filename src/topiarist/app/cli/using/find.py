@@ -17,7 +17,7 @@ from topiarist.collection.find.hits_by_topic import Held, spread
 from topiarist.collection.find.index import Explanation
 from topiarist.collection.find.search import FEW, Found, FoundDocument
 from topiarist.errors import UsageError
-from topiarist.hierarchy.node_lookup import nearest
+from topiarist.hierarchy.tree import nearest
 from topiarist.text.query import phrase
 from topiarist.text.readers import read
 

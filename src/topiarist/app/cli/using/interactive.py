@@ -15,7 +15,7 @@ from topiarist.collection.shape import changes as shaping
 from topiarist.collection.shape.edit_language import WORDS, edit_of_line
 from topiarist.collection.shape.edits import KINDS
 from topiarist.errors import TopiaristError, UsageError
-from topiarist.hierarchy.node_lookup import nearest
+from topiarist.hierarchy.tree import nearest
 
 PROMPT = "shape> "
 LEFT_OUT = 1

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 from topiarist.app.cli.printing import counted, one_line
 from topiarist.app.cli.using.options import ShapeOptions
 from topiarist.app.cli.using.screen import Screen, opened
-from topiarist.collection import history
 from topiarist.collection.collection import Collection
-from topiarist.collection.describe.shaped_tree import class_sizes
+from topiarist.collection.describe.topic_tree import class_sizes
 from topiarist.collection.shape import changes as shaping
 from topiarist.collection.shape.edit_language import WORDS, edit_of_words, read_edits, to_words
 from topiarist.collection.shape.edits import Edit
 from topiarist.collection.shape.shape import Shape
+from topiarist.collection.state import at
 from topiarist.errors import UsageError
 from topiarist.store import edit_log
 
@@ -235,7 +235,7 @@ def _undo(screen: Screen, collection: Collection, *, dry: bool) -> None:
     if dry:
         last = shaping.last_step(collection.generation)
         undone = shaping.told(last)
-        with history.at(collection, last.before or 0) as then:
+        with at(collection, last.before or 0) as then:
             found = changes(before, snapshot(then.outline, then))
     else:
         undone = shaping.undo(collection)

@@ -7,11 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from topiarist.errors import UsageError
-from topiarist.store.collection_manifest import GENERATION
-from topiarist.store.lock import LOCK
-from topiarist.store.model_folder import ARRAYS, DESCRIPTION
-from topiarist.store.seal import VOCABULARY
-from topiarist.store.sweep import GROWING
+from topiarist.estimators.model_folder import ARRAYS, DESCRIPTION
+from topiarist.store.collection_folder import GENERATION, GROWING
+from topiarist.store.sealed_folder import LOCK
+from topiarist.store.vocabulary_file import VOCABULARY
 
 MODEL = frozenset((DESCRIPTION, ARRAYS, VOCABULARY))  # the files of a model's folder
 

@@ -9,10 +9,8 @@ from topiarist.app.cli.printing import counted, one_line
 from topiarist.app.cli.using.options import TreeOptions
 from topiarist.app.cli.using.screen import Screen, opened
 from topiarist.collection.collection import Collection
-from topiarist.collection.describe.shaped_tree import hard_to_place
-from topiarist.hierarchy.outline import DOT
 from topiarist.hierarchy.tree import Tree
-from topiarist.hierarchy.tree_text import columns, plain, printable, shortened
+from topiarist.hierarchy.tree_text import DOT, columns, plain, printable, shortened
 from topiarist.store import facts
 
 PENDING = "Edits wait for a fit; until then words and sizes are estimates"
@@ -52,7 +50,7 @@ def told(collection: Collection, top: int, options: TreeOptions) -> dict[str, An
         "words": found.n_words,
         "tokens": found.n_tokens,
         "general_words": list(found.general_words),
-        "hard_to_place": hard_to_place(collection.outline, collection.shares),
+        "hard_to_place": int(collection.hard_to_place.sum()),
         "pending": outline.pending,
         "pinned": len(outline.pins),
         "categories": collection.state.parts.get("categories") is not None,
@@ -162,7 +160,7 @@ def _words_within(words: list[str], joint: str, room: int, ascii: bool) -> str:
 
 def _notes(screen: Screen, collection: Collection) -> None:
     """What a reader should know beside the tree."""
-    outline, hard = collection.outline, hard_to_place(collection.outline, collection.shares)
+    outline, hard = collection.outline, int(collection.hard_to_place.sum())
     if outline.titles or hard or outline.pins or outline.pending:
         screen.print()
     if outline.titles:

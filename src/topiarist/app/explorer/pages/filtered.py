@@ -31,7 +31,9 @@ def found(view: View, rows: Any, page: int) -> search.Found:
     some = rows[start : start + PER_PAGE].tolist()
     documents, leads = view.collection.documents.many(some, texts=False), view.leads(some)
     hits = tuple(
-        search.FoundDocument(row, one.id, one.title, 0.0, ((leads.get(row, ""), False),), place, one.labels, one.date)
+        search.FoundDocument(
+            row, one.id, one.title, 0.0, ((leads.get(row, ""), False),), place, labels=one.labels, date=one.date
+        )
         for row, one, place in zip(some, documents, search.places_of(view.collection, some), strict=True)
     )
     return search.Found(hits, len(rows))

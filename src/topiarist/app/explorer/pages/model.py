@@ -10,7 +10,7 @@ from topiarist.app.explorer import addresses
 from topiarist.app.explorer.pages.compare import agreement
 from topiarist.app.explorer.values import Choice, link
 from topiarist.app.explorer.view import View
-from topiarist.app.words import MODEL_NAMES, counted, minute
+from topiarist.app.words import counted, minute
 from topiarist.collection import (
     alike_topics,
     growing_command,
@@ -20,6 +20,7 @@ from topiarist.collection import (
     step_in_words,
     word_diversity,
 )
+from topiarist.estimators.tree_models import called
 from topiarist.store import edit_log, facts
 
 INCOHERENT = 0.05  # words of topics that hang together less are hard to make sense of
@@ -99,7 +100,7 @@ def load(view: View, ask: Ask) -> ModelPage:
     collection = view.collection
     known, database = collection.description.facts, collection.generation.database
     first, same = grown(collection), is_as_grown(collection)
-    kind = MODEL_NAMES.get(type(collection.model).__name__, collection.state.model)
+    kind = called(collection.model) or collection.state.model
     when = "" if first is None else minute(first.time)
     seed = collection.settings.get("recipe", {}).get("seed", 0)
     again = "" if same else " It was shaped and fitted again since then."

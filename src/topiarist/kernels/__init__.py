@@ -10,9 +10,9 @@ sums; swept by words, with the two factors exchanged, they give word sums: one l
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable
-from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -108,7 +108,7 @@ def verbs(*functions: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
     return {function.__name__: function for function in functions}
 
 
-@cache
+@functools.cache
 def load(name: str = "compiled") -> Kernels:
     """The record called ``name``; imported only now, because a compiler takes its time to load."""
     if name not in ("compiled", "reference", "cuda"):

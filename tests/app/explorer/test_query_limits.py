@@ -13,6 +13,7 @@ from topiarist.app.explorer.query_limits import understood
 from topiarist.app.explorer.values import PER_PAGE
 from topiarist.app.explorer.web.server import explorer
 from topiarist.app.explorer.web.serving import bound
+from topiarist.text.query import parse
 
 HERE = "http://127.0.0.1"
 
@@ -23,9 +24,9 @@ def client(folder):
 
 
 def test_nothing_is_looked_for_twice_and_no_single_letter():
-    assert str(understood("a* " * 40 + "court court ba* -ba*")) == "court ba* -ba*"
-    assert understood("a*").read_as
-    assert understood("court bail").read_as == ""
+    assert str(understood(parse("a* " * 40 + "court court ba* -ba*"))) == "court ba* -ba*"
+    assert understood(parse("a*")).read_as
+    assert understood(parse("court bail")).read_as == ""
 
 
 def test_a_search_that_takes_long_is_stopped(client, monkeypatch):
@@ -53,7 +54,7 @@ def test_all_questions_of_a_page_have_one_deadline(client, monkeypatch):
             before = next(looks)
             with (
                 pytest.raises(query_limits.StoppedError, match=r"longer than 0\.5 seconds"),
-                query_limits.in_time(view),
+                query_limits.in_time(view.collection),
             ):
                 view.collection.generation.database.all(endless)
             taken.append(next(looks) - before)

@@ -11,7 +11,7 @@ from topiarist.app.explorer.pages.registry import PAGES
 TEMPLATES = Path(rendering.__file__).with_name("templates")
 OF_WRITES = {"conflict", "failure", "judged", "sure"}  # answers to what was posted, and to what went wrong
 OF_ALL = {"base", "report"}
-ANNEXES = {"answers", "coloured_text", "filed_documents", "filtered", "lighting", "narrowing", "registry", "tree_pairs"}
+ANNEXES = {"coloured_text", "filed_documents", "narrowing", "registry", "tree_pairs"}
 
 
 def name_of(page):

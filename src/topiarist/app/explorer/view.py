@@ -64,7 +64,7 @@ class View(Figures):
             return
         vars(own).update({name: vars(old)[name] for name in _OF_PARTS if name in vars(old)})
         same = self.form == earlier.form
-        self.numbers = earlier.numbers if same else earlier.numbers.part("rank", "rows")
+        self.numbers = earlier.numbers if same else earlier.numbers.part("rank")
         taken = (*OF_DOCUMENTS, *(OF_FORM if same else ()))
         vars(self).update({name: vars(earlier)[name] for name in taken if name in vars(earlier)})
 

@@ -184,6 +184,15 @@ class Figures:
         found[known[known < self.n_docs]] = True
         return found[rows]
 
+    def among(self, rows: Array, known: Sequence[int]) -> Array:
+        """Those of some documents that are among others."""
+        found: Array = rows[np.isin(rows, known)]
+        return found
+
+    def rows_of(self, number: int) -> Array:
+        """The rows of the first documents."""
+        return np.arange(number, dtype=np.int64)
+
     def at_home(self, node: int) -> tuple[Array, Array]:
         """The documents that lie mostly at a node and in nothing below, the most typical first, and their shares."""
         rows = np.flatnonzero(self.homes == node)

@@ -18,8 +18,9 @@ from topiarist.collection.shape.shape import unlike
 from topiarist.errors import UsageError
 from topiarist.estimators.model_folder import save_model
 from topiarist.hierarchy import exchange
-from topiarist.hierarchy.tree import Tree, nearest
+from topiarist.hierarchy.tree import Tree
 from topiarist.store.sealed_folder import new_file
+from topiarist.text.spelling import proposed
 
 WHAT = ("documents", "topics", "words", "tree", "model")
 TREES = ("json", "graphml", "newick", "paths")
@@ -65,9 +66,9 @@ def _settled(options: ExportOptions) -> tuple[str, str]:
     what, kind = options.what, options.format
     known = (*tables.FORMATS, *TREES, "model")
     if kind is not None and kind not in known:
-        raise UsageError(f"there is no format {kind!r}", hint=nearest(kind, known).replace("'", ""))
+        raise UsageError(f"there is no format {kind!r}", hint=proposed(kind, known).replace("'", ""))
     if what is not None and what not in WHAT:
-        raise UsageError(f"there is no {what!r} to export", hint=nearest(what, WHAT).replace("'", ""))
+        raise UsageError(f"there is no {what!r} to export", hint=proposed(what, WHAT).replace("'", ""))
     if what == "model" or kind == "model":
         if options.output == STANDARD_OUTPUT:
             raise UsageError("a model is a folder of files, which does not go to standard output", hint="-o model")

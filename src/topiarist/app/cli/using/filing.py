@@ -26,10 +26,10 @@ from topiarist.collection.file.new_topics import PAYS, NewTopic, new_topics
 from topiarist.collection.shape.edit_language import to_words
 from topiarist.errors import UsageError
 from topiarist.hierarchy.exchange import path_text
-from topiarist.hierarchy.tree import nearest
 from topiarist.text.readers import Columns, Reading, read
 from topiarist.text.readers.lines import Live
 from topiarist.text.readers.sources import STANDARD_INPUT
+from topiarist.text.spelling import proposed
 
 TABLE = "table"
 FORMATS = (TABLE, *tables.FORMATS)
@@ -92,7 +92,7 @@ def run(options: FileOptions) -> None:
 def _format(options: FileOptions) -> str:
     kind = options.format
     if kind is not None and kind not in FORMATS:
-        raise UsageError(f"there is no format {kind!r}", hint=nearest(kind, FORMATS).replace("'", ""))
+        raise UsageError(f"there is no format {kind!r}", hint=proposed(kind, FORMATS).replace("'", ""))
     if kind is None:
         kind = tables.format_of(options.output) if options.output else TABLE
     if kind == TABLE and options.output:

@@ -12,14 +12,12 @@ from topiarist.app.cli.printing import counted, one_line
 from topiarist.app.cli.using.options import FindOptions, SimilarOptions
 from topiarist.app.cli.using.screen import Screen, bar, opened, path_of, percent
 from topiarist.collection.collection import Collection
-from topiarist.collection.find import search
-from topiarist.collection.find.hits_by_topic import Held, spread
 from topiarist.collection.find.index import Explanation
-from topiarist.collection.find.search import FEW, Found, FoundDocument
+from topiarist.collection.find.search import FEW, WAYS, Found, FoundDocument, Held, Likeness, Search, topics_of
 from topiarist.errors import UsageError
-from topiarist.hierarchy.tree import nearest
 from topiarist.text.query import phrase
 from topiarist.text.readers import read
+from topiarist.text.spelling import proposed
 
 NOTHING_FOUND = 1
 TOPICS_SHOWN = 5
@@ -33,8 +31,8 @@ class Answer:
 
     query: str
     found: Found
-    held: tuple[Held, ...]
-    n_rows: int
+    held: tuple[Held, ...] = ()
+    n_rows: int = 0
 
 
 def run(options: FindOptions | SimilarOptions) -> None:
@@ -42,40 +40,41 @@ def run(options: FindOptions | SimilarOptions) -> None:
     screen = Screen(options)
     with opened(options) as collection:
         if isinstance(options, FindOptions):
-            query, found = _find(collection, options)
-            rows = search.matching(collection, query, by=options.by, topic=options.topic) if found.total else []
-            held, n_rows = spread(collection, rows), len(rows)
+            answer = _find(collection, options)
         else:
-            query, found, held, n_rows = options.document, _similar(collection, options), (), 0
+            answer = Answer(options.document, _similar(collection, options))
         if options.json:
-            screen.json(_told(query, found, held))
+            screen.json(_told(answer))
         elif isinstance(options, FindOptions):
-            _show(screen, options, Answer(query, found, held, n_rows))
+            _show(screen, options, answer)
         else:
-            _show_similar(screen, options, found)
-        if not found.hits:
+            _show_similar(screen, options, answer.found)
+        if not answer.found.hits:
             raise SystemExit(NOTHING_FOUND)
 
 
-def _find(collection: Collection, options: FindOptions) -> tuple[str, Found]:
-    if options.by not in search.WAYS:
+def _find(collection: Collection, options: FindOptions) -> Answer:
+    if options.by not in WAYS:
         raise UsageError(
-            f"a search goes by {', '.join(search.WAYS)}; got {options.by!r}",
-            hint=f"--by {nearest(options.by, search.WAYS).split(',')[0]}".replace("'", ""),
+            f"a search goes by {', '.join(WAYS)}; got {options.by!r}",
+            hint=f"--by {proposed(options.by, WAYS).split(',')[0]}".replace("'", ""),
         )
     query = " ".join(word if len(options.query) == 1 else phrase(word) for word in options.query)
-    found = search.search(collection, query, options.number, by=options.by, topic=options.topic, why=options.why)
-    return query, found
+    search = Search(collection, query, options.by)
+    rows = search.rows(options.topic)
+    found = search.page(options.number, topic=options.topic, why=options.why)
+    return Answer(query, found, topics_of(collection, rows), len(rows))
 
 
 def _similar(collection: Collection, options: SimilarOptions) -> Found:
     """By id; or a file by its text, where no document is called so."""
-    known = collection.generation.database.one("SELECT 1 FROM documents WHERE id = ?", (options.document,))
-    if known is None and os.path.isfile(options.document):
+    like: str | int
+    if options.document not in collection.documents and os.path.isfile(options.document):
         with read([options.document], limit=1) as documents:
-            (text,) = [f"{document.title}\n{document.text}" for document in documents]
-        return search.like_text(collection, text, options.number, topic=options.topic, why=options.why)
-    return search.similar(collection, options.document, options.number, topic=options.topic, why=options.why)
+            (like,) = [f"{document.title}\n{document.text}" for document in documents]
+    else:
+        like = collection.documents.row_of(options.document)
+    return Likeness(collection, like).page(options.number, topic=options.topic, why=options.why)
 
 
 def _show(screen: Screen, options: FindOptions, answer: Answer) -> None:
@@ -175,13 +174,14 @@ def _why(screen: Screen, why: Explanation) -> None:
         screen.cut((f"     {percent(topic.amount / total):>5}  topic ", "dim"), ", ".join(topic.words[:5]))
 
 
-def _told(query: str, found: Found, spread: tuple[Held, ...]) -> dict[str, Any]:
+def _told(answer: Answer) -> dict[str, Any]:
+    found = answer.found
     return {
-        "query": query, "total": found.total, "exact": found.exact, "read_as": found.read_as,
+        "query": answer.query, "total": found.total, "exact": found.exact, "read_as": found.read_as,
         "message": found.message, "suggestions": list(found.suggestions),
         "topics": [
             {"id": held.topic, "path": list(held.path), "matching": held.documents, "documents": held.all}
-            for held in spread
+            for held in answer.held
         ],
         "hits": [_told_hit(hit) for hit in found.hits],
     }  # fmt: skip

@@ -15,7 +15,7 @@ from topiarist.collection.shape import changes as shaping
 from topiarist.collection.shape.edit_language import WORDS, edit_of_line
 from topiarist.collection.shape.edits import KINDS
 from topiarist.errors import TopiaristError, UsageError
-from topiarist.hierarchy.tree import nearest
+from topiarist.text.spelling import proposed
 
 PROMPT = "shape> "
 LEFT_OUT = 1
@@ -63,7 +63,7 @@ def _do(screen: Screen, collection: Collection, word: str, rest: str, line: str)
         show.show(screen, collection, ShowOptions(folder=folder, thing=rest))
     else:
         if word not in (*KINDS, "undo", "refit"):
-            raise UsageError(f"there is nothing called {word!r} to do here", hint=nearest(word, [*KINDS, *OWN]))
+            raise UsageError(f"there is nothing called {word!r} to do here", hint=proposed(word, [*KINDS, *OWN]))
         before = snapshot(collection.outline, collection)
         if word == "undo":
             screen.print(f"Undone: {shaping.undo(collection)}")

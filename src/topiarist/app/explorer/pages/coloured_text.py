@@ -10,8 +10,8 @@ from itertools import takewhile
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.view import View
-from topiarist.collection import Span, Spoken, Token, cut_spans, spoken, tokens_of
-from topiarist.store.fulltext import Pieces
+from topiarist.collection import Spoken, Token, spoken, tokens_of
+from topiarist.text.highlights import Pieces, Span, cut
 
 MOST_WORDS = 5_000  # of a document on one page
 TOPICS = 8  # colours; the rest is grey
@@ -164,7 +164,7 @@ def _marked(pieces: Iterator[Piece], here: int, found: Sequence[Span]) -> Iterat
         while left and left[0][1] <= here:
             left.popleft()
         inside = list(takewhile(lambda span: span[0] < end, left))  # noqa: B023
-        yield replace(piece, hits=cut_spans(piece.text, here, inside)) if inside else piece
+        yield replace(piece, hits=cut(piece.text, here, inside)) if inside else piece
         here = end
 
 

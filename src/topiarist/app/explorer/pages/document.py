@@ -11,7 +11,7 @@ from topiarist.app.explorer import addresses
 from topiarist.app.explorer.pages import topic as topic_page
 from topiarist.app.explorer.pages.coloured_text import MOST_WORDS, Coloured, Level, Listed, Piece, coloured
 from topiarist.app.explorer.pages.search import Reason, reasons
-from topiarist.app.explorer.query_limits import StoppedError, in_time, understood
+from topiarist.app.explorer.query_limits import StoppedError, asked
 from topiarist.app.explorer.removed_topics import LeftOutError
 from topiarist.app.explorer.rendering import plain
 from topiarist.app.explorer.values import (
@@ -27,9 +27,10 @@ from topiarist.app.explorer.values import (
     titled,
 )
 from topiarist.app.explorer.view import View
-from topiarist.collection import cut_spans, highlighted_spans, likeness_to_itself, search, search_similar
+from topiarist.collection import Likeness
 from topiarist.errors import UsageError
 from topiarist.store import facts
+from topiarist.text.highlights import cut, spots
 from topiarist.text.query import Query as Parsed
 from topiarist.text.readers.making import storable
 
@@ -119,8 +120,8 @@ def load(view: View, ask: Ask) -> DocumentPage:
     collection = view.collection
     row = _row(view, ask.id)
     document = collection.documents.get(row)
-    asked = Parsed() if ask.by == "meaning" else understood(ask.q)
-    found = highlighted_spans(document.text, asked)
+    query = Parsed() if ask.by == "meaning" else asked(view, ask.q, ask.by).query
+    found = spots(document.text, query)
     painted = coloured(view, row, document.text, by=ask.colour, only=ask.level, part=ask.part, found=found)
     title = titled(document.title, document.id, " ".join(document.text[:200].split()))
     ends, original = view.ends(row), view.original_of(row, document.source)
@@ -131,7 +132,7 @@ def load(view: View, ask: Ask) -> DocumentPage:
     return DocumentPage(
         id=document.id,
         title=title,
-        heading=cut_spans(plain(title), 0, highlighted_spans(plain(title), asked)),
+        heading=cut(plain(title), 0, spots(plain(title), query)),
         query=ask.q,
         by=ask.by,
         source=document.source,
@@ -154,7 +155,7 @@ def load(view: View, ask: Ask) -> DocumentPage:
         pieces=painted.pieces,
         parts=_parts(ask, painted),
         ghosts=_ghosts(view, row, painted),
-        similar=_similar(view, document.id, row),
+        similar=_similar(view, row),
         original=addresses.original(document.id, text=1),
         file="" if original is None else addresses.original(document.id),
         file_changed=view.is_changed(original),
@@ -216,8 +217,7 @@ def _around(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
 def _in_list(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
     if ask.q.strip():
         start = max(ask.at - 2, 0)
-        with in_time(view):
-            found = search(view.collection, str(understood(ask.q)), 3, offset=start, by=ask.by, topic=ask.within)
+        found = asked(view, ask.q, ask.by).page(3, start, topic=ask.within)
         by = None if ask.by == "words" else ask.by
         near = {start + place + 1: hit.id for place, hit in enumerate(found.hits)}
         links = [
@@ -270,10 +270,10 @@ def _ghosts(view: View, row: int, painted: Coloured) -> tuple[Ghosts, ...]:
     )
 
 
-def _similar(view: View, id: str, row: int) -> tuple[Similar, ...]:
+def _similar(view: View, row: int) -> tuple[Similar, ...]:
     """Documents like this one; how much, as a share of what it has in common with itself."""
-    found = search_similar(view.collection, id, SIMILAR, why=True)
-    whole = max(likeness_to_itself(view.collection, row), 1e-12)
+    likeness = Likeness(view.collection, row)
+    found, whole = likeness.page(SIMILAR, why=True), max(likeness.to_itself(row), 1e-12)
     return tuple(
         Similar(
             DocumentLine(

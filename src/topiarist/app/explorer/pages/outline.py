@@ -9,7 +9,7 @@ from fastapi import Query
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.frame import Row, branch
-from topiarist.app.explorer.pages.lighting import lit
+from topiarist.app.explorer.query_limits import found_under
 from topiarist.app.explorer.values import Choice
 from topiarist.app.explorer.view import View
 from topiarist.app.words import counted
@@ -48,7 +48,7 @@ def load(view: View, ask: Ask) -> OutlinePage:
     levels = range(1, max(view.tree.depths[one] for one in below) - start + 1)
     return OutlinePage(
         sentence=sentence,
-        row=branch(view, node, opened, matching=lit(view, ask.q, ask.by)),
+        row=branch(view, node, opened, matching=found_under(view, ask.q, ask.by)),
         depth=depth,
         levels=tuple(Choice(str(level), addresses.tree(ask.topic, level), level == depth) for level in levels),
     )

@@ -15,14 +15,13 @@ from fastapi import Depends, FastAPI, Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from topiarist.app.explorer import report
-from topiarist.app.explorer.pages import filtered, search, topic
-from topiarist.app.explorer.query_limits import counting, understood
+from topiarist.app.explorer.pages import search, topic
+from topiarist.app.explorer.query_limits import asked, counting
 from topiarist.app.explorer.view import View
 from topiarist.app.explorer.web import failures
 from topiarist.app.explorer.web.safety import DOWNLOAD_POLICY
 from topiarist.app.words import STEP
 from topiarist.collection import BETWEEN, opened_original, write_spreadsheet
-from topiarist.collection import search as searched
 from topiarist.text.documents import Document
 
 BATCH = 1_000
@@ -85,20 +84,13 @@ def export(
     """The documents of a topic, or those that a search finds."""
     if q.strip():
         with counting():  # a file is waited for longer than a page
-            rows = _found(view, q, by, topic_id)
+            rows = asked(view, q, by).rows(topic_id)
     else:
         node = view.tree.root if topic_id is None else view.shape.node(topic_id)
         rows = topic.rows_of(view, node, sort, show)
-    rows = filtered.kept(view, rows, tag=only.tag, label=only.label)
+    rows = search.kept(view, rows, tag=only.tag, label=only.label)
     name = re.sub(r"[^\w-]+", "-", q or only.tag or only.label or f"topic-{topic_id}").strip("-")[:60] or "documents"
     return StreamingResponse(_lines(view, rows, kind), media_type=KINDS[kind], headers=_attached(f"{name}.{kind}"))
-
-
-def _found(view: View, q: str, by: str, topic_id: int | None) -> Any:
-    if by == "words":
-        return search.word_rows(view, understood(q), topic_id)
-    found = searched(view.collection, q, search.LOOKED_AT, by=by, topic=topic_id)
-    return filtered.as_rows(hit.row for hit in found.hits)
 
 
 def _lines(view: View, rows: Any, kind: str) -> Iterator[str]:

@@ -13,8 +13,8 @@ from starlette.staticfiles import StaticFiles
 
 from topiarist.app.explorer import frame, writes
 from topiarist.app.explorer.pages import document, search
-from topiarist.app.explorer.pages.lighting import lit
 from topiarist.app.explorer.pages.registry import PAGES, Page, current_topic
+from topiarist.app.explorer.query_limits import found_under
 from topiarist.app.explorer.session import Session
 from topiarist.app.explorer.view import View
 from topiarist.app.explorer.web import downloads, failures, safety
@@ -95,7 +95,7 @@ def shown(request: Request, page: Page, ask: Any, view: View) -> HTMLResponse:
         matching = None
         if isinstance(value, search.SearchPage | document.DocumentPage):
             with search.time_for(ask) if isinstance(ask, search.Ask) else nullcontext():
-                matching = lit(view, value.query, value.by)
+                matching = found_under(view, value.query, value.by)
         return frame.page_of(request, page.template, value, view, current_topic(ask, value), matching)
 
     return HTMLResponse(session.looked_at(view, made))

@@ -60,7 +60,8 @@ if TYPE_CHECKING:
     )
     from topiarist.collection.find.search import listed as listed_documents
     from topiarist.collection.grow.fit_description import labelled as named_by_words
-    from topiarist.collection.grow.grower import MADE_FROM, PLACES, Grower, Teller
+    from topiarist.collection.grow.grower import MADE_FROM, PLACES, Grower
+    from topiarist.collection.grow.journal import Teller
     from topiarist.collection.grow.recipe import AUTO, Recipe
     from topiarist.collection.judge.categories import MOST as MOST_JUDGED
     from topiarist.collection.judge.categories import Categories, Told
@@ -145,7 +146,8 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "find.index": "Explanation",
     "find.search": "FEW WAYS Found FoundDocument Held Likeness Search listed_documents=listed places_of topics_of",
     "grow.fit_description": "named_by_words=labelled",
-    "grow.grower": "MADE_FROM PLACES Grower Teller",
+    "grow.grower": "MADE_FROM PLACES Grower",
+    "grow.journal": "Teller",
     "grow.recipe": "AUTO Recipe",
     "judge.categories": "MOST_JUDGED=MOST Categories Told spread_rows=spread",
     "judge.filing": (

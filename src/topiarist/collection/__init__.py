@@ -1,1 +1,186 @@
-"""A collection: documents, their tree, and a room for each thing that people do with both."""
+"""A collection of documents with its tree: this is the door, and the rooms behind it are one for each verb.
+
+Whoever is outside (``topiarist.app``) imports from here and from nowhere below: ``from topiarist.collection import
+Collection``. The names are imported when they are first used, so that ``topiarist --help`` loads nothing numerical.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from topiarist.collection.check import REPAIR, Finding
+    from topiarist.collection.check import check as check_folder
+    from topiarist.collection.check import repair as repair_folder
+    from topiarist.collection.collection import Collection
+    from topiarist.collection.describe.closeup import Look, topic_words
+    from topiarist.collection.describe.closeup import look as look_at
+    from topiarist.collection.describe.figures import LEAST, NO_WORDS, OF_DOCUMENTS, OF_FORM, ROOT_NAME, Figures
+    from topiarist.collection.describe.flat_topics import Topics, find_topics
+    from topiarist.collection.describe.merges import Merges
+    from topiarist.collection.describe.provenance import (
+        LastFit,
+        RemovedTopic,
+        changed_since_grown,
+        growing_command,
+        grown,
+        grown_with,
+        is_as_grown,
+        last_fit,
+        original_of,
+        remembers_all_topics,
+        removed_topic,
+    )
+    from topiarist.collection.describe.provenance import opened as opened_original
+    from topiarist.collection.describe.tables import BETWEEN
+    from topiarist.collection.describe.tables import FORMATS as TABLE_FORMATS
+    from topiarist.collection.describe.tables import format_of as table_format
+    from topiarist.collection.describe.tables import write as write_table
+    from topiarist.collection.describe.tables import write_sheet as write_spreadsheet
+    from topiarist.collection.describe.text_levels import Looks, Spoken, Token, looks, spoken, tokens_of
+    from topiarist.collection.describe.topic_tree import FEWEST_TO_JUDGE, TopicTree
+    from topiarist.collection.describe.two_trees import TreeSide, TwoTrees, two_trees
+    from topiarist.collection.file.additions import ADD
+    from topiarist.collection.file.arrivals import Filed
+    from topiarist.collection.file.arrivals import add as add_documents
+    from topiarist.collection.file.arrivals import file as file_documents
+    from topiarist.collection.file.new_topics import PAYS, NewTopic, new_topics
+    from topiarist.collection.find.index import Explanation
+    from topiarist.collection.find.search import (
+        FEW,
+        WAYS,
+        Found,
+        FoundDocument,
+        Held,
+        Likeness,
+        Search,
+        places_of,
+        topics_of,
+    )
+    from topiarist.collection.find.search import listed as listed_documents
+    from topiarist.collection.grow.fit_description import labelled as named_by_words
+    from topiarist.collection.grow.grower import MADE_FROM, PLACES, Grower
+    from topiarist.collection.grow.journal import Teller
+    from topiarist.collection.grow.recipe import AUTO, Recipe
+    from topiarist.collection.judge.categories import MOST as MOST_JUDGED
+    from topiarist.collection.judge.categories import Categories, Told
+    from topiarist.collection.judge.categories import spread as spread_rows
+    from topiarist.collection.judge.filing import (
+        LEFT,
+        STEPS,
+        FiledRows,
+        Filing,
+        answers,
+        category_figures,
+        certainty_of,
+        confused_with,
+        documents_by_level,
+        filed_under,
+        filing,
+        headings_at,
+        labels_with_certainty,
+        left_over,
+    )
+    from topiarist.collection.judge.heldout_answers import HeldOut, held_out
+    from topiarist.collection.judge.judgements import (
+        ACCEPT,
+        BACK,
+        LEAVE,
+        MOVE,
+        JudgedError,
+        Judgement,
+        Judgements,
+        labels_for,
+    )
+    from topiarist.collection.judge.label_table import read_labels
+    from topiarist.collection.judge.labels_in_topics import (
+        Labelled,
+        LabelTopics,
+        agreement_of,
+        labelled,
+        labels_in_topics,
+    )
+    from topiarist.collection.judge.learner import Quality
+    from topiarist.collection.judge.learner import learn as learn_categories
+    from topiarist.collection.judge.tree_quality import alike_topics, mean_coherence, word_diversity
+    from topiarist.collection.judge.tree_quality import judged as judged_tree
+    from topiarist.collection.shape.changes import FITTED, LEARN, REFIT, UNDO, ChangedError, last_step, stopped_after
+    from topiarist.collection.shape.changes import in_words as step_in_words
+    from topiarist.collection.shape.changes import mark as state_mark
+    from topiarist.collection.shape.changes import preview as preview_edits
+    from topiarist.collection.shape.changes import shape as apply_edits
+    from topiarist.collection.shape.changes import told as step_text
+    from topiarist.collection.shape.changes import undo as undo_last
+    from topiarist.collection.shape.edit_language import WORDS as EDIT_FORMS
+    from topiarist.collection.shape.edit_language import edit_of_line, edit_of_words, named_as, read_edits, spoken_of
+    from topiarist.collection.shape.edit_language import to_sentence as edit_to_sentence
+    from topiarist.collection.shape.edit_language import to_words as edit_to_words
+    from topiarist.collection.shape.edits import KINDS as EDIT_KINDS
+    from topiarist.collection.shape.edits import Delete, Describe, Edit, Merge, Move, Pin, Rename, Split, Unpin
+    from topiarist.collection.shape.shape import Shape
+    from topiarist.collection.state import SHARES, TREE, State, before_last
+    from topiarist.collection.state import at as collection_at
+    from topiarist.collection.state import earlier as earlier_steps
+
+_OFFERS = {  # of each module; behind an equals sign what a name is called inside
+    "check": "REPAIR Finding check_folder=check repair_folder=repair",
+    "collection": "Collection",
+    "describe.closeup": "Look look_at=look topic_words",
+    "describe.figures": "LEAST NO_WORDS OF_DOCUMENTS OF_FORM ROOT_NAME Figures",
+    "describe.flat_topics": "Topics find_topics",
+    "describe.merges": "Merges",
+    "describe.provenance": (
+        "LastFit RemovedTopic changed_since_grown grown grown_with growing_command "
+        "is_as_grown last_fit opened_original=opened original_of remembers_all_topics removed_topic"
+    ),
+    "describe.tables": (
+        "BETWEEN TABLE_FORMATS=FORMATS table_format=format_of write_spreadsheet=write_sheet write_table=write"
+    ),
+    "describe.text_levels": "Looks Spoken Token looks spoken tokens_of",
+    "describe.topic_tree": "FEWEST_TO_JUDGE TopicTree",
+    "describe.two_trees": "TreeSide TwoTrees two_trees",
+    "file.additions": "ADD",
+    "file.arrivals": "Filed add_documents=add file_documents=file",
+    "file.new_topics": "PAYS NewTopic new_topics",
+    "find.index": "Explanation",
+    "find.search": "FEW WAYS Found FoundDocument Held Likeness Search listed_documents=listed places_of topics_of",
+    "grow.fit_description": "named_by_words=labelled",
+    "grow.grower": "MADE_FROM PLACES Grower",
+    "grow.journal": "Teller",
+    "grow.recipe": "AUTO Recipe",
+    "judge.categories": "MOST_JUDGED=MOST Categories Told spread_rows=spread",
+    "judge.filing": (
+        "LEFT STEPS FiledRows Filing answers category_figures certainty_of "
+        "confused_with documents_by_level filed_under filing headings_at labels_with_certainty left_over"
+    ),
+    "judge.heldout_answers": "HeldOut held_out",
+    "judge.judgements": "ACCEPT BACK LEAVE MOVE JudgedError Judgement Judgements labels_for",
+    "judge.labels_in_topics": "Labelled LabelTopics agreement_of labelled labels_in_topics",
+    "judge.label_table": "read_labels",
+    "judge.learner": "Quality learn_categories=learn",
+    "judge.tree_quality": "alike_topics judged_tree=judged mean_coherence word_diversity",
+    "shape.changes": (
+        "FITTED LEARN REFIT UNDO ChangedError step_in_words=in_words last_step state_mark=mark "
+        "preview_edits=preview apply_edits=shape stopped_after step_text=told undo_last=undo"
+    ),
+    "shape.edit_language": (
+        "EDIT_FORMS=WORDS edit_of_line edit_of_words named_as read_edits spoken_of edit_to_sentence=to_sentence "
+        "edit_to_words=to_words"
+    ),
+    "shape.edits": "EDIT_KINDS=KINDS Delete Describe Edit Merge Move Pin Rename Split Unpin",
+    "shape.shape": "Shape",
+    "state": "SHARES TREE State before_last collection_at=at earlier_steps=earlier",
+}
+_HOMES = {
+    outside: (module, inside or outside)
+    for module, names in _OFFERS.items()
+    for outside, _, inside in (name.partition("=") for name in names.split())
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        module, inside = _HOMES[name]
+        return getattr(import_module(f"{__name__}.{module}"), inside)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -284,3 +284,9 @@ def _pieces(marked: str, start: str, end: str) -> Pieces:
         inside, found, outside = part.partition(end)
         pieces += [(inside, True), (outside, False)] if found else [(part, False)]
     return tuple((text, match) for text, match in pieces if text)
+
+
+def documents_with(database: Database, word: str) -> int:
+    """How many documents have a word, as the index folds it."""
+    found = database.one("SELECT doc FROM vocabulary WHERE term = ?", (folded(word),))
+    return int(found[0]) if found else 0

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from topiarist.app.cli.commands import app
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.server import explorer
+from topiarist.app.explorer.web.server import explorer
 from topiarist.collection.find.index.segments import Segment
 from topiarist.store.fulltext import Index
 from topiarist.text import query
@@ -36,7 +36,12 @@ def asked(monkeypatch):
         times["parsed"] += text == QUERY
         return parse(text)
 
-    for module in ("app.explorer.asking", "app.explorer.pages.narrowing", "collection.find.search", "store.fulltext"):
+    for module in (
+        "app.explorer.query_limits",
+        "app.explorer.pages.narrowing",
+        "collection.find.search",
+        "store.fulltext",
+    ):
         monkeypatch.setattr(f"topiarist.{module}.parse", parsed)
     for name in ("ranked", "search", "rows"):
         count(Index, name, "by words")

@@ -11,11 +11,11 @@ from hypothesis import strategies as some
 from starlette.testclient import TestClient
 
 from tests.app.explorer.conftest import documents
-from topiarist.app.explorer import addresses, asking
+from topiarist.app.explorer import addresses, query_limits
 from topiarist.app.explorer.pages import narrowing, search
 from topiarist.app.explorer.pages.narrowing import SearchAddress
-from topiarist.app.explorer.server import explorer
 from topiarist.app.explorer.view import View
+from topiarist.app.explorer.web.server import explorer
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.store.fulltext import Index
@@ -71,7 +71,7 @@ def test_every_way_leaves_as_many_documents_as_it_says(client, query, by):
 
 def test_large_letters_are_small_ones_in_a_query_but_not_beside_it(client, tmp_path):
     path = tmp_path / "mixed.topiary"
-    shutil.copytree(client.app.state.desk.folder, path)
+    shutil.copytree(client.app.state.session.folder, path)
     with Collection.open(path) as collection, collection.folder.writing() as generation:
         for row, tag in enumerate(('a"b', 'A"b', "plain", "Plain")):
             Marks(generation.database).tag([row, row + 1], tag)
@@ -162,8 +162,8 @@ def stopping(monkeypatch):
     known = Index.ranked
 
     def slow(self, *given, **options):
-        if asking.patience() < asking.COUNTING:
-            raise asking.StoppedError("stopped")
+        if query_limits.patience() < query_limits.COUNTING:
+            raise query_limits.StoppedError("stopped")
         return known(self, *given, **options)
 
     monkeypatch.setattr(Index, "ranked", slow)
@@ -202,7 +202,7 @@ def test_more_than_is_worth_counting_by_the_index_is_counted_with_the_rows(folde
 
 def test_a_search_without_any_time_says_that_it_was_stopped(folder, monkeypatch):
     def late(*given, **options):
-        raise asking.StoppedError("stopped")
+        raise query_limits.StoppedError("stopped")
 
     monkeypatch.setattr(search, "_page", late)
     with Collection.open(folder) as collection:
@@ -233,7 +233,7 @@ def test_a_single_document_needs_no_narrowing(folder):
     ],
 )
 def test_a_query_is_said_in_words_and_topics_by_their_names(client, query, topic, said):
-    view = client.app.state.desk.view()
+    view = client.app.state.session.view()
     node = max(view.tree.leaves, key=lambda leaf: view.sizes[leaf])
     known = {"id": view.shape.topics[node], "name": view.names[node]}
     page = asked(client, addresses.search(query.format(**known), topic=known["id"] if topic else None))

@@ -34,7 +34,7 @@ def register(app: typer.Typer) -> None:
     ) -> None:
         """Open a collection in the browser: walk its tree, search, read, shape."""
         with explained(debug=debug):
-            from topiarist.app.explorer.serving import serve
+            from topiarist.app.explorer.web.serving import serve
 
             serve(
                 folder, port=port, browser=not no_browser, read_only=read_only, remote=allow_remote,

@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.values import Choice, TopicLine, name_of, topic_line
+from topiarist.app.explorer.values import Choice, TopicLine, topic_line
 from topiarist.app.explorer.view import View
 from topiarist.errors import UsageError
+from topiarist.store.document_table import counts_among
 from topiarist.text.query import LONGEST, Filter, Query, parse
 
 BRANCHES = 8  # topics of the answer
 SHOWN, DATES = 8, 12  # of each other kind, and of dates
 COUNTED = 5_000  # documents that are looked at; of more, as many that are spread evenly
-_OF = {
-    "date": "SELECT substr(date, 1, 7), count(*) FROM documents WHERE date <> '' AND {} GROUP BY 1",
-    "source": "SELECT source, count(*) FROM documents WHERE source <> '' AND {} GROUP BY 1",
-    "tag": "SELECT min(tag), count(DISTINCT row) FROM tags WHERE {} GROUP BY tag COLLATE NOCASE",
-    "label": "SELECT min(label), count(DISTINCT row) FROM labels WHERE {} GROUP BY label COLLATE NOCASE",
-    "exact tag": "SELECT tag, count(DISTINCT row) FROM tags WHERE {} GROUP BY tag",
-    "exact label": "SELECT label, count(DISTINCT row) FROM labels WHERE {} GROUP BY label",
-}
 SAID = {
-    "topic": "under {}", "tag": "tagged {}", "label": "labelled {}", "type": "of type {}", "before": "before {}",
+    "topic": "under {}",
+    "tag": "tagged {}",
+    "label": "labelled {}",
+    "type": "of type {}",
+    "before": "before {}",
     "after": "since {}",
-}  # fmt: skip
-_AMONG = "row IN (SELECT value FROM json_each(?))"
+}
 
 
 @dataclass(frozen=True)
@@ -89,17 +82,11 @@ class Narrowing:
     some: bool  # numbers are estimates by some of the documents
 
 
-def counts_under(view: View, rows: Any) -> Any:
-    """How many of some documents lie mostly under each node."""
-    at = np.bincount(view.homes[rows], minlength=len(view.tree))
-    return at @ view.tree.path_mask(range(len(view.tree)))
-
-
 def branches(view: View, rows: Any, search: SearchAddress) -> tuple[tuple[TopicLine, ...], int]:
     """The topics with most of the answer, in the order of the tree; each a way to narrow it."""
     if not len(rows):
         return (), 0
-    under = counts_under(view, rows)
+    under = view.counts_under(rows)
     some = [node for node in range(len(view.tree)) if under[node] and node != view.tree.root]
     best = set(sorted(some, key=lambda node: (-under[node], node))[:BRANCHES])
     lines = []
@@ -116,19 +103,16 @@ def narrowings(view: View, rows: Any, search: SearchAddress) -> tuple[Narrowing,
     if len(rows) < 2:
         return ()
     looked = rows[:: -(-len(rows) // COUNTED)]
-    among = json.dumps(looked.tolist())
-
-    def counted() -> dict[str, dict[str, int]]:
-        database = view.collection.generation.database
-        return {kind: dict(database.all(sql.format(_AMONG), (among,))) for kind, sql in _OF.items()}
-
-    known = view.collection.generation.database.kept(f"narrow {view.mark} {search.parts}", counted)
+    database = view.collection.generation.database
+    known = database.kept(f"narrow {view.mark} {search.parts}", lambda: counts_among(database, looked.tolist()))
     dates, times = _dates(known["date"])
     kinds = {dates: times, "type": _types(known["source"])}
     kinds |= {kind: _spelled(kind, known, search) for kind in ("tag", "label")}
     scale = len(rows) / len(looked)
-    found = (_narrowing(kind, {one: n for one, n in known.items() if n < len(looked)}, scale, search)
-             for kind, known in kinds.items())  # fmt: skip
+    found = (
+        _narrowing(kind, {one: n for one, n in known.items() if n < len(looked)}, scale, search)
+        for kind, known in kinds.items()
+    )
     return tuple(one for one in found if one.ways)
 
 
@@ -201,7 +185,7 @@ def conditions(view: View, query: Query) -> list[tuple[str, tuple[Filter, ...]]]
 def _topic_name(view: View, typed: str) -> str:
     """A topic by its name, whatever was typed for it; never by a number alone."""
     try:
-        return name_of(view, view.shape.node(view.shape.find(typed)))
+        return view.names[view.shape.node(view.shape.find(typed))]
     except UsageError:
         return typed
 

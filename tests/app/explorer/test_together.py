@@ -12,9 +12,10 @@ from tests.app.explorer.test_jobs import PATIENCE, Held
 from tests.app.explorer.test_writing import HERE, Writer, edit, leaf
 from topiarist.app.explorer import query_limits
 from topiarist.app.explorer.jobs import Job
+from topiarist.app.explorer.pages.registry import PAGES
 from topiarist.app.explorer.view import View
 from topiarist.app.explorer.web import safety
-from topiarist.app.explorer.web.server import SLOW_AT_FIRST, explorer, make_ready
+from topiarist.app.explorer.web.server import explorer, make_ready
 from topiarist.text.documents import Document
 
 ID = "wire/law/bail/000.txt"
@@ -167,6 +168,7 @@ def test_pages_that_are_slow_at_first_are_made_before_anybody_asks(client):
     remembered = session.view().remembered
     known = set(remembered._known)
     assert known
-    for path in SLOW_AT_FIRST:
-        assert client.get(path).status_code == 200
-    assert set(remembered._known) - known <= {"fitted"}  # what the frame asks
+    for page in PAGES:
+        if page.slow:
+            assert client.get(page.path).status_code == 200
+    assert set(remembered._known) == known

@@ -1,1 +1,127 @@
-"""A collection: documents, their tree, and a room for each thing that people do with both."""
+"""A collection of documents with its tree: this is the door, and the rooms behind it are one for each verb.
+
+Whoever is outside (``topiarist.app``) imports from here and from nowhere below: ``from topiarist.collection import
+Collection``. The names are imported when they are first used, so that ``topiarist --help`` loads nothing numerical.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from topiarist.collection.check import REPAIR, Finding
+    from topiarist.collection.check import check as check_folder
+    from topiarist.collection.check import repair as repair_folder
+    from topiarist.collection.collection import Collection
+    from topiarist.collection.describe.closeup import Look, topic_words
+    from topiarist.collection.describe.closeup import look as look_at
+    from topiarist.collection.describe.flat_topics import Topics, find_topics
+    from topiarist.collection.describe.shaped_tree import hard_to_place
+    from topiarist.collection.describe.spreadsheet import write_csv as write_spreadsheet
+    from topiarist.collection.describe.tables import BETWEEN
+    from topiarist.collection.describe.tables import FORMATS as TABLE_FORMATS
+    from topiarist.collection.describe.tables import format_of as table_format
+    from topiarist.collection.describe.tables import write as write_table
+    from topiarist.collection.describe.topic_tree import FEWEST_TO_JUDGE, TopicTree
+    from topiarist.collection.file.additions import ADD
+    from topiarist.collection.file.arrivals import Filed
+    from topiarist.collection.file.arrivals import add as add_documents
+    from topiarist.collection.file.arrivals import file as file_documents
+    from topiarist.collection.file.new_topics import PAYS, NewTopic, new_topics
+    from topiarist.collection.find.highlights import Span
+    from topiarist.collection.find.highlights import cut as cut_spans
+    from topiarist.collection.find.highlights import spots as highlighted_spans
+    from topiarist.collection.find.hits_by_topic import Held
+    from topiarist.collection.find.hits_by_topic import spread as hits_by_topic
+    from topiarist.collection.find.index import Explanation
+    from topiarist.collection.find.search import FEW, WAYS, Found, FoundDocument, likeness_to_itself, places_of, search
+    from topiarist.collection.find.search import like_text as search_like_text
+    from topiarist.collection.find.search import matching as matching_rows
+    from topiarist.collection.find.search import similar as search_similar
+    from topiarist.collection.grow.fit_description import labelled as named_by_words
+    from topiarist.collection.grow.grower import MADE_FROM, PLACES, Grower, Teller
+    from topiarist.collection.grow.recipe import AUTO, Recipe
+    from topiarist.collection.history import at as collection_at
+    from topiarist.collection.history import before_last
+    from topiarist.collection.history import earlier as earlier_steps
+    from topiarist.collection.judge.categories import Categories
+    from topiarist.collection.judge.heldout_answers import HeldOut, held_out
+    from topiarist.collection.judge.judgements import ACCEPT, BACK, LEAVE, MOVE, JudgedError, Judgement, Judgements
+    from topiarist.collection.judge.label_table import read_labels
+    from topiarist.collection.judge.learner import Quality
+    from topiarist.collection.judge.learner import learn as learn_categories
+    from topiarist.collection.judge.predictions import MOST as MOST_JUDGED
+    from topiarist.collection.judge.predictions import Told
+    from topiarist.collection.judge.predictions import spread as spread_rows
+    from topiarist.collection.judge.tree_quality import judged as judged_tree
+    from topiarist.collection.shape.changes import FITTED, LEARN, REFIT, UNDO, ChangedError, last_step, stopped_after
+    from topiarist.collection.shape.changes import in_words as step_in_words
+    from topiarist.collection.shape.changes import mark as state_mark
+    from topiarist.collection.shape.changes import preview as preview_edits
+    from topiarist.collection.shape.changes import shape as apply_edits
+    from topiarist.collection.shape.changes import told as step_text
+    from topiarist.collection.shape.changes import undo as undo_last
+    from topiarist.collection.shape.edit_language import WORDS as EDIT_FORMS
+    from topiarist.collection.shape.edit_language import edit_of_line, edit_of_words, named_as, read_edits, spoken_of
+    from topiarist.collection.shape.edit_language import to_sentence as edit_to_sentence
+    from topiarist.collection.shape.edit_language import to_words as edit_to_words
+    from topiarist.collection.shape.edits import KINDS as EDIT_KINDS
+    from topiarist.collection.shape.edits import Delete, Describe, Edit, Merge, Move, Pin, Rename, Split, Unpin
+    from topiarist.collection.shape.shape import Shape
+    from topiarist.collection.state import SHARES, TREE, State
+
+_OFFERS = {  # of each module; behind an equals sign what a name is called inside
+    "check": "REPAIR Finding check_folder=check repair_folder=repair",
+    "collection": "Collection",
+    "describe.closeup": "Look look_at=look topic_words",
+    "describe.flat_topics": "Topics find_topics",
+    "describe.shaped_tree": "hard_to_place",
+    "describe.spreadsheet": "write_spreadsheet=write_csv",
+    "describe.tables": "BETWEEN TABLE_FORMATS=FORMATS table_format=format_of write_table=write",
+    "describe.topic_tree": "FEWEST_TO_JUDGE TopicTree",
+    "file.additions": "ADD",
+    "file.arrivals": "Filed add_documents=add file_documents=file",
+    "file.new_topics": "PAYS NewTopic new_topics",
+    "find.highlights": "Span cut_spans=cut highlighted_spans=spots",
+    "find.hits_by_topic": "Held hits_by_topic=spread",
+    "find.index": "Explanation",
+    "find.search": (
+        "FEW WAYS Found FoundDocument search_like_text=like_text likeness_to_itself matching_rows=matching "
+        "places_of search search_similar=similar"
+    ),
+    "grow.fit_description": "named_by_words=labelled",
+    "grow.grower": "MADE_FROM PLACES Grower Teller",
+    "grow.recipe": "AUTO Recipe",
+    "history": "collection_at=at before_last earlier_steps=earlier",
+    "judge.categories": "Categories",
+    "judge.heldout_answers": "HeldOut held_out",
+    "judge.judgements": "ACCEPT BACK LEAVE MOVE JudgedError Judgement Judgements",
+    "judge.label_table": "read_labels",
+    "judge.learner": "Quality learn_categories=learn",
+    "judge.predictions": "MOST_JUDGED=MOST Told spread_rows=spread",
+    "judge.tree_quality": "judged_tree=judged",
+    "shape.changes": (
+        "FITTED LEARN REFIT UNDO ChangedError step_in_words=in_words last_step state_mark=mark "
+        "preview_edits=preview apply_edits=shape stopped_after step_text=told undo_last=undo"
+    ),
+    "shape.edit_language": (
+        "EDIT_FORMS=WORDS edit_of_line edit_of_words named_as read_edits spoken_of edit_to_sentence=to_sentence "
+        "edit_to_words=to_words"
+    ),
+    "shape.edits": "EDIT_KINDS=KINDS Delete Describe Edit Merge Move Pin Rename Split Unpin",
+    "shape.shape": "Shape",
+    "state": "SHARES TREE State",
+}
+_HOMES = {
+    outside: (module, inside or outside)
+    for module, names in _OFFERS.items()
+    for outside, _, inside in (name.partition("=") for name in names.split())
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        module, inside = _HOMES[name]
+        return getattr(import_module(f"{__name__}.{module}"), inside)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

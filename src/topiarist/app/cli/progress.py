@@ -17,8 +17,8 @@ from rich.text import Text
 
 from topiarist.app.cli.consoles import Console
 from topiarist.app.cli.printing import one_line
-from topiarist.app.cli.remaining import Remaining, growth_share
 from topiarist.app.cli.stopping import Stop
+from topiarist.app.remaining_time import Remaining, growth_share
 from topiarist.collection.describe.topic_tree import FEWEST_TO_JUDGE
 from topiarist.collection.grow.grower import Teller
 from topiarist.counts.corpus import Corpus

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from topiarist.app.cli.remaining import Remaining
+from topiarist.app.remaining_time import Remaining
 from topiarist.estimators.common.progress import Watching
 
 Phase = Literal["none", "running", "done", "stopped", "failed"]

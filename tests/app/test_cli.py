@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import topiarist
-from topiarist.app.cli.failures import explained
+from topiarist.app.cli.terminal.failures import explained
 
 TOPIARIST = [sys.executable, "-m", "topiarist"]
 HERE = {"PYTHONPATH": str(Path(topiarist.__file__).parents[1])}  # in whatever folder a command runs

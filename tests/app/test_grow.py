@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 
 from tests.app.test_cli import HERE, TOPIARIST, run, texts, written
 from topiarist import Corpus, Tree
-from topiarist.app.cli import printing
 from topiarist.app.cli.commands import app
+from topiarist.app.cli.terminal import printing
 from topiarist.collection.check import check
 from topiarist.collection.collection import Collection
 from topiarist.collection.describe.topic_tree import grow_tree

@@ -6,10 +6,10 @@ import time
 import pytest
 from rich.console import Console
 
-from topiarist.app.cli import progress
 from topiarist.app.cli.estimates import duration, needed_memory, size
-from topiarist.app.cli.progress import Lines, Phase, Screen, clock, line
-from topiarist.app.cli.stopping import Stop
+from topiarist.app.cli.terminal import grow_progress as progress
+from topiarist.app.cli.terminal.grow_progress import Lines, Phase, Screen, clock, line
+from topiarist.app.cli.terminal.stop_signal import Stop
 from topiarist.app.remaining_time import Remaining, growth_share
 from topiarist.hierarchy.growth.loop import Record
 

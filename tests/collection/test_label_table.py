@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from topiarist.app.cli import sources
+from topiarist.app.cli import source_stream as sources
 from topiarist.collection.describe.spreadsheet import safe_cell
 from topiarist.collection.describe.tables import guarded
 from topiarist.collection.judge.label_table import read_labels

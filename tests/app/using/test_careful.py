@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import topiarist
 from tests.grown import N_DOCS, new_documents
 from topiarist.app.cli.commands import app
-from topiarist.app.cli.using.streaming import gathered
+from topiarist.app.cli.commands.streaming import gathered
 from topiarist.collection.collection import Collection
 from topiarist.text.documents import Document
 
@@ -50,7 +50,7 @@ def test_a_model_that_cannot_be_written_leaves_the_old_one(typed, path, monkeypa
     def fails(*_, **__):
         raise OSError(28, "No space left on device", "model")
 
-    monkeypatch.setattr("topiarist.app.cli.using.exporting.save_model", fails)
+    monkeypatch.setattr("topiarist.app.cli.commands.export.save_model", fails)
     typed("export", "-o", "model", "--what", "model", "--force", code=5)
     assert (path.parent / "model" / "model.json").read_bytes() == before
 
@@ -194,7 +194,7 @@ def test_paths_in_rows_are_those_of_an_export(typed, arrived):
 
 
 def test_a_stream_is_kept_batch_by_batch(typed, arrived, monkeypatch):
-    monkeypatch.setattr("topiarist.app.cli.using.streaming.gathered.__defaults__", (4, 10.0))
+    monkeypatch.setattr("topiarist.app.cli.commands.streaming.gathered.__defaults__", (4, 10.0))
     done = typed("file", "-", "--add", "--no-learn", stdin=arrived.read_text())
     assert "4 documents added so far" in done.stderr
     assert typed("tree", "--json")["documents"] == N_DOCS + 10
@@ -220,7 +220,7 @@ def test_a_system_that_refuses_is_no_fault_of_ours(typed, monkeypatch, number):
     def refuses(*_, **__):
         raise OSError(number, os.strerror(number), "rows.csv")
 
-    monkeypatch.setattr("topiarist.app.cli.using.exporting.tables.write", refuses)
+    monkeypatch.setattr("topiarist.app.cli.commands.export.tables.write", refuses)
     done = typed("export", "-o", "rows.csv", code=5)
     assert "rows.csv" in done.stderr
     assert "Try: " in done.stderr

@@ -15,13 +15,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.text import Text
 
-from topiarist.app.cli import figures
-from topiarist.app.cli.consoles import Console
 from topiarist.app.cli.estimates import duration
-from topiarist.app.cli.failures import INTERRUPTED
 from topiarist.app.cli.options import Common
-from topiarist.app.cli.printing import available_commands, counted, one_line, print_tree, speaks_unicode, typed_command
-from topiarist.app.cli.sources import Stream
+from topiarist.app.cli.source_stream import Stream
+from topiarist.app.cli.terminal import figures
+from topiarist.app.cli.terminal.console import Console
+from topiarist.app.cli.terminal.failures import INTERRUPTED
+from topiarist.app.cli.terminal.printing import (
+    available_commands,
+    counted,
+    one_line,
+    print_tree,
+    speaks_unicode,
+    typed_command,
+)
 from topiarist.collection.collection import Collection
 from topiarist.collection.describe.spreadsheet import write_csv
 from topiarist.collection.describe.topic_tree import FEWEST_TO_JUDGE, TopicTree
@@ -30,7 +37,7 @@ from topiarist.text.documents import Problem
 from topiarist.text.readers.messages import UNKNOWN_TYPE
 
 if TYPE_CHECKING:
-    from topiarist.app.cli.grow import Printing
+    from topiarist.app.cli.commands.grow import Printing
 
 HARD = 0.5  # the largest share of a document that is hard to place is smaller
 PROBLEMS = "problems.csv"

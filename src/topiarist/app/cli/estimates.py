@@ -9,8 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from topiarist.app.cli.printing import counted
-from topiarist.app.cli.sources import Stream
+from topiarist.app.cli.source_stream import Stream
+from topiarist.app.cli.terminal.printing import counted
 from topiarist.counts.corpus import Corpus
 from topiarist.errors import ResourceError
 from topiarist.scale.threads import available_cores

@@ -14,8 +14,8 @@ from typing import Annotated, Any
 
 import typer
 
-from topiarist.app.cli import settings
-from topiarist.app.cli.failures import explained
+from topiarist.app.cli import settings_file as settings
+from topiarist.app.cli.terminal.failures import explained
 
 PANELS = (None, "What to read", "What to count", "What to print")
 _, READING, COUNTING, OUTPUT = PANELS

@@ -9,10 +9,10 @@ from typing import Any
 
 from rich.text import Text
 
-from topiarist.app.cli.consoles import Console
-from topiarist.app.cli.failures import INTERRUPTED
 from topiarist.app.cli.options import Common, CountOptions
-from topiarist.app.cli.printing import counted, one_line
+from topiarist.app.cli.terminal.console import Console
+from topiarist.app.cli.terminal.failures import INTERRUPTED
+from topiarist.app.cli.terminal.printing import counted, one_line
 from topiarist.collection.grow.recipe import AUTO, Recipe
 from topiarist.counts.corpus import Corpus
 from topiarist.counts.settings import CountSettings

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from topiarist.app.cli.printing import counted, one_line
-from topiarist.app.cli.using.options import CheckOptions
-from topiarist.app.cli.using.screen import Screen
+from topiarist.app.cli.terminal.printing import counted, one_line
+from topiarist.app.cli.terminal.screen import Screen
+from topiarist.app.cli.using_options import CheckOptions
 from topiarist.collection.check import REPAIR, Finding, check, repair
 from topiarist.errors import DamagedError
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from topiarist.app.cli.failures import explained
+from topiarist.app.cli.terminal.failures import explained
 
 PORT_HELP = "0: any that is free."
 REMOTE_HELP = "Listen on this address as well, for others: prints an address with a token."

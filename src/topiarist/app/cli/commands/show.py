@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from topiarist.app.cli.printing import counted, one_line
-from topiarist.app.cli.using import documents
-from topiarist.app.cli.using.options import ShowOptions
-from topiarist.app.cli.using.screen import STEP, Screen, bar, opened, path_of, percent
-from topiarist.app.cli.using.tree import PENDING, typical
+from topiarist.app.cli.commands import document as documents
+from topiarist.app.cli.commands.tree import PENDING, typical
+from topiarist.app.cli.terminal.printing import counted, one_line
+from topiarist.app.cli.terminal.screen import STEP, Screen, bar, opened, path_of, percent
+from topiarist.app.cli.using_options import ShowOptions
 from topiarist.collection.collection import Collection
 from topiarist.collection.describe.closeup import topic_words
 from topiarist.errors import UsageError

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from topiarist.app.cli.printing import counted, one_line
-from topiarist.app.cli.using.options import TreeOptions
-from topiarist.app.cli.using.screen import Screen, opened
+from topiarist.app.cli.terminal.printing import counted, one_line
+from topiarist.app.cli.terminal.screen import Screen, opened
+from topiarist.app.cli.using_options import TreeOptions
 from topiarist.collection.collection import Collection
 from topiarist.collection.describe.shaped_tree import hard_to_place
 from topiarist.hierarchy.outline import DOT

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
-from topiarist.app.cli import explore, report, using
-from topiarist.app.cli.failures import explained
+from topiarist.app.cli import using
+from topiarist.app.cli.commands import explore, report
 from topiarist.app.cli.options import OUTPUT, READING, Common, flag, option, with_common_options
+from topiarist.app.cli.terminal.failures import explained
 from topiarist.version import __version__
 
 app = typer.Typer(
@@ -120,8 +122,8 @@ def grow(
     curve: Annotated[str | None, option("--curve", panel=OUTPUT, text=CURVE_HELP, metavar="FILE")] = None,
 ) -> None:
     """Grow a tree of topics, general words at the root and special ones at the leaves; keep and print it."""
-    from topiarist.app.cli import grow as command
-    from topiarist.app.cli.sources import Extra
+    command = import_module("topiarist.app.cli.commands.grow")
+    from topiarist.app.cli.source_stream import Extra
 
     command.run(
         common,
@@ -146,7 +148,7 @@ def topics(
     words: Annotated[int, option("--words", panel=OUTPUT, text="Words per topic.", metavar="N", min=2, max=100)] = 8,
 ) -> None:
     """Find flat topics and print them."""
-    from topiarist.app.cli import topics as command
+    command = import_module("topiarist.app.cli.commands.topics")
 
     command.run(common, topics, words)
 
@@ -161,7 +163,7 @@ def doctor(
 ) -> None:
     """Say what topiarist runs on, and what is missing."""
     with explained(debug=debug):
-        from topiarist.app.cli import doctor as command
+        command = import_module("topiarist.app.cli.commands.doctor")
 
         command.run(warm=warm, as_json=json)
 

@@ -23,7 +23,7 @@ from typing import Any
 
 import typer
 
-from topiarist.app.cli.consoles import clean
+from topiarist.app.cli.terminal.console import clean
 from topiarist.errors import UsageError
 
 FILE = "topiarist.toml"
@@ -92,7 +92,7 @@ def log_to_stderr(verbose: int) -> None:
         return
     from rich.logging import RichHandler
 
-    from topiarist.app.cli.consoles import Console
+    from topiarist.app.cli.terminal.console import Console
 
     logger = logging.getLogger("topiarist")
     logger.setLevel(logging.INFO if verbose == 1 else logging.DEBUG)

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from topiarist.app.cli.printing import counted, one_line
-from topiarist.app.cli.using.options import ShapeOptions
-from topiarist.app.cli.using.screen import Screen, opened
+from topiarist.app.cli.terminal.printing import counted, one_line
+from topiarist.app.cli.terminal.screen import Screen, opened
+from topiarist.app.cli.using_options import ShapeOptions
 from topiarist.collection import history
 from topiarist.collection.collection import Collection
 from topiarist.collection.describe.shaped_tree import class_sizes
@@ -93,7 +93,7 @@ def run(options: ShapeOptions) -> None:
         elif options.undo:
             _undo(screen, collection, dry=options.dry_run)
         elif options.interactive:
-            from topiarist.app.cli.using.interactive import converse
+            from topiarist.app.cli.commands.conversation import converse
 
             converse(screen, collection)
         else:

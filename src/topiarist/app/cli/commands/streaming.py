@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from queue import Empty, Queue
 from typing import Any
 
-from topiarist.app.cli.printing import counted
-from topiarist.app.cli.using.options import FileOptions
-from topiarist.app.cli.using.screen import Screen
+from topiarist.app.cli.terminal.printing import counted
+from topiarist.app.cli.terminal.screen import Screen
+from topiarist.app.cli.using_options import FileOptions
 from topiarist.collection.collection import Collection
 from topiarist.collection.file import arrivals
 from topiarist.collection.file.arrivals import Filed

@@ -16,7 +16,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 
-from topiarist.app.cli.consoles import clean, silence, undisturbed
+from topiarist.app.cli.terminal.console import clean, silence, undisturbed
 from topiarist.errors import TopiaristError
 
 INTERRUPTED = 130

@@ -7,9 +7,9 @@ from typing import Any
 from rich.style import Style
 from rich.text import Text
 
-from topiarist.app.cli.printing import counted, one_line
-from topiarist.app.cli.using.options import ShowOptions
-from topiarist.app.cli.using.screen import Screen, bar, path_of, percent
+from topiarist.app.cli.terminal.printing import counted, one_line
+from topiarist.app.cli.terminal.screen import Screen, bar, path_of, percent
+from topiarist.app.cli.using_options import ShowOptions
 from topiarist.collection.collection import Collection
 from topiarist.collection.describe.closeup import Look, look
 

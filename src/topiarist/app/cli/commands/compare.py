@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from topiarist.app.cli.printing import one_line
-from topiarist.app.cli.using.options import CompareOptions, EvaluateOptions
-from topiarist.app.cli.using.screen import Screen, opened
+from topiarist.app.cli.terminal.printing import one_line
+from topiarist.app.cli.terminal.screen import Screen, opened
+from topiarist.app.cli.using_options import CompareOptions, EvaluateOptions
 from topiarist.collection.collection import Collection
 from topiarist.collection.history import before_last
 from topiarist.collection.judge.tree_quality import judged

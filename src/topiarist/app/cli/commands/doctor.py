@@ -12,8 +12,8 @@ from importlib.metadata import version
 from rich.table import Table
 from rich.text import Text
 
-from topiarist.app.cli.consoles import Console, json_text
-from topiarist.app.cli.printing import speaks_unicode
+from topiarist.app.cli.terminal.console import Console, json_text
+from topiarist.app.cli.terminal.printing import speaks_unicode
 from topiarist.scale.threads import available_cores
 from topiarist.version import __version__
 

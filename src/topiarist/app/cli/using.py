@@ -16,9 +16,9 @@ from typing import Any, get_type_hints
 
 import typer
 
-from topiarist.app.cli.failures import explained
-from topiarist.app.cli.settings import log_to_stderr
-from topiarist.app.cli.using.options import COMMANDS, Command, Output
+from topiarist.app.cli.settings_file import log_to_stderr
+from topiarist.app.cli.terminal.failures import explained
+from topiarist.app.cli.using_options import COMMANDS, Command, Output
 
 
 def register(app: typer.Typer) -> None:
@@ -35,7 +35,7 @@ def _called(command: Command) -> Callable[..., None]:
         with explained(debug=given["debug"], writes=writes):
             log_to_stderr(given["verbose"])
             options = command.options(**given)
-            import_module(f"{__name__}.{command.module}").run(options)
+            import_module(f"topiarist.app.cli.commands.{command.module}").run(options)
 
     hints = get_type_hints(command.options, include_extras=True)
     shared = {field.name for field in fields(Output)}

@@ -7,7 +7,7 @@ from typing import Self
 
 from rich.progress import Progress
 
-from topiarist.app.cli.consoles import Console
+from topiarist.app.cli.terminal.console import Console
 
 PATIENCE = 2.0  # seconds before it is worth telling how far it is
 

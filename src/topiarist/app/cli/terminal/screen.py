@@ -11,9 +11,9 @@ from typing import Any
 
 from rich.text import Text
 
-from topiarist.app.cli.consoles import Console, json_text
-from topiarist.app.cli.printing import one_line, speaks_unicode, typed_command
-from topiarist.app.cli.using.options import Output
+from topiarist.app.cli.terminal.console import Console, json_text
+from topiarist.app.cli.terminal.printing import one_line, speaks_unicode, typed_command
+from topiarist.app.cli.using_options import Output
 from topiarist.collection.collection import Collection
 from topiarist.hierarchy.tree_text import columns, shortened
 

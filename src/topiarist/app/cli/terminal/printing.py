@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from topiarist.app.cli.consoles import Console
+    from topiarist.app.cli.terminal.console import Console
     from topiarist.collection.describe.topic_tree import TopicTree
 
 MOST_LINES = 100  # of a tree whose depth nobody asked for

@@ -8,9 +8,9 @@ from typing import Any
 
 from rich.text import Text
 
-from topiarist.app.cli.printing import counted, one_line
-from topiarist.app.cli.using.options import FindOptions, SimilarOptions
-from topiarist.app.cli.using.screen import Screen, bar, opened, path_of, percent
+from topiarist.app.cli.terminal.printing import counted, one_line
+from topiarist.app.cli.terminal.screen import Screen, bar, opened, path_of, percent
+from topiarist.app.cli.using_options import FindOptions, SimilarOptions
 from topiarist.collection.collection import Collection
 from topiarist.collection.find import search
 from topiarist.collection.find.hits_by_topic import Held, spread

@@ -9,13 +9,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from topiarist.app.cli import ending, estimates, figures
-from topiarist.app.cli.consoles import Console
+from topiarist.app.cli import ending, estimates
 from topiarist.app.cli.options import STDIN, Common
-from topiarist.app.cli.printing import one_line
-from topiarist.app.cli.progress import Events, Lines, Progress, Screen
-from topiarist.app.cli.sources import Extra, Stream, default_folder, digest
-from topiarist.app.cli.stopping import Stop, stoppable
+from topiarist.app.cli.source_stream import Extra, Stream, default_folder, digest
+from topiarist.app.cli.terminal import figures
+from topiarist.app.cli.terminal.console import Console
+from topiarist.app.cli.terminal.grow_progress import Events, Lines, Progress, Screen
+from topiarist.app.cli.terminal.printing import one_line
+from topiarist.app.cli.terminal.stop_signal import Stop, stoppable
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.grower import MADE_FROM, PLACES, Grower
 from topiarist.collection.grow.recipe import Recipe

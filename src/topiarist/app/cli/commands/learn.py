@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from topiarist.app.cli.printing import counted, one_line
-from topiarist.app.cli.using.options import LearnOptions
-from topiarist.app.cli.using.screen import Screen, opened, percent
+from topiarist.app.cli.terminal.printing import counted, one_line
+from topiarist.app.cli.terminal.screen import Screen, opened, percent
+from topiarist.app.cli.using_options import LearnOptions
 from topiarist.collection.collection import Collection
 from topiarist.collection.judge.label_table import read_labels
 from topiarist.collection.judge.learner import Quality, learn

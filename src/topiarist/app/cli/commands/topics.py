@@ -8,10 +8,10 @@ from dataclasses import asdict
 from rich.table import Table
 from rich.text import Text
 
-from topiarist.app.cli.consoles import Console
 from topiarist.app.cli.options import Common
-from topiarist.app.cli.printing import one_line, print_json, typed_command
 from topiarist.app.cli.reading import collect, leave
+from topiarist.app.cli.terminal.console import Console
+from topiarist.app.cli.terminal.printing import one_line, print_json, typed_command
 from topiarist.collection.describe.flat_topics import Topics, find_topics
 from topiarist.estimators.common.options import working_dtype
 from topiarist.models.engine.compilation import prepare_kernels

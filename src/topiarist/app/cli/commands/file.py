@@ -11,13 +11,13 @@ from typing import Any, BinaryIO, cast
 
 from rich.text import Text
 
-from topiarist.app.cli.consoles import binary_output, clean
-from topiarist.app.cli.printing import counted, one_line
-from topiarist.app.cli.using import streaming
-from topiarist.app.cli.using.moving import move, plan
-from topiarist.app.cli.using.options import FileOptions
-from topiarist.app.cli.using.screen import STEP, Screen, opened, path_of
-from topiarist.app.cli.using.targets import check_file
+from topiarist.app.cli.commands import streaming
+from topiarist.app.cli.commands.moving import move, plan
+from topiarist.app.cli.terminal.console import binary_output, clean
+from topiarist.app.cli.terminal.printing import counted, one_line
+from topiarist.app.cli.terminal.screen import STEP, Screen, opened, path_of
+from topiarist.app.cli.terminal.targets import check_file
+from topiarist.app.cli.using_options import FileOptions
 from topiarist.collection.collection import Collection
 from topiarist.collection.describe import tables
 from topiarist.collection.file import arrivals

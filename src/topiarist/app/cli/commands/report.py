@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from topiarist.app.cli.failures import explained
+from topiarist.app.cli.terminal.failures import explained
 
 
 class Documents(StrEnum):
@@ -39,7 +39,7 @@ def register(app: typer.Typer) -> None:
     ) -> None:
         """Write a collection into one HTML file that opens anywhere and loads nothing."""
         with explained(debug=debug):
-            from topiarist.app.cli.bar import Bar
+            from topiarist.app.cli.terminal.bar import Bar
             from topiarist.app.explorer.report import LARGE, SAID, write_report
             from topiarist.collection.collection import Collection
 

@@ -235,22 +235,22 @@ COMMANDS = (
     Command("similar", SimilarOptions, "find", examples=(
         "mail.topiary inbox/0231.txt", "mail.topiary ./new-letter.pdf --why",
     )),
-    Command("file", FileOptions, "filing", examples=(
+    Command("file", FileOptions, "file", examples=(
         "mail.topiary ./inbox", "mail.topiary ./inbox --add", "mail.topiary new.csv -o filed.csv",
         "mail.topiary ./inbox --move-to ./sorted --dry-run", "mail.topiary - --json < new.jsonl",
     ), writes=("add", "move_to", "output")),
-    Command("learn", LearnOptions, "learning", examples=(
+    Command("learn", LearnOptions, "learn", examples=(
         "mail.topiary", "mail.topiary --labels labels.csv --several --separator ';'",
     ), writes=("",)),
-    Command("shape", ShapeOptions, "shaping", examples=(
+    Command("shape", ShapeOptions, "shape", examples=(
         "mail.topiary rename 12 'Bail and custody'", "mail.topiary merge 12 15 as Justice --dry-run",
         "mail.topiary edits.yaml", "mail.topiary --undo", "mail.topiary --interactive",
     ), writes=("",)),
-    Command("export", ExportOptions, "exporting", examples=(
+    Command("export", ExportOptions, "export", examples=(
         "mail.topiary -o documents.csv", "mail.topiary -o topics.parquet --what topics",
         "mail.topiary -o tree.graphml", "mail.topiary -o model --what model",
     )),
-    Command("compare", CompareOptions, "comparing", examples=("mail.topiary older.topiary", "mail.topiary --before")),
-    Command("evaluate", EvaluateOptions, "comparing", examples=("mail.topiary", "mail.topiary --json")),
-    Command("check", CheckOptions, "checking", examples=("mail.topiary", "mail.topiary --repair"), writes=("repair",)),
+    Command("compare", CompareOptions, "compare", examples=("mail.topiary older.topiary", "mail.topiary --before")),
+    Command("evaluate", EvaluateOptions, "compare", examples=("mail.topiary", "mail.topiary --json")),
+    Command("check", CheckOptions, "check", examples=("mail.topiary", "mail.topiary --repair"), writes=("repair",)),
 )  # fmt: skip

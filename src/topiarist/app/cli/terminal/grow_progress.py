@@ -15,9 +15,9 @@ from rich.cells import cell_len
 from rich.live import Live
 from rich.text import Text
 
-from topiarist.app.cli.consoles import Console
-from topiarist.app.cli.printing import one_line
-from topiarist.app.cli.stopping import Stop
+from topiarist.app.cli.terminal.console import Console
+from topiarist.app.cli.terminal.printing import one_line
+from topiarist.app.cli.terminal.stop_signal import Stop
 from topiarist.app.remaining_time import Remaining, growth_share
 from topiarist.collection.describe.topic_tree import FEWEST_TO_JUDGE
 from topiarist.collection.grow.grower import Teller

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from topiarist.app.cli.printing import counted
-from topiarist.app.cli.using import show, tree
-from topiarist.app.cli.using.options import ShowOptions, TreeOptions
-from topiarist.app.cli.using.screen import Screen
-from topiarist.app.cli.using.shaping import applied, changes, show_changes, snapshot
+from topiarist.app.cli.commands import show, tree
+from topiarist.app.cli.commands.shape import applied, changes, show_changes, snapshot
+from topiarist.app.cli.terminal.printing import counted
+from topiarist.app.cli.terminal.screen import Screen
+from topiarist.app.cli.using_options import ShowOptions, TreeOptions
 from topiarist.collection.collection import Collection
 from topiarist.collection.shape import changes as shaping
 from topiarist.collection.shape.edit_language import WORDS, edit_of_line

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePath
 from typing import Any
 
-from topiarist.app.cli.consoles import binary_output
-from topiarist.app.cli.printing import counted
-from topiarist.app.cli.using.options import ExportOptions
-from topiarist.app.cli.using.screen import Screen, opened
-from topiarist.app.cli.using.targets import check_file, check_model, replace_model
+from topiarist.app.cli.terminal.console import binary_output
+from topiarist.app.cli.terminal.printing import counted
+from topiarist.app.cli.terminal.screen import Screen, opened
+from topiarist.app.cli.terminal.targets import check_file, check_model, replace_model
+from topiarist.app.cli.using_options import ExportOptions
 from topiarist.collection.collection import Collection
 from topiarist.collection.describe import tables
 from topiarist.collection.shape.shape import unlike

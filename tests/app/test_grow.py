@@ -15,10 +15,10 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from tests.app.test_cli import HERE, TOPIARIST, run, texts, written
+from tests.app.test_cli import HERE, PATIENCE, TOPIARIST, hears_ctrl_c, run, texts, written
 from topiarist import Corpus, Tree
+from topiarist.app.cli import grow_result
 from topiarist.app.cli.commands import app
-from topiarist.app.cli.terminal import printing
 from topiarist.collection.check import check
 from topiarist.collection.collection import Collection
 from topiarist.collection.describe.topic_tree import grow_tree
@@ -259,7 +259,7 @@ def test_a_device_that_is_not_there_is_refused_before_the_work(home, monkeypatch
 
 
 def test_memory_that_is_not_there_is_refused_before_growing(home, monkeypatch):
-    monkeypatch.setattr("topiarist.app.cli.estimates.free_memory", lambda: 100e6)
+    monkeypatch.setattr("topiarist.collection.grow.estimate.free_memory", lambda: 100e6)
     done = invoke("notes")
     assert done.exit_code == 5
     assert "needs about 400 MB of memory, 100 MB are free\n  Try: --limit 1000 or --min-documents 10" in done.stderr
@@ -387,9 +387,15 @@ def started(home, *arguments):
     environment = os.environ | HERE | {"COLUMNS": "140", "PYTHONUNBUFFERED": "1"}
     command = [*TOPIARIST, "grow", *arguments]
     return subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=home,
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=home,
         env=environment,
-    )  # fmt: skip
+        preexec_fn=hears_ctrl_c,
+    )
 
 
 def until(process, text):
@@ -403,7 +409,7 @@ def test_ctrl_c_once_keeps_and_publishes_the_best_tree(home):
     process = started(home, "demo", "--limit", "3000", "--json", "--topics", "60")
     until(process, '"topics": 3')
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, err
     assert "Stopping after this step; the best tree so far is kept. Again to stop at once." in err
     assert json.loads(out)["stopped"] == "interrupted"
@@ -419,7 +425,7 @@ def test_ctrl_c_twice_stops_at_once_and_resume_goes_on(home):
     process.send_signal(signal.SIGINT)
     time.sleep(0.1)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, err
     if "Stopped. What was done so far is kept" in err:  # unless it was done already
         assert "the same command with --resume goes on" in err
@@ -435,7 +441,7 @@ def test_ctrl_c_while_reading_keeps_nothing(home):
     process = started(home, "-")
     until(process, "Reading")
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert "Stopped. Nothing was kept." in err
     assert "Traceback" not in err
@@ -464,17 +470,17 @@ def found():
 @pytest.mark.parametrize("width", [20, 40, 80])
 def test_lines_fit_the_terminal_and_are_coloured_there(found, width):
     console = Console(width=width, force_terminal=True, color_system="standard", record=True, file=StringIO())
-    printing.print_tree(console, found)
+    grow_result.print_tree(console, found)
     text = console.export_text(clear=False)
-    assert max(map(len, text.splitlines())) <= max(width, printing.NARROWEST)
+    assert max(map(len, text.splitlines())) <= max(width, grow_result.NARROWEST)
     assert "\x1b[1m" in console.export_text(styles=True)
 
 
 def test_of_a_large_tree_as_many_levels_as_can_be_read(found, monkeypatch):
-    monkeypatch.setattr(printing, "MOST_LINES", 2)
+    monkeypatch.setattr(grow_result, "MOST_LINES", 2)
     deep = replace(found, tree=Tree((-1, 0, 0, 1, 1)), nodes=found.nodes[:1] * 5)
     console = Console(width=80, record=True, file=StringIO())
-    printing.print_tree(console, deep)
+    grow_result.print_tree(console, deep)
     assert "   └─ … 2 more" in console.export_text().replace("│", " ")
 
 

@@ -108,3 +108,10 @@ def test_verbose_logs_to_standard_error(home):
 
 def test_shells_can_be_taught_to_complete():
     assert "--install-completion" in CliRunner().invoke(app, ["--help"]).stdout
+
+
+def test_a_setting_may_be_called_like_a_command(home):
+    (home / "c.toml").write_text("topics = 12\n")
+    done = CliRunner().invoke(app, ["topics", "notes", "--config", "c.toml", "--show-config"])
+    assert done.exit_code == 0, done.output
+    assert "topics        = 12" in done.stdout

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
     from topiarist.collection.describe.closeup import Look, topic_words
     from topiarist.collection.describe.closeup import look as look_at
+    from topiarist.collection.describe.export import TREE_FORMATS, exported_table, save_tree_model, tree_text
     from topiarist.collection.describe.flat_topics import Topics, find_topics
     from topiarist.collection.describe.shaped_tree import hard_to_place
     from topiarist.collection.describe.spreadsheet import write_csv as write_spreadsheet
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from topiarist.collection.file.arrivals import Filed
     from topiarist.collection.file.arrivals import add as add_documents
     from topiarist.collection.file.arrivals import file as file_documents
+    from topiarist.collection.file.batches import coming as batches_as_they_come
+    from topiarist.collection.file.file_moves import move_files, plan_moves
     from topiarist.collection.file.new_topics import PAYS, NewTopic, new_topics
     from topiarist.collection.find.highlights import Span
     from topiarist.collection.find.highlights import cut as cut_spans
@@ -39,12 +42,14 @@ if TYPE_CHECKING:
     from topiarist.collection.find.search import like_text as search_like_text
     from topiarist.collection.find.search import matching as matching_rows
     from topiarist.collection.find.search import similar as search_similar
+    from topiarist.collection.grow.estimate import dry_run, memory_shortage
     from topiarist.collection.grow.fit_description import labelled as named_by_words
     from topiarist.collection.grow.grower import MADE_FROM, PLACES, Grower, Teller
-    from topiarist.collection.grow.recipe import AUTO, Recipe
+    from topiarist.collection.grow.recipe import MODELS, Recipe
     from topiarist.collection.history import at as collection_at
     from topiarist.collection.history import before_last
     from topiarist.collection.history import earlier as earlier_steps
+    from topiarist.collection.history import steps as all_steps
     from topiarist.collection.judge.categories import Categories
     from topiarist.collection.judge.heldout_answers import HeldOut, held_out
     from topiarist.collection.judge.judgements import ACCEPT, BACK, LEAVE, MOVE, JudgedError, Judgement, Judgements
@@ -69,18 +74,23 @@ if TYPE_CHECKING:
     from topiarist.collection.shape.edits import KINDS as EDIT_KINDS
     from topiarist.collection.shape.edits import Delete, Describe, Edit, Merge, Move, Pin, Rename, Split, Unpin
     from topiarist.collection.shape.shape import Shape
+    from topiarist.collection.shape.topic_changes import Snapshot as TopicSnapshot
+    from topiarist.collection.shape.topic_changes import TopicChange, topic_changes, topic_snapshot
     from topiarist.collection.state import SHARES, TREE, State
 
 _OFFERS = {  # of each module; behind an equals sign what a name is called inside
     "check": "REPAIR Finding check_folder=check repair_folder=repair",
     "collection": "Collection",
     "describe.closeup": "Look look_at=look topic_words",
+    "describe.export": "TREE_FORMATS exported_table save_tree_model tree_text",
     "describe.flat_topics": "Topics find_topics",
     "describe.shaped_tree": "hard_to_place",
     "describe.spreadsheet": "write_spreadsheet=write_csv",
     "describe.tables": "BETWEEN TABLE_FORMATS=FORMATS table_format=format_of write_table=write",
     "describe.topic_tree": "FEWEST_TO_JUDGE TopicTree",
     "file.additions": "ADD",
+    "file.batches": "batches_as_they_come=coming",
+    "file.file_moves": "plan_moves move_files",
     "file.arrivals": "Filed add_documents=add file_documents=file",
     "file.new_topics": "PAYS NewTopic new_topics",
     "find.highlights": "Span cut_spans=cut highlighted_spans=spots",
@@ -92,8 +102,9 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     ),
     "grow.fit_description": "named_by_words=labelled",
     "grow.grower": "MADE_FROM PLACES Grower Teller",
-    "grow.recipe": "AUTO Recipe",
-    "history": "collection_at=at before_last earlier_steps=earlier",
+    "grow.estimate": "dry_run memory_shortage",
+    "grow.recipe": "MODELS Recipe",
+    "history": "all_steps=steps collection_at=at before_last earlier_steps=earlier",
     "judge.categories": "Categories",
     "judge.heldout_answers": "HeldOut held_out",
     "judge.judgements": "ACCEPT BACK LEAVE MOVE JudgedError Judgement Judgements",
@@ -111,6 +122,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     ),
     "shape.edits": "EDIT_KINDS=KINDS Delete Describe Edit Merge Move Pin Rename Split Unpin",
     "shape.shape": "Shape",
+    "shape.topic_changes": "TopicChange TopicSnapshot=Snapshot topic_changes topic_snapshot",
     "state": "SHARES TREE State",
 }
 _HOMES = {

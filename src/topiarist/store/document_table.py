@@ -65,6 +65,10 @@ class Documents:
             raise UsageError(f"there is no document {id!r}", hint=hint)
         return int(found[0])
 
+    def knows(self, id: str) -> bool:
+        """Whether a document is called so."""
+        return self.database.one("SELECT 1 FROM documents WHERE id = ?", (storable(id),)) is not None
+
     def get(self, row: int) -> Document:
         """One document."""
         return self.many([row])[0]

@@ -8,17 +8,18 @@ import pty
 import re
 import subprocess
 import sys
-import time
+import threading
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 import topiarist
+from tests.app.test_cli import PATIENCE
 from tests.grown import N_DOCS, new_documents
 from topiarist.app.cli.commands import app
-from topiarist.app.cli.commands.streaming import gathered
 from topiarist.collection.collection import Collection
+from topiarist.collection.file.batches import coming
 from topiarist.text.documents import Document
 
 
@@ -50,7 +51,7 @@ def test_a_model_that_cannot_be_written_leaves_the_old_one(typed, path, monkeypa
     def fails(*_, **__):
         raise OSError(28, "No space left on device", "model")
 
-    monkeypatch.setattr("topiarist.app.cli.commands.export.save_model", fails)
+    monkeypatch.setattr("topiarist.collection.describe.export.save_model", fails)
     typed("export", "-o", "model", "--what", "model", "--force", code=5)
     assert (path.parent / "model" / "model.json").read_bytes() == before
 
@@ -127,7 +128,7 @@ def on_a_terminal(home, *words):
             while piece := os.read(ours, 4096):
                 shown += piece
         os.close(ours)
-        return shown.decode(), running.wait(60)
+        return shown.decode(), running.wait(PATIENCE)
 
 
 def piped(home, words, lines):
@@ -139,7 +140,7 @@ def piped(home, words, lines):
             running.stdout.readline()
         running.stdout.close()
         said = running.stderr.read().decode()
-        return running.wait(60), said
+        return running.wait(PATIENCE), said
 
 
 @pytest.mark.parametrize("words", [("tree",), ("export", "-o", "-"), ("show", "1"), ("tree", "--json")])
@@ -194,7 +195,7 @@ def test_paths_in_rows_are_those_of_an_export(typed, arrived):
 
 
 def test_a_stream_is_kept_batch_by_batch(typed, arrived, monkeypatch):
-    monkeypatch.setattr("topiarist.app.cli.commands.streaming.gathered.__defaults__", (4, 10.0))
+    monkeypatch.setattr("topiarist.app.cli.commands.file.BATCH", 4)
     done = typed("file", "-", "--add", "--no-learn", stdin=arrived.read_text())
     assert "4 documents added so far" in done.stderr
     assert typed("tree", "--json")["documents"] == N_DOCS + 10
@@ -207,12 +208,19 @@ def test_a_stream_is_kept_batch_by_batch(typed, arrived, monkeypatch):
 
 
 def test_documents_gather_by_number_or_by_time():
-    def slowly():
-        for number in range(5):
-            yield Document(str(number), "text")
-            time.sleep(0.4 if number == 3 else 0)
+    received = threading.Event()
 
-    assert [len(batch) for batch in gathered(slowly(), 3, 0.1)] == [3, 1, 1]
+    def documents(first):
+        yield from (Document(str(number), "text") for number in range(first))
+        assert received.wait(PATIENCE)
+        yield Document("last", "text")
+
+    for first, patience in ((3, PATIENCE), (1, 0.01)):  # full, and not full when nobody wants to wait any longer
+        received.clear()
+        batches = coming(documents(first), 3, patience)
+        assert len(next(batches)) == first
+        received.set()
+        assert [[document.id for document in batch] for batch in batches] == [["last"]]
 
 
 @pytest.mark.parametrize("number", [errno.EFBIG, errno.EIO, errno.EROFS, errno.EACCES, errno.ENOSPC, errno.EDQUOT])
@@ -220,7 +228,7 @@ def test_a_system_that_refuses_is_no_fault_of_ours(typed, monkeypatch, number):
     def refuses(*_, **__):
         raise OSError(number, os.strerror(number), "rows.csv")
 
-    monkeypatch.setattr("topiarist.app.cli.commands.export.tables.write", refuses)
+    monkeypatch.setattr("topiarist.collection.describe.tables.write", refuses)
     done = typed("export", "-o", "rows.csv", code=5)
     assert "rows.csv" in done.stderr
     assert "Try: " in done.stderr

@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from tests.app.test_cli import PATIENCE
 from tests.grown import N_DOCS, documents, new_documents
 from topiarist.collection.collection import Collection
 from topiarist.store.model_folder import load_model
@@ -72,7 +73,7 @@ def test_rows_come_out_as_documents_come_in(path, arrived):
             running.stdin.flush()
             assert json.loads(running.stdout.readline())["id"] == json.loads(sent)["id"]
         running.stdin.close()
-        assert running.wait(60) == 0
+        assert running.wait(PATIENCE) == 0
 
 
 def test_add_keeps_and_refuses_twice(typed, arrived):

@@ -183,8 +183,8 @@ def test_help_loads_nothing_numerical():
     script = (
         "import sys\nfrom topiarist.app.cli.commands import app\n"
         "from typer.testing import CliRunner\n"
-        "from topiarist.app.cli.using_options import COMMANDS\n"
-        "for name in [command.name for command in COMMANDS]:\n"
+        "from topiarist.app.cli.commands import COMMANDS\n"
+        "for name in COMMANDS:\n"
         "    done = CliRunner().invoke(app, [name, '--help'])\n"
         "    assert done.exit_code == 0 and f'topiarist {name} ' in done.stdout, name\n"
         "print(sorted({'numpy', 'numba', 'sklearn', 'scipy'} & set(sys.modules)))"

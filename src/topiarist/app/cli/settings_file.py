@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import difflib
 import json
-import logging
 import os
 import shlex
 import sys
@@ -23,7 +22,7 @@ from typing import Any
 
 import typer
 
-from topiarist.app.cli.terminal.console import clean
+from topiarist.app.cli.terminal.console import clean, speaks_unicode
 from topiarist.errors import UsageError
 
 FILE = "topiarist.toml"
@@ -86,19 +85,6 @@ def key(name: str) -> str:
     return name.replace("_", "-")
 
 
-def log_to_stderr(verbose: int) -> None:
-    """With ``-v`` the library's log goes to standard error; it is silent otherwise."""
-    if not verbose:
-        return
-    from rich.logging import RichHandler
-
-    from topiarist.app.cli.terminal.console import Console
-
-    logger = logging.getLogger("topiarist")
-    logger.setLevel(logging.INFO if verbose == 1 else logging.DEBUG)
-    logger.handlers = [RichHandler(console=Console(stderr=True), show_path=verbose > 1, rich_tracebacks=False)]
-
-
 def _file(config: str | None, sources: Any) -> Path | None:
     """The settings file that was named, or the one in the first source or beside it."""
     if config is not None:
@@ -118,6 +104,7 @@ def _written(path: Path, ctx: typer.Context) -> dict[str, Any]:
         raise UsageError(f"{path} is not a settings file: {error}", hint="topics = 12, on a line of its own") from None
     commands = getattr(ctx.parent.command, "commands", {}) if ctx.parent else {}
     own = body.get(ctx.info_name or "", {})
+    own = own if isinstance(own, dict) else {}  # `topics` is a command and a setting
     top = {name: value for name, value in body.items() if not isinstance(value, dict)}
     for name, value in body.items():
         if isinstance(value, dict) and name not in commands:
@@ -172,4 +159,4 @@ def _toml(value: Any) -> str:
     """A value as it would be written into the file; nothing is an empty string."""
     if value is None:
         return '""'
-    return json.dumps(value, ensure_ascii=(sys.stdout.encoding or "").lower().replace("-", "") != "utf8")
+    return json.dumps(value, ensure_ascii=not speaks_unicode())

@@ -1,4 +1,4 @@
-"""What ``grow`` reads: the documents with their labels, where the collection goes, and whether anything has changed."""
+"""The documents of the sources as a stream, and a digest that tells whether anything has changed."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from topiarist.app.cli.options import DEMO, STDIN, ReadOptions
-from topiarist.collection.judge import label_table as labels
+from topiarist import collection as door
+from topiarist.app.cli.options import DEMO, STDIN, SourceOptions
 from topiarist.errors import UsageError
 from topiarist.text.demo import demo_documents
 from topiarist.text.documents import Document, Problem
@@ -26,7 +26,7 @@ SUFFIX = ".topiary"
 
 @dataclass(frozen=True)
 class Extra:
-    """What only ``grow`` reads besides."""
+    """What only ``grow`` reads besides: dates and labels, and not what many documents end with."""
 
     date_column: str | None = None
     label_column: str | None = None
@@ -38,23 +38,29 @@ class Extra:
 class Stream:
     """The documents of the sources, with the labels that were given; remembers how they end."""
 
-    options: ReadOptions
-    extra: Extra
+    options: SourceOptions
+    extra: Extra = Extra()
     endings: Endings = field(default_factory=Endings)
     n_stripped: int = 0
 
     def __post_init__(self) -> None:
-        self._labels = read_labels(self.extra.labels) if self.extra.labels else None
+        self._labels = door.read_labels(self.extra.labels) if self.extra.labels else None
         self._reading: Reading | None = None
         if not self.options.is_demo:
             columns = Columns(
-                id=self.options.id_column, title=self.options.title_column, text=self.options.text_column,
-                label=self.extra.label_column, date=self.extra.date_column,
-            )  # fmt: skip
+                id=self.options.id_column,
+                title=self.options.title_column,
+                text=self.options.text_column,
+                label=self.extra.label_column,
+                date=self.extra.date_column,
+            )
             self._reading = read(
-                self.options.sources, columns, include=self.options.include, exclude=self.options.exclude,
+                self.options.sources,
+                columns,
+                include=self.options.include or (),
+                exclude=self.options.exclude or (),
                 limit=self.options.limit,
-            )  # fmt: skip
+            )
         if self.extra.strip_repeated and STDIN in self.options.sources:
             raise UsageError(
                 "--strip-repeated looks at the documents twice, and standard input can be read only once",
@@ -71,13 +77,28 @@ class Stream:
         """What was left out."""
         return [] if self._reading is None else self._reading.problems
 
-    def files(self) -> Iterator[File | Problem]:
-        """The files that will be read."""
-        return iter(()) if self._reading is None else self._reading.files()
+    @property
+    def n_failed_of(self) -> tuple[int, int] | None:
+        """How many files, rows or messages failed, and of how many; None if ``--max-failures`` allows that."""
+        counts = self.counts
+        if counts is None:
+            return None
+        tried = counts.failed + counts.read
+        return None if counts.failed <= self.options.max_failures / 100 * max(1, tried) else (counts.failed, tried)
+
+    @property
+    def files(self) -> list[File | Problem]:
+        """The files that will be read; folders are walked once."""
+        return [] if self._reading is None else self._reading.files()
+
+    def files_read(self) -> int | None:
+        """How many files were opened so far; None for the bundled collection."""
+        counts = self.counts
+        return None if counts is None else counts.files
 
     def __iter__(self) -> Iterator[Document]:
-        footers = find_repeated(self._documents()).lines if self.extra.strip_repeated else frozenset()
-        for document in self._documents():
+        footers = find_repeated(self.documents()).lines if self.extra.strip_repeated else frozenset()
+        for document in self.documents():
             if footers:
                 shorter = without(document, footers)
                 self.n_stripped += shorter is not document
@@ -88,7 +109,8 @@ class Stream:
                 document = replace(document, labels=self._labels.get(document.id, document.labels))
             yield document
 
-    def _documents(self) -> Iterator[Document]:
+    def documents(self) -> Iterator[Document]:
+        """The documents as they are, without labels from elsewhere."""
         return islice(demo_documents(), self.options.limit) if self._reading is None else iter(self._reading)
 
     def close(self) -> None:
@@ -97,7 +119,7 @@ class Stream:
             self._reading.close()
 
 
-def default_folder(options: ReadOptions) -> str:
+def default_folder(options: SourceOptions) -> str:
     """Where a collection goes when nobody says: here, called like what it is made from."""
     first = options.sources[0]
     if options.is_demo:
@@ -118,19 +140,17 @@ def digest(stream: Stream, recipe: Mapping[str, Any]) -> str | None:
     """
     if STDIN in stream.options.sources:
         return None
-    names = [entry.name for entry in stream.files() if isinstance(entry, File) and entry.kind is not None]
+    names = [entry.name for entry in stream.files if isinstance(entry, File) and entry.kind is not None]
     stop_words = str(recipe.get("stop_words", ""))
     names += [name for name in (stream.extra.labels, stop_words) if name and os.path.isfile(name)]
-    options = {
-        **asdict(stream.options),
-        "max_failures": None,
-        "sources": [*map(os.path.abspath, stream.options.sources)],
-    }
-    told = {
-        "recipe": dict(recipe), "reading": options, "extra": asdict(stream.extra),
+    sources = [*map(os.path.abspath, stream.options.sources)]
+    described = {
+        "recipe": dict(recipe),
+        "reading": {**stream.options.selection, "max_failures": None, "sources": sources},
+        "extra": asdict(stream.extra),
         "bundled": __version__ if stream.options.is_demo else "",
-    }  # fmt: skip
-    made = hashlib.sha256(json.dumps(told, sort_keys=True).encode())
+    }
+    made = hashlib.sha256(json.dumps(described, sort_keys=True).encode())
     for name in names:
         try:
             found = os.stat(name)
@@ -140,8 +160,3 @@ def digest(stream: Stream, recipe: Mapping[str, Any]) -> str | None:
             f"{os.path.abspath(name)}\0{found.st_size}\0{found.st_mtime_ns}\n".encode("utf-8", "surrogateescape")
         )
     return made.hexdigest()
-
-
-def read_labels(path: str) -> dict[str, tuple[str, ...]]:
-    """Labels by document id, as ``learn`` reads them."""
-    return labels.read_labels(path)

@@ -2,42 +2,52 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from typing import Annotated
 
-from topiarist.app.cli.terminal.printing import counted, one_line
+from topiarist import collection as door
+from topiarist.app.cli.options import FolderOptions, examples, option
 from topiarist.app.cli.terminal.screen import Screen
-from topiarist.app.cli.using_options import CheckOptions
-from topiarist.collection.check import REPAIR, Finding, check, repair
+from topiarist.app.words import counted, one_line
 from topiarist.errors import DamagedError
 
+EPILOG = examples("topiarist check mail.topiary", "topiarist check mail.topiary --repair")
+WRITES = ("repair",)
 STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
 
 
-def run(options: CheckOptions) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Options(FolderOptions):
+    """Is the collection whole? Every checksum, every table, every part that another one refers to."""
+
+    repair: Annotated[bool, option("Make the full-text index anew and remove leftovers.", "--repair")] = False
+
+
+def run(options: Options) -> None:
     """Look at everything; leave with 4 if something is damaged."""
     screen = Screen(options)
     with screen.waiting("Repairing" if options.repair else "Checking"):
-        found = repair(options.folder) if options.repair else check(options.folder)
-    damaged = any(one.severity == "error" for one in found)
+        findings = door.repair_folder(options.folder) if options.repair else door.check_folder(options.folder)
+    damaged = any(finding.severity == "error" for finding in findings)
     if options.json:
-        screen.json({"whole": not damaged, "findings": [asdict(one) for one in found]})
+        screen.json({"whole": not damaged, "findings": [asdict(finding) for finding in findings]})
     else:
-        _show(screen, options, found, damaged)
+        _show(screen, options, findings, damaged)
     if damaged:
         raise SystemExit(DamagedError.exit_code)
 
 
-def _show(screen: Screen, options: CheckOptions, found: list[Finding], damaged: bool) -> None:
+def _show(screen: Screen, options: Options, findings: list[door.Finding], damaged: bool) -> None:
     folder = one_line(options.folder)
     if damaged:
         screen.print((f"{folder} is damaged.", "bold"))
     else:
-        remarks = f" {counted(len(found), 'remark')}:" if found else ""
+        remarks = f" {counted(len(findings), 'remark')}:" if findings else ""
         screen.print(f"{folder} is whole: checksums, documents, tree and indexes fit each other.{remarks}")
-    for one in found:
+    for one in findings:
         screen.print((f"{one.severity}: ", STYLES[one.severity]), one_line(one.what), (f"  ({one.where})", "dim"))
         screen.print((f"Try: {one.advice}", "dim"), indent=2)
-    if any(one.advice == REPAIR for one in found) and not options.repair:
+    if any(one.advice == door.REPAIR for one in findings) and not options.repair:
         screen.next("check FOLDER --repair")
     elif not damaged:
         screen.next("tree FOLDER")

@@ -7,42 +7,52 @@ import platform
 import sqlite3
 import time
 from ctypes.util import find_library
+from dataclasses import dataclass
 from importlib.metadata import version
+from typing import Annotated
 
 from rich.table import Table
 from rich.text import Text
 
-from topiarist.app.cli.terminal.console import Console, json_text
-from topiarist.app.cli.terminal.printing import speaks_unicode
-from topiarist.scale.threads import available_cores
+from topiarist.app.cli.options import HIDDEN_DEBUG, flag
+from topiarist.app.cli.terminal.console import Console, print_json
 from topiarist.version import __version__
 
+EPILOG = None
+WRITES = ()
 PARTS = ("numpy", "scipy", "scikit-learn", "numba")
 EXTRAS = {"parquet": "pyarrow", "plot": "matplotlib"}
-
-
 SETS = {
     "float32": ("paths", "active", "classes", "search"),
     "float64": ("paths", "active", "classes", "search", "labels"),
 }
 
 
-def run(*, warm: bool, as_json: bool = False) -> None:
-    """Print versions and findings; with ``warm`` compile the kernels."""
-    console = Console()
-    found = _found()
-    found["kernels"] = _kernels(Console(stderr=True), warm=warm)
-    if as_json:
-        print(json_text(found, ascii=not speaks_unicode()))
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Say what topiarist runs on, and what is missing."""
+
+    warm: Annotated[bool, flag("Compile the numerical kernels now instead of at the first fit.", "--warm")] = False
+    json: Annotated[bool, flag("One JSON document on standard output.", "--json")] = False
+    debug: Annotated[bool, HIDDEN_DEBUG] = False
+
+
+def run(options: Options) -> None:
+    """Print versions and findings; with ``--warm`` compile the kernels."""
+    found = _found() | {"kernels": _kernels(Console(stderr=True), warm=options.warm)}
+    if options.json:
+        print_json(found)
         return
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
     for name, value in found.items():
         table.add_row(Text(name), Text(value))
-    console.print(table)
+    Console().print(table)
 
 
 def _found() -> dict[str, str]:
     """What is here, by name."""
+    from topiarist.scale.threads import available_cores
+
     found = {
         "topiarist": __version__,
         "Python": f"{platform.python_version()} on {platform.system()}, {available_cores()} cores",

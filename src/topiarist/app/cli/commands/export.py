@@ -2,38 +2,48 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any
+from typing import Annotated
 
+from topiarist import collection as door
+from topiarist.app.cli.options import FolderOptions, examples, option
 from topiarist.app.cli.terminal.console import binary_output
-from topiarist.app.cli.terminal.printing import counted
-from topiarist.app.cli.terminal.screen import Screen, opened
-from topiarist.app.cli.terminal.targets import check_file, check_model, replace_model
-from topiarist.app.cli.using_options import ExportOptions
-from topiarist.collection.collection import Collection
-from topiarist.collection.describe import tables
-from topiarist.collection.shape.shape import unlike
+from topiarist.app.cli.terminal.screen import Screen
+from topiarist.app.words import counted
 from topiarist.errors import UsageError
-from topiarist.hierarchy import exchange
-from topiarist.hierarchy.node_lookup import nearest
-from topiarist.hierarchy.tree import Tree
-from topiarist.store.array_files import new_file
-from topiarist.store.model_folder import save_model
 
+EPILOG = examples(
+    "topiarist export mail.topiary -o documents.csv",
+    "topiarist export mail.topiary -o topics.parquet --what topics",
+    "topiarist export mail.topiary -o tree.graphml",
+    "topiarist export mail.topiary -o model --what model",
+)
+WRITES = ()
 WHAT = ("documents", "topics", "words", "tree", "model")
-TREES = ("json", "graphml", "newick", "paths")
-SUFFIXES = {
-    "csv": "csv", "jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet", "json": "json", "graphml": "graphml",
-    "nwk": "newick", "newick": "newick", "tree": "newick", "paths": "paths", "txt": "paths",
-}  # fmt: skip
+SUFFIXES = {"ndjson": "jsonl", "nwk": "newick", "tree": "newick", "txt": "paths"}  # that are not the name of a format
 STANDARD_OUTPUT = "-"
-BLOCK = 2_000
 
 
-def run(options: ExportOptions) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Options(FolderOptions):
+    """Write documents with their topics, topics, words, the tree or the model for other programs."""
+
+    output: Annotated[str, option("Where to; `-` is standard output.", "--output", "-o", metavar="FILE")]
+    what: Annotated[str | None, option("`documents`, `topics`, `words`, `tree` or `model`.")] = None
+    format: Annotated[
+        str | None, option("csv, jsonl, parquet; of a tree json, graphml, newick, paths. By the file's name.")
+    ] = None
+    rho: Annotated[float, option("How certain the level of a document is.", min=0, max=1)] = 0.5
+    words: Annotated[int, option("Words of each topic.", min=1)] = 20
+    texts: Annotated[bool, option("The texts of the documents too.", "--texts")] = False
+    force: Annotated[bool, option("Replace a file that is there.", "--force")] = False
+
+
+def run(options: Options) -> None:
     """Settle what and how, write, say so."""
+    from topiarist.app.cli.terminal.targets import check_file, check_model, replace_model
+
     screen = Screen(options)
     kind, what = _settled(options)
     target = options.output
@@ -43,15 +53,16 @@ def run(options: ExportOptions) -> None:
         check_model(target, force=options.force)
     elif target != STANDARD_OUTPUT:
         check_file(target, force=options.force)
-    with opened(options) as collection:
+    with door.Collection.open(options.folder) as collection:
         if what == "model":
-            number, things = _model(collection, target), "file"
-        elif kind in TREES:
-            _tree(collection, kind, target, options)
+            number, things = replace_model(lambda place: door.save_tree_model(collection, place), target), "file"
+        elif what == "tree":
+            _write(door.tree_text(collection, kind, options.words).encode("utf-8", "replace"), target)
             number, things = len(collection.outline.topics), "topic"
         else:
-            rows, fields, things = _rows(collection, what, options)
-            number = tables.write(rows, binary_output() if target == STANDARD_OUTPUT else target, kind, fields)
+            table = door.exported_table(collection, what, n_words=options.words, texts=options.texts, rho=options.rho)
+            to = binary_output() if target == STANDARD_OUTPUT else target
+            number, things = door.write_table(table.rows, to, kind, table.fields), what.removesuffix("s")
     if options.json:
         if target != STANDARD_OUTPUT:
             screen.json({"output": target, "what": what, "format": kind, things + "s": number})
@@ -61,10 +72,12 @@ def run(options: ExportOptions) -> None:
         screen.next("tree FOLDER" if what != "model" else "check FOLDER")
 
 
-def _settled(options: ExportOptions) -> tuple[str, str]:
+def _settled(options: Options) -> tuple[str, str]:
     """The format and what to write, one from the other where only one is said."""
-    what, kind = options.what, options.format
-    known = (*tables.FORMATS, *TREES, "model")
+    from topiarist.hierarchy.node_lookup import nearest
+
+    what, kind, tables, trees = options.what, options.format, door.TABLE_FORMATS, door.TREE_FORMATS
+    known = (*tables, *trees, "model")
     if kind is not None and kind not in known:
         raise UsageError(f"there is no format {kind!r}", hint=nearest(kind, known).replace("'", ""))
     if what is not None and what not in WHAT:
@@ -74,90 +87,25 @@ def _settled(options: ExportOptions) -> tuple[str, str]:
             raise UsageError("a model is a folder of files, which does not go to standard output", hint="-o model")
         return "model", "model"
     if kind is None:
-        kind = SUFFIXES.get(PurePath(options.output).suffix.lower().removeprefix("."))
+        suffix = PurePath(options.output).suffix.lower().removeprefix(".")
+        kind = suffix if suffix in (*tables, *trees) else SUFFIXES.get(suffix)
     if kind is None:
         kind = "json" if what == "tree" else "csv" if options.output == STANDARD_OUTPUT else None
     if kind is None:
         raise UsageError(f"which format should {options.output} have?", hint=f"--format {', '.join(known)}")
-    what = what or ("tree" if kind in TREES else "documents")
-    if what == "tree" and kind in tables.FORMATS:
+    what = what or ("tree" if kind in trees else "documents")
+    if what == "tree" and kind in tables:
         what = "topics"
-    if (what == "tree") != (kind in TREES):
-        raise UsageError(
-            f"{what} cannot be written as {kind}", hint=", ".join(TREES if what == "tree" else tables.FORMATS)
-        )
+    if (what == "tree") != (kind in trees):
+        raise UsageError(f"{what} cannot be written as {kind}", hint=", ".join(trees if what == "tree" else tables))
     if kind == "parquet" and options.output == STANDARD_OUTPUT:
         raise UsageError("Parquet needs a file", hint="-o documents.parquet")
     return kind, what
 
 
-def _rows(collection: Collection, what: str, options: ExportOptions) -> tuple[Iterator[Any], tuple[str, ...], str]:
-    outline, found = collection.outline, collection.tree
-    if what == "documents":
-        placed = collection.placed
-        labels = (document.labels for document in _documents(collection, texts=False))
-        rows = tables.documents(placed, labels, _facts(collection, texts=options.texts), rho=options.rho)
-        return rows, tables.DOCUMENT_FIELDS, "document"
-    if what == "topics":
-        words = [own[: options.words] for own in found.words]
-        return _numbered(outline.topics, _noted(collection, words)), tables.TOPIC_FIELDS, "topic"
-    crown, known = collection.crown, collection.counting.vocabulary
-    rows = tables.words(_own_tree(collection), crown.word_given_node, known.words, n_words=options.words)
-    return _numbered(outline.node_topics, rows, "topic"), tables.WORD_FIELDS, "word"
+def _write(text: bytes, target: str) -> None:
+    from topiarist.store.array_files import new_file
 
-
-def _own_tree(collection: Collection) -> Tree:
-    """The tree that the model was fitted to, with today's names: edits that wait for a fit are not in it yet."""
-    outline, tree = collection.outline, collection.crown.tree
-    names = list(tree.names)
-    for node in range(len(tree)):
-        taken: set[str] = set()
-        for child in tree.children(node):
-            topic = outline.node_topics[child]
-            names[child] = unlike(outline.name(topic) if topic >= 0 else names[child], taken)
-            taken.add(names[child])
-    names[tree.root] = outline.name(outline.root)
-    return Tree(tree.parents, tuple(names))
-
-
-def _noted(collection: Collection, words: list[tuple[str, ...]]) -> Iterator[Any]:
-    """The topics, with what people said of them."""
-    outline = collection.outline
-    for row in tables.topics(outline.tree, words, collection.tree.sizes):
-        topic = outline.topics[row["id"]]
-        yield row | {"named_by": "person" if topic in outline.titles else "words", "note": outline.notes.get(topic, "")}
-
-
-def _numbered(topics: tuple[int, ...], rows: Iterator[Any], *names: str) -> Iterator[Any]:
-    """Rows in which nodes are called by their topics' lasting numbers."""
-    for row in rows:
-        for name in names or ("id", "parent"):
-            row[name] = None if row[name] is None else topics[row[name]]
-        yield row
-
-
-def _documents(collection: Collection, *, texts: bool) -> Iterator[Any]:
-    for start in range(0, len(collection), BLOCK):
-        yield from collection.documents.many(range(start, min(start + BLOCK, len(collection))), texts=texts)
-
-
-def _facts(collection: Collection, *, texts: bool) -> Iterator[dict[str, Any]]:
-    """What is known of each document beside its place."""
-    for document in _documents(collection, texts=texts):
-        known = {"title": document.title, "source": document.source, "date": document.date}
-        yield known | ({"text": document.text} if texts else {})
-
-
-def _tree(collection: Collection, kind: str, target: str, options: ExportOptions) -> None:
-    tree, sizes = collection.outline.tree, collection.tree.sizes
-    words = [own[: options.words] for own in collection.tree.words]
-    writers: dict[str, Callable[[], str]] = {
-        "json": lambda: _nested(collection, exchange.to_json(tree, words, sizes)),
-        "graphml": lambda: exchange.to_graphml(tree, words, sizes),
-        "newick": lambda: exchange.to_newick(tree),
-        "paths": lambda: exchange.to_paths(tree),
-    }
-    text = writers[kind]().encode("utf-8", "replace")
     if target == STANDARD_OUTPUT:
         output = binary_output()
         output.write(text)
@@ -165,20 +113,3 @@ def _tree(collection: Collection, kind: str, target: str, options: ExportOptions
         return
     with new_file(target) as file:
         file.write(text)
-
-
-def _nested(collection: Collection, text: str) -> str:
-    """Nested JSON in which topics have their lasting numbers."""
-    found = json.loads(text)
-    waiting = [found]
-    while waiting:
-        node = waiting.pop()
-        node["id"] = collection.outline.topics[node["id"]]
-        waiting.extend(node["children"])
-    return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
-
-
-def _model(collection: Collection, target: str) -> int:
-    """The fitted model as ``load_model`` reads it, in a folder with the words of its columns."""
-    known = collection.counting.vocabulary
-    return replace_model(lambda place: save_model(collection.model, place, vocabulary=known), target)

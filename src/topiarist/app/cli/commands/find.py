@@ -1,30 +1,43 @@
-"""``topiarist find`` and ``topiarist similar``: where is it, and what else is like this?"""
+"""``topiarist find``: where is it? Also prints what ``similar`` finds."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.text import Text
 
-from topiarist.app.cli.terminal.printing import counted, one_line
-from topiarist.app.cli.terminal.screen import Screen, bar, opened, path_of, percent
-from topiarist.app.cli.using_options import FindOptions, SimilarOptions
-from topiarist.collection.collection import Collection
-from topiarist.collection.find import search
-from topiarist.collection.find.hits_by_topic import Held, spread
-from topiarist.collection.find.index import Explanation
-from topiarist.collection.find.search import FEW, Found, FoundDocument
+from topiarist import collection as door
+from topiarist.app.cli.options import NUMBER, UNDER, WHY, FolderOptions, examples, option
+from topiarist.app.cli.terminal.screen import Screen, bar
+from topiarist.app.words import DOT, and_more, counted, one_line, path_of, percent
 from topiarist.errors import UsageError
-from topiarist.hierarchy.node_lookup import nearest
 from topiarist.text.query import phrase
-from topiarist.text.readers import read
 
+EPILOG = examples(
+    "topiarist find mail.topiary bail hearing",
+    "topiarist find mail.topiary '\"bail hearing\" -football after:2004'",
+    "topiarist find mail.topiary bail --by meaning --topic court --why",
+)
+WRITES = ()
 NOTHING_FOUND = 1
 TOPICS_SHOWN = 5
 REASONS, SENSE = 4, 3
 NOTABLE = 0.01  # of a score: less is no reason
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(FolderOptions):
+    """Find documents: by words (phrases in quotes, prefix*, -not, topic:, tag:, label:, type:, before:, after:), or by
+    meaning.
+    """
+
+    query: Annotated[list[str], typer.Argument(metavar="QUERY…", help="What to look for.")]
+    by: Annotated[str, option("`words`, `meaning` or `both`.")] = "words"
+    topic: Annotated[str | None, UNDER] = None
+    number: Annotated[int, NUMBER] = 10
+    why: Annotated[bool, WHY] = False
 
 
 @dataclass(frozen=True)
@@ -32,53 +45,40 @@ class Answer:
     """A query, what it found, and which topics hold how many of so many hits."""
 
     query: str
-    found: Found
-    held: tuple[Held, ...]
+    found: door.Found
+    held: tuple[door.Held, ...]
     n_rows: int
 
 
-def run(options: FindOptions | SimilarOptions) -> None:
+def run(options: Options) -> None:
     """Search, print, leave with 1 if nothing was found."""
     screen = Screen(options)
-    with opened(options) as collection:
-        if isinstance(options, FindOptions):
-            query, found = _find(collection, options)
-            rows = search.matching(collection, query, by=options.by, topic=options.topic) if found.total else []
-            held, n_rows = spread(collection, rows), len(rows)
-        else:
-            query, found, held, n_rows = options.document, _similar(collection, options), (), 0
-        if options.json:
-            screen.json(_told(query, found, held))
-        elif isinstance(options, FindOptions):
-            _show(screen, options, Answer(query, found, held, n_rows))
-        else:
-            _show_similar(screen, options, found)
-        if not found.hits:
-            raise SystemExit(NOTHING_FOUND)
+    with door.Collection.open(options.folder) as collection:
+        query, found = _find(collection, options)
+        rows = door.matching_rows(collection, query, by=options.by, topic=options.topic) if found.total else []
+        answer = Answer(query, found, door.hits_by_topic(collection, rows), len(rows))
+    if options.json:
+        screen.json(answer_body(query, found, answer.held))
+    else:
+        _show(screen, options, answer)
+    if not found.hits:
+        raise SystemExit(NOTHING_FOUND)
 
 
-def _find(collection: Collection, options: FindOptions) -> tuple[str, Found]:
-    if options.by not in search.WAYS:
+def _find(collection: door.Collection, options: Options) -> tuple[str, door.Found]:
+    if options.by not in door.WAYS:
+        from topiarist.hierarchy.node_lookup import nearest
+
         raise UsageError(
-            f"a search goes by {', '.join(search.WAYS)}; got {options.by!r}",
-            hint=f"--by {nearest(options.by, search.WAYS).split(',')[0]}".replace("'", ""),
+            f"a search goes by {', '.join(door.WAYS)}; got {options.by!r}",
+            hint=f"--by {nearest(options.by, door.WAYS).split(',')[0]}".replace("'", ""),
         )
     query = " ".join(word if len(options.query) == 1 else phrase(word) for word in options.query)
-    found = search.search(collection, query, options.number, by=options.by, topic=options.topic, why=options.why)
+    found = door.search(collection, query, options.number, by=options.by, topic=options.topic, why=options.why)
     return query, found
 
 
-def _similar(collection: Collection, options: SimilarOptions) -> Found:
-    """By id; or a file by its text, where no document is called so."""
-    known = collection.generation.database.one("SELECT 1 FROM documents WHERE id = ?", (options.document,))
-    if known is None and os.path.isfile(options.document):
-        with read([options.document], limit=1) as documents:
-            (text,) = [f"{document.title}\n{document.text}" for document in documents]
-        return search.like_text(collection, text, options.number, topic=options.topic, why=options.why)
-    return search.similar(collection, options.document, options.number, topic=options.topic, why=options.why)
-
-
-def _show(screen: Screen, options: FindOptions, answer: Answer) -> None:
+def _show(screen: Screen, options: Options, answer: Answer) -> None:
     found, held = answer.found, answer.held
     if found.read_as:
         screen.say(f"Read as: {found.read_as}")
@@ -91,9 +91,9 @@ def _show(screen: Screen, options: FindOptions, answer: Answer) -> None:
     if len(held) > 1:
         _where(screen, answer)
     for number, hit in enumerate(found.hits, 1):
-        _hit(screen, number, hit)
+        show_hit(screen, number, hit)
     again = f"find FOLDER {' '.join(['{}'] * len(options.query))}"
-    if options.by == "words" and found.total < FEW:
+    if options.by == "words" and found.total < door.FEW:
         screen.next(
             (f"{again} --by meaning", *options.query),
             *([("show FOLDER {}", found.hits[0].id)] if found.hits else []),
@@ -109,7 +109,7 @@ def _show(screen: Screen, options: FindOptions, answer: Answer) -> None:
         screen.next("tree FOLDER")
 
 
-def _sentence(options: FindOptions, answer: Answer) -> list[str | tuple[str, str]]:
+def _sentence(options: Options, answer: Answer) -> list[str | tuple[str, str]]:
     """How many there are, and where most of them lie."""
     total, query = answer.found.total, (one_line(answer.query), "bold")
     half = [held for held in answer.held if held.documents > answer.n_rows / 2 and answer.n_rows > 1]
@@ -123,19 +123,6 @@ def _sentence(options: FindOptions, answer: Answer) -> list[str | tuple[str, str
     return [lead, query, f"{shown}; of the {answer.n_rows} best most are under {deepest}." if half else f"{shown}."]
 
 
-def _show_similar(screen: Screen, options: SimilarOptions, found: Found) -> None:
-    if found.hits:
-        screen.print("Most like ", (one_line(options.document), "bold"), f", of {counted(found.total, 'document')}")
-    if found.message:
-        screen.print(found.message)
-    for number, hit in enumerate(found.hits, 1):
-        _hit(screen, number, hit)
-    if found.hits:
-        screen.next(("show FOLDER {}", found.hits[0].id), *([] if options.why else ["similar FOLDER ID --why"]))
-    else:
-        screen.next("find FOLDER WORDS")
-
-
 def _where(screen: Screen, answer: Answer) -> None:
     """Which topics hold the hits: the next step of a search that found too much."""
     screen.heading("Where in the tree")
@@ -143,19 +130,22 @@ def _where(screen: Screen, answer: Answer) -> None:
         indent = "  " * len(held.path)
         name = screen.fits(held.path[-1], (screen.width or 100) - 40 - len(indent))
         screen.cut(
-            f"{indent}{name}  ", (f"{held.documents:,} / {held.all:,} ", "dim"),
-            (bar(held.documents / max(answer.n_rows, 1), 8), "green"), (f"  (topic {held.topic})", "dim"),
-        )  # fmt: skip
+            f"{indent}{name}  ",
+            (f"{held.documents:,} / {held.all:,} ", "dim"),
+            (bar(held.documents / max(answer.n_rows, 1), 8), "green"),
+            (f"  (topic {held.topic})", "dim"),
+        )
     if len(answer.held) > TOPICS_SHOWN:
-        screen.print((f"  and {len(answer.held) - TOPICS_SHOWN:,} more", "dim"))
+        screen.print((f"  {and_more(answer.held, TOPICS_SHOWN)}", "dim"))
 
 
-def _hit(screen: Screen, number: int, hit: FoundDocument) -> None:
+def show_hit(screen: Screen, number: int, hit: door.FoundDocument) -> None:
+    """A document that was found: title, place, and the text around the words."""
     screen.print()
     screen.cut(f"{number:>3}  ", (one_line(hit.title or hit.id), "bold"))
     place = f"{path_of(hit.place.path)}  {percent(hit.place.share)}"
     facts = [one_line(hit.id), hit.date, ", ".join(map(one_line, hit.labels))]
-    screen.cut("     ", place, ("  " + " · ".join(fact for fact in facts if fact), "dim"))
+    screen.cut("     ", place, ("  " + DOT.join(fact for fact in facts if fact), "dim"))
     snippet = Text()
     for piece, match in hit.snippet:
         plain = "".join(sign if sign.isprintable() else " " for sign in piece)
@@ -165,7 +155,7 @@ def _hit(screen: Screen, number: int, hit: FoundDocument) -> None:
         _why(screen, hit.why)
 
 
-def _why(screen: Screen, why: Explanation) -> None:
+def _why(screen: Screen, why: door.Explanation) -> None:
     """The largest reasons, as shares of the score; the sense of the root is no sense in particular."""
     total = max(why.score, 1e-300)
     for reason in why.words[:REASONS]:
@@ -175,19 +165,19 @@ def _why(screen: Screen, why: Explanation) -> None:
         screen.cut((f"     {percent(topic.amount / total):>5}  topic ", "dim"), ", ".join(topic.words[:5]))
 
 
-def _told(query: str, found: Found, spread: tuple[Held, ...]) -> dict[str, Any]:
+def answer_body(query: str, found: door.Found, held: tuple[door.Held, ...] = ()) -> dict[str, Any]:
+    """What was found, as plain JSON data."""
     return {
         "query": query, "total": found.total, "exact": found.exact, "read_as": found.read_as,
         "message": found.message, "suggestions": list(found.suggestions),
         "topics": [
-            {"id": held.topic, "path": list(held.path), "matching": held.documents, "documents": held.all}
-            for held in spread
+            {"id": one.topic, "path": list(one.path), "matching": one.documents, "documents": one.all} for one in held
         ],
-        "hits": [_told_hit(hit) for hit in found.hits],
+        "hits": [_hit_body(hit) for hit in found.hits],
     }  # fmt: skip
 
 
-def _told_hit(hit: FoundDocument) -> dict[str, Any]:
+def _hit_body(hit: door.FoundDocument) -> dict[str, Any]:
     why = None
     if hit.why is not None:
         why = {

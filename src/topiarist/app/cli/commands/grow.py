@@ -5,145 +5,203 @@ from __future__ import annotations
 import os
 import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from topiarist.app.cli import ending, estimates
-from topiarist.app.cli.options import STDIN, Common
+import typer
+
+from topiarist import collection as door
+from topiarist.app.cli.options import (
+    ALWAYS,
+    READING,
+    STDIN,
+    SourceOptions,
+    examples,
+    flag,
+    one_of,
+    option,
+    printing,
+    reading,
+)
 from topiarist.app.cli.source_stream import Extra, Stream, default_folder, digest
-from topiarist.app.cli.terminal import figures
-from topiarist.app.cli.terminal.console import Console
-from topiarist.app.cli.terminal.grow_progress import Events, Lines, Progress, Screen
-from topiarist.app.cli.terminal.printing import one_line
-from topiarist.app.cli.terminal.stop_signal import Stop, stoppable
-from topiarist.collection.collection import Collection
-from topiarist.collection.grow.grower import MADE_FROM, PLACES, Grower
-from topiarist.collection.grow.recipe import Recipe
-from topiarist.counts.corpus import Corpus
+from topiarist.app.cli.terminal.console import Console, print_json
+from topiarist.app.words import counted, duration, one_line, size
 from topiarist.errors import DamagedError, TopiaristError, UsageError
-from topiarist.estimators.common.options import check_device
-from topiarist.hierarchy.exchange import format_of, read_tree
-from topiarist.store.collection_folder import is_collection, unfinished
-from topiarist.store.collection_manifest import NAME
+
+if TYPE_CHECKING:
+    from topiarist.app.cli.terminal.grow_progress import Progress
+    from topiarist.app.cli.terminal.stop_signal import Stop
+
+EXIT_CODES = (
+    "Exit codes: 0 done · 1 done, with something left out · 2 wrong use · 3 no usable text · 4 damaged or too new · "
+    "5 memory, disk or device · 70 a fault of ours · 130 stopped"
+)
+EPILOG = examples(
+    "topiarist grow demo",
+    "topiarist grow ./mail --stop-words en --phrases",
+    "topiarist grow tickets.csv --text-column description --topics 12 -o tickets.topiary",
+    "zcat news.jsonl.gz | topiarist grow - --json > tree.json",
+    EXIT_CODES,
+)
+WRITES = ALWAYS
+OUTPUT_HELP = "The folder of the collection; without it `NAME.topiary` here, called like the source."
+HIERARCHY_HELP = "Learn this tree from labelled documents instead of growing one: a file with a path on each line."
+ONLINE_HELP = "Grow on a sample, then learn from all documents in batches: for very large collections."
+DEPTH_HELP = "Levels to print below the root; without it as many as fit into 100 lines."
+STRIP_HELP = "Leave out the last lines that many documents share: footers, disclaimers."
+DEMO_TITLE = "the demonstration collection: abstracts of arXiv, 2014"
+DEVICES = ("cpu", "cuda")
+FEWEST_FILES = 20  # of which the share that was read says how long the rest takes
 
 
-@dataclass(frozen=True)
-class Wish:
-    """Which tree, and where it goes."""
-
-    output: str | None = None
-    topics: int | None = None
-    model: str = "cam"
-    hierarchy: str | None = None
-    online: bool = False
-    device: str = "cpu"
+def topics_number(text: str) -> int | None:
+    """A number of topics; None for ``auto``."""
+    if str(text) == "auto":
+        return None
+    if not str(text).isdecimal() or int(text) < 1:
+        raise typer.BadParameter(f"expected a whole number of at least 1, or auto; got {text}")
+    return int(text)
 
 
-@dataclass(frozen=True)
-class Manner:
-    """What to do about a folder that is there, and whether to do anything at all."""
+@dataclass(frozen=True, kw_only=True)
+class Options(SourceOptions):
+    """Grow a tree of topics, general words at the root and special ones at the leaves; keep and print it."""
 
-    force: bool = False
-    resume: bool = False
-    dry_run: bool = False
+    output: Annotated[str | None, option(OUTPUT_HELP, "--output", "-o", metavar="FOLDER")] = None
+    topics: Annotated[
+        int | None,
+        option(
+            "How many topics at the leaves; `auto`: held-out words choose.",
+            "--topics",
+            "--leaves",
+            "-k",
+            metavar="auto|N",
+            parser=topics_number,
+        ),
+    ] = door.Recipe.topics
+    model: Annotated[
+        str, option("Kind of tree: `cam`, `hplsa` or `ggm`.", metavar="NAME", parser=one_of(door.MODELS))
+    ] = door.Recipe.model
+    hierarchy: Annotated[str | None, option(HIERARCHY_HELP, metavar="FILE")] = None
+    online: Annotated[bool, flag(ONLINE_HELP, "--online")] = door.Recipe.online
+    device: Annotated[str, option("`cpu`, or `cuda` for an NVIDIA GPU.", metavar="NAME", parser=one_of(DEVICES))] = (
+        DEVICES[0]
+    )
+    force: Annotated[bool, flag("Grow anew what is there; it stays until then.", "--force")] = False
+    resume: Annotated[bool, flag("Go on with a grow that was stopped or killed.", "--resume")] = False
+    dry_run: Annotated[bool, flag("Count files, estimate time and memory, write nothing.", "--dry-run")] = False
+    date_column: Annotated[str | None, reading("Column that holds the date.", metavar="NAME")] = None
+    label_column: Annotated[str | None, reading("Column that holds labels, with ; between them.", metavar="NAME")] = (
+        None
+    )
+    labels: Annotated[str | None, reading("A table of labels with the columns id and label.", metavar="FILE")] = None
+    strip_repeated: Annotated[bool, flag(STRIP_HELP, "--strip-repeated", panel=READING)] = False
+    words: Annotated[int, printing("Words per topic.", metavar="N", min=1, max=20)] = 8
+    depth: Annotated[int | None, printing(DEPTH_HELP, metavar="N", min=0)] = None
+    figure: Annotated[str | None, printing("Draw the tree into a .png, .svg or .pdf file.", metavar="FILE")] = None
+    curve: Annotated[str | None, printing("Draw how the number of topics was chosen.", metavar="FILE")] = None
 
 
-@dataclass(frozen=True)
-class Printing:
-    """What to print and to draw."""
-
-    words: int = 8
-    depth: int | None = None
-    figure: str | None = None
-    curve: str | None = None
-
-
-def run(common: Common, wish: Wish, manner: Manner, extra: Extra, printing: Printing) -> None:
+def run(options: Options) -> None:
     """Read, count, grow, index, keep, print."""
+    from topiarist.app.cli import grow_result
+    from topiarist.app.cli.terminal import figures
+    from topiarist.app.cli.terminal.stop_signal import Stop, stoppable
+
     began = time.perf_counter()
-    figures.check(printing.figure, force=manner.force)
-    figures.check(printing.curve, force=manner.force)
-    recipe = _checked(common, wish)
-    folder = wish.output or default_folder(common.reading)
-    stream = Stream(common.reading, extra)
-    if manner.dry_run:
-        _dry_run(stream, common, wish)
+    figures.check(options.figure, force=options.force)
+    figures.check(options.curve, force=options.force)
+    recipe = _recipe(options)
+    folder = options.output or default_folder(options)
+    extra = Extra(options.date_column, options.label_column, options.labels, options.strip_repeated)
+    stream = Stream(options, extra)
+    if options.dry_run:
+        _dry_run(stream, options)
         return
     made_from = digest(stream, recipe.to_dict())
-    if not manner.force:
-        known = _there(folder, made_from, manner)
-        if known is not None:
-            _up_to_date(known, folder, common)
-            return
+    known = None if options.force else _existing(folder, made_from, resume=options.resume)
+    if known is not None:
+        if options.json:
+            grow_result.print_summary(grow_result.Grown(known, folder), up_to_date=True)
+        else:
+            print(f"{folder}: Already up to date (force with --force)")
+        return
     stop = Stop()
-    with _progress(common, wish, stop) as progress, stoppable(progress.say, stop):
-        progress.share_read = _share_read(stream)
-        grower = Grower(recipe, common.threads, wish.device, tell=progress)
-        told = {
-            MADE_FROM: made_from, "sources": list(common.reading.sources), "options": asdict(common.reading),
-            "command": ["topiarist", *sys.argv[1:]], PLACES: _places(common),
-        }  # fmt: skip
+    with _progress(options, stop) as progress, stoppable(progress.say, stop):
+        progress.share_read = lambda: _share_read(stream)
+        grower = door.Grower(recipe, options.threads, options.device, tell=progress)
+        settings = {
+            door.MADE_FROM: made_from,
+            "sources": options.sources,
+            "options": options.selection,
+            "command": ["topiarist", *sys.argv[1:]],
+            door.PLACES: _places(options),
+        }
         try:
-            collection = grower.grow(stream, folder, force=manner.force, resume=manner.resume, told=told)
+            collection = grower.grow(stream, folder, force=options.force, resume=options.resume, told=settings)
         except TopiaristError as error:
-            raise ending.with_problems(error, stream.problems) from None
+            raise grow_result.with_problems(error, stream.problems) from None
         except KeyboardInterrupt:
             raise KeyboardInterrupt(_kept(folder)) from None
         finally:
             stream.close()
-    grown = ending.Grown(collection, folder, stream, time.perf_counter() - began, progress.seconds)
-    ending.tell(grown, common, printing, stopped=stop.wanted)
+    grown = grow_result.Grown(collection, folder, stream, time.perf_counter() - began, progress.seconds)
+    grow_result.tell(grown, options, stopped=stop.wanted)
 
 
-def _places(common: Common) -> list[str]:
+def _places(options: Options) -> list[str]:
     """Where the sources are, in full; nothing for those that are no files."""
-    named = () if common.reading.is_demo else common.reading.sources
+    named = [] if options.is_demo else options.sources
     return [os.path.abspath(one) if os.path.exists(one) else "" for one in named]
 
 
-def _checked(common: Common, wish: Wish) -> Recipe:
-    """Everything that can be refused before the work begins."""
-    check_device(wish.device)
-    if wish.device != "cpu" and wish.model == "ggm":
+def _recipe(options: Options) -> door.Recipe:
+    """What to grow; everything that can be refused before the work begins is refused here."""
+    from topiarist.estimators.common.options import check_device
+
+    check_device(options.device)
+    if options.device != DEVICES[0] and options.model == "ggm":
         raise UsageError("the model ggm is fitted by the processor", hint="without --device")
-    if STDIN in common.reading.sources and len(common.reading.sources) > 1:
+    if STDIN in options.sources and len(options.sources) > 1:
         raise UsageError("standard input goes alone", hint="one grow for each, or files only")
     hierarchy = None
-    if wish.hierarchy is not None:
-        if not Path(wish.hierarchy).is_file():
-            raise UsageError(f"there is no hierarchy at {wish.hierarchy}", hint="a file with one path on each line")
-        if wish.topics is not None:
+    if options.hierarchy is not None:
+        from topiarist.hierarchy.exchange import format_of, read_tree
+
+        if not Path(options.hierarchy).is_file():
+            raise UsageError(f"there is no hierarchy at {options.hierarchy}", hint="a file with one path on each line")
+        if options.topics is not None:
             raise UsageError("--topics does not go with --hierarchy, which says how many there are")
-        hierarchy = read_tree(Path(wish.hierarchy).read_text("utf-8"), format_of(wish.hierarchy))
-    recipe = Recipe(
-        **asdict(common.counting), model=wish.model, topics=wish.topics, hierarchy=hierarchy, online=wish.online,
-        seed=common.seed,
-    )  # fmt: skip
+        hierarchy = read_tree(Path(options.hierarchy).read_text("utf-8"), format_of(options.hierarchy))
+    recipe = options.recipe(model=options.model, topics=options.topics, online=options.online, hierarchy=hierarchy)
     recipe.check()
     return recipe
 
 
-def _there(folder: str, made_from: str | None, manner: Manner) -> Collection | None:
+def _existing(folder: str, made_from: str | None, *, resume: bool) -> door.Collection | None:
     """The collection that is there, if it is the one that would be made; anything else that is there is an error."""
+    from topiarist.store.collection_folder import is_collection, unfinished
+    from topiarist.store.collection_manifest import NAME
+
     root = Path(folder)
     if not is_collection(root):
         return None
     if not (root / NAME).is_file():
-        if not manner.resume:
+        if not resume:
             raise unfinished(folder)
         return None
     try:
-        known = Collection.open(folder)
+        known = door.Collection.open(folder)
     except DamagedError as error:
         raise DamagedError(error.message, hint=f"{error.hint}; or --force to grow it anew") from None
-    if made_from is not None and known.settings.get(MADE_FROM) == made_from:
+    if made_from is not None and known.settings.get(door.MADE_FROM) == made_from:
         if known.tree.stopped != "interrupted":
             return known
         raise UsageError(
             f"{folder} holds the tree of a grow that was stopped early", hint="--force to grow it to the end"
         )
-    if manner.resume and (root / "growing").is_dir():
+    if resume and (root / "growing").is_dir():
         return None
     raise UsageError(
         f"there is a collection at {folder} already, from other files or with other settings",
@@ -151,61 +209,55 @@ def _there(folder: str, made_from: str | None, manner: Manner) -> Collection | N
     )
 
 
-def _up_to_date(known: Collection, folder: str, common: Common) -> None:
-    if common.json:
-        ending.print_summary(ending.Grown(known, folder), up_to_date=True)
-    else:
-        print(f"{folder}: Already up to date (force with --force)")
+def _dry_run(stream: Stream, options: Options) -> None:
+    """Print what growing would read and take."""
+    found = door.dry_run(stream.files, stream, files_read=stream.files_read, leaves=options.topics, limit=options.limit)
+    stream.close()
+    if options.json:
+        print_json(found)
+        return
+    print(f"Would read {', '.join(map(one_line, options.sources))}")
+    for kind, known in found["files"].items():
+        print(f"  {known['number']:>9,}  {kind:<16}{size(known['bytes']):>9}")
+    if not found["files"]:
+        print("  the bundled abstracts")
+    if found["left_out"]:
+        print(f"  {found['left_out']:>9,}  not a known type")
+    if "documents" in found:
+        free = f" ({size(found['free'])} free)" if found["free"] else ""
+        print(
+            f"About {counted(found['documents'], 'document')}; growing takes about {duration(found['seconds'])} "
+            f"and {size(found['memory'])} of memory{free}."
+        )
+    print("Nothing was written.")
 
 
-def _dry_run(stream: Stream, common: Common, wish: Wish) -> None:
-    found = estimates.dry_run(stream, wish.topics)
-    if common.json:
-        ending.print_json(found)
-    else:
-        print(f"Would read {', '.join(map(one_line, common.reading.sources))}")
-        print("\n".join(estimates.told(found)))
+def _progress(options: Options, stop: Stop) -> Progress:
+    """What is said on the way: nothing, JSON lines, a line that keeps changing, or plain lines."""
+    from topiarist.app.cli.terminal.grow_progress import Events, Lines, Progress, Screen
+
+    title = ", ".join(options.sources)
+    title = DEMO_TITLE if options.is_demo else "standard input" if options.sources == [STDIN] else title
+    given: tuple[Any, ...] = (stop, options.topics, title)
+    if options.quiet:
+        return Progress(*given)
+    if options.json:
+        return Events(*given)
+    notes = Console(stderr=True, highlight=False)
+    return Screen(notes, *given) if notes.is_terminal else Lines(notes, *given)
 
 
-def _progress(common: Common, wish: Wish, stop: Stop) -> Progress:
-    reading = common.reading
-    title = (
-        "the demonstration collection: abstracts of arXiv, 2014"
-        if reading.is_demo
-        else "standard input"
-        if reading.sources == (STDIN,)
-        else ", ".join(reading.sources)
-    )
-    given = (stop, wish.topics, title)
-    if common.quiet:
-        made: Progress = Progress(*given)
-    elif common.json:
-        made = Events(*given)
-    else:
-        notes = Console(stderr=True, highlight=False)
-        made = Screen(notes, *given) if notes.is_terminal else Lines(notes, *given)
-    checked = made.counted
-
-    def counted(corpus: Corpus) -> None:
-        checked(corpus)
-        estimates.check_memory(corpus, wish.topics)
-
-    made.counted = counted  # type: ignore[method-assign]
-    return made
-
-
-def _share_read(stream: Stream) -> Any:
+def _share_read(stream: Stream) -> float | None:
     """How much of many files has been read; nobody knows how much of a stream."""
-    total = sum(1 for _ in stream.files())
-
-    def share() -> float | None:
-        return None if total < 20 or stream.counts is None else stream.counts.files / total
-
-    return share
+    n_files = len(stream.files)
+    n_read = stream.files_read() if n_files >= FEWEST_FILES else None
+    return None if n_read is None else n_read / n_files
 
 
 def _kept(folder: str) -> str:
     """What is left of a grow that was stopped."""
+    from topiarist.store.collection_manifest import NAME
+
     if (Path(folder) / "growing").is_dir():
         return f"What was done so far is kept in {folder}: the same command with --resume goes on."
     if (Path(folder) / NAME).is_file():

@@ -2,30 +2,49 @@
 
 from __future__ import annotations
 
-from topiarist.app.cli.terminal.printing import counted, one_line
-from topiarist.app.cli.terminal.screen import Screen, opened, percent
-from topiarist.app.cli.using_options import LearnOptions
-from topiarist.collection.collection import Collection
-from topiarist.collection.judge.label_table import read_labels
-from topiarist.collection.judge.learner import Quality, learn
+from dataclasses import dataclass
+from typing import Annotated
+
+from topiarist import collection as door
+from topiarist.app.cli.options import ALWAYS, FolderOptions, examples, option
+from topiarist.app.cli.terminal.screen import Screen
+from topiarist.app.words import and_more, counted, one_line, percent
 from topiarist.errors import InputError
 
-SHOWN = 10  # categories
+EPILOG = examples(
+    "topiarist learn mail.topiary", "topiarist learn mail.topiary --labels labels.csv --several --separator ';'"
+)
+WRITES = ALWAYS
+SHOWN, LEFT_OUT_SHOWN = 10, 5  # categories
 
 
-def run(options: LearnOptions) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Options(FolderOptions):
+    """Learn given categories: from the labels that documents came with, or from a table of ids and labels."""
+
+    labels: Annotated[str | None, option("CSV, TSV or JSON lines with the columns id and label.")] = None
+    several: Annotated[bool | None, option("Whether a document may have several labels.", "--several/--single")] = None
+    separator: Annotated[str, option("What stands between several labels in one cell.")] = "|"
+    unlabelled_weight: Annotated[float, option("How much documents without a label count.", min=0, max=1)] = 0.2
+    holdout: Annotated[float, option("Share of the labelled documents to judge by.", min=0, max=0.9)] = 0.2
+
+
+def run(options: Options) -> None:
     """Read labels, learn, judge, keep."""
     screen = Screen(options)
-    with opened(options) as collection:
+    with door.Collection.open(options.folder) as collection:
         labels, strangers = _labels(collection, options)
         if strangers:
             shown = ", ".join(map(one_line, strangers[:3]))
             screen.say(f"{counted(len(strangers), 'id')} of {options.labels} not in the collection: {shown}")
         with screen.waiting("Learning the categories"):
-            quality = learn(
-                collection, labels, several=options.several, holdout=options.holdout,
+            quality = door.learn_categories(
+                collection,
+                labels,
+                several=options.several,
+                holdout=options.holdout,
                 unlabelled_weight=options.unlabelled_weight,
-            )  # fmt: skip
+            )
     if options.json:
         screen.json(quality.to_dict() | {"unknown_ids": strangers})
         return
@@ -33,11 +52,11 @@ def run(options: LearnOptions) -> None:
     screen.next("file FOLDER NEW…", "shape FOLDER --undo")
 
 
-def _labels(collection: Collection, options: LearnOptions) -> tuple[dict[str, tuple[str, ...]] | None, list[str]]:
+def _labels(collection: door.Collection, options: Options) -> tuple[dict[str, tuple[str, ...]] | None, list[str]]:
     """Labels by id, and ids that no document has."""
     if options.labels is None:
         return None, []
-    given = read_labels(options.labels, options.separator)
+    given = door.read_labels(options.labels, options.separator)
     known = set(collection.documents.ids())
     strangers = [name for name in given if name not in known]
     if len(strangers) == len(given):
@@ -49,7 +68,7 @@ def _labels(collection: Collection, options: LearnOptions) -> tuple[dict[str, tu
     return {name: labels for name, labels in given.items() if name in known}, strangers
 
 
-def _show(screen: Screen, quality: Quality) -> None:
+def _show(screen: Screen, quality: door.Quality) -> None:
     kind = "several a document" if quality.several else "one a document"
     screen.print(
         f"{counted(quality.n_categories, 'category', 'categories')}, {kind}, "
@@ -58,8 +77,10 @@ def _show(screen: Screen, quality: Quality) -> None:
     if quality.accuracy is not None and quality.f1 is not None:
         what = "all labels right" if quality.several else "label right"
         mean = "mean over documents" if quality.several else "mean over categories"
-        screen.print(f"Of {counted(quality.n_held_out, 'document')} held out: {what} {percent(quality.accuracy)}, "
-                     f"F {quality.f1:.2f} ({mean}).")  # fmt: skip
+        screen.print(
+            f"Of {counted(quality.n_held_out, 'document')} held out: {what} {percent(quality.accuracy)}, "
+            f"F {quality.f1:.2f} ({mean})."
+        )
     else:
         screen.print("None were held out: how good it is cannot be said.")
     if quality.categories:
@@ -70,8 +91,8 @@ def _show(screen: Screen, quality: Quality) -> None:
                 f"{one.documents:>9,}  {one.precision:9.2f}  {one.recall:6.2f}  {one.f1:4.2f}  {one_line(one.name)}"
             )
         if len(quality.categories) > SHOWN:
-            screen.print((f"and {len(quality.categories) - SHOWN:,} more: --json", "dim"))
+            screen.print((f"{and_more(quality.categories, SHOWN)}: --json", "dim"))
     if quality.left_out:
-        shown = ", ".join(map(one_line, quality.left_out[:5]))
-        more = f" and {len(quality.left_out) - 5:,} more" if len(quality.left_out) > 5 else ""
-        screen.print(f"\nOf too few documents to learn: {shown}{more}.")
+        shown = ", ".join(map(one_line, quality.left_out[:LEFT_OUT_SHOWN]))
+        more = and_more(quality.left_out, LEFT_OUT_SHOWN)
+        screen.print(f"\nOf too few documents to learn: {f'{shown} {more}'.rstrip()}.")

@@ -3,29 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
-from topiarist.app.cli.terminal.printing import counted, one_line
-from topiarist.app.cli.terminal.screen import Screen, opened
-from topiarist.app.cli.using_options import TreeOptions
-from topiarist.collection.collection import Collection
-from topiarist.collection.describe.shaped_tree import hard_to_place
-from topiarist.hierarchy.outline import DOT
-from topiarist.hierarchy.tree import Tree
-from topiarist.hierarchy.tree_text import columns, plain, printable, shortened
+from topiarist import collection as door
+from topiarist.app.cli.options import UNDER, FolderOptions, examples, printing
+from topiarist.app.cli.terminal.screen import Screen
+from topiarist.app.words import DOT, PENDING, counted, hard_to_place, named_by, one_line
 from topiarist.store import facts
 
-PENDING = "Edits wait for a fit; until then words and sizes are estimates"
+if TYPE_CHECKING:
+    from topiarist.hierarchy.tree import Tree
+
+EPILOG = examples(
+    "topiarist tree mail.topiary",
+    "topiarist tree mail.topiary --depth 1 --documents 2",
+    "topiarist tree mail.topiary --topic court --json",
+)
+WRITES = ()
 MARK = "x"  # in place of a label, to see the branches alone
 
 
-def run(options: TreeOptions) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Options(FolderOptions):
+    """Print the tree of topics: words, documents under each, numbers to name a topic by."""
+
+    depth: Annotated[int, printing("Levels below the root, or below --topic.", min=0)] = 3
+    words: Annotated[int, printing("Words of each topic.", min=0, max=20)] = 5
+    documents: Annotated[int, printing("Typical documents of each topic.", min=0, max=10)] = 0
+    topic: Annotated[str | None, UNDER] = None
+
+
+def run(options: Options) -> None:
     """Open, print, say what to type next."""
     screen = Screen(options)
-    with opened(options) as collection:
+    with door.Collection.open(options.folder) as collection:
         top = collection.outline.root if options.topic is None else collection.topic(options.topic)
         if options.json:
-            screen.json(told(collection, top, options))
+            screen.json(_body(collection, top, options))
             return
         _sentence(screen, collection)
         screen.print()
@@ -34,7 +49,7 @@ def run(options: TreeOptions) -> None:
         screen.next(f"show FOLDER {_some_topic(collection)}", "find FOLDER WORDS", "shape FOLDER rename TOPIC NAME")
 
 
-def told(collection: Collection, top: int, options: TreeOptions) -> dict[str, Any]:
+def _body(collection: door.Collection, top: int, options: Options) -> dict[str, Any]:
     """What is known of the collection, and of each topic."""
     outline, found = collection.outline, collection.tree
     known = collection.settings
@@ -52,7 +67,7 @@ def told(collection: Collection, top: int, options: TreeOptions) -> dict[str, An
         "words": found.n_words,
         "tokens": found.n_tokens,
         "general_words": list(found.general_words),
-        "hard_to_place": hard_to_place(collection.outline, collection.shares),
+        "hard_to_place": door.hard_to_place(collection.outline, collection.shares),
         "pending": outline.pending,
         "pinned": len(outline.pins),
         "categories": collection.state.parts.get("categories") is not None,
@@ -62,14 +77,14 @@ def told(collection: Collection, top: int, options: TreeOptions) -> dict[str, An
     }
 
 
-def _topic(collection: Collection, node: int, options: TreeOptions) -> dict[str, Any]:
+def _topic(collection: door.Collection, node: int, options: Options) -> dict[str, Any]:
     outline, summary = collection.outline, collection.tree.nodes[node]
     topic, parent = outline.topics[node], outline.tree.parents[node]
     return {
         "id": topic,
         "parent": None if parent < 0 else outline.topics[parent],
         "name": outline.tree.names[node],
-        "named_by": "person" if topic in outline.titles else "words",
+        "named_by": named_by(topic in outline.titles),
         "path": list(outline.tree.path_names(node)),
         "level": outline.tree.depths[node],
         "documents": collection.tree.sizes[node],
@@ -81,14 +96,14 @@ def _topic(collection: Collection, node: int, options: TreeOptions) -> dict[str,
     }
 
 
-def typical(collection: Collection, node: int, number: int) -> list[dict[str, str]]:
+def typical(collection: door.Collection, node: int, number: int) -> list[dict[str, str]]:
     """Documents that speak most from a topic, by id and title."""
     rows = [row for row in collection.tree.nodes[node].rows if row < len(collection)][:number]
     found = collection.documents.many(rows, texts=False)
     return [{"id": document.id, "title": document.title or document.id} for document in found]
 
 
-def _sentence(screen: Screen, collection: Collection) -> None:
+def _sentence(screen: Screen, collection: door.Collection) -> None:
     tree = collection.outline.tree
     first, last = (date[:4] for date in collection.documents.span())
     when = "" if not first else f" from {first}" if first == last else f" from {first} to {last}"
@@ -100,8 +115,10 @@ def _sentence(screen: Screen, collection: Collection) -> None:
     )
 
 
-def show(screen: Screen, collection: Collection, top: int, options: TreeOptions) -> None:
+def show(screen: Screen, collection: door.Collection, top: int, options: Options) -> None:
     """The tree from a topic down, a line for each: words or name, documents, number."""
+    from topiarist.hierarchy.tree_text import columns, plain, printable, shortened
+
     outline, found = collection.outline, collection.tree
     tree, nodes = _below(outline.tree, outline.node(top))
     sizes = [f"{found.sizes[node]:,}" for node in nodes]
@@ -135,7 +152,7 @@ def _edge(screen: Screen, tail: int) -> int:
     return (screen.width or 100) - tail
 
 
-def _label(collection: Collection, node: int, n_words: int) -> tuple[str, str, list[str], str]:
+def _label(collection: door.Collection, node: int, n_words: int) -> tuple[str, str, list[str], str]:
     """A topic's name, how it is printed, its words beside the name, and what stands before these."""
     outline = collection.outline
     topic, name = outline.topics[node], outline.tree.names[node]
@@ -150,6 +167,8 @@ def _label(collection: Collection, node: int, n_words: int) -> tuple[str, str, l
 
 def _words_within(words: list[str], joint: str, room: int, ascii: bool) -> str:
     """As many words as there is room for."""
+    from topiarist.hierarchy.tree_text import columns, plain, printable
+
     text = ""
     for number, word in enumerate(words):
         more = DOT if number else joint
@@ -160,25 +179,22 @@ def _words_within(words: list[str], joint: str, room: int, ascii: bool) -> str:
     return text
 
 
-def _notes(screen: Screen, collection: Collection) -> None:
+def _notes(screen: Screen, collection: door.Collection) -> None:
     """What a reader should know beside the tree."""
-    outline, hard = collection.outline, hard_to_place(collection.outline, collection.shares)
+    outline, hard = collection.outline, door.hard_to_place(collection.outline, collection.shares)
     if outline.titles or hard or outline.pins or outline.pending:
         screen.print()
     if outline.titles:
         screen.print(("Underlined names were given by people; the others are words of the topics.", "dim"))
     if hard:
-        screen.print(
-            f"{counted(hard, 'document')} {'is' if hard == 1 else 'are'} hard to place: "
-            f"no topic has more than half of {'it' if hard == 1 else 'them'}."
-        )
+        screen.print(f"{hard_to_place(hard)}: no topic has more than half of {'it' if hard == 1 else 'them'}.")
     if outline.pins:
         screen.print(f"{counted(len(outline.pins), 'document')} pinned to topics by people.")
     if outline.pending:
         screen.print((f"{PENDING}: {screen.typed('shape FOLDER --refit')}", "yellow"))
 
 
-def _some_topic(collection: Collection) -> int:
+def _some_topic(collection: door.Collection) -> int:
     """The largest topic below the root, to be named in an example."""
     tree, sizes = collection.outline.tree, collection.tree.sizes
     below = tree.children(tree.root) or (tree.root,)
@@ -187,6 +203,8 @@ def _some_topic(collection: Collection) -> int:
 
 def _below(tree: Tree, top: int) -> tuple[Tree, list[int]]:
     """The tree from a node down, and which node of the whole each of its nodes is."""
+    from topiarist.hierarchy.tree import Tree
+
     nodes = [top, *tree.descendants(top)]
     number = {old: new for new, old in enumerate(nodes)}
     parents = (-1, *(number[tree.parents[node]] for node in nodes[1:]))

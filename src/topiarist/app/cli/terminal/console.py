@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import io
 import json
+import logging
 import os
 import re
 import sys
@@ -33,12 +34,24 @@ def clean(text: str, *, ascii: bool = False) -> str:
     return "".join(sign if sign.isprintable() or sign in "\n" + JOINERS else " " for sign in text)
 
 
-def json_text(body: Any, *, ascii: bool, indent: int | None = 2) -> str:
-    """JSON in which every sign that is not printed is escaped."""
-    text = json.dumps(body, indent=indent, ensure_ascii=ascii, allow_nan=False)
-    if ascii or text.isprintable():
-        return text
-    return re.sub(r"[^\n -~]", lambda found: found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1], text)
+def speaks_unicode() -> bool:
+    """Whether standard output can show any sign."""
+    return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+
+
+def typed_command() -> str:
+    """The program as it can be typed again: a path where it is not on the search path."""
+    typed = sys.argv[0]
+    return typed if os.path.basename(typed) == "topiarist" else "topiarist"
+
+
+def print_json(body: Any, *, allow_nan: bool = False) -> None:
+    """One JSON document on standard output, in which every sign that is not printed is escaped."""
+    ascii = not speaks_unicode()
+    text = json.dumps(body, indent=2, ensure_ascii=ascii, allow_nan=allow_nan)
+    if not ascii:
+        text = re.sub(r"[^\n -~]", lambda sign: sign[0] if sign[0].isprintable() else json.dumps(sign[0])[1:-1], text)
+    print(text)
 
 
 class Console(console.Console):
@@ -58,6 +71,17 @@ class Console(console.Console):
     def on_broken_pipe(self) -> None:
         """Raise again; ``explained`` knows what it means."""
         raise
+
+
+def log_to_stderr(verbose: int) -> None:
+    """With ``-v`` the library's log goes to standard error; it is silent otherwise."""
+    if not verbose:
+        return
+    from rich.logging import RichHandler
+
+    logger = logging.getLogger("topiarist")
+    logger.setLevel(logging.INFO if verbose == 1 else logging.DEBUG)
+    logger.handlers = [RichHandler(console=Console(stderr=True), show_path=verbose > 1, rich_tracebacks=False)]
 
 
 def binary_output() -> BinaryIO:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from topiarist.app.cli.terminal.printing import typed_command
+from topiarist.app.cli.terminal.console import typed_command
 from topiarist.errors import ResourceError, UsageError
 
 KINDS = (".png", ".svg", ".pdf")

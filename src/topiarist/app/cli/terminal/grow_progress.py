@@ -16,18 +16,19 @@ from rich.live import Live
 from rich.text import Text
 
 from topiarist.app.cli.terminal.console import Console
-from topiarist.app.cli.terminal.printing import one_line
 from topiarist.app.cli.terminal.stop_signal import Stop
 from topiarist.app.remaining_time import Remaining, growth_share
-from topiarist.collection.describe.topic_tree import FEWEST_TO_JUDGE
-from topiarist.collection.grow.grower import Teller
+from topiarist.app.words import clock, one_line, size
+from topiarist.collection import FEWEST_TO_JUDGE, Teller, memory_shortage
 from topiarist.counts.corpus import Corpus
+from topiarist.errors import ResourceError
 from topiarist.hierarchy.growth.loop import Record
 
 EVERY = 30.0  # seconds between two lines where there is no terminal
 LABEL, LONGEST_BAR, SHORTEST_BAR, ROOMY = 24, 27, 8, 100
 PHASES = {"Reading": "begin", "Growing the tree": "grow"}
 log = logging.getLogger("topiarist.grow")
+_now = time.monotonic
 
 
 @dataclass
@@ -35,7 +36,7 @@ class Phase:
     """What is being done."""
 
     name: str
-    began: float = field(default_factory=time.monotonic)
+    began: float = field(default_factory=lambda: _now())
     remaining: Remaining = field(default_factory=Remaining)
     detail: str = ""
     facts: dict[str, Any] = field(default_factory=dict)
@@ -43,7 +44,7 @@ class Phase:
     @property
     def elapsed(self) -> float:
         """Seconds since it began."""
-        return time.monotonic() - self.began
+        return _now() - self.began
 
     def timing(self) -> str:
         """The time spent and, when that is known, the time left."""
@@ -86,8 +87,13 @@ class Progress(Teller):
         self._moved(f"{number:,} documents", documents=number)
 
     def counted(self, corpus: Corpus) -> None:
-        """All is counted."""
+        """All is counted: refuse to grow what would not fit, rather than to swap."""
         self.n_docs = corpus.n_docs
+        if short := memory_shortage(corpus, self.goal):
+            raise ResourceError(
+                f"growing this collection needs about {size(short.needed)} of memory, {size(short.free)} are free",
+                hint=f"--limit {short.documents_that_fit} or --min-documents 10",
+            )
 
     def grown(self, record: Record) -> None:
         """The tree has grown a little; this is where Ctrl-C is heard."""
@@ -143,7 +149,7 @@ class Lines(Progress):
     def __init__(self, console: Console, *given: Any) -> None:
         super().__init__(*given)
         self.console = console
-        self._last = time.monotonic()
+        self._last = _now()
         self._ticking = threading.Event()
 
     def __enter__(self) -> Progress:
@@ -168,12 +174,16 @@ class Lines(Progress):
 
     def _tick(self) -> None:
         while not self._ticking.wait(1.0):
-            phase = self.now
-            if phase is not None and time.monotonic() - self._last >= EVERY:
-                self._print(f"  {phase.detail + '   ' if phase.detail else ''}{phase.timing()}")
+            self.remind()
+
+    def remind(self) -> None:
+        """How far the phase is, if nothing was said for a while."""
+        phase = self.now
+        if phase is not None and _now() - self._last >= EVERY:
+            self._print(f"  {phase.detail + '   ' if phase.detail else ''}{phase.timing()}")
 
     def _print(self, text: str) -> None:
-        self._last = time.monotonic()
+        self._last = _now()
         self.console.print(Text(text), soft_wrap=True)
 
 
@@ -188,9 +198,9 @@ class Events(Progress):
 
     def moved(self, phase: Phase) -> None:
         """How far it is; of documents that are read not more than once a second."""
-        if "documents" in phase.facts and time.monotonic() - self._last < 1.0:
+        if "documents" in phase.facts and _now() - self._last < 1.0:
             return
-        self._last = time.monotonic()
+        self._last = _now()
         left = phase.remaining.left(phase.elapsed)
         known = {"seconds": round(phase.elapsed, 3), "left": None if left is None else round(left, 1)}
         self._print("progress", phase=phase.name, **phase.facts, **known)
@@ -276,11 +286,3 @@ def _shorter(detail: str) -> Iterator[str]:
 def _bar(share: float, length: int) -> str:
     full = round(share * length)
     return "━" * full + "╌" * (length - full)
-
-
-def clock(seconds: float) -> str:
-    """Minutes and seconds, hours where there are any: 1:05, 2:00:05."""
-    whole = round(seconds)
-    minutes, rest = divmod(whole, 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -5,20 +5,17 @@ from __future__ import annotations
 import re
 import shlex
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from rich.text import Text
 
-from topiarist.app.cli.terminal.console import Console, json_text
-from topiarist.app.cli.terminal.printing import one_line, speaks_unicode, typed_command
-from topiarist.app.cli.using_options import Output
-from topiarist.collection.collection import Collection
-from topiarist.hierarchy.tree_text import columns, shortened
+from topiarist.app.cli.options import FolderOptions
+from topiarist.app.cli.terminal.console import Console, print_json, speaks_unicode, typed_command
+from topiarist.app.words import one_line
 
 NARROWEST, WIDEST = 40, 120  # columns of a terminal that are used
-STEP = " ▸ "
 BAR = "▇"
 PLACES = re.compile(r"\bFOLDER\b|\{\}")
 
@@ -26,7 +23,7 @@ PLACES = re.compile(r"\bFOLDER\b|\{\}")
 class Screen:
     """The two streams of a command, and how wide the first is: None where nobody looks at columns."""
 
-    def __init__(self, options: Output) -> None:
+    def __init__(self, options: FolderOptions) -> None:
         self.options = options
         self.out = Console(highlight=False, markup=False)
         self.notes = Console(stderr=True, quiet=options.quiet, highlight=False, markup=False)
@@ -36,7 +33,7 @@ class Screen:
     def print(self, *parts: str | tuple[str, str] | Text, indent: int = 0) -> None:
         """A paragraph: whole words on a terminal, one line elsewhere."""
         text = Text.assemble(*parts)
-        if self.width is None or columns(text.plain) + indent <= self.width:
+        if self.width is None or self._columns(text.plain) + indent <= self.width:
             self._line(Text(" " * indent) + text)
             return
         for line in text.wrap(self.out, self.width - indent):
@@ -65,7 +62,7 @@ class Screen:
     def titled(self, lead: str, title: str, id: str) -> None:
         """A document in one line: its title is cut, never its id, which somebody may want to type."""
         tail = f"  {one_line(id)}"
-        room = (self.width or 0) - columns(lead + tail)
+        room = (self.width or 0) - self._columns(lead + tail)
         self._line(Text.assemble(lead, self.fits(title or id, room), (tail, "dim")))
 
     def _line(self, text: Text) -> None:
@@ -79,7 +76,7 @@ class Screen:
 
     def json(self, body: Any) -> None:
         """The one JSON document."""
-        print(json_text(body, ascii=self.ascii))
+        print_json(body)
 
     def say(self, *parts: str | tuple[str, str] | Text) -> None:
         """A remark on the way."""
@@ -110,8 +107,15 @@ class Screen:
 
     def fits(self, text: str, room: int) -> str:
         """The text without line breaks, cut to so many columns on a terminal."""
+        from topiarist.hierarchy.tree_text import shortened
+
         plain = one_line(text)
         return plain if self.width is None else shortened(plain, max(room, 1), "..." if self.ascii else "…")
+
+    def _columns(self, text: str) -> int:
+        from topiarist.hierarchy.tree_text import columns  # loads numbers, which --help does not need
+
+        return columns(text)
 
     @contextmanager
     def waiting(self, text: str) -> Iterator[None]:
@@ -126,21 +130,6 @@ class Screen:
             yield
 
 
-def opened(options: Output) -> Collection:
-    """The collection that a command was given."""
-    return Collection.open(options.folder)
-
-
 def bar(share: float, width: int = 10) -> str:
     """A bar of at most so many columns; something for everything that is not nothing."""
     return BAR * (max(1, round(width * min(share, 1.0))) if share > 0 else 0)
-
-
-def path_of(names: Iterable[str]) -> str:
-    """A path in the tree as people read it."""
-    return STEP.join(map(one_line, names)) or "Everything"
-
-
-def percent(share: float) -> str:
-    """A share in percent: no more digits than can be believed."""
-    return "<1 %" if 0 < share < 0.005 else f"{share:.0%}".replace("%", " %")

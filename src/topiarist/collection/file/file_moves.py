@@ -17,7 +17,7 @@ LONGEST = 60  # characters of a folder's name
 STRANGE = re.compile(r"[^\w\s.,()&+-]+")
 
 
-def plan(filed: Sequence[Filed], folder: str) -> tuple[dict[str, str], int]:
+def plan_moves(filed: Sequence[Filed], folder: str) -> tuple[dict[str, str], int]:
     """Where each file would go, and how many documents are no file of their own: rows of tables, messages."""
     per_source = Counter(one.document.source for one in filed)
     found: dict[str, str] = {}
@@ -35,7 +35,7 @@ def plan(filed: Sequence[Filed], folder: str) -> tuple[dict[str, str], int]:
     return found, left
 
 
-def move(planned: dict[str, str]) -> None:
+def move_files(planned: dict[str, str]) -> None:
     """Move the files; a folder is made where it is missing, and nothing is ever replaced."""
     for source, target in planned.items():
         try:

@@ -2,47 +2,33 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from rich.text import Text
 
-from topiarist.app.cli.estimates import duration
-from topiarist.app.cli.options import Common
+from topiarist.app.cli.commands.grow import Options
 from topiarist.app.cli.source_stream import Stream
 from topiarist.app.cli.terminal import figures
-from topiarist.app.cli.terminal.console import Console
+from topiarist.app.cli.terminal.console import Console, print_json, speaks_unicode, typed_command
 from topiarist.app.cli.terminal.failures import INTERRUPTED
-from topiarist.app.cli.terminal.printing import (
-    available_commands,
-    counted,
-    one_line,
-    print_tree,
-    speaks_unicode,
-    typed_command,
-)
-from topiarist.collection.collection import Collection
-from topiarist.collection.describe.spreadsheet import write_csv
-from topiarist.collection.describe.topic_tree import FEWEST_TO_JUDGE, TopicTree
+from topiarist.app.words import DOT, and_more, counted, duration, hard_to_place, in_topics, one_line, whole_percent
+from topiarist.collection import FEWEST_TO_JUDGE, Collection, TopicTree, write_spreadsheet
+from topiarist.collection import hard_to_place as n_hard_to_place
 from topiarist.errors import TopiaristError
+from topiarist.hierarchy.outline import levels_within
 from topiarist.text.documents import Problem
 from topiarist.text.readers.messages import UNKNOWN_TYPE
 
-if TYPE_CHECKING:
-    from topiarist.app.cli.commands.grow import Printing
-
-HARD = 0.5  # the largest share of a document that is hard to place is smaller
 PROBLEMS = "problems.csv"
 SHOWN = 5
 GAP = 8  # columns between two things on the last line
+MOST_LINES = 100  # of a tree whose depth nobody asked for
+NARROWEST = 32
 
 
 @dataclass
@@ -62,10 +48,8 @@ class Grown:
 
     @cached_property
     def n_hard(self) -> int:
-        """Documents of which no topic has half."""
-        shares = self.collection.shares
-        most = np.asarray(shares.max(axis=1).todense()).ravel() if shares.shape[0] else np.zeros(0)
-        return int((most < HARD).sum())
+        """Documents of which no topic has more than half."""
+        return n_hard_to_place(self.collection.outline, self.collection.shares)
 
     @property
     def perplexity(self) -> float | None:
@@ -79,25 +63,25 @@ class Grown:
         return self.stream.problems if self.stream is not None else []
 
 
-def tell(grown: Grown, common: Common, printing: Printing, *, stopped: bool) -> None:
+def tell(grown: Grown, options: Options, *, stopped: bool) -> None:
     """Print everything and leave with the exit code that says the same."""
     listed = write_problems(grown)
-    if common.json:
-        print_summary(grown, n_words=printing.words)
+    if options.json:
+        print_summary(grown, n_words=options.words)
     else:
-        _print(grown, Console(highlight=False), printing)
-    if not common.quiet and not common.json:
+        _print(grown, Console(highlight=False), options)
+    if not options.quiet and not options.json:
         _warn_repeated(grown)
-    _draw(grown, printing, common)
+    _draw(grown, options)
     console = Console(highlight=False)
-    if not common.json:
-        following = f"Next:  {_next(grown, common)}"
+    if not options.json:
+        following = f"Next:  {_next(grown)}"
         together = not console.is_terminal or len(following) + len(listed) + GAP < console.width
         listed = listed and (" " * GAP if together else "\n") + listed
         console.print(Text(f"\n{following}{listed}"), soft_wrap=not console.is_terminal)
-    code = _exit_code(grown, common)
+    code = _exit_code(grown)
     if stopped:
-        _note("Stopped before the end: this is the best tree so far, and it is kept.", common)
+        _note("Stopped before the end: this is the best tree so far, and it is kept.", options)
         code = INTERRUPTED
     if code:
         raise SystemExit(code)
@@ -111,7 +95,7 @@ def facts(grown: Grown) -> str:
         said.append(f"held-out perplexity {grown.perplexity:,.0f}")
     if tree.agreement is not None:
         said.append(f"agreement with the labels (NMI) {tree.agreement:.2f}")
-    return " · ".join([*said, duration(grown.seconds)])
+    return DOT.join([*said, duration(grown.seconds)])
 
 
 def print_summary(grown: Grown, *, n_words: int = 8, up_to_date: bool = False) -> None:
@@ -120,17 +104,16 @@ def print_summary(grown: Grown, *, n_words: int = 8, up_to_date: bool = False) -
     nodes = tuple(replace(node, words=node.words[:n_words], prototypes=node.prototypes[:3]) for node in tree.nodes)
     body = replace(tree, nodes=nodes).to_dict()
     body |= {
-        "folder": grown.folder, "up_to_date": up_to_date, "perplexity": grown.perplexity,
-        "n_hard_to_place": grown.n_hard, "seconds": round(grown.seconds, 3), "phases": grown.phases,
-    }  # fmt: skip
+        "folder": grown.folder,
+        "up_to_date": up_to_date,
+        "perplexity": grown.perplexity,
+        "n_hard_to_place": grown.n_hard,
+        "seconds": round(grown.seconds, 3),
+        "phases": grown.phases,
+    }
     if grown.stream is not None and grown.stream.counts is not None:
         body["reading"] = asdict(grown.stream.counts)
-    print_json(body)
-
-
-def print_json(body: dict[str, Any]) -> None:
-    """One JSON document on standard output."""
-    print(json.dumps(body, indent=2, ensure_ascii=not speaks_unicode()))
+    print_json(body, allow_nan=True)
 
 
 def write_problems(grown: Grown) -> str:
@@ -143,7 +126,7 @@ def write_problems(grown: Grown) -> str:
         return ""
     new = path.with_name(f"{PROBLEMS}.new")
     with open(new, "w", encoding="utf-8", newline="") as file:
-        write_csv(file, ("source", "reason"), ((problem.source, problem.reason) for problem in problems))
+        write_spreadsheet(file, ("source", "reason"), ((problem.source, problem.reason) for problem in problems))
         file.flush()
         os.fsync(file.fileno())
     os.replace(new, path)
@@ -158,18 +141,17 @@ def with_problems(error: TopiaristError, problems: Sequence[Problem]) -> Topiari
     problems = [problem for problem in problems if not problem.reason.startswith(UNKNOWN_TYPE)]
     if not problems or any(problem.source in str(error) for problem in problems):
         return error
-    shown = [f"\n  Left out: {one_line(one.source)}: {one_line(one.reason)}" for one in problems[:SHOWN]]
-    more = f"\n  and {len(problems) - SHOWN:,} more" if len(problems) > SHOWN else ""
-    return type(error)(error.message + "".join(shown) + more, hint=error.hint)
+    shown = [f"Left out: {one_line(one.source)}: {one_line(one.reason)}" for one in problems[:SHOWN]]
+    lines = [error.message, *shown, and_more(problems, SHOWN)]
+    return type(error)("\n  ".join(filter(None, lines)), hint=error.hint)
 
 
-def _print(grown: Grown, console: Console, printing: Printing) -> None:
+def _print(grown: Grown, console: Console, options: Options) -> None:
     tree = grown.tree
     console.print(Text(f"\n{facts(grown)}\n"), soft_wrap=not console.is_terminal)
-    print_tree(console, tree, printing.words, printing.depth)
+    print_tree(console, tree, options.words, options.depth)
     if grown.n_hard:
-        verb = "document is" if grown.n_hard == 1 else "documents are"
-        console.print(Text(f"({grown.n_hard:,} {verb} hard to place)", style="dim"))
+        console.print(Text(f"({hard_to_place(grown.n_hard)})", style="dim"))
     console.print(Text(f"\n{in_topics(tree.reason)}"), soft_wrap=not console.is_terminal)
     if tree.n_docs < FEWEST_TO_JUDGE:
         few = f"{counted(tree.n_docs, 'document')} are too few to judge a tree by words it has not seen."
@@ -178,35 +160,30 @@ def _print(grown: Grown, console: Console, printing: Printing) -> None:
         console.print(Text("No structure found that holds up on unseen documents."))
 
 
-def in_topics(reason: str) -> str:
-    """Why there are so many leaves, in the word that people see everywhere else."""
-    return re.sub(r"\b([\d,]+) lea(f|ves)\b", lambda found: f"{found[1]} topic{'' if found[2] == 'f' else 's'}", reason)
+def print_tree(console: Console, found: TopicTree, n_words: int | None = None, depth: int | None = None) -> None:
+    """A tree with its words and sizes, as wide as the terminal is; as it is in a pipe."""
+    width = max(NARROWEST, console.width) if console.is_terminal else None
+    depth = levels_within(found.tree, MOST_LINES) if depth is None else depth
+    for line in found.lines(width, n_words, depth, ascii=not speaks_unicode()):
+        parts = ((line.branch, "dim"), (line.first, "bold"), line.rest, line.space, (line.size, "dim"))
+        console.print(Text.assemble(*parts), soft_wrap=True)
 
 
-def _next(grown: Grown, common: Common) -> str:
+def _next(grown: Grown) -> str:
     """What to type next: something that can be typed."""
-    there, command, tree = available_commands(), typed_command(), grown.tree
-    if len(tree.tree.leaves) == 1:
-        number = max(2, min(8, tree.n_docs // 10))
+    if len(grown.tree.tree.leaves) == 1:
+        number = max(2, min(8, grown.tree.n_docs // 10))
         return f"more documents, or --topics {number} --force to have them divided anyway"
-    folder = shlex.quote(one_line(grown.folder))
-    if "explore" in there:
-        return f"{command} explore {folder}"
-    if "find" in there:
-        words = next((node.words[0] for node in tree.nodes[1:] if node.words), "WORDS")
-        return f"{command} find {folder} {words}"
-    if "tree" in there:
-        return f"{command} tree {folder}"
-    return f"{command} grow YOUR-FOLDER" if common.reading.is_demo else f"{command} grow --help"
+    return f"{typed_command()} explore {shlex.quote(one_line(grown.folder))}"
 
 
-def _draw(grown: Grown, printing: Printing, common: Common) -> None:
-    if printing.figure:
-        figures.save(grown.tree.draw, printing.figure)
-        _note(f"The tree is drawn in {printing.figure}", common)
-    if printing.curve and grown.tree.curve is not None:
-        figures.save(grown.tree.curve.plot, printing.curve)
-        _note(f"The curve is drawn in {printing.curve}", common)
+def _draw(grown: Grown, options: Options) -> None:
+    if options.figure:
+        figures.save(grown.tree.draw, options.figure)
+        _note(f"The tree is drawn in {options.figure}", options)
+    if options.curve and grown.tree.curve is not None:
+        figures.save(grown.tree.curve.plot, options.curve)
+        _note(f"The curve is drawn in {options.curve}", options)
 
 
 def _warn_repeated(grown: Grown) -> None:
@@ -225,28 +202,22 @@ def _warn_repeated(grown: Grown) -> None:
         )
 
 
-def _exit_code(grown: Grown, common: Common) -> int:
-    counts = grown.stream.counts if grown.stream is not None else None
-    if counts is None:
+def _exit_code(grown: Grown) -> int:
+    if grown.stream is None or grown.stream.n_failed_of is None:
         return 0
-    tried, most = counts.failed + counts.read, common.reading.max_failures
-    if counts.failed <= most / 100 * max(1, tried):
-        return 0
+    failed, tried = grown.stream.n_failed_of
     notes = Console(stderr=True, highlight=False)
-    notes.print(
-        Text(
-            f"Warning: {counts.failed:,} of {tried:,} could not be read ({counts.failed / tried:.0%}; "
-            f"--max-failures allows {most:g} %)"
-        ),
-        soft_wrap=not notes.is_terminal,
-    )
+    allowed = f"--max-failures allows {grown.stream.options.max_failures:g} %"
+    share = whole_percent(failed / tried)
+    warning = f"Warning: {failed:,} of {tried:,} could not be read ({share}; {allowed})"
+    notes.print(Text(warning), soft_wrap=not notes.is_terminal)
     for problem in grown.problems[:SHOWN]:
         notes.print(Text(f"  {one_line(problem.source)}: {one_line(problem.reason)}"), soft_wrap=True)
     if len(grown.problems) > SHOWN:
-        notes.print(f"  and {len(grown.problems) - SHOWN:,} more ({PROBLEMS})")
+        notes.print(f"  {and_more(grown.problems, SHOWN)} ({PROBLEMS})")
     return 1
 
 
-def _note(text: str, common: Common) -> None:
-    if not common.quiet:
+def _note(text: str, options: Options) -> None:
+    if not options.quiet:
         Console(stderr=True, highlight=False).print(Text(text), soft_wrap=True)

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from topiarist.collection.find.search import matching as matching_rows
     from topiarist.collection.find.search import similar as search_similar
     from topiarist.collection.grow.estimate import dry_run, memory_shortage
+    from topiarist.collection.grow.existing import existing_collection, kept_after_stop
     from topiarist.collection.grow.fit_description import labelled as named_by_words
     from topiarist.collection.grow.grower import MADE_FROM, PLACES, Grower, Teller
     from topiarist.collection.grow.recipe import MODELS, Recipe
@@ -100,6 +101,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
         "FEW WAYS Found FoundDocument search_like_text=like_text likeness_to_itself matching_rows=matching "
         "places_of search search_similar=similar"
     ),
+    "grow.existing": "existing_collection kept_after_stop",
     "grow.fit_description": "named_by_words=labelled",
     "grow.grower": "MADE_FROM PLACES Grower Teller",
     "grow.estimate": "dry_run memory_shortage",

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from topiarist.errors import UsageError
 from topiarist.text.tokens import Tokenizer
 
+MIN_DOCUMENTS = 3  # that have a word, for it to be counted
+
 
 @dataclass(frozen=True, slots=True)
 class PhraseSettings:
@@ -38,7 +40,7 @@ class CountSettings:
     ``titles``: count the words of a document's title as well, unless its text begins with them.
     """
 
-    min_documents: int = 3
+    min_documents: int = MIN_DOCUMENTS
     max_document_share: float = 1.0
     max_words: int | None = None
     numbers: bool = False

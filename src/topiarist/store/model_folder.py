@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from topiarist.version import __version__
 
 FORMAT, VERSION = "topiarist-model", 1
 DESCRIPTION, ARRAYS = "model.json", "model.safetensors"
+MODEL_FILES = frozenset((DESCRIPTION, ARRAYS, VOCABULARY))
 DAMAGE = (ValueError, TypeError, KeyError, AttributeError, IndexError, ArithmeticError, RecursionError, MemoryError)
 AGAIN = "a copy of the folder, or save the model again"
 
@@ -154,3 +156,32 @@ def _damaged(path: Path, error: BaseException) -> DamagedError:
     said = "it is nested too deeply" if isinstance(error, RecursionError) else getattr(error, "message", str(error))
     missing = f"there is no {said}" if isinstance(error, KeyError) else said
     return DamagedError(f"{path} is damaged, or was written by a newer topiarist: {missing}", hint=AGAIN)
+
+
+def replace_model(write: Callable[[Path], None], target: str) -> int:
+    """Write a model beside its place and put it there; the old one goes only when the new one is complete."""
+    place = Path(os.path.abspath(target))
+    new, old = (place.with_name(f".{place.name}.{os.getpid()}.{which}") for which in ("new", "old"))
+    try:
+        write(new)
+        number = sum(1 for _ in new.iterdir())
+        if place.exists():
+            place.rename(old)
+        new.rename(place)
+    except BaseException:
+        _remove_model(new)
+        if old.exists() and not place.exists():
+            old.rename(place)
+        raise
+    _remove_model(old)
+    return number
+
+
+def _remove_model(folder: Path) -> None:
+    """The files of a model and their folder; a file that came meanwhile keeps it there."""
+    if not folder.is_dir():
+        return
+    for name in MODEL_FILES:
+        (folder / name).unlink(missing_ok=True)
+    if not any(folder.iterdir()):
+        folder.rmdir()

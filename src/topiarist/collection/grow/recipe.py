@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from topiarist.counts.settings import CountSettings, PhraseSettings
+from topiarist.counts.settings import MIN_DOCUMENTS, CountSettings, PhraseSettings
 from topiarist.errors import UsageError
 from topiarist.text.language import AUTO, Language, language_code
 from topiarist.text.stems import has_stemmer
@@ -35,7 +35,7 @@ class Recipe:
     stem: str | None = None
     phrases: bool = False
     numbers: bool = False
-    min_documents: int = 3
+    min_documents: int = MIN_DOCUMENTS
     model: str = "cam"
     topics: int | None = None
     hierarchy: Tree | None = None

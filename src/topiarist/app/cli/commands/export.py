@@ -42,7 +42,8 @@ class Options(FolderOptions):
 
 def run(options: Options) -> None:
     """Settle what and how, write, say so."""
-    from topiarist.app.cli.terminal.targets import check_file, check_model, replace_model
+    from topiarist.app.cli.terminal.targets import check_file, check_model
+    from topiarist.store.model_folder import replace_model
 
     screen = Screen(options)
     kind, what = _settled(options)

@@ -27,7 +27,7 @@ from topiarist.app.cli.options import (
 from topiarist.app.cli.source_stream import Extra, Stream, default_folder, digest
 from topiarist.app.cli.terminal.console import Console, print_json
 from topiarist.app.words import counted, duration, one_line, size
-from topiarist.errors import DamagedError, TopiaristError, UsageError
+from topiarist.errors import TopiaristError, UsageError
 
 if TYPE_CHECKING:
     from topiarist.app.cli.terminal.grow_progress import Progress
@@ -120,7 +120,7 @@ def run(options: Options) -> None:
         _dry_run(stream, options)
         return
     made_from = digest(stream, recipe.to_dict())
-    known = None if options.force else _existing(folder, made_from, resume=options.resume)
+    known = None if options.force else door.existing_collection(folder, made_from, resume=options.resume)
     if known is not None:
         if options.json:
             grow_result.print_summary(grow_result.Grown(known, folder), up_to_date=True)
@@ -143,7 +143,7 @@ def run(options: Options) -> None:
         except TopiaristError as error:
             raise grow_result.with_problems(error, stream.problems) from None
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(_kept(folder)) from None
+            raise KeyboardInterrupt(door.kept_after_stop(folder)) from None
         finally:
             stream.close()
     grown = grow_result.Grown(collection, folder, stream, time.perf_counter() - began, progress.seconds)
@@ -177,36 +177,6 @@ def _recipe(options: Options) -> door.Recipe:
     recipe = options.recipe(model=options.model, topics=options.topics, online=options.online, hierarchy=hierarchy)
     recipe.check()
     return recipe
-
-
-def _existing(folder: str, made_from: str | None, *, resume: bool) -> door.Collection | None:
-    """The collection that is there, if it is the one that would be made; anything else that is there is an error."""
-    from topiarist.store.collection_folder import is_collection, unfinished
-    from topiarist.store.collection_manifest import NAME
-
-    root = Path(folder)
-    if not is_collection(root):
-        return None
-    if not (root / NAME).is_file():
-        if not resume:
-            raise unfinished(folder)
-        return None
-    try:
-        known = door.Collection.open(folder)
-    except DamagedError as error:
-        raise DamagedError(error.message, hint=f"{error.hint}; or --force to grow it anew") from None
-    if made_from is not None and known.settings.get(door.MADE_FROM) == made_from:
-        if known.tree.stopped != "interrupted":
-            return known
-        raise UsageError(
-            f"{folder} holds the tree of a grow that was stopped early", hint="--force to grow it to the end"
-        )
-    if resume and (root / "growing").is_dir():
-        return None
-    raise UsageError(
-        f"there is a collection at {folder} already, from other files or with other settings",
-        hint="--force to grow it anew, or another folder with -o",
-    )
 
 
 def _dry_run(stream: Stream, options: Options) -> None:
@@ -252,14 +222,3 @@ def _share_read(stream: Stream) -> float | None:
     n_files = len(stream.files)
     n_read = stream.files_read() if n_files >= FEWEST_FILES else None
     return None if n_read is None else n_read / n_files
-
-
-def _kept(folder: str) -> str:
-    """What is left of a grow that was stopped."""
-    from topiarist.store.collection_manifest import NAME
-
-    if (Path(folder) / "growing").is_dir():
-        return f"What was done so far is kept in {folder}: the same command with --resume goes on."
-    if (Path(folder) / NAME).is_file():
-        return f"What was in {folder} before is still there."
-    return "Nothing was kept."

@@ -12,7 +12,7 @@ from rich.text import Text
 from topiarist import collection as door
 from topiarist.app.cli.commands.tree import typical
 from topiarist.app.cli.options import NUMBER, FolderOptions, examples, option, printing
-from topiarist.app.cli.terminal.screen import Screen, bar
+from topiarist.app.cli.terminal.screen import Screen
 from topiarist.app.words import DOT, PENDING, STEP, and_more, counted, named_by, one_line, path_of, percent
 from topiarist.errors import UsageError
 
@@ -151,9 +151,9 @@ def _print_words(screen: Screen, found: dict[str, Any]) -> None:
     screen.cut((f"  {'':<{room}}  {'probability':<16}  general–special   in documents", "dim"))
     for word in found["words"]:
         special = round(SCALE * word["special"])
-        screen.cut(
+        screen.share(
             f"  {screen.fits(word['word'], room):<{room}}  ",
-            (f"{bar(word['probability'] / most, 8):<8}", "green"),
+            word["probability"] / most,
             f"  {word['probability']:.4f}  ",
             (f"├{'─' * special}", "dim"),
             "●",
@@ -172,12 +172,7 @@ def _print_subtopics(screen: Screen, found: dict[str, Any]) -> None:
         tail = f"  (topic {child['id']})"
         room = (screen.width or 0) - wide - len(tail) - 14
         text = screen.fits(f"{child['name']}: {words}" if named else words, room)
-        screen.cut(
-            f"  {child['documents']:>{wide},}  ",
-            (f"{bar(child['documents'] / most, 8):<8}", "green"),
-            f"  {text}",
-            (tail, "dim"),
-        )
+        screen.share(f"  {child['documents']:>{wide},}  ", child["documents"] / most, f"  {text}", (tail, "dim"))
 
 
 def _show_document(screen: Screen, collection: door.Collection, options: Options) -> None:
@@ -215,12 +210,8 @@ def _places(screen: Screen, found: door.Look) -> None:
     screen.heading("Lies under")
     for place in found.places:
         pinned = "  pinned by people" if place.topic == found.pinned else ""
-        screen.cut(
-            f"  {percent(place.share):>5}  ",
-            (f"{bar(place.share, 8):<8}", "green"),
-            f"  {path_of(place.path)}  ",
-            (f"(topic {place.topic}){pinned}", "dim"),
-        )
+        place_of = (f"  {path_of(place.path)}  ", (f"(topic {place.topic}){pinned}", "dim"))
+        screen.share(f"  {percent(place.share):>5}  ", place.share, *place_of)
     rest = 1.0 - sum(place.share for place in found.places)
     if rest > 0.001:
         screen.cut((f"  {percent(rest):>5}  {'':8}  rest", "dim"))
@@ -230,13 +221,9 @@ def _legend(screen: Screen, found: door.Look) -> None:
     """How levels look, and how much of the text each explains."""
     screen.heading("Words by level")
     for number, level in enumerate(found.levels):
-        screen.cut(
-            f"  {percent(level.share):>5}  ",
-            (f"{bar(level.share, 8):<8}", "green"),
-            f"  {number} ",
-            (one_line(level.name), _style(number)),
-            "" if screen.out.is_terminal else _raised(number, screen.ascii),
-        )
+        name = (one_line(level.name), _style(number))
+        raised = "" if screen.out.is_terminal else _raised(number, screen.ascii)
+        screen.share(f"  {percent(level.share):>5}  ", level.share, f"  {number} ", name, raised)
 
 
 def _text(screen: Screen, found: door.Look, *, whole: bool) -> None:

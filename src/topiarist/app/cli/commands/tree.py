@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -117,6 +116,7 @@ def _sentence(screen: Screen, collection: door.Collection) -> None:
 
 def show(screen: Screen, collection: door.Collection, top: int, options: Options) -> None:
     """The tree from a topic down, a line for each: words or name, documents, number."""
+    from topiarist.hierarchy.outline import drawn_nodes
     from topiarist.hierarchy.tree_text import columns, plain, printable, shortened
 
     outline, found = collection.outline, collection.tree
@@ -124,11 +124,11 @@ def show(screen: Screen, collection: door.Collection, top: int, options: Options
     sizes = [f"{found.sizes[node]:,}" for node in nodes]
     numbers = [str(outline.topics[node]) for node in nodes]
     wide, id_wide = max(len("documents"), *map(len, sizes)), max(len("id"), *map(len, numbers))
-    edge = _edge(screen, wide + id_wide + 4)
+    edge = (screen.width or 100) - wide - id_wide - 4  # where labels end
     lines = tree.render(lambda _: MARK, depth=options.depth, ascii=screen.ascii).split("\n")
     head = f"{'documents':>{wide}}  {'id':>{id_wide}}"
     screen.cut((" " * edge + "  " + head, "dim"))
-    for node, line in zip(_shown(tree, options.depth), lines, strict=True):
+    for node, line in zip(drawn_nodes(tree, options.depth), lines, strict=True):
         if node is None:
             screen.cut((line, "dim"))
             continue
@@ -145,11 +145,6 @@ def show(screen: Screen, collection: door.Collection, top: int, options: Options
             screen.cut((under, "dim"), (f"   {one_line(note)}", "italic"))
         for document in typical(collection, whole, options.documents):
             screen.cut((under, "dim"), (f"   “{one_line(document['title'])}”", "dim"))
-
-
-def _edge(screen: Screen, tail: int) -> int:
-    """Where labels end."""
-    return (screen.width or 100) - tail
 
 
 def _label(collection: door.Collection, node: int, n_words: int) -> tuple[str, str, list[str], str]:
@@ -209,12 +204,3 @@ def _below(tree: Tree, top: int) -> tuple[Tree, list[int]]:
     number = {old: new for new, old in enumerate(nodes)}
     parents = (-1, *(number[tree.parents[node]] for node in nodes[1:]))
     return Tree(parents, tuple(tree.names[node] for node in nodes)), nodes
-
-
-def _shown(tree: Tree, depth: int) -> Iterator[int | None]:
-    """The node of each line that ``Tree.render`` draws; None for a line that counts what is not shown."""
-    for node in tree.depth_first():
-        if tree.depths[node] <= depth:
-            yield node
-        if tree.depths[node] == depth and not tree.is_leaf(node):
-            yield None

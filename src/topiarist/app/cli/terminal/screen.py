@@ -59,6 +59,10 @@ class Screen:
             text.truncate(self.width, overflow="ellipsis")
         self._line(text)
 
+    def share(self, lead: str, share: float, *parts: str | tuple[str, str] | Text) -> None:
+        """One line with a bar of eight columns behind its beginning."""
+        self.cut(lead, (f"{bar(share, 8):<8}", "green"), *parts)
+
     def titled(self, lead: str, title: str, id: str) -> None:
         """A document in one line: its title is cut, never its id, which somebody may want to type."""
         tail = f"  {one_line(id)}"

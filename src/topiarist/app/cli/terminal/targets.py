@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 from topiarist.errors import UsageError
 from topiarist.store.collection_manifest import GENERATION
 from topiarist.store.lock import LOCK
-from topiarist.store.model_folder import ARRAYS, DESCRIPTION
-from topiarist.store.seal import VOCABULARY
+from topiarist.store.model_folder import DESCRIPTION, MODEL_FILES
 from topiarist.store.sweep import GROWING
-
-MODEL = frozenset((DESCRIPTION, ARRAYS, VOCABULARY))  # the files of a model's folder
 
 
 def check_file(target: str, *, force: bool) -> None:
@@ -32,38 +28,9 @@ def check_model(target: str, *, force: bool) -> None:
         return
     if os.path.islink(target) or not Path(target, DESCRIPTION).is_file():
         raise UsageError(f"{target} is not a model that could be replaced", hint="another name")
-    strangers = sorted(set(os.listdir(target)) - MODEL)
+    strangers = sorted(set(os.listdir(target)) - MODEL_FILES)
     if strangers:
         raise UsageError(f"{target} holds more than a model: {strangers[0]}", hint="another name")
-
-
-def replace_model(write: Callable[[Path], None], target: str) -> int:
-    """Write a model beside its place and put it there; the old one goes only when the new one is complete."""
-    place = Path(os.path.abspath(target))
-    new, old = (place.with_name(f".{place.name}.{os.getpid()}.{which}") for which in ("new", "old"))
-    try:
-        write(new)
-        number = sum(1 for _ in new.iterdir())
-        if place.exists():
-            place.rename(old)
-        new.rename(place)
-    except BaseException:
-        _remove(new)
-        if old.exists() and not place.exists():
-            old.rename(place)
-        raise
-    _remove(old)
-    return number
-
-
-def _remove(folder: Path) -> None:
-    """The files of a model and their folder; a file that came meanwhile keeps it there."""
-    if not folder.is_dir():
-        return
-    for name in MODEL:
-        (folder / name).unlink(missing_ok=True)
-    if not any(folder.iterdir()):
-        folder.rmdir()
 
 
 def _outside(target: str) -> None:

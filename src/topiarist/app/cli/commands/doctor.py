@@ -14,11 +14,11 @@ from typing import Annotated
 from rich.table import Table
 from rich.text import Text
 
-from topiarist.app.cli.options import HIDDEN_DEBUG, flag
+from topiarist.app.cli.options import HIDDEN_DEBUG, examples, flag
 from topiarist.app.cli.terminal.console import Console, print_json
 from topiarist.version import __version__
 
-EPILOG = None
+EPILOG = examples("topiarist doctor", "topiarist doctor --warm")
 WRITES = ()
 PARTS = ("numpy", "scipy", "scikit-learn", "numba")
 EXTRAS = {"parquet": "pyarrow", "plot": "matplotlib"}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-FUZZ = Path(__file__).parents[2] / "tools" / "fuzz_kills.py"
+FUZZ = Path(__file__).parents[3] / "tools" / "fuzz_kills.py"
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 import topiarist
-from tests.app.test_cli import PATIENCE
+from tests.app.cli.test_cli import PATIENCE
 from tests.grown import N_DOCS, new_documents
 from topiarist.app.cli.commands import app
 from topiarist.collection.collection import Collection

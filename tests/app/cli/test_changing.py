@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from tests.app.test_cli import PATIENCE
+from tests.app.cli.test_cli import PATIENCE
 from tests.grown import N_DOCS, documents, new_documents
 from topiarist.collection.collection import Collection
 from topiarist.store.model_folder import load_model

@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from tests.app.test_cli import written
+from tests.app.cli.test_cli import written
 from topiarist.app.cli.commands import app
 
 

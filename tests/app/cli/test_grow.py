@@ -15,7 +15,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from tests.app.test_cli import HERE, PATIENCE, TOPIARIST, hears_ctrl_c, run, texts, written
+from tests.app.cli.test_cli import HERE, PATIENCE, TOPIARIST, hears_ctrl_c, run, texts, written
 from topiarist import Corpus, Tree
 from topiarist.app.cli import grow_result
 from topiarist.app.cli.commands import app

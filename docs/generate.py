@@ -56,7 +56,6 @@ MODULES: tuple[tuple[str, str, tuple[str, ...] | None], ...] = (
         "Edits for `Collection.shape`, and the tree that they make.",
         ("Rename", "Describe", "Merge", "Split", "Move", "Delete", "Pin", "Unpin", "Branch", "Shape"),
     ),
-    ("topiarist.store", "See [save a model](../how-to/save-a-model.md).", None),
     (
         "topiarist.models.drift",
         "Has a stream changed? See [follow a stream](../how-to/follow-a-stream.md).",
@@ -66,8 +65,9 @@ MODULES: tuple[tuple[str, str, tuple[str, ...] | None], ...] = (
     (
         "topiarist.hierarchy.branches",
         "New branches for a tree that a stream has outgrown.",
-        ("propose_branches", "grafted", "BranchProposal", "Wanted", "Crown"),
+        ("propose_branches", "grafted", "BranchProposal", "Wanted"),
     ),
+    ("topiarist.hierarchy.tree_model", "A fitted tree of any model as one value.", ("TreeModel",)),
     ("topiarist.text.tokens", "Texts to words.", ("Tokenizer",)),
     ("topiarist.text.stop_words", "Stop lists, for those who ask for them.", ("stop_words", "stop_words_from_file")),
     ("topiarist.text.stems", "Stemmers.", ("stem_languages",)),

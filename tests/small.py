@@ -7,7 +7,7 @@ import pytest
 from topiarist.store import edit_log
 from topiarist.store.collection_folder import Folder, begin
 from topiarist.store.document_table import Documents
-from topiarist.store.parts import new_part
+from topiarist.store.generation import new_part
 from topiarist.text.documents import Document
 
 DOCUMENTS = (

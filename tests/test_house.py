@@ -37,6 +37,19 @@ def test_nothing_unsafe_is_called():
     assert found == []
 
 
+def test_sql_stands_in_store_alone():
+    """Whoever needs an answer of a table asks store by name. To be added: app, when its last statements have moved."""
+    sql = re.compile(r"\b(SELECT\b.*\bFROM|INSERT\b.*\bINTO|DELETE FROM|UPDATE \w+ SET|CREATE TABLE|PRAGMA)\b")
+    found = [
+        f"{path.relative_to(SOURCE)}:{number}"
+        for room in ("collection", "estimators", "measures", "hierarchy", "models", "scale")
+        for path in (SOURCE / room).rglob("*.py")
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if sql.search(line)
+    ]
+    assert found == []
+
+
 def test_kernels_load_where_the_cache_folder_cannot_be_written(tmp_path):
     """Import must not fail on a machine whose home and package folders are read-only."""
     script = (

@@ -25,8 +25,7 @@ from benchmarks.reproduce import exhibits
 from benchmarks.reproduce.interpolation import SHARES, Task, Watching, watched
 from topiarist.counts.weighting import effective_length_weights, scale_rows
 from topiarist.estimators.tree import preparation
-from topiarist.hierarchy.growth.annealed import Annealed, cam_schedule
-from topiarist.hierarchy.growth.critical import critical_temperature
+from topiarist.hierarchy.growth.annealed import Annealed, cam_schedule, critical_temperature
 from topiarist.hierarchy.growth.guided import Guided
 from topiarist.hierarchy.growth.loop import Stage
 from topiarist.hierarchy.growth.species import CamSpecies, Steps

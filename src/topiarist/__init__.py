@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from topiarist.estimators.flat.plsa import PLSA as PLSA
     from topiarist.estimators.gaussian.ggm import GGM as GGM
     from topiarist.estimators.gaussian.mixture_hierarchy import MixtureHierarchy as MixtureHierarchy
+    from topiarist.estimators.model_folder import load_model as load_model
+    from topiarist.estimators.model_folder import load_vocabulary as load_vocabulary
+    from topiarist.estimators.model_folder import save_model as save_model
     from topiarist.estimators.similarity.fisher_kernel import FisherKernel as FisherKernel
     from topiarist.estimators.tree.cam import CAM as CAM
     from topiarist.estimators.tree.hplsa import HPLSA as HPLSA
@@ -54,7 +57,10 @@ _HOMES = {
     "PLSA": "topiarist.estimators.flat.plsa",
     "PMM": "topiarist.estimators.category.pmm",
     "Tree": "topiarist.hierarchy.tree",
+    "load_model": "topiarist.estimators.model_folder",
+    "load_vocabulary": "topiarist.estimators.model_folder",
     "report": "topiarist.app.explorer.report",
+    "save_model": "topiarist.estimators.model_folder",
 }
 
 __all__ = [
@@ -73,8 +79,11 @@ __all__ = [
     "MixtureHierarchy",
     "Tree",
     "__version__",
+    "load_model",
+    "load_vocabulary",
     "metrics",
     "report",
+    "save_model",
 ]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 # What the reference of 0.1 named -> where the same names are now.
 MOVED = {
-    "topiarist.files": "topiarist.store",
+    "topiarist.files": "topiarist",
     "topiarist.files.filing": "topiarist.collection.file.arrivals",
     "topiarist.files.finding": "topiarist.collection.find.search",
     "topiarist.files.learning": "topiarist.collection.judge.learner",

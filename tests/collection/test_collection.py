@@ -17,13 +17,14 @@ from topiarist.collection.check import check
 from topiarist.collection.collection import Collection
 from topiarist.collection.file import arrivals
 from topiarist.collection.file.new_topics import new_topics
-from topiarist.collection.grow.grower import Grower, Teller
+from topiarist.collection.grow.grower import Grower
+from topiarist.collection.grow.journal import Teller
 from topiarist.collection.grow.recipe import Recipe
-from topiarist.collection.history import before_last
 from topiarist.collection.judge import learner
 from topiarist.collection.shape import changes
 from topiarist.collection.shape.edit_language import edit_of_line, to_words
 from topiarist.collection.shape.edits import Branch, Merge, Pin, Rename, Split
+from topiarist.collection.state import before_last
 from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.store import edit_log
 from topiarist.store.marks import Marks
@@ -42,10 +43,10 @@ def agree(collection):
 
 def bits(collection):
     """Everything that can be seen of a state, to the last bit."""
-    crown = collection.crown
+    fitted = collection.tree_model
     matrices = [collection.counts, collection.shares]
     arrays = [getattr(matrix, name) for matrix in matrices for name in ("data", "indices", "indptr")]
-    arrays += [crown.word_given_node, crown.node_given_class, crown.class_prior]
+    arrays += [fitted.word_given_node, fitted.node_given_class, fitted.class_prior]
     labels = None if collection.categories is None else collection.categories.told(collection.counts[:20])
     return collection.state, [np.asarray(array).tobytes() for array in arrays], collection.tree.to_dict(), labels
 
@@ -61,7 +62,7 @@ def test_everything_agrees_when_it_is_grown(collection):
 
 
 def test_nothing_is_loaded_before_it_is_asked_for(collection):
-    assert not {"model", "crown", "counts", "shares", "index", "placer", "tree"} & set(vars(collection))
+    assert not {"model", "tree_model", "counts", "shares", "index", "placer", "tree"} & set(vars(collection))
     assert len(collection) == N_DOCS
     assert collection.search("model").total > 0
     assert not {"model", "crown", "index", "placer"} & set(vars(collection))

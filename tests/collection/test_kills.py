@@ -17,7 +17,7 @@ from topiarist.store import edit_log
 from topiarist.store.collection_folder import Folder, begin
 from topiarist.store.document_table import Documents
 from topiarist.store.fulltext import Index
-from topiarist.store.parts import new_part, open_part
+from topiarist.store.generation import new_part, open_part
 from topiarist.text.documents import Document
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

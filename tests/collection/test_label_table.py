@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from topiarist.collection.describe.spreadsheet import safe_cell
-from topiarist.collection.describe.tables import guarded
+from topiarist.collection.describe.tables import guarded, safe_cell
 from topiarist.collection.judge.label_table import read_labels
 from topiarist.errors import UsageError
 

@@ -5,8 +5,9 @@ import pytest
 from scipy.sparse import csr_array
 
 from topiarist import CAM, HPLSA, HierarchicalMixture
-from topiarist.collection.file.placer import Placer, Usual, log_likelihood, usual_of, words_by_class
-from topiarist.estimators.tree.fitted_tree import crown_of, posterior, shares_of
+from topiarist.collection.file.placer import Placer, log_likelihood, sample_of, usual_of
+from topiarist.estimators.tree.fitted_tree import posterior, shares_of, tree_model
+from topiarist.models.misfits import Usual
 
 SUBJECTS, EACH, WORDS = 4, 150, 30
 
@@ -36,8 +37,13 @@ def model(request, counts):
 
 @pytest.fixture(scope="module")
 def placer(model):
-    crown = crown_of(model)
-    return Placer(model, crown.tree, crown.class_nodes)
+    fitted = tree_model(model)
+    return Placer(model, fitted.tree, fitted.class_nodes)
+
+
+def usual_in(model, counts):
+    sample = sample_of(counts.shape[0])
+    return usual_of(tree_model(model), counts, sample, posterior(model, counts[sample]))
 
 
 def test_places_agree_with_the_model(model, placer, counts):
@@ -57,7 +63,7 @@ def test_words_that_decide_are_those_of_the_subject(placer, counts):
 
 
 def test_the_likelihood_is_that_of_the_mixture(model, counts):
-    words = words_by_class(crown_of(model))
+    words = tree_model(model).class_word_table()
     np.testing.assert_allclose(words.sum(axis=0), 1.0, rtol=1e-4)
     rows = np.ascontiguousarray(posterior(model, counts[:3]), words.dtype)
     dense = counts[:3].toarray()
@@ -68,7 +74,7 @@ def test_the_likelihood_is_that_of_the_mixture(model, counts):
 
 
 def test_few_of_the_same_kind_are_unusual_and_all_of_another(model, placer, counts):
-    usual = usual_of(model, counts)
+    usual = usual_in(model, counts)
     rng = np.random.default_rng(1)
     same = drawn(rng, rng.integers(SUBJECTS, size=400))
     mixed = csr_array(rng.multinomial(37, np.full(SUBJECTS * WORDS + 10, 1 / (SUBJECTS * WORDS + 10)), size=200))
@@ -78,7 +84,7 @@ def test_few_of_the_same_kind_are_unusual_and_all_of_another(model, placer, coun
 
 def test_a_document_without_known_words_is_unusual_and_at_the_root_or_the_prior(placer, model, counts):
     empty = csr_array((1, counts.shape[1]), dtype=int)
-    places = placer.place(empty, 0.9, usual_of(model, counts))
+    places = placer.place(empty, 0.9, usual_in(model, counts))
     assert places.unusual[0]
     assert np.isnan(places.likelihood[0])
     assert places.words == ((),)

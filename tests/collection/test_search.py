@@ -10,7 +10,7 @@ from topiarist.collection.find import meaning_index, search
 from topiarist.collection.find.index import SearchIndex
 from topiarist.store import edit_log
 from topiarist.store.collection_folder import begin
-from topiarist.store.parts import open_part
+from topiarist.store.generation import open_part
 from topiarist.text.documents import Document
 
 

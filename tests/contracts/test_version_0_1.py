@@ -9,10 +9,9 @@ import pytest
 from scipy.sparse import csr_array
 
 from tests.estimators.zoo import counts, points
-from topiarist import Collection
+from topiarist import Collection, load_model
 from topiarist.collection.find.index import SearchIndex
 from topiarist.scale import BlockStore
-from topiarist.store import load_model
 
 WRITTEN = Path(__file__).parents[1] / "fixtures" / "version-0.1.0.zip"
 with zipfile.ZipFile(WRITTEN) as _packed:

@@ -53,7 +53,7 @@ def test_a_new_topic_is_noticed_proposed_adopted_and_filled(estimator, seed):
         model.partial_fit(counts[start : start + 200])
     found = np.array(model.tree_.leaves)[model.predict(counts[5400:])]
     np.testing.assert_array_equal(found == n_nodes, classes[5400:] == 4)
-    assert model._prior()[model.tree_.leaves.index(n_nodes)] == pytest.approx(0.15, abs=0.06)
+    assert model.tree_model_.class_prior[model.tree_.leaves.index(n_nodes)] == pytest.approx(0.15, abs=0.06)
     np.testing.assert_allclose(model.components_.sum(axis=1), 1)
 
 
@@ -81,7 +81,7 @@ def test_a_leaf_takes_its_share_of_what_was_counted(estimator):
     model = streamed(estimator, counts)
     (proposal,) = model.propose_branches()
     before, n_nodes = model._stream.stats, len(model.tree_)
-    tokens, prior = model._word_totals(before).sum(), model._prior().copy()
+    tokens, prior = model._word_totals(before).sum(), model.tree_model_.class_prior.copy()
     model.extend_words(counts.shape[1] + 3).adopt(proposal)
     after = model._stream.stats
     words = next(value for name, value in vars(after).items() if "word" in name)
@@ -92,10 +92,10 @@ def test_a_leaf_takes_its_share_of_what_was_counted(estimator):
     others = [node for node in range(n_nodes) if node not in model.tree_.path(proposal.parent)]
     np.testing.assert_allclose(words[others, :-3], old[others] * (1 - proposal.share))
     place = model.tree_.leaves.index(n_nodes)
-    assert model._prior()[place] == pytest.approx(proposal.share)
-    np.testing.assert_allclose(np.delete(model._prior(), place), prior * (1 - proposal.share))
+    assert model.tree_model_.class_prior[place] == pytest.approx(proposal.share)
+    np.testing.assert_allclose(np.delete(model.tree_model_.class_prior, place), prior * (1 - proposal.share))
     shares = after.class_topic_count.sum(axis=1) if isinstance(model, HPLSA) else after.cluster_count
-    np.testing.assert_allclose(shares / shares.sum(), model._prior())
+    np.testing.assert_allclose(shares / shares.sum(), model.tree_model_.class_prior)
 
 
 def test_the_share_of_misfits_is_that_since_they_are_collected(monkeypatch):

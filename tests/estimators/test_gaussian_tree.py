@@ -12,9 +12,9 @@ from tests.work import peak
 from topiarist.errors import UsageError
 from topiarist.estimators.gaussian import gaussian_tree
 from topiarist.estimators.gaussian.gaussian_tree import GaussianTree
-from topiarist.estimators.tree.fitted_tree import crown_of
+from topiarist.estimators.model_folder import load_model, save_model
+from topiarist.estimators.tree.fitted_tree import tree_model
 from topiarist.hierarchy import node_words
-from topiarist.store.model_folder import load_model, save_model
 
 
 @parametrize_with_checks([GaussianTree(2, random_state=0), GaussianTree(max_components=3, random_state=0)])
@@ -76,11 +76,11 @@ def test_documents_are_filed_as_deep_as_they_are_certain(grown):
     assert model.predict_path(np.zeros((1, counts.shape[1]), int)).shape == (1,)
 
 
-def test_a_crown_can_be_made_of_it(grown):
+def test_it_is_a_tree_model_as_others_are(grown):
     _, _, model = grown
-    crown = crown_of(model)
-    assert crown.tree is model.tree_
-    assert tuple(crown.class_nodes) == model.class_nodes_
+    fitted = tree_model(model)
+    assert fitted.tree is model.tree_
+    assert tuple(fitted.class_nodes) == model.class_nodes_
 
 
 def test_it_is_the_same_after_a_file(grown, tmp_path):

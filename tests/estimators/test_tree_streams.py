@@ -39,11 +39,11 @@ def fresh(estimator, **options):
 
 
 def words_of(model):
-    return model._paths()[1]
+    return model.tree_model_.word_given_node
 
 
 def prior_of(model):
-    return model._prior()
+    return model.tree_model_.class_prior
 
 
 @parametrize_with_checks([HPLSA(tree=Tree.star(2), max_iter=5, random_state=0)])
@@ -73,7 +73,7 @@ def test_a_stream_finds_what_was_planted(estimator, given, data):
     for start in range(150 * (not given), 2400, 150):
         model.partial_fit(counts[start : start + 150])
         np.testing.assert_allclose(words_of(model).sum(axis=1), 1)
-        np.testing.assert_allclose(model._paths()[0].sum(axis=1), 1)
+        np.testing.assert_allclose(model.tree_model_.node_given_class.sum(axis=1), 1)
         np.testing.assert_allclose(prior_of(model).sum(), 1)
     assert adjusted_rand_score(classes[2400:], model.predict(counts[2400:])) > 0.97
     assert model.stopped_ == "stream"

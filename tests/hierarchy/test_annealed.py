@@ -7,8 +7,13 @@ import numpy as np
 import pytest
 
 from tests.hierarchy import makers
-from topiarist.hierarchy.growth.annealed import Annealed, cam_schedule, hplsa_schedule
-from topiarist.hierarchy.growth.critical import critical_inverse_temperature, critical_temperature
+from topiarist.hierarchy.growth.annealed import (
+    Annealed,
+    cam_schedule,
+    critical_inverse_temperature,
+    critical_temperature,
+    hplsa_schedule,
+)
 from topiarist.hierarchy.growth.loop import Rules, Stage, Trial, grow
 from topiarist.hierarchy.growth.parts import seedling
 

@@ -5,22 +5,23 @@ import pytest
 from scipy.sparse import csr_array
 
 from topiarist.errors import InputError
-from topiarist.hierarchy.branches import BranchProposal, Crown, Wanted, grafted, propose_branches
+from topiarist.hierarchy.branches import BranchProposal, Wanted, grafted, propose_branches
 from topiarist.hierarchy.tree import Tree
+from topiarist.hierarchy.tree_model import TreeModel
 from topiarist.models.misfits import Scores
 
 TREE = Tree.balanced(2, 2)
 OWN = 6
 
 
-def crown(seed=0, class_nodes=TREE.leaves):
+def model(seed=0, class_nodes=TREE.leaves):
     rng = np.random.default_rng(seed)
     words = np.full((7, OWN * 8), 0.05 / (OWN * 8))
     for node in range(7):
         words[node, node * OWN : (node + 1) * OWN] += rng.dirichlet(np.full(OWN, 5.0))
     words /= words.sum(axis=1, keepdims=True)
     mask = TREE.path_mask(class_nodes)
-    return Crown(TREE, tuple(class_nodes), words, mask / mask.sum(axis=1, keepdims=True), np.full(len(mask), 0.25))
+    return TreeModel(TREE, tuple(class_nodes), words, mask / mask.sum(axis=1, keepdims=True), np.full(len(mask), 0.25))
 
 
 def leaf(parent, share=0.2):
@@ -30,10 +31,10 @@ def leaf(parent, share=0.2):
     return BranchProposal(parent, (), 30, share, 0.1, 0.01, words, np.full(path + 1, 1 / (path + 1)))
 
 
-def mixture_scores(crown, observed, hidden):
+def mixture_scores(model, observed, hidden):
     """Documents of one class each."""
-    words = np.log(crown.node_given_class @ crown.word_given_node)
-    posterior = np.log(crown.class_prior) + observed @ words.T
+    words = np.log(model.node_given_class @ model.word_given_node)
+    posterior = np.log(model.class_prior) + observed @ words.T
     posterior = np.exp(posterior - posterior.max(axis=1, keepdims=True))
     posterior /= posterior.sum(axis=1, keepdims=True)
     tokens = np.asarray(hidden.sum(axis=1)).ravel()
@@ -46,7 +47,7 @@ def drawn(distribution, n_docs, seed=0, length=60):
 
 
 def test_a_graft_is_the_last_node_and_leaves_the_rest_as_it_was():
-    before = crown()
+    before = model()
     after = grafted(before, leaf(1))
     assert after.tree.parents == (*TREE.parents, 1)
     assert after.class_nodes == after.tree.leaves  # classes follow the leaves
@@ -62,28 +63,28 @@ def test_a_graft_is_the_last_node_and_leaves_the_rest_as_it_was():
 
 
 def test_names_of_grafts_are_new():
-    once = grafted(crown(), leaf(1))
+    once = grafted(model(), leaf(1))
     assert once.tree.names[7] == "1.3"
-    assert grafted(crown(), leaf(1), "sport").tree.names[7] == "sport"
+    assert grafted(model(), leaf(1), "sport").tree.names[7] == "sport"
     assert len(set(grafted(once, leaf(1)).tree.names)) == 9
 
 
 def test_classes_at_any_node_keep_their_order():
-    after = grafted(crown(class_nodes=tuple(range(7))), leaf(2))
+    after = grafted(model(class_nodes=tuple(range(7))), leaf(2))
     assert after.class_nodes == tuple(range(8))
 
 
 def test_a_leaf_is_no_parent():
     with pytest.raises(InputError, match="a parent that has children"):
-        grafted(crown(), leaf(3))
+        grafted(model(), leaf(3))
 
 
 @pytest.mark.parametrize("parent", [0, 1, 2])
 def test_documents_of_a_new_leaf_propose_it_under_its_parent(parent):
-    grown = grafted(crown(), leaf(parent))
+    grown = grafted(model(), leaf(parent))
     new = grown.class_nodes.index(7)
     distribution = grown.node_given_class[new] @ grown.word_given_node
-    (proposal,) = propose_branches(crown(), drawn(distribution, 200), mixture_scores, share=0.1)
+    (proposal,) = propose_branches(model(), drawn(distribution, 200), mixture_scores, share=0.1)
     assert proposal.parent == parent
     assert set(proposal.words[:OWN]) == set(range(7 * OWN, 8 * OWN))
     assert proposal.documents == 200
@@ -96,19 +97,19 @@ def test_two_new_leaves_are_two_proposals():
     for parent in (1, 2):
         words = leaf(parent).word_given_leaf * 0
         words[7 * OWN + 3 * (parent - 1) : 7 * OWN + 3 * parent] = 1 / 3
-        distributions.append(words / 2 + crown().word_given_node[parent] / 2)
+        distributions.append(words / 2 + model().word_given_node[parent] / 2)
     counts = csr_array(np.vstack([drawn(one, 100, seed).toarray() for seed, one in enumerate(distributions)]))
-    proposals = propose_branches(crown(), counts, mixture_scores, share=0.1)
+    proposals = propose_branches(model(), counts, mixture_scores, share=0.1)
     assert sorted(proposal.parent for proposal in proposals) == [1, 2]
     assert sorted(proposal.documents for proposal in proposals) == [100, 100]
 
 
 def test_documents_that_have_nothing_in_common_propose_nothing():
     rng = np.random.default_rng(0)
-    wide = crown()
+    wide = model()
     words = np.pad(wide.word_given_node, ((0, 0), (0, 3000)))
     words = (words + 1e-6) / (words + 1e-6).sum(axis=1, keepdims=True)
-    wide = Crown(TREE, wide.class_nodes, words, wide.node_given_class, wide.class_prior)
+    wide = TreeModel(TREE, wide.class_nodes, words, wide.node_given_class, wide.class_prior)
     strange = np.zeros((200, words.shape[1]))
     for number, document in enumerate(strange):  # each has ten words that no other document has
         document[8 * OWN + 10 * number : 8 * OWN + 10 * number + 10] = rng.multinomial(60, np.full(10, 0.1))
@@ -116,16 +117,16 @@ def test_documents_that_have_nothing_in_common_propose_nothing():
 
 
 def test_documents_of_the_tree_itself_propose_nothing():
-    own = crown()
+    own = model()
     for seed in range(10):
         row = own.node_given_class[seed % 4] @ own.word_given_node
         assert propose_branches(own, drawn(row, 100, seed), mixture_scores) == ()
 
 
 def test_too_few_documents_and_a_tree_without_branches_propose_nothing():
-    grown = grafted(crown(), leaf(1))
+    grown = grafted(model(), leaf(1))
     distribution = grown.node_given_class[grown.class_nodes.index(7)] @ grown.word_given_node
-    assert propose_branches(crown(), drawn(distribution, 30), mixture_scores) == ()
-    assert len(propose_branches(crown(), drawn(distribution, 30), mixture_scores, wanted=Wanted(documents=10))) == 1
-    one = Crown(Tree.single(), (0,), crown().word_given_node[:1], np.ones((1, 1)), np.ones(1))
+    assert propose_branches(model(), drawn(distribution, 30), mixture_scores) == ()
+    assert len(propose_branches(model(), drawn(distribution, 30), mixture_scores, wanted=Wanted(documents=10))) == 1
+    one = TreeModel(Tree.single(), (0,), model().word_given_node[:1], np.ones((1, 1)), np.ones(1))
     assert propose_branches(one, drawn(distribution, 100), mixture_scores) == ()

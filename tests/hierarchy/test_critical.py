@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from tests.hierarchy.makers import engine, planted
 from tests.strategies import counts
-from topiarist.hierarchy.growth.critical import critical_inverse_temperature, critical_temperature
+from topiarist.hierarchy.growth.annealed import critical_inverse_temperature, critical_temperature
 from topiarist.kernels.shard import Shard
 from topiarist.models import cam, em, hplsa, plsa
 

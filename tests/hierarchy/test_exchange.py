@@ -270,7 +270,7 @@ def test_what_cannot_be_read_is_explained(text, format, message):
 
 def test_a_short_text_that_stands_for_too_many_is_refused(monkeypatch):
     pytest.importorskip("yaml")
-    monkeypatch.setattr("topiarist.hierarchy.tree_file.MOST_NODES", 1000)
+    monkeypatch.setattr("topiarist.hierarchy.exchange.MOST_NODES", 1000)
     lines = ["x0: &a0 [p, q]"] + [f"x{n}: &a{n} {{p: *a{n - 1}, q: *a{n - 1}}}" for n in range(1, 40)]
     with pytest.raises(InputError, match="at most 1,000 categories"):
         read_tree("\n".join(lines), "yaml")

@@ -3,8 +3,7 @@
 import pytest
 
 from topiarist.hierarchy import Tree
-from topiarist.hierarchy.outline import Format, levels_within, lines
-from topiarist.hierarchy.tree_text import columns
+from topiarist.hierarchy.tree_text import Format, columns, levels_within, lines
 
 TREE = Tree((-1, 0, 0, 1, 1), ("Everything", "oil · barrel", "court · judge", "opec · quota", "pipe · steel"))
 WORDS = [("the", "of"), ("oil", "barrel", "crude"), ("court", "judge"), ("opec", "quota"), ("pipe", "steel", "line")]

@@ -95,7 +95,7 @@ def test_golden_cases(kernels, case):
     np.testing.assert_allclose(found.word_given_node, case["pwa"], atol=1e-9)
     posterior = model.fold_in(found, block.training.rows, 1 / temperature)
     np.testing.assert_allclose(posterior, case["posterior"], atol=1e-9)
-    predictive = posterior @ model.word_given_cluster(found).T
+    predictive = posterior @ model.class_word_table(found).T
     np.testing.assert_allclose(predictive, case["predictive"], atol=1e-9)
     likelihood = (heldout.toarray() * np.log(case["predictive"])).sum()
     assert model.log_likelihood(found, block.heldout.rows, posterior) == pytest.approx(likelihood, rel=1e-9)
@@ -335,7 +335,7 @@ def test_planted_clusters_are_found(node_mix):
     np.add.at(together, (found, truth), 1)
     rows, columns = linear_sum_assignment(-together)
     assert together[rows, columns].sum() > 0.95 * len(truth)
-    distance = np.abs(model.word_given_cluster(fit.state.shared).T[rows] - (even @ words)[columns]).sum(axis=1) / 2
+    distance = np.abs(model.class_word_table(fit.state.shared).T[rows] - (even @ words)[columns]).sum(axis=1) / 2
     assert distance.max() < 0.1
 
 

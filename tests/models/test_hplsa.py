@@ -295,7 +295,7 @@ def test_planted_classes_are_found(variant):
     np.add.at(together, (found, truth), 1)
     rows, columns = linear_sum_assignment(-together)
     assert together[rows, columns].sum() > 0.95 * len(truth)
-    classes = model.word_given_class(fit.state.shared).T[rows]  # which node of a path has a word is not determined
+    classes = model.class_word_table(fit.state.shared).T[rows]  # which node of a path has a word is not determined
     distance = np.abs(classes - (hplsa.uniform_mix(mask) @ words)[columns]).sum(axis=1) / 2
     assert distance.max() < 0.1
 

@@ -7,7 +7,7 @@ from tests.oracles import trees as oracle
 from topiarist.kernels import load
 from topiarist.models import misfits, plsa
 from topiarist.models.engine.host import Engine
-from topiarist.models.misfits import Misfits, Scores, Usual
+from topiarist.models.misfits import Misfits, RecentScores, Scores
 from topiarist.scale.threads import Threads
 
 MASK = oracle.balanced(2)
@@ -20,7 +20,7 @@ def planted(seed, n_docs=600, length=60):
 
 
 def test_scores_are_those_of_completion():
-    from topiarist.metrics import completion_perplexity
+    from topiarist.measures.topic_quality import completion_perplexity
 
     counts, model, shared = planted(0)
     scores = misfits.completion_scores(model, shared, counts, seed=3)
@@ -33,7 +33,7 @@ def test_scores_are_those_of_completion():
 
 def test_few_documents_of_the_model_fit_badly_and_nearly_all_others_do():
     counts, model, shared = planted(0, n_docs=3600)
-    usual = Usual().joined(misfits.completion_scores(model, shared, counts[:600]))
+    usual = RecentScores().joined(misfits.completion_scores(model, shared, counts[:600]))
     again = misfits.completion_scores(model, shared, counts[600:])
     assert 0.001 < usual.unusual(again).mean() < 0.015
     strange = csr_array(np.random.default_rng(0).multinomial(60, np.full(56, 1 / 56), size=200).astype(float))
@@ -44,15 +44,15 @@ def test_lengths_are_compared_with_their_like():
     rng = np.random.default_rng(0)
     short = Scores(-5 + rng.standard_normal(500), np.full(500, 6.0))
     long = Scores(-5 + 0.1 * rng.standard_normal(500), np.full(500, 600.0))
-    usual = Usual().joined(short).joined(long)
+    usual = RecentScores().joined(short).joined(long)
     new = Scores(np.array([-6.0, -6.0, -6.0, np.nan]), np.array([6.0, 600.0, 3.0, 0.0]))
     np.testing.assert_array_equal(usual.unusual(new), [False, True, False, False])
-    assert not Usual().unusual(new).any()
+    assert not RecentScores().unusual(new).any()
 
 
 def test_how_many_are_strange_where_scores_are_normal_numbers():
     rng = np.random.default_rng(0)
-    usual = Usual().joined(Scores(rng.standard_normal(2000), np.full(2000, 50.0)))
+    usual = RecentScores().joined(Scores(rng.standard_normal(2000), np.full(2000, 50.0)))
     share = usual.unusual(Scores(rng.standard_normal(100_000), np.full(100_000, 50.0))).mean()
     assert 0.0025 < share < 0.006
 
@@ -60,7 +60,7 @@ def test_how_many_are_strange_where_scores_are_normal_numbers():
 def test_a_tenth_of_strange_documents_does_not_change_what_is_usual():
     rng = np.random.default_rng(1)
     figures = np.where(np.arange(1000) % 10, -5 + 0.1 * rng.standard_normal(1000), -7.0)
-    usual = Usual().joined(Scores(figures, np.full(1000, 50.0)))
+    usual = RecentScores().joined(Scores(figures, np.full(1000, 50.0)))
     assert usual.unusual(Scores(np.array([-5.4]), np.array([50.0]))).all()
 
 

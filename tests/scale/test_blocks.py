@@ -12,7 +12,7 @@ from topiarist.counts import CountSettings, PhraseSettings
 from topiarist.errors import InputError, UsageError
 from topiarist.kernels.shard import Shard
 from topiarist.scale import BlockStore
-from topiarist.store.seal import FileEntry
+from topiarist.store.sealed_folder import FileEntry
 from topiarist.text.documents import Document
 
 WORDS = ("tree", "hedge", "garden", "leaf", "root", "branch", "art", "shape")
@@ -238,7 +238,7 @@ def test_arrays_that_are_not_counts_are_refused_whatever_their_checksum(store, p
     path = store.folder / "block-000001" / f"{part}.npy"
     np.save(path, spoil(np.load(path)))
     blocks = list(store.manifest.blocks)
-    blocks[1] = replace(blocks[1], files={**blocks[1].files, path.name: FileEntry.of(path)})
+    blocks[1] = replace(blocks[1], files={**blocks[1].files, path.name: vars(FileEntry.of(path))})
     replace(store.manifest, blocks=tuple(blocks)).write(store.folder)
     with pytest.raises(InputError, match="block-000001 holds arrays that are not counts"):
         BlockStore.open(store.folder)

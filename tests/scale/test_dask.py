@@ -196,4 +196,4 @@ def test_tasks_have_names_that_the_dashboard_can_show(tmp_path, client, monkeypa
     )
     store = BlockStore.from_parquet(write_parquet(tmp_path / "parts"), tmp_path / "s", block_size=30, client=client)
     PLSA(2, max_iter=2, executor=DaskExecutor(client)).fit(store)
-    assert keys == {"look", "summarise", "merge", "count", "sweep", "add"}
+    assert keys == {"survey", "summarise", "merge", "count", "sweep", "add"}

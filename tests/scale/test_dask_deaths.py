@@ -17,7 +17,7 @@ from distributed import Client, LocalCluster
 from tests.scale.clusters import COUNTS, QUIET, assert_same_bits, bounded, contents, run, until, write_parquet
 from topiarist.errors import ResourceError
 from topiarist.scale import BlockStore, DaskExecutor, InProcess
-from topiarist.scale import cluster as clusters
+from topiarist.scale import dask as clusters
 
 
 @pytest.fixture(scope="module")

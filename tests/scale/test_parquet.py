@@ -115,7 +115,7 @@ def test_an_address_of_another_file_system(tmp_path):
 def test_small_files_share_a_block_and_large_row_groups_are_cut(parts, tmp_path):
     surveyed = [part for path in expand(parts) for part in survey((path, path), Columns(text="text"))]
     partitions = making.plan(surveyed, 25)
-    rows = [[(os.path.basename(part.address)[5], part.first, part.rows) for part in run.parts] for run in partitions]
+    rows = [[(os.path.basename(part.address)[5], part.first, part.rows) for part in run] for run in partitions]
     assert rows == [
         [("0", 0, (10, 10))],
         [("0", 2, (10, 10))],

@@ -125,7 +125,7 @@ def test_folders_that_cannot_be_synced_will_do(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", ["ids.json", "vocabulary.json", "manifest.json"])
 def test_no_room_for_the_small_files_either(tmp_path, monkeypatch, name):
-    from topiarist.store import array_files
+    from topiarist.store import sealed_folder
     from topiarist.text.documents import Document
 
     opened = open
@@ -135,7 +135,7 @@ def test_no_room_for_the_small_files_either(tmp_path, monkeypatch, name):
             raise OSError(28, "No space left on device")
         return opened(path, mode)
 
-    monkeypatch.setattr(array_files, "open", full, raising=False)
+    monkeypatch.setattr(sealed_folder, "open", full, raising=False)
     with pytest.raises(ResourceError, match=rf"cannot write .*{name}: .*No space left on device"):
         BlockStore.from_documents([Document(str(place), "tree hedge") for place in range(5)], tmp_path / "s")
     assert list(tmp_path.iterdir()) == []

@@ -14,10 +14,11 @@ from tests.small import DOCUMENTS, grown
 from topiarist import __version__
 from topiarist.errors import DamagedError, ResourceError, UsageError
 from topiarist.store import collection_folder as folders
-from topiarist.store import collection_manifest, edit_log
+from topiarist.store import edit_log
 from topiarist.store.collection_folder import Folder, begin
 from topiarist.store.document_table import Documents
-from topiarist.store.parts import new_part, open_part
+from topiarist.store.generation import new_part, open_part
+from topiarist.store.sealed_folder import write_manifest
 from topiarist.text.documents import Document
 
 
@@ -29,7 +30,7 @@ def rewrite(path, **changes):
     """Change a manifest, with a checksum that fits."""
     body = json.loads((path / "manifest.json").read_text()) | changes
     body.pop("sha256")
-    collection_manifest.write_body(path, body, "x")
+    write_manifest(path, folders.COLLECTION, body, version=body["version"])
 
 
 def test_a_grown_collection_opens(folder):
@@ -219,7 +220,7 @@ def test_force_mends_a_damaged_collection(folder):
 
 def test_killed_between_the_name_and_the_manifest(folder, monkeypatch):
     """The whole grow is there: it must not be lost, nor count as done."""
-    monkeypatch.setattr(collection_manifest.Manifest, "write", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(folders.Manifest, "write", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         grown(folder.path, [Document("new", "text")], force=True)
     monkeypatch.undo()
@@ -374,19 +375,19 @@ def test_an_older_format_is_brought_up_to_date(folder, monkeypatch):
     version_0(folder.path)
     with pytest.raises(DamagedError, match=r"written by topiarist 0\.0\.1 \(format 0\); this reads format 1"):
         Folder.open(folder.path)
-    monkeypatch.setitem(collection_manifest.MIGRATIONS, 0, from_0)
+    monkeypatch.setitem(folders.MIGRATIONS, 0, from_0)
     with monkeypatch.context() as killed:  # after the database, before the manifest
-        killed.setattr(collection_manifest, "write_body", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        killed.setattr(folders, "write_manifest", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             Folder.open(folder.path)
     again = Folder.open(folder.path)
     assert again.generation.database.all("SELECT * FROM tags") == []
     assert json.loads((folder.path / "manifest.json").read_text())["version"] == 1
-    assert folders.read_manifest(folder.path, "x") == again.manifest
+    assert folders.Manifest.read(folder.path, "x") == again.manifest
 
 
 def test_only_one_brings_it_up_to_date(folder, monkeypatch):
-    monkeypatch.setitem(collection_manifest.MIGRATIONS, 0, from_0)
+    monkeypatch.setitem(folders.MIGRATIONS, 0, from_0)
     with folder.writing():
         version_0(folder.path)
         with pytest.raises(ResourceError, match="is being written by"):

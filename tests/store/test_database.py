@@ -161,10 +161,9 @@ FULL = """
 import resource, sys
 from pathlib import Path
 from topiarist.errors import ResourceError
-from topiarist.store import log
 from topiarist.store.document_table import Documents
 from topiarist.store.collection_folder import Folder, begin
-from topiarist.store.parts import new_part
+from topiarist.store.generation import new_part
 from topiarist.text.documents import Document
 from tests.small import grown
 

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.small import DOCUMENTS
-from topiarist.collection.describe.spreadsheet import safe_cell, write_csv
+from topiarist.collection.describe.tables import safe_cell, write_sheet
 from topiarist.errors import InputError, UsageError
 from topiarist.store import document_table as module
 from topiarist.store import facts
 from topiarist.store.database import Database
-from topiarist.store.document_table import Documents, DocumentStore
+from topiarist.store.document_table import Documents
 from topiarist.store.fulltext import Index
 from topiarist.store.marks import Marks
 from topiarist.text.documents import Document, Problem
@@ -35,13 +35,12 @@ def documents(database):
 
 
 def test_documents_come_back_as_they_were_given(documents):
-    store: DocumentStore = documents
-    assert len(store) == 4
-    assert [store.get(row) for row in range(4)] == list(DOCUMENTS)
-    assert list(store.iterate()) == list(DOCUMENTS)
-    assert list(store.iterate(1, 3)) == list(DOCUMENTS[1:3])
-    assert list(store.iterate(3, 99)) == list(DOCUMENTS[3:])
-    assert [store.row_of(document.id) for document in DOCUMENTS] == [0, 1, 2, 3]
+    assert len(documents) == 4
+    assert [documents.get(row) for row in range(4)] == list(DOCUMENTS)
+    assert list(documents.iterate()) == list(DOCUMENTS)
+    assert list(documents.iterate(1, 3)) == list(DOCUMENTS[1:3])
+    assert list(documents.iterate(3, 99)) == list(DOCUMENTS[3:])
+    assert [documents.row_of(document.id) for document in DOCUMENTS] == [0, 1, 2, 3]
     assert documents.ids() == [document.id for document in DOCUMENTS]
 
 
@@ -165,7 +164,7 @@ def test_no_cell_is_a_formula(tmp_path):
     assert [safe_cell(cell) for cell in bad] == [f"'{cell}" for cell in bad]
     assert [safe_cell(cell) for cell in ("a=b", "", -1, 2.5, None)] == ["a=b", "", -1, 2.5, None]
     with (tmp_path / "t.csv").open("w", newline="") as file:
-        assert write_csv(file, ["source", "-"], [["=x", -1], ["a,b", 'say "no"']]) == 2
+        assert write_sheet(file, ["source", "-"], [["=x", -1], ["a,b", 'say "no"']]) == 2
     assert (tmp_path / "t.csv").read_bytes() == b'source,\'-\r\n\'=x,-1\r\n"a,b","say ""no"""\r\n'
 
 

@@ -8,7 +8,7 @@ bytes, time  ``size(2e6)`` → 2.0 MB · ``duration(151)`` → 2 min 31 s · ``t
              ``when(iso)`` → 12 March, 14:02 · ``day(iso)`` → 12 March · ``minute(iso)`` → 2026-03-12 14:02
 text         ``one_line(title)``: no line breaks, no control characters · ``path_of(names)`` → Law ▸ Courts
 sentences    ``hard_to_place(n)`` → 3 documents are hard to place · ``PENDING`` · ``named_by(is_title)``
-             ``in_topics("12 leaves")`` → 12 topics · ``MODEL_NAMES``: a fitted model in words
+             ``in_topics("12 leaves")`` → 12 topics
 """
 
 from __future__ import annotations
@@ -22,13 +22,6 @@ STEP = " ▸ "  # between the names of a path
 DOT = " · "  # between the words of a name, and between facts
 ROOT = "Everything"
 PENDING = "Edits wait for a fit; until then words and sizes are estimates"
-MODEL_NAMES = {  # by what was fitted last: a tree that was grown by one model may be fitted again by another
-    "CAM": "a cluster-abstraction model",
-    "HPLSA": "a hierarchical probabilistic semantic model",
-    "GaussianTree": "a mixture of Gaussians with its hierarchy",
-    "HierarchicalMixture": "a hierarchical mixture",
-    "HPLC": "a hierarchical probabilistic categoriser",
-}
 
 
 def number(value: float) -> str:

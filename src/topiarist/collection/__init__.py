@@ -18,18 +18,17 @@ if TYPE_CHECKING:
     from topiarist.collection.describe.closeup import look as look_at
     from topiarist.collection.describe.export import TREE_FORMATS, exported_table, save_tree_model, tree_text
     from topiarist.collection.describe.flat_topics import Topics, find_topics
-    from topiarist.collection.describe.shaped_tree import hard_to_place
-    from topiarist.collection.describe.spreadsheet import write_csv as write_spreadsheet
     from topiarist.collection.describe.tables import BETWEEN
     from topiarist.collection.describe.tables import FORMATS as TABLE_FORMATS
     from topiarist.collection.describe.tables import format_of as table_format
     from topiarist.collection.describe.tables import write as write_table
+    from topiarist.collection.describe.tables import write_sheet as write_spreadsheet
     from topiarist.collection.describe.topic_tree import FEWEST_TO_JUDGE, TopicTree
     from topiarist.collection.file.additions import ADD
     from topiarist.collection.file.arrivals import Filed
     from topiarist.collection.file.arrivals import add as add_documents
+    from topiarist.collection.file.arrivals import coming as batches_as_they_come
     from topiarist.collection.file.arrivals import file as file_documents
-    from topiarist.collection.file.batches import coming as batches_as_they_come
     from topiarist.collection.file.file_moves import move_files, plan_moves
     from topiarist.collection.file.new_topics import PAYS, NewTopic, new_topics
     from topiarist.collection.find.highlights import Span
@@ -45,21 +44,17 @@ if TYPE_CHECKING:
     from topiarist.collection.grow.estimate import dry_run, memory_shortage
     from topiarist.collection.grow.existing import existing_collection, kept_after_stop
     from topiarist.collection.grow.fit_description import labelled as named_by_words
-    from topiarist.collection.grow.grower import MADE_FROM, PLACES, Grower, Teller
-    from topiarist.collection.grow.recipe import MODELS, Recipe
-    from topiarist.collection.history import at as collection_at
-    from topiarist.collection.history import before_last
-    from topiarist.collection.history import earlier as earlier_steps
-    from topiarist.collection.history import steps as all_steps
-    from topiarist.collection.judge.categories import Categories
+    from topiarist.collection.grow.grower import MADE_FROM, PLACES, Grower
+    from topiarist.collection.grow.journal import Teller
+    from topiarist.collection.grow.recipe import Recipe
+    from topiarist.collection.judge.categories import MOST as MOST_JUDGED
+    from topiarist.collection.judge.categories import Categories, Told
+    from topiarist.collection.judge.categories import spread as spread_rows
     from topiarist.collection.judge.heldout_answers import HeldOut, held_out
     from topiarist.collection.judge.judgements import ACCEPT, BACK, LEAVE, MOVE, JudgedError, Judgement, Judgements
     from topiarist.collection.judge.label_table import read_labels
     from topiarist.collection.judge.learner import Quality
     from topiarist.collection.judge.learner import learn as learn_categories
-    from topiarist.collection.judge.predictions import MOST as MOST_JUDGED
-    from topiarist.collection.judge.predictions import Told
-    from topiarist.collection.judge.predictions import spread as spread_rows
     from topiarist.collection.judge.tree_quality import judged as judged_tree
     from topiarist.collection.shape.changes import FITTED, LEARN, REFIT, UNDO, ChangedError, last_step, stopped_after
     from topiarist.collection.shape.changes import in_words as step_in_words
@@ -77,7 +72,10 @@ if TYPE_CHECKING:
     from topiarist.collection.shape.shape import Shape
     from topiarist.collection.shape.topic_changes import Snapshot as TopicSnapshot
     from topiarist.collection.shape.topic_changes import TopicChange, topic_changes, topic_snapshot
-    from topiarist.collection.state import SHARES, TREE, State
+    from topiarist.collection.state import SHARES, TREE, State, before_last
+    from topiarist.collection.state import at as collection_at
+    from topiarist.collection.state import earlier as earlier_steps
+    from topiarist.collection.state import steps as all_steps
 
 _OFFERS = {  # of each module; behind an equals sign what a name is called inside
     "check": "REPAIR Finding check_folder=check repair_folder=repair",
@@ -85,14 +83,13 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "describe.closeup": "Look look_at=look topic_words",
     "describe.export": "TREE_FORMATS exported_table save_tree_model tree_text",
     "describe.flat_topics": "Topics find_topics",
-    "describe.shaped_tree": "hard_to_place",
-    "describe.spreadsheet": "write_spreadsheet=write_csv",
-    "describe.tables": "BETWEEN TABLE_FORMATS=FORMATS table_format=format_of write_table=write",
+    "describe.tables": (
+        "BETWEEN TABLE_FORMATS=FORMATS table_format=format_of write_table=write write_spreadsheet=write_sheet"
+    ),
     "describe.topic_tree": "FEWEST_TO_JUDGE TopicTree",
     "file.additions": "ADD",
-    "file.batches": "batches_as_they_come=coming",
     "file.file_moves": "plan_moves move_files",
-    "file.arrivals": "Filed add_documents=add file_documents=file",
+    "file.arrivals": "Filed add_documents=add batches_as_they_come=coming file_documents=file",
     "file.new_topics": "PAYS NewTopic new_topics",
     "find.highlights": "Span cut_spans=cut highlighted_spans=spots",
     "find.hits_by_topic": "Held hits_by_topic=spread",
@@ -103,16 +100,15 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     ),
     "grow.existing": "existing_collection kept_after_stop",
     "grow.fit_description": "named_by_words=labelled",
-    "grow.grower": "MADE_FROM PLACES Grower Teller",
+    "grow.grower": "MADE_FROM PLACES Grower",
+    "grow.journal": "Teller",
     "grow.estimate": "dry_run memory_shortage",
-    "grow.recipe": "MODELS Recipe",
-    "history": "all_steps=steps collection_at=at before_last earlier_steps=earlier",
-    "judge.categories": "Categories",
+    "grow.recipe": "Recipe",
+    "judge.categories": "Categories MOST_JUDGED=MOST Told spread_rows=spread",
     "judge.heldout_answers": "HeldOut held_out",
     "judge.judgements": "ACCEPT BACK LEAVE MOVE JudgedError Judgement Judgements",
     "judge.label_table": "read_labels",
     "judge.learner": "Quality learn_categories=learn",
-    "judge.predictions": "MOST_JUDGED=MOST Told spread_rows=spread",
     "judge.tree_quality": "judged_tree=judged",
     "shape.changes": (
         "FITTED LEARN REFIT UNDO ChangedError step_in_words=in_words last_step state_mark=mark "
@@ -125,7 +121,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "shape.edits": "EDIT_KINDS=KINDS Delete Describe Edit Merge Move Pin Rename Split Unpin",
     "shape.shape": "Shape",
     "shape.topic_changes": "TopicChange TopicSnapshot=Snapshot topic_changes topic_snapshot",
-    "state": "SHARES TREE State",
+    "state": "SHARES TREE State all_steps=steps before_last collection_at=at earlier_steps=earlier",
 }
 _HOMES = {
     outside: (module, inside or outside)

@@ -1,4 +1,4 @@
-"""Is a collection whole? Every checksum, every table, every name that refers to something.
+"""Is a collection whole? Every checksum, every table, every name, and whether its parts fit each other.
 
 ``check`` reads and changes nothing. ``repair`` makes the full-text index anew and sweeps up what nobody refers to;
 nothing else can be made from what is left, and guessing would be worse than saying so.
@@ -6,29 +6,35 @@ nothing else can be made from what is left, and guessing would be worse than say
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
+from topiarist.collection.state import CATEGORIES
 from topiarist.errors import DamagedError, ResourceError, TopiaristError
 from topiarist.store import edit_log
-from topiarist.store.collection_folder import Folder
+from topiarist.store.collection_folder import GROWING, Folder, leftovers, part_leftovers
 from topiarist.store.database import need_fts5
-from topiarist.store.document_table import Documents, checksum
-from topiarist.store.generation import DATABASE, Generation
-from topiarist.store.lock import locked
-from topiarist.store.parts import part_faults
-from topiarist.store.sweep import GROWING, leftovers, part_leftovers
+from topiarist.store.document_table import Documents
+from topiarist.store.fulltext import Index
+from topiarist.store.generation import DATABASE, Generation, part_faults
+from topiarist.store.sealed_folder import locked
+
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
+
 
 Severity = Literal["error", "warning", "note"]
 
 AGAIN = "take it from a backup, or grow it anew with --force"
 REPAIR = "topiarist check --repair"
 _MANY = 20  # faults of one kind; there is no need to list them all
+SUMS = 1e-3  # how far the shares of a document may be from one: they are single-precision numbers
 
 
 @dataclass(frozen=True)
@@ -72,10 +78,9 @@ def repair(path: str | os.PathLike[str]) -> list[Finding]:
 def _database_findings(generation: Generation) -> Iterator[Finding]:
     """A database that cannot be read at all is one finding; otherwise whatever is wrong in it."""
     try:
-        yield from _sqlite_findings(generation)
+        yield from (Finding("error", what, DATABASE, AGAIN) for what in generation.database.faults(_MANY))
         with generation.database.snapshot():
-            yield from _document_findings(generation)
-            yield from _state_findings(generation)
+            yield from (Finding("error", what, DATABASE, AGAIN) for what in _table_faults(generation))
             yield from _part_findings(generation)
         yield from _index_findings(generation)
     except DamagedError as error:
@@ -84,55 +89,16 @@ def _database_findings(generation: Generation) -> Iterator[Finding]:
         yield Finding("warning", f"could not be checked: {error.message}", DATABASE, error.hint)
 
 
-def _sqlite_findings(generation: Generation) -> Iterator[Finding]:
-    for (message,) in generation.database.all(f"PRAGMA integrity_check({_MANY})"):
-        if message != "ok":
-            yield Finding("error", f"the database is damaged: {message}", DATABASE, AGAIN)
-    for table, row, *_ in generation.database.all("PRAGMA foreign_key_check")[:_MANY]:
-        yield Finding("error", f"{table} refers to something that is not there (row {row})", DATABASE, AGAIN)
-
-
-def _document_findings(generation: Generation) -> Iterator[Finding]:
-    """Rows without a gap, each with its text, each as it was written."""
-    database = generation.database
-    numbers = database.one("SELECT count(*), coalesce(min(row), 0), coalesce(max(row), -1) FROM documents")
-    texts = database.one("SELECT count(*) FROM texts")
-    count, first, last = numbers or (0, 0, -1)
-    if (first, last) != (0, count - 1):
-        what = f"{count:,} documents have rows from {first:,} to {last:,}"
-        yield Finding("error", what, DATABASE, AGAIN)
-    if texts != (count,):
-        yield Finding("error", f"{count:,} documents have {texts and texts[0]:,} texts", DATABASE, AGAIN)
-    changed = list(_changed_documents(generation, last + 1))
+def _table_faults(generation: Generation) -> Iterator[str]:
+    """Documents in rows without a gap, each as it was written; states that are so, and name parts that are known."""
+    documents = Documents(generation.database)
+    yield from documents.gaps()
+    changed = list(documents.changed())
     for row, id in changed[:_MANY]:
-        what = f"document {id!r} (row {row}) has changed since it was written"
-        yield Finding("error", what, DATABASE, AGAIN)
+        yield f"document {id!r} (row {row}) has changed since it was written"
     if len(changed) > _MANY:
-        yield Finding("error", f"and {len(changed) - _MANY:,} more documents", DATABASE, AGAIN)
-
-
-def _changed_documents(generation: Generation, stop: int, batch: int = 5_000) -> Iterator[tuple[int, str]]:
-    sql = (
-        "SELECT row, checksum, id, title, text, source, date FROM documents JOIN texts USING (row) "
-        "WHERE row >= ? AND row < ?"
-    )
-    for start in range(0, stop, batch):
-        for row, written, *values in generation.database.all(sql, (start, start + batch)):
-            if checksum(*values) != written:
-                yield row, values[0]
-
-
-def _state_findings(generation: Generation) -> Iterator[Finding]:
-    """States that are as they were written, and name parts that are known."""
-    known = edit_log.parts(generation.database)
-    for number, body, written in generation.database.all("SELECT number, body, checksum FROM states ORDER BY number"):
-        if edit_log.checksum(body) != written:
-            yield Finding("error", f"state {number} has changed since it was written", DATABASE, AGAIN)
-            continue
-        for name in sorted(set(edit_log.named(json.loads(body))) - set(known)):
-            yield Finding("error", f"state {number} names {name}, which is not there", DATABASE, AGAIN)
-    if generation.database.one("SELECT 1 FROM edits") is None:
-        yield Finding("error", "there is no state", DATABASE, AGAIN)
+        yield f"and {len(changed) - _MANY:,} more documents"
+    yield from edit_log.faults(generation.database)
 
 
 def _part_findings(generation: Generation) -> Iterator[Finding]:
@@ -149,7 +115,6 @@ def _part_findings(generation: Generation) -> Iterator[Finding]:
 def _agreement_findings(folder: Folder) -> Iterator[Finding]:
     """Parts that are each as they were written, and do not fit each other or the state."""
     from topiarist.collection.collection import Collection
-    from topiarist.collection.consistency import disagreements
 
     try:
         collection = Collection(folder)
@@ -168,8 +133,8 @@ def _index_findings(generation: Generation) -> Iterator[Finding]:
         return
     writer = Generation.open(generation.folder, generation.shown, write=True)
     try:
-        with locked(generation.folder.parent, generation.shown), writer.database.transaction():
-            writer.database.run("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)")
+        with locked(generation.folder.parent, generation.shown):
+            Index(writer.database).check()
     except DamagedError:
         yield Finding("error", "the full-text index does not agree with the texts", DATABASE, REPAIR)
     except ResourceError as error:
@@ -193,3 +158,83 @@ def _leftover_findings(folder: Folder) -> Iterator[Finding]:
         )
     if (folder.path / GROWING).is_dir():
         yield Finding("note", "an unfinished grow", GROWING, "topiarist grow with --resume, or --force to begin anew")
+
+
+def disagreements(collection: Collection) -> Iterator[str]:
+    """What does not fit, a sentence each; a part that cannot be read is one of them."""
+    for look in (_documents, _counts, _shares, _tree, _search, _categories):
+        yield from _read(look, collection)
+
+
+def _read(look: Callable[[Collection], Iterator[str]], collection: Collection) -> Iterator[str]:
+    try:
+        yield from look(collection)
+    except DamagedError as error:
+        yield error.message
+    except TopiaristError as error:
+        yield f"a part cannot be used: {error.message}"
+    except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
+        yield f"a part cannot be read: {type(error).__name__}"
+
+
+def _documents(collection: Collection) -> Iterator[str]:
+    number = len(collection.documents)
+    if number != len(collection):
+        yield f"the state speaks of {len(collection):,} documents, and there are {number:,}"
+    missing = [name for name in collection.outline.pins if not collection.documents.has(name)]
+    if missing:
+        yield f"{len(missing):,} pinned documents are not there, {missing[0]!r} among them"
+
+
+def _counts(collection: Collection) -> Iterator[str]:
+    counts, words = collection.counts, len(collection.counting.vocabulary)
+    if counts.shape[1] != words:
+        yield f"counts are of {counts.shape[1]:,} words, the vocabulary has {words:,}"
+    if counts.nnz and not (np.isfinite(counts.data).all() and counts.data.min() >= 0):
+        yield "counts are not all numbers from 0 upward"
+
+
+def _shares(collection: Collection) -> Iterator[str]:
+    shares, classes = collection.shares, len(collection.outline.class_topics)
+    if shares.shape[1] != classes:
+        yield f"shares are of {shares.shape[1]:,} classes, the tree has {classes:,}"
+    sums = np.asarray(shares.sum(axis=1, dtype=np.float64)).ravel()
+    wrong = int((~(np.abs(sums - 1.0) <= SUMS)).sum())
+    if wrong:
+        yield f"the shares of {wrong:,} documents do not add up to one"
+
+
+def _tree(collection: Collection) -> Iterator[str]:
+    outline, model = collection.outline, collection.tree_model
+    known = set(outline.topics)
+    if len(known) != len(outline.tree) or not set(outline.class_topics) <= known:
+        yield "the topics of the tree are not those of its state"
+    if not set(outline.node_topics) <= known | {-1}:
+        yield "nodes of the model belong to topics that are not there"
+    for name, number in (("the model", len(model.tree)), ("the description", len(collection.description.nodes))):
+        if number != len(outline.node_topics):
+            yield f"{name} has {number:,} nodes, the state knows {len(outline.node_topics):,}"
+    if len(model.class_nodes) != len(outline.class_topics):
+        yield f"the model has {len(model.class_nodes):,} classes, the state knows {len(outline.class_topics):,}"
+    words = len(collection.counting.vocabulary)
+    if model.word_given_node.shape[1] != words:
+        yield f"the model knows {model.word_given_node.shape[1]:,} words, the vocabulary has {words:,}"
+    if not np.isfinite(model.word_given_node).all():
+        yield "the model holds something that is no number"
+
+
+def _search(collection: Collection) -> Iterator[str]:
+    index = collection.index
+    if len(index) != len(collection):
+        yield f"the index by meaning has {len(index):,} documents, the collection {len(collection):,}"
+    if index.n_words != len(collection.counting.vocabulary):
+        words = len(collection.counting.vocabulary)
+        yield f"the index by meaning knows {index.n_words:,} words, the vocabulary has {words:,}"
+
+
+def _categories(collection: Collection) -> Iterator[str]:
+    if collection.state.parts.get(CATEGORIES) is None or collection.categories is None:
+        return
+    known, words = collection.categories.model.n_features_in_, len(collection.counting.vocabulary)
+    if known != words:
+        yield f"the categories were learned from {known:,} words, the vocabulary has {words:,}"

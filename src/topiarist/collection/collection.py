@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topiarist.arrays import Csr
+from topiarist.arrays import Bools, Csr
 from topiarist.collection import contents
 from topiarist.collection.contents import Counting, Description
-from topiarist.collection.describe.shaped_tree import described, placed
-from topiarist.collection.describe.topic_tree import TopicTree
+from topiarist.collection.describe.topic_tree import TopicTree, described, placed, shares_by_topic
 from topiarist.collection.file.placer import Placer
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.judge.categories import Categories
@@ -23,14 +22,13 @@ from topiarist.collection.state import CATEGORIES, COUNTS, SEARCH, SHARES, TREE,
 from topiarist.counts.corpus import text_of
 from topiarist.counts.counting import Heard, hear
 from topiarist.errors import DamagedError, ResourceError
-from topiarist.estimators.tree.fitted_tree import crown_of
-from topiarist.measures.placed_documents import Placed
+from topiarist.estimators.tree.fitted_tree import tree_model
+from topiarist.measures.placed_documents import Placed, hard_to_place
 from topiarist.store import edit_log, facts
 from topiarist.store.collection_folder import Folder
 from topiarist.store.document_table import Documents
-from topiarist.store.generation import Generation
+from topiarist.store.generation import Generation, open_part
 from topiarist.store.marks import Marks
-from topiarist.store.parts import open_part
 from topiarist.text.documents import Document
 
 if TYPE_CHECKING:
@@ -39,7 +37,7 @@ if TYPE_CHECKING:
     from topiarist.collection.find.search import Found
     from topiarist.collection.judge.learner import Quality
     from topiarist.collection.shape.edits import Edit
-    from topiarist.hierarchy.branches import Crown
+    from topiarist.hierarchy.tree_model import TreeModel
 
 
 class Collection:
@@ -93,7 +91,7 @@ class Collection:
     def refresh(self) -> bool:
         """Look whether somebody has changed the collection; whether it was."""
         self.folder.refresh()
-        if self._seen == self.generation.folder and self._latest() == self.number:
+        if self._seen == self.generation.folder and edit_log.latest(self.generation.database) == self.number:
             return False
         self._look()
         return True
@@ -160,9 +158,9 @@ class Collection:
         return contents.read_tree_model(self.part(self.state.parts[TREE]))
 
     @cached_property
-    def crown(self) -> Crown:
+    def tree_model(self) -> TreeModel:
         """The model's own tree, with its parameters."""
-        return crown_of(self.model)
+        return tree_model(self.model)
 
     @cached_property
     def description(self) -> Description:
@@ -196,6 +194,11 @@ class Collection:
     def placed(self) -> Placed:
         """The documents in the tree, as comparing, judging and exporting want them."""
         return placed(self.outline, self.shares, self.documents.ids()[: len(self)], self.tree.words)
+
+    @cached_property
+    def hard_to_place(self) -> Bools:
+        """Which documents are hard to place: no topic has more than half of them."""
+        return hard_to_place(shares_by_topic(self.outline, self.shares)[1])
 
     def counted(self, documents: Iterable[Document]) -> Csr:
         """The counts of other documents, as those of the collection were counted."""
@@ -280,17 +283,25 @@ class Collection:
         try:
             return open_part(self.generation, name)
         except DamagedError:
-            if self.folder.grown_anew or self._latest() != self.number:
+            if self.folder.grown_anew or edit_log.latest(self.generation.database) != self.number:
                 what = "grown anew" if self.folder.grown_anew else "changed"
                 raise ResourceError(f"{self.folder.shown} was {what} meanwhile", hint="run it again") from None
             raise
-
-    def _latest(self) -> int | None:
-        found = self.generation.database.one("SELECT after FROM edits ORDER BY number DESC LIMIT 1")
-        return None if found is None else int(found[0])
 
     def _pieces(self, role: str) -> Csr:
         return contents.read_pieces([self.part(name) for name in self.state.pieces(role)], len(self), role)
 
 
-_OF_STATE = ("counting", "counts", "shares", "model", "crown", "description", "tree", "index", "placer", "categories")
+_OF_STATE = (
+    "counting",
+    "counts",
+    "shares",
+    "model",
+    "tree_model",
+    "description",
+    "tree",
+    "index",
+    "placer",
+    "categories",
+    "hard_to_place",
+)

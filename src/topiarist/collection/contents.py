@@ -13,21 +13,26 @@ from scipy.sparse import csr_array, vstack
 
 from topiarist.arrays import Csr
 from topiarist.collection.describe.nodes import NodeSummary
-from topiarist.collection.judge.categories import Categories
+from topiarist.collection.judge.categories import Categories, read_told, write_told
 from topiarist.collection.judge.heldout_answers import read_held_out, write_held_out
-from topiarist.collection.judge.predictions import read_told, write_told
 from topiarist.counts.settings import CountSettings, PhraseSettings
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import DamagedError
-from topiarist.store.array_files import new_file
-from topiarist.store.model_folder import load_model, save_model
-from topiarist.store.seal import read_vocabulary, write_vocabulary
+from topiarist.estimators.model_folder import load_model, save_model
+from topiarist.store.sealed_folder import write_json
 from topiarist.store.tensors import map_tensors, write_tensors
+from topiarist.store.vocabulary_file import read_vocabulary, write_vocabulary
 
 ARRAYS, COUNTING, TOPICS, MODEL = "arrays.safetensors", "counting.json", "topics.json", "model"
 CATEGORIES = "categories.json"
 CSR = ("data", "indices", "indptr")
-OF_DOCUMENTS = ("cluster_given_doc_", "class_given_doc_", "labels_", "_lengths")  # kept as shares, not with the model
+OF_DOCUMENTS = (
+    "cluster_given_doc_",
+    "class_given_doc_",
+    "_class_given_doc",
+    "labels_",
+    "_lengths",
+)  # kept as shares, not with the model
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,13 @@ def stacked(matrices: Sequence[Csr]) -> Csr:
     if len(matrices) == 1:
         return matrices[0]
     whole: Csr = vstack(matrices, format="csr")
+    return whole
+
+
+def with_rows(shares: Csr, where: Any, rows: Csr) -> Csr:
+    """Shares with other ones for some documents: ``rows`` has them there, and nothing elsewhere."""
+    whole = csr_array(shares.multiply(~where[:, None]) + rows)
+    whole.eliminate_zeros()
     return whole
 
 
@@ -153,8 +165,7 @@ def _tuple(value: Any) -> Any:
 
 
 def _write_json(path: Path, body: Any) -> None:
-    with new_file(path) as file:
-        file.write(json.dumps(body, ensure_ascii=False, sort_keys=True, allow_nan=False).encode())
+    write_json(path, body, sort_keys=True, allow_nan=False)
 
 
 def _read_json(path: Path) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from topiarist.errors import UsageError
 from topiarist.text.tokens import Tokenizer
 
-MIN_DOCUMENTS = 3  # that have a word, for it to be counted
+MIN_DOCUMENTS = 3  # that have a word which is counted
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,7 @@
 """The tree as a value: building it, editing it, the words that describe its nodes, and showing it."""
 
-from topiarist.hierarchy.drift_picture import draw_drift
 from topiarist.hierarchy.edits import Edit, collapse, cut, merge, move, prune, rename, split
-from topiarist.hierarchy.picture import curve, draw
+from topiarist.hierarchy.picture import curve, draw, draw_drift
 from topiarist.hierarchy.tree import Tree
 from topiarist.hierarchy.words import node_scores, node_words
 

@@ -6,6 +6,10 @@ that placed nobody. So strange documents that have nothing in common propose not
 
 A leaf hangs from the node under which its documents' held-out tokens are most probable (C4), with a nat to pay for each
 level and for each word that is the leaf's own: under a branch if they speak the branch's words, else under the root.
+
+A stream goes on with a tree that got a leaf (``Graft``). The documents of the leaf have been counted where they did not
+belong. So every count gives the leaf's share away, and the leaf and the nodes above it receive as much, by the weights
+of the path: no token is won or lost, and nothing is read off smoothed parameters.
 """
 
 from __future__ import annotations
@@ -13,38 +17,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any
 
 import numpy as np
 
-from topiarist.arrays import Csr
-from topiarist.counts.lsi import truncated_svd
+from topiarist.arrays import Array, Csr
+from topiarist.counts.lsi import document_directions
 from topiarist.counts.split import completion_split, split_tokens
-from topiarist.counts.weighting import tfidf, unit_rows
 from topiarist.errors import InputError
 from topiarist.hierarchy.growth.guided import two_means
-from topiarist.hierarchy.origins import child_name
-from topiarist.hierarchy.tree import Tree
+from topiarist.hierarchy.tree import Tree, child_name
+from topiarist.hierarchy.tree_model import TreeModel
 from topiarist.hierarchy.words import node_words
 from topiarist.models.misfits import Scores
+from topiarist.models.online import wider
 
-Array = np.ndarray[Any, Any]
 DIMENSIONS = 20
 STEPS = 30  # of EM between a leaf and the nodes above it
 PRIOR_TOKENS = 3.0  # of the collection's words in a new leaf
 TRAINING = 0.7  # share of the tokens that tell a leaf's words; the rest tell the levels
 CLEARLY = 1.05  # two groups must gain so many times as much as one
-
-
-@dataclass(frozen=True)
-class Crown:
-    """A tree with its parameters, and without documents."""
-
-    tree: Tree
-    class_nodes: tuple[int, ...]
-    word_given_node: Array  # (n_nodes, n_words)
-    node_given_class: Array  # (n_classes, n_nodes)
-    class_prior: Array  # (n_classes,)
 
 
 @dataclass(frozen=True)
@@ -77,11 +68,12 @@ class BranchProposal:
         )
 
 
-Score = Callable[[Crown, Csr, Csr], Scores]  # observed tokens place documents, hidden ones are scored
+Crown = TreeModel  # as it was called until version 0.1
+Score = Callable[[TreeModel, Csr, Csr], Scores]  # observed tokens place documents, hidden ones are scored
 
 
 def propose_branches(
-    crown: Crown,
+    model: TreeModel,
     counts: Csr,
     score: Score,
     *,
@@ -92,13 +84,13 @@ def propose_branches(
 ) -> tuple[BranchProposal, ...]:
     """Leaves for documents that fit badly, those that gain most first; none where nothing pays.
 
-    ``counts`` are these documents, a ``share`` of all. ``score`` says what they are worth under a crown.
+    ``counts`` are these documents, a ``share`` of all. ``score`` says what they are worth under a model.
     """
     wanted = wanted or Wanted()
-    if counts.shape[0] < 2 * wanted.documents or not crown.tree.children(crown.tree.root):
+    if counts.shape[0] < 2 * wanted.documents or not model.tree.children(model.tree.root):
         return ()
     observed, hidden = completion_split(counts, seed=seed)
-    before = score(crown, observed, hidden)
+    before = score(model, observed, hidden)
     each = share / counts.shape[0]
 
     def judged(rows: Array) -> tuple[float, float, float]:
@@ -106,8 +98,8 @@ def propose_branches(
         gain = np.zeros(len(rows))
         for half in (0, 1):
             taught, tried = rows[half::2], rows[1 - half :: 2]
-            leaf = _leaf(crown, observed[taught], each * len(rows), seed)
-            after = score(grafted(crown, leaf), observed[tried], hidden[tried])
+            leaf = _leaf(model, observed[taught], each * len(rows), seed)
+            after = score(grafted(model, leaf), observed[tried], hidden[tried])
             gain[1 - half :: 2] = (after.log_likelihood - before.log_likelihood[tried]) * after.tokens
         tokens = np.maximum(before.tokens[rows], 0.0)
         gain, total = np.nan_to_num(gain), max(float(tokens.sum()), 1.0)
@@ -115,17 +107,17 @@ def propose_branches(
         return mean, float(np.sqrt(((gain - mean * tokens) ** 2).sum())) / total, float(gain.sum())
 
     proposals = []
-    for rows, (gain, error, total) in _paying(_vectors(observed, seed), judged, wanted, seed):
-        leaf = _leaf(crown, counts[rows], each * len(rows), seed)
-        grown = grafted(crown, leaf)
-        words = node_words(grown.tree, grown.word_given_node, n_words)[len(crown.tree)]
+    for rows, (gain, error, total) in _paying(document_directions(observed, DIMENSIONS, seed), judged, wanted, seed):
+        leaf = _leaf(model, counts[rows], each * len(rows), seed)
+        grown = grafted(model, leaf)
+        words = node_words(grown.tree, grown.word_given_node, n_words)[len(model.tree)]
         proposals.append((total, replace(leaf, words=tuple(words.tolist()), gain=gain, error=error)))
     return tuple(proposal for _, proposal in sorted(proposals, key=lambda entry: -entry[0]))
 
 
-def grafted(crown: Crown, branch: BranchProposal, name: str | None = None) -> Crown:
-    """The crown with one more leaf: the last node. Classes at leaves stay in the order of the leaves."""
-    tree = crown.tree
+def grafted(model: TreeModel, branch: BranchProposal, name: str | None = None) -> TreeModel:
+    """The model with one more leaf: the last node. Classes at leaves stay in the order of the leaves."""
+    tree = model.tree
     parent = tree.checked(branch.parent)
     if tree.is_leaf(parent):
         raise InputError(
@@ -137,31 +129,31 @@ def grafted(crown: Crown, branch: BranchProposal, name: str | None = None) -> Cr
     name = name or next(own for own in numbered if own not in siblings)
     grown = Tree((*tree.parents, parent), (*tree.names, name))
     path = [*tree.path(parent), len(tree)]
-    mix = np.pad(crown.node_given_class, ((0, 1), (0, 1)))
+    mix = np.pad(model.node_given_class, ((0, 1), (0, 1)))
     mix[-1, path] = branch.path_weights
-    words = np.concatenate([crown.word_given_node, branch.word_given_leaf[None].astype(crown.word_given_node.dtype)])
-    prior = np.append(crown.class_prior * (1.0 - branch.share), branch.share)
-    nodes = (*crown.class_nodes, len(tree))
+    words = np.concatenate([model.word_given_node, branch.word_given_leaf[None].astype(model.word_given_node.dtype)])
+    prior = np.append(model.class_prior * (1.0 - branch.share), branch.share)
+    nodes = (*model.class_nodes, len(tree))
     order = list(range(len(nodes)))
-    if crown.class_nodes == tree.leaves:
+    if model.class_nodes == tree.leaves:
         order = [nodes.index(leaf) for leaf in grown.leaves]
-    return Crown(grown, tuple(nodes[place] for place in order), words, mix[order], prior[order])
+    return TreeModel(grown, tuple(nodes[place] for place in order), words, mix[order], prior[order])
 
 
-def _leaf(crown: Crown, counts: Csr, share: float, seed: int) -> BranchProposal:
+def _leaf(model: TreeModel, counts: Csr, share: float, seed: int) -> BranchProposal:
     """The leaf of some documents, under the parent that suits it best."""
     training, heldout = (
         np.asarray(part.sum(axis=0), np.float64).ravel()
         for part in split_tokens(counts, (TRAINING, 1.0 - TRAINING), seed=seed)
     )
     said = np.flatnonzero(training + heldout)
-    collection = crown.class_prior @ crown.node_given_class @ crown.word_given_node
-    own = crown.word_given_node[:, said].astype(np.float64)
+    collection = model.class_prior @ model.node_given_class @ model.word_given_node
+    own = model.word_given_node[:, said].astype(np.float64)
     best: tuple[float, int, Array, Array] | None = None
-    for node in crown.tree.depth_first():
-        if crown.tree.is_leaf(node):
+    for node in model.tree.depth_first():
+        if model.tree.is_leaf(node):
             continue
-        path = list(crown.tree.path(node))
+        path = list(model.tree.path(node))
         figure, taken, weights = _fitted(own[path], collection[said], training[said], heldout[said])
         figure -= len(path) + np.count_nonzero(taken > training[said] / 2)
         if best is None or figure > best[0]:
@@ -171,7 +163,7 @@ def _leaf(crown: Crown, counts: Csr, share: float, seed: int) -> BranchProposal:
     words = PRIOR_TOKENS * collection
     words[said] += taken
     words /= words.sum()
-    dtype = crown.word_given_node.dtype
+    dtype = model.word_given_node.dtype
     return BranchProposal(parent, (), counts.shape[0], share, 0.0, 0.0, words.astype(dtype), weights)
 
 
@@ -190,13 +182,6 @@ def _fitted(above: Array, collection: Array, training: Array, heldout: Array) ->
         weights = joint @ heldout + 1e-9
         weights /= weights.sum()
     return figure, taken, weights
-
-
-def _vectors(counts: Csr, seed: int) -> Array:
-    space = truncated_svd(unit_rows(tfidf(counts, sublinear=True)), DIMENSIONS, seed=seed).doc_vectors
-    lengths = np.linalg.norm(space, axis=1, keepdims=True)
-    unit: Array = (space / np.where(lengths > 1e-12, lengths, 1.0)).astype(np.float32)
-    return unit
 
 
 Verdict = tuple[float, float, float]
@@ -227,3 +212,45 @@ def _paying(
             if together > CLEARLY * best[place][0]:
                 best[place] = (together, [entry for part in parts for entry in part[1]])
     return best[0][1]
+
+
+@dataclass(frozen=True, eq=False)
+class Graft:
+    """The tree before and after."""
+
+    model: TreeModel
+    grown: TreeModel
+    branch: BranchProposal
+
+    @classmethod
+    def of(cls, model: TreeModel, branch: BranchProposal, name: str | None, tokens: float) -> Graft:
+        """A leaf of so many tokens; words that came after the proposal begin there as at every node."""
+        n_words, own = model.word_given_node.shape[1], branch.word_given_leaf
+        if len(own) < n_words:
+            own = wider(own[None], np.array([tokens]), n_words)[0]
+        return cls(model, grafted(model, replace(branch, word_given_leaf=own), name), branch)
+
+    def words(self, counts: Array) -> Array:
+        """Counts of words (nodes, words); the leaf is the last node."""
+        share, own = self.branch.share, self.branch.word_given_leaf
+        totals = counts.sum(axis=1, dtype=np.float64)
+        received = share * totals.sum() * self.branch.path_weights
+        kept = np.full(len(counts), 1.0 - share)
+        above = list(self.model.tree.path(self.branch.parent))
+        kept[above] += received[:-1] / np.where(totals[above] > 0, totals[above], np.inf)
+        out = np.zeros((len(counts) + 1, counts.shape[1]), counts.dtype)
+        np.multiply(counts, kept.astype(counts.dtype)[:, None], out=out[:-1])
+        out[-1, : len(own)] = own * received[-1]
+        return out
+
+    def classes(self, counts: Array) -> Array:
+        """Counts of classes, (classes,) or (classes, nodes), in the order of the grown tree's."""
+        share, total = self.branch.share, counts.sum(dtype=np.float64)
+        out = np.pad(counts * (1.0 - share), ((0, 1),) * counts.ndim).astype(counts.dtype)
+        if counts.ndim == 1:
+            out[-1] = share * total
+        else:
+            path = [*self.model.tree.path(self.branch.parent), len(self.model.tree)]
+            out[-1, path] = share * total * self.branch.path_weights
+        nodes = (*self.model.class_nodes, len(self.model.tree))
+        return out[[nodes.index(node) for node in self.grown.class_nodes]]

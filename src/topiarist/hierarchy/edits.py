@@ -9,8 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from topiarist.errors import InputError
-from topiarist.hierarchy.origins import child_name
-from topiarist.hierarchy.tree import Tree
+from topiarist.hierarchy.tree import Tree, child_name
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Array
 from topiarist.errors import InputError
 from topiarist.hierarchy.tree import Tree
-
-Array = np.ndarray[Any, Any]
 
 
 def node_posterior(tree: Tree, class_nodes: Sequence[int], posterior: Any) -> Array:

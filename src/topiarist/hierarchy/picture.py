@@ -1,4 +1,4 @@
-"""Pictures: the tree with its words, and the curve by which the number of leaves was chosen.
+"""Pictures: the tree with its words, the curve that chose the number of leaves, and the drift of a stream.
 
 The tree grows from left to right, one row per leaf. Leaves carry their words at the right, inner nodes on the branch
 that leads to them, so that words never meet: branches of one depth share a column, and rows are higher than a line of
@@ -16,6 +16,7 @@ import numpy as np
 from topiarist.errors import InputError, ResourceError
 from topiarist.hierarchy.tree import Tree
 from topiarist.hierarchy.tree_text import printable
+from topiarist.models.drift import Drift, find_drift, likelihoods
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +33,7 @@ TRUNK, INK, PALE_INK = "#8a8a8a", "#1a1a1a", "#4d4d4d"
 COLOURS = ("#332288", "#44aa99", "#cc6677", "#117733", "#ddaa33", "#882255", "#66aadd", "#999933", "#aa4499")
 WIDE_FONTS = ("Noto Sans CJK SC", "Noto Sans CJK JP", "Source Han Sans SC", "WenQuanYi Zen Hei", "PingFang SC")
 CURVE, CHOSEN, BAND = "#0072b2", "#d55e00", 0.01
+MISFITS = "#999933"
 
 
 @dataclass(frozen=True)
@@ -269,3 +271,43 @@ def _draw_words(ax: Axes, layout: _Layout, node: int, is_leaf: bool, thickness: 
     ax.text(x, y, first, fontproperties=_font(bold=True, scale=scale), color=INK, zorder=4, **common)
     if rest:
         ax.text(x + layout.gaps[node], y, rest, fontproperties=_font(scale=scale), color=PALE_INK, zorder=3, **common)
+
+
+def draw_drift(ax: Axes | None, records: Sequence[Any], drift: Drift | None = None) -> Axes:
+    """Draw the log-likelihood per token of a stream's batches and the share of misfits, and return the axes.
+
+    ``records`` are those of ``stream_``; alarms are vertical lines, those of ``drift`` or of ``find_drift``.
+    """
+    _require_matplotlib()
+    if not len(records):
+        raise InputError("expected the records of at least one batch, got none", hint="stream_ after partial_fit")
+    from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+    if ax is None:
+        from matplotlib import pyplot
+
+        ax = pyplot.subplots(figsize=(6.4, 3.6), layout="constrained")[1]
+    values = likelihoods(records)
+    drift = drift or find_drift(values)
+    batches = np.arange(1, len(values) + 1)
+    below = ax.twinx()
+    misfits = [record.misfits for record in records]
+    below.fill_between(batches, misfits, step="mid", color=MISFITS, alpha=0.35, linewidth=0)
+    below.set_ylim(0.0, max(0.2, 2.5 * max(misfits)))  # they keep to the lower part
+    below.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    below.set_ylabel("documents that fit badly", color=MISFITS)
+    below.spines[["top", "left"]].set_visible(False)
+    ax.set_zorder(below.get_zorder() + 1)
+    ax.patch.set_visible(False)
+    ax.plot(batches, values, color=CURVE, linewidth=1.6, marker="o", markersize=2.5)
+    for number, place in enumerate(drift.alarms):
+        ax.axvline(place + 1, color=CHOSEN, linewidth=1.4, linestyle="--", label=None if number else "drift")
+    ax.set_xlabel("batch")
+    ax.set_ylabel("log-likelihood, nats a token")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(axis="y", color="#e5e5e5", linewidth=0.7)
+    ax.set_axisbelow(True)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if drift.alarms:
+        ax.legend(frameon=False)
+    return ax

@@ -13,11 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Floats, Ints
 from topiarist.errors import InputError
 from topiarist.hierarchy.tree import Tree
-
-Floats = np.ndarray[Any, np.dtype[np.floating[Any]]]
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 FLOOR = 0.01  # of a uniform share: a reference below it says no more than "not there", however small it is
 FEWEST = 3  # with fewer telling words than this, probable ones help out

@@ -15,9 +15,8 @@ from scipy.sparse import csr_array
 from sklearn.metrics import mutual_info_score
 
 from topiarist.arrays import Ints
-from topiarist.hierarchy.outline import DOT
 from topiarist.hierarchy.tree import Tree
-from topiarist.hierarchy.tree_text import printable
+from topiarist.hierarchy.tree_text import DOT, printable
 from topiarist.measures.node_matching import (
     LEAST,
     Match,

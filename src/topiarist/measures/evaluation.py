@@ -18,7 +18,7 @@ from topiarist.errors import InputError
 from topiarist.hierarchy.tree import Tree
 from topiarist.hierarchy.tree_text import printable
 from topiarist.measures.label_agreement import example_f1
-from topiarist.measures.placed_documents import CERTAIN, Placed
+from topiarist.measures.placed_documents import CERTAIN, Placed, hard_to_place
 from topiarist.measures.topic_quality import npmi_coherence, topic_diversity
 from topiarist.measures.trees import BestNode, best_nodes, dendrogram_purity
 
@@ -113,7 +113,7 @@ def evaluate(
         n_docs=placed.n_docs,
         n_leaves=len(placed.tree.leaves),
         depth=placed.tree.depth,
-        hard_to_place=float(np.mean(placed.largest <= certain)) if placed.n_docs else 0.0,
+        hard_to_place=float(np.mean(hard_to_place(placed.shares, certain))) if placed.n_docs else 0.0,
         perplexity=perplexity,
         coherence=coherence,
         diversity=diversity,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from topiarist.arrays import Floats, Ints
+from topiarist.arrays import Bools, Floats, Ints
 from topiarist.errors import InputError
 from topiarist.hierarchy.tree import Tree
 
@@ -57,17 +57,13 @@ class Placed:
     @cached_property
     def largest(self) -> Floats:
         """The largest share of each document; 0 where it has none."""
-        found = np.zeros(self.n_docs, self.shares.dtype)
-        filled, starts = self._filled
-        if len(filled):
-            found[filled] = np.maximum.reduceat(self.shares.data, starts)
-        return found
+        return largest_shares(self.shares)
 
     @cached_property
     def homes(self) -> Ints:
         """The node of each document: that of its largest share, of equal ones the first by name; the root if none."""
         homes = np.full(self.n_docs, self.tree.root, np.int64)
-        filled, starts = self._filled
+        filled, starts = _filled(self.shares)
         if len(filled):
             ranks, shares = name_ranks(self.tree), self.shares
             best = np.repeat(self.largest, np.diff(shares.indptr)) == shares.data
@@ -98,11 +94,26 @@ class Placed:
         chosen = np.asarray(numbers, np.int64)
         return replace(self, shares=self.shares[chosen], ids=[self.ids[row] for row in chosen.tolist()])
 
-    @cached_property
-    def _filled(self) -> tuple[Ints, Ints]:
-        """The rows that have entries, and where those begin."""
-        filled = np.flatnonzero(np.diff(self.shares.indptr)).astype(np.int64)
-        return filled, self.shares.indptr[filled].astype(np.int64)
+
+def largest_shares(shares: csr_array[Any, Any]) -> Floats:
+    """The largest share of each document; 0 where it has none."""
+    found = np.zeros(shares.shape[0], shares.dtype)
+    filled, starts = _filled(shares)
+    if len(filled):
+        found[filled] = np.maximum.reduceat(shares.data, starts)
+    return found
+
+
+def hard_to_place(shares: csr_array[Any, Any], certain: float = CERTAIN) -> Bools:
+    """Which documents are hard to place: of which no class has more than half, or so much of it."""
+    hard: Bools = largest_shares(shares) <= certain
+    return hard
+
+
+def _filled(shares: csr_array[Any, Any]) -> tuple[Ints, Ints]:
+    """The rows that have entries, and where those begin."""
+    filled = np.flatnonzero(np.diff(shares.indptr)).astype(np.int64)
+    return filled, shares.indptr[filled].astype(np.int64)
 
 
 def summed_up(tree: Tree, values: Any) -> Any:

@@ -150,7 +150,7 @@ class Cam:
 
     def fold_in(self, shared: Params, rows: Side, inverse_temperature: float = 1.0) -> Floats:
         """(C1): P(c|d) of each document, each by itself."""
-        words = self.word_given_cluster(shared)
+        words = self.class_word_table(shared)
         return self._posterior(shared, words, rows, inverse_temperature)[0]
 
     def _posterior(self, shared: Params, words: Floats, rows: Side, inverse_temperature: float) -> tuple[Floats, float]:
@@ -158,17 +158,13 @@ class Cam:
         prior = np.log(np.maximum(shared.cluster_prior, TINY))
         return self.engine.posteriors(scores, prior, inverse_temperature)
 
-    def word_given_cluster(self, shared: Params) -> Floats:
+    def class_word_table(self, shared: Params) -> Floats:
         """P(w|c) = Σ_a P(a|c) P(w|a), (n_words, n_clusters)."""
         return self.engine.climb(shared.word_given_node, self._paths(shared))
 
     def log_likelihood(self, shared: Params, rows: Side, posterior: Floats) -> float:
         """(C5): Σ n log Σ_c P(c|d) P(w|c)."""
-        return self.engine.log_likelihood(rows, posterior, self.word_given_cluster(shared))
-
-    def flat(self, shared: Params) -> Floats:
-        """The flat model that a document sees, (n_words, n_clusters)."""
-        return self.word_given_cluster(shared)
+        return self.engine.log_likelihood(rows, posterior, self.class_word_table(shared))
 
     def stream_stats(self, shared: Params, block: Block) -> Stats:
         """See ``online.Learner``."""

@@ -131,7 +131,7 @@ class Hplc:
         """No looking ahead: the steps are few and cheap."""
         return new
 
-    def word_given_class(self, shared: Params) -> Floats:
+    def class_word_table(self, shared: Params) -> Floats:
         """P(j|α), (n_words, n_classes)."""
         return self.engine.climb(shared.word_given_topic, self._paths(shared, 1.0))
 

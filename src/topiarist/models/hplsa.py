@@ -293,7 +293,7 @@ class Hplsa:
         """The same for the rows of one block."""
         return self.engine.normalise_rows(self.engine.look_ahead(before, after, stride), 0.0)
 
-    def word_given_class(self, shared: Params, inverse_temperature: float = 1.0) -> Floats:
+    def class_word_table(self, shared: Params, inverse_temperature: float = 1.0) -> Floats:
         """Σ_ν P(ν|α)^β P(j|ν)^β as the sweeps read it, (n_words, n_classes): the flat model that a pass sees."""
         topics = self.engine.power(shared.word_given_topic, inverse_temperature)
         return self.engine.climb(topics, self._paths(shared, inverse_temperature))
@@ -304,21 +304,17 @@ class Hplsa:
 
     def fold_in(self, shared: Params, rows: Side, inverse_temperature: float = 1.0) -> Floats:
         """(P5), (H7): P(α|d) of each document for fixed topics, from a uniform start."""
-        words = self.word_given_class(shared, inverse_temperature)
+        words = self.class_word_table(shared, inverse_temperature)
         return plsa.folded_in(self.engine, rows, words, self.class_smoothing, inverse_temperature)
 
     def log_likelihood(self, shared: Params, rows: Side, local: Floats) -> float:
         """Σ n log P(j|i), untempered."""
-        return self.engine.log_likelihood(rows, local, self.word_given_class(shared))
-
-    def flat(self, shared: Params) -> Floats:
-        """The flat model that a pass sees, (n_words, n_classes)."""
-        return self.word_given_class(shared)
+        return self.engine.log_likelihood(rows, local, self.class_word_table(shared))
 
     def stream_stats(self, shared: Params, block: Block | Shard) -> Stats:
         """See ``online.Learner``."""
         side = (block.training if isinstance(block, Block) else block).rows
-        words = self.word_given_class(shared)
+        words = self.class_word_table(shared)
         rows = plsa.folded_in(self.engine, side, words, self.class_smoothing, 1.0, plsa.BRIEF)
         return replace(self, class_smoothing=0.0).e_step(shared, block, rows)[0]
 

@@ -118,7 +118,7 @@ class Plsa:
         """Σ n log P(j|i), untempered."""
         return self.engine.log_likelihood(rows, local, shared.by_word)
 
-    def flat(self, shared: Params) -> Floats:
+    def class_word_table(self, shared: Params) -> Floats:
         """P(j|k), (n_words, n_components)."""
         return shared.by_word
 

@@ -26,19 +26,18 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse, vstack
 
-from topiarist.arrays import Csr
+from topiarist.arrays import Array, Csr
 from topiarist.counts.settings import CountSettings
 from topiarist.counts.validation import check_counts
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import InputError
 from topiarist.kernels.shard import Shard, Side, Tiles, even_cuts
-from topiarist.scale import block_writer, parquet
+from topiarist.scale import block_folder, parquet
+from topiarist.scale.block_folder import BLOCKS, PARTS, Manifest
 from topiarist.store.array_files import HEADER, mapped
-from topiarist.store.seal import AGAIN, PARTS, VOCABULARY, Manifest, read_vocabulary
+from topiarist.store.vocabulary_file import VOCABULARY, read_vocabulary
 from topiarist.text.documents import Document
 from topiarist.text.readers.columns import Columns
-
-Array = np.ndarray[Any, Any]
 
 _TYPES = [np.dtype(name) for name in ("int32", "int32", "uint16", "int64", "int64")]
 BLOCK_SIZE = 1 << 15  # documents: enough that adding the statistics of blocks is a small part of the work
@@ -102,7 +101,7 @@ class BlockFile:
             and np.isfinite([sides.data.sum(dtype=np.float64), tiles.data.sum(dtype=np.float64)]).all()
         )
         if not sound:
-            raise InputError(f"{Path(self.folder, self.name)} holds arrays that are not counts", hint=AGAIN)
+            raise InputError(f"{Path(self.folder, self.name)} holds arrays that are not counts", hint=BLOCKS.again)
 
     def expect(self, parts: Iterable[str] = PARTS) -> None:
         """Ask the system to read the files ahead, where it can be asked."""
@@ -150,8 +149,8 @@ class BlockStore:
         """
         pieces: Iterable[Any] = [chunks] if issparse(chunks) or isinstance(chunks, np.ndarray) else chunks
         checked = (check_counts(piece, name="a chunk of counts", min_docs=0) for piece in pieces)
-        parts = checked if block_size is None else block_writer.cut(checked, block_size)
-        block_writer.write(folder, ((part, None) for part in parts), dtype, vocabulary)
+        parts = checked if block_size is None else block_folder.cut(checked, block_size)
+        block_folder.write(folder, ((part, None) for part in parts), dtype, vocabulary)
         return cls.open(folder, check=False)
 
     @classmethod
@@ -170,7 +169,7 @@ class BlockStore:
         iterated again, such as ``topiarist.text.readers.read(...)``. Words and counts are those of
         ``Corpus.from_documents``. Phrases cannot be found in this way.
         """
-        block_writer.write_documents(folder, documents, settings or CountSettings(), block_size, n_jobs)
+        block_folder.write_documents(folder, documents, settings or CountSettings(), block_size, n_jobs)
         return cls.open(folder, check=False)
 
     @classmethod
@@ -212,9 +211,9 @@ class BlockStore:
         columns = text if isinstance(text, Columns) else Columns(text=text)
         place: parquet.Place = parquet.Here(n_jobs)
         if client is not None:
-            from topiarist.scale.dask import cluster
+            from topiarist.scale.dask import Cluster
 
-            place = cluster(client)
+            place = Cluster.of(client)
         columns = columns if id is None else replace(columns, id=id)
         parquet.write_parquet(folder, addresses, columns, settings or CountSettings(), block_size, place)
         return cls.open(folder, check=False)

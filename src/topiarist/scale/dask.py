@@ -14,24 +14,33 @@ a few times; a cluster without workers is waited for, and then given up.
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
-from concurrent.futures import CancelledError
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError, Future, wait
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import reduce
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.kernels.shard import CACHE_LINE, aligned_empty
-from topiarist.scale.cluster import Cluster
 from topiarist.scale.executors import EStep, Sums, tree_sum
-from topiarist.store.array_files import RowFile, Scratch, handles, new_file, opened
+from topiarist.store.array_files import RowFile, Scratch, handles, opened
+from topiarist.store.sealed_folder import new_file
 
 LARGE = 1 << 16  # bytes: smaller parts travel with the task
 LAST = 4  # sums at most that are left to the driver
+SECONDS_BETWEEN_LOOKS = 1.0  # at whether there still is a cluster
+MERGED_AT_ONCE = 4
+
+Result = TypeVar("Result")
+Submit = Callable[..., list[Any]]
 
 
 class DaskExecutor:
@@ -65,7 +74,7 @@ class DaskExecutor:
         tasks_per_thread: int = 2,
     ) -> None:
         self.client = client
-        self.cluster = cluster(client, retries=retries, patience=patience)
+        self.cluster = Cluster.of(client, retries=retries, patience=patience)
         self.scratch = scratch
         self.tasks_per_thread = tasks_per_thread
 
@@ -104,7 +113,7 @@ class DaskExecutor:
                 calls = [(parcel, work[run], rows[run], _path(home)) for run, home in runs]
                 level += submit(sweep, calls, workers=[place], allow_other_workers=True)
             while len(level) > LAST:
-                pairs = _pairs(level)
+                pairs = [level[place : place + 2] for place in range(0, len(level), 2)]  # the last one may be alone
                 homes = _homes(folder, len(pairs))
                 level = submit(add, [(_path(home), *pair) for home, pair in zip(homes, pairs, strict=True)], priority=1)
             return self._sum(level)
@@ -117,14 +126,6 @@ class DaskExecutor:
         return sums.total()
 
 
-def cluster(client: Any, *, retries: int = 3, patience: float = 60.0) -> Cluster:
-    """A client as the rest of this package knows it."""
-    lost = (_distributed().KilledWorker, CancelledError)
-    if not callable(getattr(client, "map", None)):
-        raise UsageError(f"client must be a distributed.Client, got {client!r}", hint="distributed.Client()")
-    return Cluster(client, lost, retries=retries, patience=patience)
-
-
 def _places(workers: dict[str, int], number: int) -> list[str]:
     """A worker for each of ``number`` neighbouring tasks, in shares that follow their threads.
 
@@ -132,11 +133,6 @@ def _places(workers: dict[str, int], number: int) -> list[str]:
     """
     slots = [address for address, threads in workers.items() for _ in range(threads)]
     return [slots[place * len(slots) // number] for place in range(number)]
-
-
-def _pairs(level: list[Any]) -> list[list[Any]]:
-    """Neighbours two by two; the last one may be alone."""
-    return [level[place : place + 2] for place in range(0, len(level), 2)]
 
 
 def _homes(folder: Scratch, number: int) -> list[RowFile | None]:
@@ -235,3 +231,154 @@ def _distributed() -> Any:
     except ImportError as error:
         raise ResourceError("DaskExecutor needs the package distributed", hint="pip install topiarist[dask]") from error
     return distributed
+
+
+# ---- a cluster, and how long to bear with it
+
+
+class Cluster:
+    """A client with patience. ``lost`` are the errors that mean a death among the workers, not a fault of the work."""
+
+    def __init__(
+        self, client: Any, lost: tuple[type[BaseException], ...], *, retries: int = 3, patience: float = 60.0
+    ) -> None:
+        self.client = client
+        self.lost = lost
+        self.retries = retries
+        self.patience = patience
+
+    @classmethod
+    def of(cls, client: Any, *, retries: int = 3, patience: float = 60.0) -> Cluster:
+        """A client of distributed, if it is one."""
+        lost = (_distributed().KilledWorker, CancelledError)
+        if not callable(getattr(client, "map", None)):
+            raise UsageError(f"client must be a distributed.Client, got {client!r}", hint="distributed.Client()")
+        return cls(client, lost, retries=retries, patience=patience)
+
+    def map(self, task: Callable[..., Result], items: Iterable[Any], *arguments: Any) -> Iterator[Result]:
+        """``task(item, *arguments)`` for each item, in their order."""
+
+        every = list(items)
+
+        def work() -> list[Result]:
+            self.workers()  # fails where there is no cluster
+            with self.tasks() as submit:
+                return [self.answer(future) for future in submit(task, [(item, *arguments) for item in every])]
+
+        yield from self.persistently(work, f"the tasks {task.__name__}-…") if every else ()
+
+    def reduce(
+        self, task: Callable[..., Result], merge: Callable[..., Result], items: Sequence[Any], *arguments: Any
+    ) -> Result:
+        """The same, and neighbouring results merged by the workers until one is left, which comes home."""
+
+        def work() -> Result:
+            self.workers()
+            with self.tasks() as submit:
+                level, depth = submit(task, [(item, *arguments) for item in items]), 1
+                while len(level) > 1:
+                    runs = [level[at : at + MERGED_AT_ONCE] for at in range(0, len(level), MERGED_AT_ONCE)]
+                    level, depth = submit(merge, runs, priority=depth), depth + 1  # before more is begun
+                result: Result = self.answer(level[0])
+                return result
+
+        return self.persistently(work, f"the tasks {task.__name__}-…")
+
+    def persistently(self, work: Callable[[], Result], what: str) -> Result:
+        """Do something again, a few times, when the cluster has lost it."""
+        reason = ""
+        for _ in range(self.retries + 1):
+            try:
+                return work()
+            except self.lost as error:
+                reason = str(error)
+        raise ResourceError(
+            f"the cluster lost {what} {self.retries + 1} times: {reason}",
+            hint="smaller blocks or more memory for the workers; their logs say why they died",
+        )
+
+    @contextmanager
+    def tasks(self) -> Iterator[Submit]:
+        """A function that submits calls of a task, under its name; all are cancelled if anything goes wrong."""
+        futures: list[Any] = []
+
+        def submit(task: Callable[..., Any], calls: Sequence[Sequence[Any]], **where: Any) -> list[Any]:
+            keys = [f"{task.__name__}-{uuid.uuid4().hex}" for _ in calls]
+            width = max(map(len, calls))  # the last one may have fewer arguments
+            whole = [call for call in calls if len(call) == width]
+            made: list[Any] = self.client.map(
+                task, *map(list, zip(*whole, strict=True)), key=keys[: len(whole)], retries=self.retries, **where
+            )
+            for key, call in zip(keys[len(whole) :], calls[len(whole) :], strict=True):
+                made.append(self.client.submit(task, *call, key=key, retries=self.retries, **where))
+            futures.extend(made)
+            return made
+
+        try:
+            yield submit
+        except BaseException:
+            with suppress(Exception):
+                self.client.cancel(futures)
+            raise
+
+    def answer(self, future: Any) -> Any:
+        """The result of a task."""
+        return next(self.answers([future]))
+
+    def answers(self, futures: Iterable[Any]) -> Iterator[Any]:
+        """The results in their order, all on their way at once."""
+        for coming in [_on_its_way(future) for future in futures]:
+            yield self._awaited(coming)
+
+    def _awaited(self, coming: Future[Any]) -> Any:
+        """A result; while it does not come, look whether there is anybody to wait for."""
+        seen = time.monotonic()
+        while not wait([coming], SECONDS_BETWEEN_LOOKS).done:
+            if self.workers(wait=False):
+                seen = time.monotonic()
+            elif time.monotonic() - seen > self.patience:
+                raise self._nobody()
+        return coming.result()
+
+    def workers(self, *, wait: bool = True) -> dict[str, int]:
+        """The threads of each worker, in an order that stays the same as long as the workers do."""
+        give_up = time.monotonic() + self.patience
+        while True:
+            if self.client.status in ("closed", "closing"):
+                raise ResourceError("the client is closed", hint="a distributed.Client that is connected")
+            try:
+                workers = self.client.nthreads()
+            except Exception as error:
+                raise ResourceError(
+                    f"the cluster cannot be reached: {error!r}", hint="is its scheduler still running?"
+                ) from error
+            if workers or not wait:
+                return dict(sorted(workers.items()))
+            if time.monotonic() > give_up:
+                raise self._nobody()
+            time.sleep(0.1)
+
+    def _nobody(self) -> ResourceError:
+        return ResourceError(
+            f"the cluster has had no worker for {self.patience:g} seconds", hint="start workers, or a longer patience="
+        )
+
+
+def _on_its_way(future: Any) -> Future[Any]:
+    """The result of a task, which a thread waits for and fetches, once.
+
+    Asking for it again and again with a timeout would cancel the way home of the one that has just come: the timeout of
+    one question ends what the next one waits for, and distributed says ``UnboundLocalError`` (its issue 8514).
+    """
+    coming: Future[Any] = Future()
+
+    def fetch() -> None:
+        try:
+            coming.set_result(future.result())
+        except UnboundLocalError as error:
+            coming.set_exception(CancelledError(f"a result was cancelled on its way: {error}"))
+        except BaseException as error:
+            coming.set_exception(error)
+
+    threading.Thread(target=fetch, name="topiarist-answer", daemon=True).start()
+    return coming

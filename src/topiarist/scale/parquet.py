@@ -25,8 +25,9 @@ from topiarist.counts.merging import Summary, check_settings, summarise_texts, v
 from topiarist.counts.settings import CountSettings
 from topiarist.counts.workers import map_items
 from topiarist.errors import InputError, UsageError
-from topiarist.scale.block_writer import counted, no_documents, write_block
-from topiarist.store.seal import VOCABULARY, BlockEntry, Manifest, new_store, read_vocabulary, write_vocabulary
+from topiarist.scale.block_folder import BlockEntry, Manifest, counted, no_documents, sealed_vocabulary, write_block
+from topiarist.store.sealed_folder import new_sealed_folder
+from topiarist.store.vocabulary_file import read_vocabulary
 from topiarist.text.documents import Document
 from topiarist.text.readers.addresses import Part, documents_of, expand, names_of, survey
 from topiarist.text.readers.columns import Columns
@@ -34,9 +35,11 @@ from topiarist.text.readers.columns import Columns
 DTYPE = np.dtype(np.float32)
 MERGED_AT_ONCE = 8
 
+Partition = tuple[Part, ...]  # what one task reads
+
 
 class Place(Protocol):
-    """Where partitions are worked on: ``Here``, or a ``cluster.Cluster``."""
+    """Where partitions are worked on: ``Here``, or a ``dask.Cluster``."""
 
     def map(self, task: Callable[..., Any], items: Iterable[Any], *arguments: Any) -> Iterator[Any]:
         """``task(item, *arguments)`` for each item, in their order."""
@@ -66,13 +69,6 @@ class Here:
 
 def _called(item: Any, task: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     return task(item, *arguments)
-
-
-@dataclass(frozen=True)
-class Partition:
-    """What one task reads."""
-
-    parts: tuple[Part, ...]
 
 
 @dataclass(frozen=True)
@@ -109,7 +105,7 @@ def write_parquet(
     check_settings(settings)
     if block_size < 1:
         raise UsageError(f"block_size must be at least 1, got {block_size}")
-    with new_store(folder) as store:
+    with new_sealed_folder(folder) as store:
         partitions = plan(_parts(addresses, columns, place), block_size)
         if not partitions:
             raise no_documents()
@@ -117,7 +113,7 @@ def write_parquet(
         if not words.summary.n_docs:
             raise no_documents()
         vocabulary = vocabulary_of_summary(words.summary, settings)
-        files = {VOCABULARY: write_vocabulary(store, vocabulary)}
+        files = sealed_vocabulary(store, vocabulary)
         sizes = [-(-seen.n_docs // block_size) for seen in words.seen]
         firsts = accumulate(sizes[:-1], initial=0)
         again = repeated([seen.ids for seen in words.seen])
@@ -142,24 +138,19 @@ def plan(parts: Iterable[Part], block_size: int) -> list[Partition]:
             runs[-1][-1] = replace(last, rows=last.rows + part.rows)
         else:
             runs[-1].append(part)
-    return [Partition(tuple(run)) for run in runs if any(any(part.rows) for part in run)]
+    return [tuple(run) for run in runs if any(any(part.rows) for part in run)]
 
 
 def _parts(addresses: Any, columns: Columns, place: Place) -> Iterator[Part]:
     """The row groups of all files in order. The first file settles which column is the text."""
     files = expand(addresses)
     named = list(zip(files, names_of(files), strict=True))
-    first = look(named[0], columns)
+    first = survey(named[0], columns)
     yield from first
     if first:
         columns = replace(columns, text=first[0].chosen.text)
-    for parts in place.map(look, named[1:], columns):
+    for parts in place.map(survey, named[1:], columns):
         yield from parts
-
-
-def look(file: tuple[str, str], columns: Columns) -> list[Part]:
-    """A task: the row groups of a file."""
-    return survey(file, columns)
 
 
 def summarise(partition: Partition, settings: CountSettings) -> Words:
@@ -218,7 +209,7 @@ class _Reading:
         self.ids: list[bytes] = []
 
     def __iter__(self) -> Iterator[Document]:
-        for part in self._partition.parts:
+        for part in self._partition:
             digest = hashlib.blake2b(digest_size=16)
             for document in documents_of(part):
                 for piece in (document.id, document.title, document.text):
@@ -231,7 +222,7 @@ class _Reading:
 
     def check(self, seen: Seen) -> None:
         """Raise unless the same documents came at the first reading."""
-        for part, before, now in zip(self._partition.parts, seen.digests, self.digests, strict=True):
+        for part, before, now in zip(self._partition, seen.digests, self.digests, strict=True):
             if before != now:
                 raise InputError(
                     f"{part.address} has changed between the first and the second reading",

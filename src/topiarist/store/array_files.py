@@ -13,16 +13,15 @@ import shutil
 import uuid
 import weakref
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
+from topiarist.arrays import Array
 from topiarist.errors import InputError, ResourceError
-
-Array = np.ndarray[Any, Any]
+from topiarist.store.sealed_folder import new_file, written
 
 HEADER = 128  # bytes before the numbers of an ``.npy`` file
 
@@ -39,53 +38,6 @@ def mapped(path: str | Path) -> Array:
     except (OSError, ValueError, EOFError) as error:
         raise InputError(f"{path} is not an array that can be read: {error}", hint="write the files anew") from error
     return np.asarray(array)  # a plain array, as the kernels know it
-
-
-@contextmanager
-def new_file(path: str | Path, *, sync: bool = False) -> Iterator[BinaryIO]:
-    """A file to write, under a name of its own until it is complete: nobody ever sees half of it."""
-    partial = f"{path}.{uuid.uuid4().hex}"
-    with written(path):
-        try:
-            with open(partial, "wb") as file:
-                yield file
-                if sync:
-                    file.flush()
-                    os.fsync(file.fileno())
-            os.replace(partial, path)
-        except BaseException:
-            Path(partial).unlink(missing_ok=True)
-            raise
-
-
-@contextmanager
-def written(path: str | Path) -> Iterator[None]:
-    """Say what a failure to write means; only writing belongs inside."""
-    try:
-        yield
-    except OSError as error:
-        raise ResourceError(f"cannot write {path}: {error}", hint="another folder, or more room on the disk") from error
-
-
-def new_folder(path: str | Path) -> Path:
-    """A folder that was not there, open to whom the user's other files are open."""
-    with written(path):
-        Path(path).mkdir()
-    return Path(path)
-
-
-def sync_folder(path: str | Path) -> None:
-    """Wait until the names in a folder are on the disk, where the system can be asked to."""
-    if os.name != "posix":
-        return
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):  # file systems that know no such wish
-            raise
-    finally:
-        os.close(handle)
 
 
 def save(path: str | Path, array: Array, *, sync: bool = False) -> None:

@@ -13,22 +13,48 @@ old state or the new one; what the dead left behind is swept up by the next writ
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from topiarist.errors import DamagedError, ResourceError, TopiaristError, UsageError
-from topiarist.store import collection_manifest
-from topiarist.store.array_files import sync_folder, written
-from topiarist.store.collection_manifest import Manifest, read_body, read_manifest
-from topiarist.store.generation import DATABASE, Generation
-from topiarist.store.lock import LOCK, WRITER, locked
-from topiarist.store.parts import sync_file
-from topiarist.store.schema import VERSION
-from topiarist.store.sweep import COMPLETE, GROWING, generations, sweep, sweep_parts
+from topiarist.store import edit_log
+from topiarist.store.database import VERSION, other_version
+from topiarist.store.generation import DATABASE, PARTIAL, Generation, part_folders
+from topiarist.store.sealed_folder import (
+    DAMAGE,
+    LOCK,
+    MANIFEST,
+    WRITER,
+    Format,
+    digest,
+    locked,
+    parse_manifest,
+    sync_contents,
+    sync_folder,
+    write_manifest,
+    written,
+)
+from topiarist.version import __version__
+
+COLLECTION = Format(
+    name="topiarist-collection", versions=(VERSION,), what="a collection", hint="topiarist grow ./folder"
+)
+GENERATION = re.compile(r"g-[0-9a-f]{8,32}")
+GROWING = "growing"
+COMPLETE = "complete"  # lies in a generation from before it gets its name until the manifest names it
+
+Migration = Callable[[Path, dict[str, Any]], dict[str, Any]]
+
+# From each older format to the next: ``MIGRATIONS[n](folder, body)`` turns a folder of format n into one of format
+# n + 1 and returns the new body of its manifest, which is written afterwards. It may be killed and run again, so what
+# it does to the database is one transaction that sets ``user_version``, and is left out where that is done already.
+MIGRATIONS: dict[int, Migration] = {}
 
 
 class Folder:
@@ -44,11 +70,11 @@ class Folder:
     def open(cls, path: str | os.PathLike[str]) -> Folder:
         """Open a collection. One of an older format is brought to this one first, which needs the lock."""
         root, shown = Path(path), os.fspath(path)
-        if not (root / collection_manifest.NAME).is_file():
+        if not (root / MANIFEST).is_file():
             raise _no_collection(root, shown)
         if read_body(root, shown)["version"] < VERSION:
             with locked(root, shown):
-                collection_manifest.migrate(root.absolute(), shown)
+                migrate(root.absolute(), shown)
         return cls(path, _known(root, shown))
 
     def refresh(self) -> bool:
@@ -103,14 +129,12 @@ class Growing:
         name = f"g-{uuid.uuid4().hex[:16]}"
         with written(self.shown):
             (folder / COMPLETE).touch()
-            for path in folder.rglob("*"):
-                sync_folder(path) if path.is_dir() else sync_file(path)
-            sync_folder(folder)
+            sync_contents(folder)
             os.rename(folder, self.path / name)
             sync_folder(self.path)
         with suppress(OSError):  # a folder above that we may not read
             sync_folder(self.path.parent)
-        Manifest(name).write(self.path, self.shown)
+        Manifest(name).write(self.path)
         with suppress(OSError):
             (self.path / name / COMPLETE).unlink(missing_ok=True)
         return Folder(self.shown, Manifest(name))
@@ -153,7 +177,7 @@ def begin(
 def _check_place(root: Path, shown: str, *, force: bool) -> None:
     if root.exists() and not root.is_dir():
         raise UsageError(f"{shown} is a file, not a folder for a collection", hint="another name with -o")
-    if (root / collection_manifest.NAME).is_file() and not (force or _unfinished(root)):
+    if (root / MANIFEST).is_file() and not (force or _unfinished(root)):
         raise _there_already(shown)
     if root.is_dir() and not is_collection(root) and any(path.name not in (LOCK, WRITER) for path in root.iterdir()):
         raise UsageError(f"{shown} is a folder with other files, not a collection", hint="another name with -o")
@@ -186,7 +210,7 @@ def _workspace(root: Path, shown: str, *, resume: bool, force: bool) -> Growing:
 
 def is_collection(root: Path) -> bool:
     """Whether a folder is one of ours: finished, unfinished or damaged."""
-    return (root / collection_manifest.NAME).exists() or (root / GROWING).is_dir() or bool(generations(root))
+    return (root / MANIFEST).exists() or (root / GROWING).is_dir() or bool(generations(root))
 
 
 def _unfinished(root: Path) -> bool:
@@ -195,14 +219,14 @@ def _unfinished(root: Path) -> bool:
         return True
     found = [path for path in generations(root) if (path / COMPLETE).is_file()]
     with suppress(DamagedError, OSError):
-        found = [path for path in found if path.name != read_manifest(root, "").generation]
+        found = [path for path in found if path.name != Manifest.read(root, "").generation]
     return bool(found)
 
 
 def _sweep_before(root: Path, shown: str, *, force: bool) -> None:
     """Remove what nobody refers to; nothing at all where a damaged manifest does not say what that is."""
     try:
-        sweep(root, _known(root, shown).generation if (root / collection_manifest.NAME).is_file() else None)
+        sweep(root, _known(root, shown).generation if (root / MANIFEST).is_file() else None)
     except DamagedError:
         if not force:
             raise
@@ -230,9 +254,9 @@ def _sweep_new(root: Path) -> None:
 
 
 def _known(root: Path, shown: str) -> Manifest:
-    known = read_manifest(root, shown)
+    known = Manifest.read(root, shown)
     if not (root / known.generation / DATABASE).is_file():
-        raise collection_manifest.damaged(shown, f"{known.generation}/{DATABASE} is missing")
+        raise damaged(shown, f"{known.generation}/{DATABASE} is missing")
     return known
 
 
@@ -240,7 +264,7 @@ def _no_collection(root: Path, shown: str) -> TopiaristError:
     if _unfinished(root):
         return unfinished(shown)
     if generations(root):
-        return collection_manifest.damaged(shown, f"{collection_manifest.NAME} is missing")
+        return damaged(shown, f"{MANIFEST} is missing")
     beside = Path(f"{str(shown).rstrip('/')}.topiary")
     if beside.is_dir():
         return UsageError(f"there is no collection at {shown}, but there is {beside}", hint=str(beside))
@@ -258,3 +282,115 @@ def _there_already(shown: str) -> UsageError:
     return UsageError(
         f"there is a collection at {shown} already", hint="--force to grow it anew, or another folder with -o"
     )
+
+
+# ---- the manifest: replacing it commits a new generation
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """Which generation is the collection, and who wrote it."""
+
+    generation: str
+    topiarist: str = __version__
+
+    def write(self, folder: Path) -> None:
+        """Replace the manifest: before, the old collection is there; afterwards, this one."""
+        write_manifest(folder, COLLECTION, asdict(self))
+
+    @classmethod
+    def read(cls, folder: Path, shown: str) -> Manifest:
+        """The manifest of a folder of this format."""
+        body = read_body(folder, shown)
+        if body["version"] != VERSION:
+            raise other_version(shown, body["version"], str(body.get("topiarist", "")))
+        generation = str(body.get("generation"))
+        if not GENERATION.fullmatch(generation):
+            raise damaged(shown, f"{MANIFEST} names no generation")
+        return cls(generation, str(body.get("topiarist", "")))
+
+
+def read_body(folder: Path, shown: str) -> dict[str, Any]:
+    """The body of a manifest of this format or of an older one; a newer one and a damaged one are errors."""
+    try:
+        body, claimed = parse_manifest(folder / MANIFEST)
+    except (OSError, *DAMAGE) as error:
+        if not folder.is_dir():
+            raise ResourceError(f"there is no collection at {shown} any more", hint="its new place") from error
+        raise damaged(shown, f"{MANIFEST} cannot be read ({error})") from error
+    version = body.get("version")
+    if body.get("format") != COLLECTION.name or not isinstance(version, int):
+        raise damaged(shown, f"{MANIFEST} is not that of a collection")
+    if version > VERSION:  # before anything else: a newer one may be made otherwise
+        raise other_version(shown, version, str(body.get("topiarist", "")))
+    if claimed is None and version == VERSION:
+        raise damaged(shown, f"{MANIFEST} has no checksum")
+    if claimed not in (None, digest(body)):
+        raise damaged(shown, f"{MANIFEST} does not match its own checksum")
+    return body
+
+
+def migrate(folder: Path, shown: str) -> None:
+    """Bring an older folder to this format, step by step. Only for whoever holds the lock."""
+    while (body := read_body(folder, shown))["version"] < VERSION:
+        version = body["version"]
+        step = MIGRATIONS.get(version)
+        if step is None:
+            raise other_version(shown, version, str(body.get("topiarist", "")))
+        write_manifest(folder, COLLECTION, step(folder, body), version=version + 1)
+
+
+def damaged(shown: str, what: str) -> DamagedError:
+    """Something is not as it was written."""
+    return DamagedError(f"{shown} is damaged: {what}", hint=f"topiarist check {shown}")
+
+
+# ---- what nobody refers to, which the next writer removes
+
+
+def leftovers(root: Path, current: str | None) -> list[Path]:
+    """What lies in a collection's folder that nobody refers to: old generations, and halves of manifests."""
+    old = [path for path in generations(root) if path.name != current]
+    return [*old, *sorted(root.glob(f"{MANIFEST}.*"))]
+
+
+def part_leftovers(generation: Generation) -> list[Path]:
+    """What lies in a generation's folder that nobody refers to: parts that no state names, and halves of them."""
+    kept = edit_log.parts(generation.database)
+    halves = sorted(path for path in generation.folder.iterdir() if PARTIAL.fullmatch(path.name))
+    return [*(generation.folder / name for name in part_folders(generation.folder) if name not in kept), *halves]
+
+
+def sweep(root: Path, current: str | None) -> None:
+    """Remove what nobody refers to, under the lock. A complete generation without a manifest is a grow to resume."""
+    if current is not None:
+        (root / current / COMPLETE).unlink(missing_ok=True)
+    for path in leftovers(root, current):
+        if (path / COMPLETE).is_file() and not (root / GROWING).exists():
+            os.rename(path, root / GROWING)
+        else:
+            _remove(path)
+
+
+def sweep_parts(generation: Generation) -> None:
+    """Remove what nobody in a generation refers to, under the lock."""
+    for path in part_leftovers(generation):
+        _remove(path)
+
+
+def generations(root: Path) -> list[Path]:
+    """The generations that lie in a folder, whichever of them is the collection."""
+    if not root.is_dir():
+        return []
+    return sorted(path for path in root.iterdir() if GENERATION.fullmatch(path.name) and path.is_dir())
+
+
+def _remove(path: Path) -> None:
+    """Remove what can be removed: a file that somebody has open, on some systems, stays until the next time."""
+    if path.is_dir() and not path.is_symlink():
+        with suppress(OSError):
+            (path / COMPLETE).unlink(missing_ok=True)
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)

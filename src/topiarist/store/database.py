@@ -2,6 +2,11 @@
 
 Every thread has a connection of its own, opened when it first asks: a web server may hand one ``Database`` to all its
 threads. Readers open the file read-only and see what was committed last; they wait for nobody.
+
+``documents`` has one row per document, numbered as the rows of the counts, and is never changed: what people add about
+a document (tags, read marks) lies in tables of its own, so that the full-text index never has to follow. Texts lie
+beside, so that a walk over ids or dates does not read them. ``checksum`` is there because SQLite cannot tell that a
+bit of a text has turned.
 """
 
 from __future__ import annotations
@@ -11,12 +16,11 @@ import sqlite3
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from topiarist.errors import DamagedError, InputError, ResourceError, TopiaristError
-from topiarist.store.schema import TABLES, VERSION
 from topiarist.version import __version__
 
 Row = tuple[Any, ...]
@@ -26,6 +30,52 @@ PATIENCE = 5.0  # seconds that a statement waits for another one's commit
 _CACHE, _OF_READER = -16_000, -4_000  # KiB, as SQLite counts them; every thread of a server reads for itself
 _KEPT = 64  # answers that a thread keeps until the next change
 _CHECK = "topiarist check"
+
+VERSION = 1  # of the folder and of the database: they change together
+
+TABLES = """
+CREATE TABLE documents (
+    row INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    title TEXT NOT NULL,
+    source TEXT NOT NULL,
+    date TEXT NOT NULL,
+    checksum INTEGER NOT NULL
+);
+CREATE TABLE texts (row INTEGER PRIMARY KEY REFERENCES documents, text TEXT NOT NULL);
+CREATE VIEW pages AS SELECT row, title, text FROM documents JOIN texts USING (row);
+CREATE TABLE labels (
+    row INTEGER NOT NULL REFERENCES documents,
+    place INTEGER NOT NULL,
+    label TEXT NOT NULL,
+    PRIMARY KEY (row, place)
+) WITHOUT ROWID;
+CREATE INDEX labels_by_name ON labels (label, row);
+CREATE TABLE tags (
+    tag TEXT NOT NULL,
+    row INTEGER NOT NULL REFERENCES documents,
+    PRIMARY KEY (tag, row)
+) WITHOUT ROWID;
+CREATE INDEX tags_by_row ON tags (row, tag);
+CREATE TABLE reads (row INTEGER PRIMARY KEY REFERENCES documents);
+CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE problems (number INTEGER PRIMARY KEY, source TEXT NOT NULL, reason TEXT NOT NULL);
+CREATE TABLE parts (name TEXT PRIMARY KEY, digest TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE states (number INTEGER PRIMARY KEY, body TEXT NOT NULL, checksum INTEGER NOT NULL);
+CREATE TABLE edits (
+    number INTEGER PRIMARY KEY,
+    time TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    body TEXT NOT NULL,
+    before INTEGER REFERENCES states,
+    after INTEGER NOT NULL REFERENCES states
+);
+CREATE VIRTUAL TABLE search USING fts5 (
+    title, text, content = 'pages', content_rowid = 'row', tokenize = 'unicode61 remove_diacritics 2'
+);
+INSERT INTO search (search, rank) VALUES ('rank', 'bm25(4.0, 1.0)');
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab (search, row);
+"""
 
 
 class Database:
@@ -98,36 +148,30 @@ class Database:
         with self._told():
             self.connection.executemany(sql, rows)
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self) -> AbstractContextManager[None]:
         """All of the changes within, or none; on the disk when this ends. One inside another is part of it."""
-        connection = self.connection
-        if connection.in_transaction:
-            yield
-            return
-        with self._told():
-            connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            with self._told():
-                connection.execute("COMMIT")
-        except BaseException:
-            _roll_back(connection)
-            raise
+        return self._between("BEGIN IMMEDIATE", "COMMIT")
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Everything read within is from one moment, whatever is written meanwhile."""
+        return self._between("BEGIN")
 
     @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """Everything read within is from one moment, whatever is written meanwhile."""
+    def _between(self, begin: str, end: str = "") -> Iterator[None]:
         connection = self.connection
         if connection.in_transaction:
             yield
             return
         with self._told():
-            connection.execute("BEGIN")
+            connection.execute(begin)
         try:
             yield
+            if end:
+                with self._told():
+                    connection.execute(end)
         finally:
-            _roll_back(connection)
+            with suppress(sqlite3.Error):  # committed, closed, or rolled back by the error that brought us here
+                connection.execute("ROLLBACK")
 
     def kept(self, name: str, make: Callable[[], T]) -> T:
         """What this thread has made of the file before, or makes now if somebody has written since."""
@@ -142,6 +186,14 @@ class Database:
             connection.kept[name] = make()
         found: T = connection.kept[name]
         return found
+
+    def faults(self, most: int) -> Iterator[str]:
+        """What SQLite itself finds wrong with the file, a sentence each; nothing, if all is well."""
+        for (message,) in self.all(f"PRAGMA integrity_check({most})"):
+            if message != "ok":
+                yield f"the database is damaged: {message}"
+        for table, row, *_ in self.all("PRAGMA foreign_key_check")[:most]:
+            yield f"{table} refers to something that is not there (row {row})"
 
     def to_wal(self) -> None:
         """From now on writers do not stop readers."""
@@ -220,12 +272,6 @@ class _Connection(sqlite3.Connection):
     def __del__(self) -> None:
         with suppress(sqlite3.Error):
             self.close()
-
-
-def _roll_back(connection: sqlite3.Connection) -> None:
-    with suppress(sqlite3.Error):  # closed, or rolled back already by the error that brought us here
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
 
 
 def translated(error: sqlite3.Error, shown: str) -> TopiaristError | None:

@@ -1,15 +1,16 @@
-"""The documents of a collection, by row or by id. Row numbers are those of the counts: from 0 upward, without a gap.
+"""The documents of a collection, by row or by id, with their labels.
 
-Text is kept as it was given, except for what no file can hold: NUL characters are left out, and halves of surrogate
-pairs become U+FFFD, as the readers do it.
+Row numbers are those of the counts: from 0 upward, without a gap. Text is kept as it was given, except for what no file
+can hold: NUL characters are left out, and halves of surrogate pairs become U+FFFD, as the readers do it.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
-from typing import Protocol, TypeVar
+from itertools import groupby, islice
+from operator import itemgetter
+from typing import TypeVar
 
 from topiarist.errors import InputError, UsageError
 from topiarist.store.database import Database
@@ -20,30 +21,9 @@ from topiarist.text.spelling import nearest
 T = TypeVar("T")
 
 BATCH = 2_000
-_DOCUMENTS = "SELECT row, id, title, text, source, date FROM documents JOIN texts USING (row)"
+_WITH_TEXT = "documents JOIN texts USING (row)"
+_DOCUMENTS = f"SELECT row, id, title, text, source, date FROM {_WITH_TEXT}"  # noqa: S608
 _WITHOUT_TEXT = "SELECT row, id, title, '', source, date FROM documents"
-
-
-class DocumentStore(Protocol):
-    """What the rest asks of wherever documents are kept."""
-
-    def __len__(self) -> int:
-        """How many documents there are."""
-
-    def row_of(self, id: str) -> int:
-        """The row of a document."""
-
-    def get(self, row: int) -> Document:
-        """One document."""
-
-    def many(self, rows: Iterable[int], *, texts: bool = True) -> list[Document]:
-        """Several documents, in the order of the rows."""
-
-    def iterate(self, start: int = 0, stop: int | None = None) -> Iterator[Document]:
-        """Documents in the order of their rows."""
-
-    def append(self, documents: Iterable[Document]) -> range:
-        """Add documents; the rows that they have now."""
 
 
 class Documents:
@@ -65,9 +45,9 @@ class Documents:
             raise UsageError(f"there is no document {id!r}", hint=hint)
         return int(found[0])
 
-    def knows(self, id: str) -> bool:
-        """Whether a document is called so."""
-        return self.database.one("SELECT 1 FROM documents WHERE id = ?", (storable(id),)) is not None
+    def has(self, id: str) -> bool:
+        """Whether there is a document of this id."""
+        return self.database.one("SELECT 1 FROM documents WHERE id = ?", (id,)) is not None
 
     def get(self, row: int) -> Document:
         """One document."""
@@ -162,12 +142,29 @@ class Documents:
             new = ((row, place, storable(label)) for place, label in enumerate(labels))
             self.database.run_many("INSERT INTO labels VALUES (?, ?, ?)", new)
 
+    def gaps(self) -> list[str]:
+        """What is wrong with the numbers of rows: they go from 0 upward without a gap, each with its text."""
+        numbers = self.database.one("SELECT count(*), coalesce(min(row), 0), coalesce(max(row), -1) FROM documents")
+        texts = self.database.one("SELECT count(*) FROM texts")
+        count, first, last = numbers or (0, 0, -1)
+        faults = []
+        if (first, last) != (0, count - 1):
+            faults.append(f"{count:,} documents have rows from {first:,} to {last:,}")
+        if texts != (count,):
+            faults.append(f"{count:,} documents have {texts and texts[0]:,} texts")
+        return faults
+
+    def changed(self, batch: int = 5_000) -> Iterator[tuple[int, str]]:
+        """Row and id of every document that is not as it was written."""
+        sql = f"SELECT row, id, title, text, source, date, checksum FROM {_WITH_TEXT} WHERE row >= ? AND row < ?"  # noqa: S608
+        for start in range(0, len(self), batch):
+            for row, *values, checked in self.database.all(sql, (start, start + batch)):
+                if checksum(*values) != checked:
+                    yield row, values[0]
+
     def _labels(self, where: str, parameters: Sequence[int]) -> dict[int, tuple[str, ...]]:
         found = self.database.all(f"SELECT row, label FROM labels WHERE {where} ORDER BY row, place", parameters)  # noqa: S608
-        known: dict[int, list[str]] = {}
-        for row, label in found:
-            known.setdefault(row, []).append(label)
-        return {row: tuple(labels) for row, labels in known.items()}
+        return {row: tuple(label for _, label in group) for row, group in groupby(found, key=itemgetter(0))}
 
     def _add(self, documents: Iterable[Document], *, index: bool) -> range:
         stream = iter(documents)

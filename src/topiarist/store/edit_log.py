@@ -17,7 +17,7 @@ from typing import Any
 
 from topiarist.errors import DamagedError
 from topiarist.store.database import Database
-from topiarist.store.parts import Part
+from topiarist.store.generation import Part
 
 Body = dict[str, Any]
 SOME = 50  # edits that are read at once
@@ -38,8 +38,14 @@ class Edit:
 
 def current(database: Database) -> tuple[int, Body] | None:
     """The number and the body of the state that holds now; None before the first."""
+    number = latest(database)
+    return None if number is None else (number, state(database, number))
+
+
+def latest(database: Database) -> int | None:
+    """The number of the state that holds now; None before the first."""
     found = database.one("SELECT after FROM edits ORDER BY number DESC LIMIT 1")
-    return None if found is None else (found[0], state(database, found[0]))
+    return None if found is None else int(found[0])
 
 
 def state(database: Database, number: int) -> Body:
@@ -67,7 +73,7 @@ def record(
     """
     with database.transaction():
         keep(database, parts)
-        before = database.one("SELECT after FROM edits ORDER BY number DESC LIMIT 1")
+        before = latest(database)
         if isinstance(new_state, int):
             after = new_state
             state(database, after)
@@ -75,7 +81,7 @@ def record(
             after = _add_state(database, new_state)
         database.run(
             "INSERT INTO edits (time, kind, body, before, after) VALUES (?, ?, ?, ?, ?)",
-            (time or _now(), kind, _json(body), None if before is None else before[0], after),
+            (time or _now(), kind, _json(body), before, after),
         )
     return after
 
@@ -141,6 +147,19 @@ def used(database: Database) -> set[str]:
     """The parts that any state names."""
     bodies = (json.loads(body) for (body,) in database.all("SELECT body FROM states"))
     return {name for body in bodies for name in named(body)}
+
+
+def faults(database: Database) -> Iterator[str]:
+    """What is wrong with the states: they must be as they were written, and name parts that are known."""
+    known = set(parts(database))
+    for number, body, written in database.all("SELECT number, body, checksum FROM states ORDER BY number"):
+        if checksum(body) != written:
+            yield f"state {number} has changed since it was written"
+            continue
+        for name in sorted(set(named(json.loads(body))) - known):
+            yield f"state {number} names {name}, which is not there"
+    if latest(database) is None:
+        yield "there is no state"
 
 
 def named(body: Mapping[str, Any]) -> list[str]:

@@ -22,6 +22,12 @@ ENOUGH = 10_000  # matches to count; beyond that, "at least" will do
 SNIPPET = 24  # words
 RARE = 2  # documents
 
+_VALUES = {
+    "tag": "SELECT DISTINCT tag FROM tags LIMIT ?",
+    "label": "SELECT DISTINCT label FROM labels LIMIT ?",
+    "type": "SELECT DISTINCT source FROM documents LIMIT ?",
+}
+
 Within = Collection[int] | Callable[[int], bool]
 Pieces = tuple[tuple[str, bool], ...]  # text, and whether it is a match; never HTML
 
@@ -90,6 +96,16 @@ class Index:
         source, parameters = _source(query, within is not None)
         with self._allowed(within):
             return [row for (row,) in self._all(f"SELECT row {source} ORDER BY row", parameters)]
+
+    def values(self, kind: str, limit: int) -> list[str]:
+        """What a condition of this kind may ask for: tags, labels, or the sources of documents; of others nothing."""
+        found = self.database.all(_VALUES[kind], (limit,)) if kind in _VALUES else []
+        return [str(value) for (value,) in found]
+
+    def check(self) -> None:
+        """An error unless the index agrees with the texts; FTS5 only says so to whoever may write."""
+        with self.database.transaction():
+            self.database.run("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)")
 
     def missing(self, query: Query) -> list[str]:
         """The words and phrases of a query that no document contains at all: candidates for ``suggest``."""

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Array
 from topiarist.errors import UsageError
 from topiarist.store.database import Database
 from topiarist.store.document_table import Documents, marks, pieces
 from topiarist.text.readers.making import storable
 
-Array = np.ndarray[Any, Any]
 LONGEST_TAG = 100  # characters
 
 
@@ -46,12 +45,12 @@ class Marks:
     def tags_of(self, rows: Iterable[int]) -> list[tuple[str, ...]]:
         """The tags of documents, in the order of the rows."""
         wanted = [int(row) for row in rows]
-        known: dict[int, list[str]] = {}
+        known: dict[int, tuple[str, ...]] = {}
         for piece in pieces(sorted(set(wanted))):
-            sql = f"SELECT row, tag FROM tags WHERE row IN ({marks(piece)}) ORDER BY row, tag"  # noqa: S608
+            sql = f"SELECT row, tag FROM tags WHERE row IN ({marks(piece)}) ORDER BY tag"  # noqa: S608
             for row, tag in self.database.all(sql, piece):
-                known.setdefault(row, []).append(tag)
-        return [tuple(known.get(row, ())) for row in wanted]
+                known[row] = (*known.get(row, ()), tag)
+        return [known.get(row, ()) for row in wanted]
 
     def tagged(self, tag: str) -> list[int]:
         """The rows of the documents with a tag."""
@@ -76,6 +75,17 @@ class Marks:
     def tagged_rows(self) -> Array:
         """The rows of the documents with any tag, in their order."""
         return self._rows("SELECT DISTINCT row FROM tags ORDER BY row")
+
+    def carry_over(self, old: Database) -> dict[str, tuple[int, int]]:
+        """Mark documents as those with the same ids were marked; how many of each kind were, and had been."""
+        rows = {id: row for row, id in enumerate(Documents(self.database).ids())}
+        tags = old.all("SELECT id, tag FROM tags JOIN documents USING (row)")
+        reads = old.all("SELECT id FROM reads JOIN documents USING (row)")
+        new_tags = [(rows[id], tag) for id, tag in tags if id in rows]
+        new_reads = [(rows[id],) for (id,) in reads if id in rows]
+        self.database.run_many("INSERT OR IGNORE INTO tags (row, tag) VALUES (?, ?)", new_tags)
+        self.database.run_many("INSERT OR IGNORE INTO reads (row) VALUES (?)", new_reads)
+        return {"tags": (len(new_tags), len(tags)), "read marks": (len(new_reads), len(reads))}
 
     def _rows(self, sql: str) -> Array:
         return self.database.kept(sql, lambda: np.array([row for (row,) in self.database.all(sql)], np.int64))

@@ -17,10 +17,9 @@ from typing import Any, BinaryIO
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
+from topiarist.arrays import Array
 from topiarist.errors import DamagedError, UsageError
-from topiarist.store.array_files import new_file
-
-Array = np.ndarray[Any, Any]
+from topiarist.store.sealed_folder import new_file
 
 TYPES: dict[str, np.dtype[Any]] = {
     "F64": np.dtype("<f8"), "F32": np.dtype("<f4"), "F16": np.dtype("<f2"),

@@ -19,7 +19,7 @@ from tests.app.cli.test_cli import PATIENCE
 from tests.grown import N_DOCS, new_documents
 from topiarist.app.cli.commands import app
 from topiarist.collection.collection import Collection
-from topiarist.collection.file.batches import coming
+from topiarist.collection.file.arrivals import coming
 from topiarist.text.documents import Document
 
 

@@ -13,7 +13,7 @@ import pytest
 from tests.app.cli.test_cli import PATIENCE
 from tests.grown import N_DOCS, documents, new_documents
 from topiarist.collection.collection import Collection
-from topiarist.store.model_folder import load_model
+from topiarist.estimators.model_folder import load_model
 
 
 @pytest.fixture

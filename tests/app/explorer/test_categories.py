@@ -11,8 +11,7 @@ from topiarist.app.explorer.pages import category_filing
 from topiarist.app.explorer.server import explorer
 from topiarist.collection import contents
 from topiarist.collection.collection import Collection
-from topiarist.collection.judge.categories import Categories
-from topiarist.collection.judge.label_paths import headings
+from topiarist.collection.judge.categories import Categories, headings
 from topiarist.collection.judge.learner import learn
 from topiarist.collection.shape.edits import Rename
 from topiarist.text.documents import Document

@@ -14,9 +14,9 @@ from topiarist.app.explorer import addresses
 from topiarist.app.explorer.pages.flowing import Block, Picture, Stream
 from topiarist.app.explorer.ribbons import ribbons
 from topiarist.app.explorer.server import explorer
-from topiarist.collection import history
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.recipe import Recipe
+from topiarist.collection.state import at
 from topiarist.measures.comparison import compare
 from topiarist.text.documents import Document
 
@@ -74,7 +74,7 @@ def test_given_collections_come_first_then_earlier_states(client):
 def test_numbers_are_those_of_the_command(client, shaped, other, folder, key):
     with Collection.open(shaped) as now:
         if key.startswith("state"):
-            with history.at(now, int(key[-1])) as was:
+            with at(now, int(key[-1])) as was:
                 found = compare(was.placed, now.placed)
         else:
             with Collection.open(other if key == "with-1" else folder) as beside:

@@ -18,7 +18,7 @@ from topiarist.app.explorer.server import explorer
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.shape.edits import Rename
-from topiarist.store.lock import locked
+from topiarist.store.sealed_folder import locked
 
 HERE = "http://127.0.0.1"
 ID = "wire/law/bail/000.txt"

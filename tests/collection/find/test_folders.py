@@ -13,7 +13,7 @@ from tests.collection.find.test_index import corpus_of
 from topiarist import CAM, FisherKernel
 from topiarist.collection.find.index import SearchIndex, index_folder
 from topiarist.errors import InputError, UsageError
-from topiarist.store.seal import FileEntry, digest
+from topiarist.store.sealed_folder import FileEntry, digest
 from topiarist.text.documents import Document
 
 
@@ -99,7 +99,7 @@ def test_a_failed_addition_leaves_the_old_state(index, tmp_path, monkeypatch):
     def fail(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("topiarist.collection.find.index.written._manifest", fail)
+    monkeypatch.setattr(index_folder, "write_manifest", fail)
     with pytest.raises(KeyboardInterrupt):
         kept.add([Document("new", "bank")])
     monkeypatch.undo()
@@ -113,15 +113,13 @@ def test_a_failed_addition_leaves_the_old_state(index, tmp_path, monkeypatch):
 
 def test_a_failure_after_the_manifest_leaves_the_new_state(index, tmp_path, monkeypatch):
     kept = index.save(tmp_path / "kept")
-    from topiarist.collection.find.index import written
-
-    whole = written._manifest
+    whole = index_folder.write_manifest
 
     def fail(*given):
         whole(*given)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(written, "_manifest", fail)
+    monkeypatch.setattr(index_folder, "write_manifest", fail)
     with pytest.raises(KeyboardInterrupt):
         kept.add([Document("new", "bank")])
     assert len(SearchIndex.open(tmp_path / "kept")) == 61
@@ -142,7 +140,7 @@ def test_what_a_killed_writer_left_is_removed(index, tmp_path):
 
 def test_names_are_on_the_disk_too(index, tmp_path, monkeypatch):
     synced = []
-    monkeypatch.setattr("topiarist.collection.find.index.written.sync_folder", lambda path: synced.append(str(path)))
+    monkeypatch.setattr("topiarist.store.sealed_folder.sync_folder", lambda path: synced.append(str(path)))
     kept = index.save(tmp_path / "kept")
     assert str(tmp_path) in synced
     assert any("segment-" in path for path in synced)
@@ -164,16 +162,14 @@ def test_a_folder_is_open_to_whom_other_files_are(index, tmp_path):
 
 def test_a_folder_that_grows_while_it_is_opened_is_opened_again(index, tmp_path, monkeypatch):
     kept = index.save(tmp_path / "kept")
-    from topiarist.collection.find.index import opened
-
-    look, grown = opened._index, []
+    look, grown = index_folder._index, []
 
     def slow(*given, **how):
         if not grown:
             grown.append(kept.add([Document(f"n{number}", "bank") for number in range(40)]))
         return look(*given, **how)
 
-    monkeypatch.setattr(opened, "_index", slow)
+    monkeypatch.setattr(index_folder, "_index", slow)
     assert len(SearchIndex.open(kept.folder)) == 100
 
 
@@ -381,6 +377,6 @@ def test_a_lock_does_not_wait_for_ever(index, tmp_path, monkeypatch):
 
     kept = index.save(tmp_path / "index")
     monkeypatch.setattr(index_folder, "PATIENCE", 0.05)
-    with index_folder.locked(kept.folder), pytest.raises(ResourceError, match="somebody else is adding"):
+    with index_folder.locked(kept.folder), pytest.raises(ResourceError, match="is being written by this process"):
         kept.add([Document("new", "bank")])
     assert len(kept.add([Document("new", "bank")])) == 61

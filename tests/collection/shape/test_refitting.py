@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from topiarist import CAM, HPLC, HierarchicalMixture
 from topiarist.collection.shape import Branch, Delete, Merge, Move, Pin, Shape, Split, apply
 from topiarist.collection.shape.refit_start import start
-from topiarist.estimators.tree.fitted_tree import crown_of, shares_of, sparse_shares
+from topiarist.estimators.tree.fitted_tree import shares_of, sparse_shares, tree_model
 from topiarist.estimators.tree.refit import refit
 
 SUBJECTS, EACH, WORDS = 6, 40, 12
@@ -64,7 +64,7 @@ def test_without_an_edit_documents_stay_and_the_objective_rises(kind, shape, gro
     np.testing.assert_allclose(model.word_given_topic_.sum(axis=1), 1.0)
     np.testing.assert_allclose(model.predict_proba(counts).sum(axis=1), 1.0)
     np.testing.assert_allclose(begun.shares.sum(axis=1), 1.0, atol=1e-2)
-    assert crown_of(model).tree == shape.tree
+    assert tree_model(model).tree == shape.tree
 
 
 def test_merged_topics_stay_together(shape, grown, shares, counts):

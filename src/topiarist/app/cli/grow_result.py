@@ -18,9 +18,8 @@ from topiarist.app.cli.terminal.console import Console, print_json, speaks_unico
 from topiarist.app.cli.terminal.failures import INTERRUPTED
 from topiarist.app.words import DOT, and_more, counted, duration, hard_to_place, in_topics, one_line, whole_percent
 from topiarist.collection import FEWEST_TO_JUDGE, Collection, TopicTree, write_spreadsheet
-from topiarist.collection import hard_to_place as n_hard_to_place
 from topiarist.errors import TopiaristError
-from topiarist.hierarchy.outline import levels_within
+from topiarist.hierarchy.tree_text import levels_within
 from topiarist.text.documents import Problem
 from topiarist.text.readers.messages import UNKNOWN_TYPE
 
@@ -48,8 +47,8 @@ class Grown:
 
     @cached_property
     def n_hard(self) -> int:
-        """Documents of which no topic has more than half."""
-        return n_hard_to_place(self.collection.outline, self.collection.shares)
+        """Documents that are hard to place."""
+        return int(self.collection.hard_to_place.sum())
 
     @property
     def perplexity(self) -> float | None:

@@ -20,7 +20,7 @@ from topiarist.collection.collection import Collection
 from topiarist.collection.shape import changes
 from topiarist.errors import TopiaristError, UsageError
 from topiarist.store import edit_log
-from topiarist.store.collection_manifest import read_manifest
+from topiarist.store.collection_folder import Manifest
 from topiarist.store.generation import Generation
 
 T = TypeVar("T")
@@ -77,11 +77,11 @@ class Desk:
 
     def _opened(self) -> View:
         """The latest state; asked for once more where it was replaced between a look and the next."""
-        known = read_manifest(Path(self.folder), self.folder) if self._view is not None else None
+        known = Manifest.read(Path(self.folder), self.folder) if self._view is not None else None
         try:
             return View.open(self.folder, self._view)
         except (TopiaristError, OSError, sqlite3.Error):
-            if known is None or read_manifest(Path(self.folder), self.folder) == known:
+            if known is None or Manifest.read(Path(self.folder), self.folder) == known:
                 raise
             return View.open(self.folder)
 
@@ -100,7 +100,7 @@ class Desk:
     @staticmethod
     def _changed(view: View) -> bool:
         folder = view.collection.folder
-        if read_manifest(folder.path, folder.shown) != folder.manifest:
+        if Manifest.read(folder.path, folder.shown) != folder.manifest:
             return True
         latest = view.collection.generation.database.one("SELECT after FROM edits ORDER BY number DESC LIMIT 1")
         return latest is not None and latest[0] != view.number

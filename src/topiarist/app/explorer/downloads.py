@@ -22,8 +22,7 @@ from topiarist.app.explorer.pages import filtered, search, topic
 from topiarist.app.explorer.safety import DOWNLOAD_POLICY
 from topiarist.app.explorer.values import STEP
 from topiarist.app.explorer.view import View
-from topiarist.collection.describe.spreadsheet import write_csv
-from topiarist.collection.describe.tables import BETWEEN
+from topiarist.collection.describe.tables import BETWEEN, write_sheet
 from topiarist.collection.find import search as finding
 from topiarist.text.documents import Document
 
@@ -136,7 +135,7 @@ def _told(view: View, row: int, document: Document) -> dict[str, Any]:
 def _csv(rows: Any) -> str:
     file = io.StringIO(newline="")
     header, *rest = rows
-    write_csv(file, header, rest)
+    write_sheet(file, header, rest)
     return file.getvalue()
 
 

@@ -72,14 +72,12 @@ def packed(view: View, tell: Tell | None = None) -> Iterator[Packed]:
 
 
 def _looks(view: View, first: int) -> _Looks:
-    collection, crown, depths = view.collection, view.collection.crown, np.array(view.tree.depths)
+    collection, crown, depths = view.collection, view.collection.tree_model, np.array(view.tree.depths)
     each = max(1, collection.counts.nnz // max(view.n_docs, 1))
     step = int(np.clip(CELLS // (each * len(crown.tree)), 1, MOST))
     counts = collection.counts[first : first + step]
-    found = word_levels(
-        counts, crown.node_given_class, crown.word_given_node, collection.shares[first : first + step].toarray(),
-        np.arange(len(crown.tree)),
-    ).probabilities  # fmt: skip
+    shares = collection.shares[first : first + step].toarray()
+    found = word_levels(counts, crown, shares, np.arange(len(crown.tree))).probabilities
     nodes = found @ np.eye(len(view.tree))[view.shown_nodes]
     levels = nodes @ np.eye(depths.max() + 1)[depths]
     codes = _code(nodes.argmax(axis=1), levels.argmax(axis=1), levels.max(axis=1, initial=0.0) < SURE)

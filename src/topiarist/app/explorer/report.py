@@ -23,7 +23,7 @@ from topiarist.app.explorer.values import Step, TopicLine, path_to, titled, topi
 from topiarist.app.explorer.view import View
 from topiarist.collection.collection import Collection
 from topiarist.errors import UsageError
-from topiarist.store.array_files import new_file
+from topiarist.store.sealed_folder import new_file
 from topiarist.version import __version__
 
 DOCUMENTS = ("typical", "all", "none")

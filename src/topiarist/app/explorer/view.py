@@ -36,8 +36,8 @@ _OF_DOCUMENTS = (
     "node_weight",
     "usual",
 )  # what holds as long as the parts are the same
-_OF_FORM = ("sizes", "mask", "_places", "hard", "hard_sizes", "shown_nodes", "has_dendrogram")  # and the tree
-_OF_PARTS = ("counting", "counts", "shares", "model", "crown", "description", "index", "categories")
+_OF_FORM = ("sizes", "mask", "homes", "hard", "hard_sizes", "shown_nodes", "has_dendrogram")  # and the tree
+_OF_PARTS = ("counting", "counts", "shares", "model", "tree_model", "description", "index", "categories")
 
 
 class View:
@@ -108,28 +108,22 @@ class View:
             return token_counts(self.collection.counts)
 
     @cached_property
-    def _places(self) -> tuple[Array, Array]:
-        """The deepest node under which most of each document lies, and its largest share of a class."""
-        with self._lock:
-            shares, depths = self.collection.shares, np.array(self.tree.depths)
-            homes, largest = np.zeros(self.n_docs, np.int32), np.zeros(self.n_docs, np.float32)
-            for start in range(0, self.n_docs, BLOCK):
-                rows = shares[start : start + BLOCK].toarray()
-                nodes = rows @ self.mask
-                deep = np.where(nodes > CERTAIN, depths, -1)
-                homes[start : start + BLOCK] = np.where(deep.max(axis=1) < 0, self.tree.root, deep.argmax(axis=1))
-                largest[start : start + BLOCK] = rows.max(axis=1, initial=0.0)
-            return homes, largest
-
-    @property
     def homes(self) -> Array:
         """The deepest node that has most of each document."""
-        return self._places[0]
+        with self._lock:
+            shares, depths = self.collection.shares, np.array(self.tree.depths)
+            homes = np.zeros(self.n_docs, np.int32)
+            for start in range(0, self.n_docs, BLOCK):
+                nodes = shares[start : start + BLOCK].toarray() @ self.mask
+                deep = np.where(nodes > CERTAIN, depths, -1)
+                homes[start : start + BLOCK] = np.where(deep.max(axis=1) < 0, self.tree.root, deep.argmax(axis=1))
+            return homes
 
     @cached_property
     def hard(self) -> Array:
-        """Which documents are hard to place: none of the last topics has more than half of them."""
-        return self._places[1] <= CERTAIN
+        """Which documents are hard to place: no topic has more than half of them."""
+        with self._lock:
+            return self.collection.hard_to_place
 
     @cached_property
     def hard_sizes(self) -> tuple[int, ...]:
@@ -213,7 +207,7 @@ class View:
     @cached_property
     def usual(self) -> Array:
         """P(word) in the whole collection, as the model has it."""
-        found: Array = np.maximum(self.node_weight @ self.collection.crown.word_given_node, 1e-12)
+        found: Array = np.maximum(self.node_weight @ self.collection.tree_model.word_given_node, 1e-12)
         return found
 
     @cached_property
@@ -229,7 +223,7 @@ class View:
     @cached_property
     def node_weight(self) -> Array:
         """How much of the collection each node of the model explains."""
-        crown = self.collection.crown
+        crown = self.collection.tree_model
         found: Array = crown.class_prior.astype(np.float64) @ crown.node_given_class
         return found
 
@@ -241,7 +235,7 @@ class View:
     @cached_property
     def shown_nodes(self) -> Array:
         """The node of the tree that people see for each node of the model; for one that is gone, the next above."""
-        model, found = self.collection.crown.tree, np.full(len(self.shape.node_topics), self.tree.root, np.int64)
+        model, found = self.collection.tree_model.tree, np.full(len(self.shape.node_topics), self.tree.root, np.int64)
         for own in model.depth_first():
             topic, parent = self.shape.node_topics[own], model.parents[own]
             found[own] = self.shape.node_of.get(topic, found[parent] if parent >= 0 else self.tree.root)
@@ -262,7 +256,7 @@ class View:
         if not own:
             return None
         weight = np.maximum(self.node_weight[own], 1e-12)
-        found: Array = (weight / weight.sum()) @ self.collection.crown.word_given_node[own]
+        found: Array = (weight / weight.sum()) @ self.collection.tree_model.word_given_node[own]
         return found
 
     def leads(self, rows: Sequence[int]) -> dict[int, str]:

@@ -73,14 +73,14 @@ class Look:
 
 def topic_words(collection: Collection, topic: int, n: int = 12, *, likely: bool = False) -> tuple[TopicWord, ...]:
     """The words of a topic: those that set it apart, or with ``likely`` the most probable ones."""
-    outline, crown, known = collection.outline, collection.crown, collection.counting.vocabulary
+    outline, fitted, known = collection.outline, collection.tree_model, collection.counting.vocabulary
     nodes = [node for node, own in enumerate(outline.node_topics) if own == topic]
     if not nodes:
         return ()
-    weight = (crown.class_prior / crown.class_prior.sum()) @ crown.node_given_class
-    own = np.average(crown.word_given_node[nodes].astype(np.float64), axis=0, weights=weight[nodes] + 1e-300)
-    parents = [crown.tree.parents[node] for node in nodes if crown.tree.parents[node] >= 0]
-    above = crown.word_given_node[parents].mean(axis=0) if parents else own
+    weight = fitted.node_weight()
+    own = np.average(fitted.word_given_node[nodes].astype(np.float64), axis=0, weights=weight[nodes] + 1e-300)
+    parents = [fitted.tree.parents[node] for node in nodes if fitted.tree.parents[node] >= 0]
+    above = fitted.word_given_node[parents].mean(axis=0) if parents else own
     special = np.clip(1.0 - above / np.maximum(own, 1e-300), 0.0, 1.0)
     order = np.argsort(-own if likely or not parents else -own * special, kind="stable")
     told = () if likely else collection.tree.nodes[outline.node(topic)].words
@@ -97,14 +97,12 @@ def look(collection: Collection, id: str) -> Look:
     """Read a document with the eyes of the tree."""
     row = collection.documents.row_of(id)
     document = collection.documents.get(row)
-    outline, crown, counts = collection.outline, collection.crown, collection.counts[[row]]
+    outline, fitted, counts = collection.outline, collection.tree_model, collection.counts[[row]]
     shares = collection.shares[[row]].toarray().astype(np.float64)
-    depths = np.array(crown.tree.depths)
-    arguments = (counts, crown.node_given_class, crown.word_given_node, shares, depths)
-    columns, level, probability = abstraction.word_levels(*arguments).document(0)
+    columns, level, probability = abstraction.word_levels(counts, fitted, shares).document(0)
     places = {int(column): place for place, column in enumerate(columns)}
-    ghosts = abstraction.ghost_words(*arguments, GHOSTS)[0][0]
-    told: Any = np.zeros(depths.max() + 1)
+    ghosts = abstraction.ghost_words(counts, fitted, shares, GHOSTS)[0][0]
+    told: Any = np.zeros(fitted.tree.depth + 1)
     marks = []
     for start, end, word, column in spans(document.text, collection.counting):
         if column is None:
@@ -114,7 +112,7 @@ def look(collection: Collection, id: str) -> Look:
             own = probability[places[column]]
             marks.append(Mark(start, end, word, int(level[places[column]]), float(own.max())))
             told += own
-    path = crown.tree.path(crown.class_nodes[int(shares[0].argmax())])
+    path = fitted.tree.path(fitted.class_nodes[int(shares[0].argmax())])
     words, total = collection.counting.vocabulary.words, max(float(told.sum()), 1e-300)
     levels = tuple(
         Level(

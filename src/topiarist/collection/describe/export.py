@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from topiarist.collection.collection import Collection
 from topiarist.collection.describe import tables
 from topiarist.collection.shape.shape import unlike
+from topiarist.estimators.model_folder import save_model
 from topiarist.hierarchy import exchange
 from topiarist.hierarchy.tree import Tree
-from topiarist.store.model_folder import save_model
 from topiarist.text.documents import Document
 
 TREE_FORMATS = ("json", "graphml", "newick", "paths")
@@ -37,8 +37,8 @@ def exported_table(collection: Collection, what: str, *, n_words: int, texts: bo
         return ExportedTable(
             _numbered(_topics(collection, n_words), outline.topics, ("id", "parent")), tables.TOPIC_FIELDS
         )
-    crown, vocabulary = collection.crown, collection.counting.vocabulary
-    rows = tables.words(_fitted_tree(collection), crown.word_given_node, vocabulary.words, n_words=n_words)
+    fitted, vocabulary = collection.tree_model, collection.counting.vocabulary
+    rows = tables.words(_fitted_tree(collection), fitted.word_given_node, vocabulary.words, n_words=n_words)
     return ExportedTable(_numbered(rows, outline.node_topics, ("topic",)), tables.WORD_FIELDS)
 
 
@@ -60,7 +60,7 @@ def save_tree_model(collection: Collection, place: Path) -> None:
 
 def _fitted_tree(collection: Collection) -> Tree:
     """The tree that the model was fitted to, with today's names: edits that wait for a fit are not in it yet."""
-    outline, tree = collection.outline, collection.crown.tree
+    outline, tree = collection.outline, collection.tree_model.tree
     names = list(tree.names)
     for node in range(len(tree)):
         taken: set[str] = set()

@@ -66,12 +66,7 @@ def find_topics(
     whatever language it is written.
     """
     special, general = set_general_words_aside(corpus)
-    filled = special.n_docs - special.n_empty
-    if filled < n_topics:
-        raise InputError(
-            f"{n_topics} topics need at least as many documents with words; {filled} came",
-            hint=f"--topics {max(1, filled // 10)}, or more documents",
-        )
+    check_enough(special, n_topics, "topics")
     from topiarist.estimators.flat.plsa import PLSA  # estimators take a second to load
 
     model = PLSA(
@@ -116,6 +111,26 @@ def set_general_words_aside(corpus: Corpus) -> tuple[Corpus, tuple[str, ...]]:
     order = np.argsort(-corpus.vocabulary.totals, kind="stable")
     words = tuple(corpus.vocabulary.words[word] for word in order if general[word])
     return replace(corpus, counts=counts, vocabulary=vocabulary), words
+
+
+def check_documents(corpus: Corpus, wanted: int | None, what: str) -> None:
+    """Refuse to grow a tree where no document has a word that is not general, or too few have for what is wanted."""
+    if corpus.n_docs == corpus.n_empty:
+        raise InputError(
+            "no document has a word that fewer than half of the documents have: nothing to tell them apart by",
+            hint="more documents, or documents that differ more",
+        )
+    check_enough(corpus, wanted or 1, what)
+
+
+def check_enough(corpus: Corpus, wanted: int, what: str) -> None:
+    """Refuse more topics, or leaves, than there are documents with words."""
+    filled = corpus.n_docs - corpus.n_empty
+    if filled < wanted:
+        raise InputError(
+            f"{wanted} {what} need at least as many documents with words; {filled} came",
+            hint=f"--{what} {max(1, filled // 10)}, or more documents",
+        )
 
 
 def distinctive(word_given_component: Floats, component_prior: Floats) -> Floats:

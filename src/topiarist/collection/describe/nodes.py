@@ -15,9 +15,9 @@ from topiarist.collection.describe.flat_topics import coherences, names_of
 from topiarist.counts.corpus import Corpus
 from topiarist.counts.validation import token_counts
 from topiarist.estimators.tree import abstraction
-from topiarist.hierarchy.branches import Crown
-from topiarist.hierarchy.outline import DOT
 from topiarist.hierarchy.tree import Tree
+from topiarist.hierarchy.tree_model import TreeModel
+from topiarist.hierarchy.tree_text import DOT
 from topiarist.hierarchy.words import node_words
 from topiarist.text.stop_words import function_words
 
@@ -43,7 +43,7 @@ class NodeSummary:
 
 
 def describe_nodes(
-    crown: Crown, shares: Csr, corpus: Corpus, general: Sequence[str] = (), n_words: int = 8, n_documents: int = 3,
+    model: TreeModel, shares: Csr, corpus: Corpus, general: Sequence[str] = (), n_words: int = 8, n_documents: int = 3,
     language: str = "",
 ) -> tuple[NodeSummary, ...]:  # fmt: skip
     """The nodes of a tree; ``shares`` are those of the documents in its classes.
@@ -51,13 +51,13 @@ def describe_nodes(
     ``general`` are words that were set aside before; they stand before the root's own. Below the root the function
     words of the ``language`` describe nothing, however frequent they are.
     """
-    tree = crown.tree
-    mask = tree.path_mask(crown.class_nodes)
-    explained, typical = _heard(crown, shares, corpus, n_documents)
+    tree = model.tree
+    mask = tree.path_mask(model.class_nodes)
+    explained, typical = _heard(model, shares, corpus, n_documents)
     count = np.asarray(corpus.counts.sum(axis=0, dtype=np.float64)).ravel()
     known, empty = corpus.vocabulary.words, function_words(language)
     columns = node_words(
-        tree, crown.word_given_node, n_words, node_weight=explained, count=count, words=known,
+        tree, model.word_given_node, n_words, node_weight=explained, count=count, words=known,
         empty=np.array([word in empty for word in known], bool) if empty else None,
     )  # fmt: skip
     columns = _in_use(tree, columns, corpus.counts, shares, mask)
@@ -108,16 +108,14 @@ def _possible_names(words: tuple[str, ...]) -> Iterator[str]:
     yield from (f"{DOT.join(words[:IN_A_NAME])} ({number})" for number in itertools.count(2))
 
 
-def _heard(crown: Crown, shares: Csr, corpus: Corpus, n_documents: int) -> tuple[Any, Any]:
+def _heard(model: TreeModel, shares: Csr, corpus: Corpus, n_documents: int) -> tuple[Any, Any]:
     """How many tokens each node explains, and the documents that speak most from it, read block by block."""
     lengths = corpus.lengths()
-    explained, best, scores = np.zeros(len(crown.tree)), [], []
+    explained, best, scores = np.zeros(len(model.tree)), [], []
     for start in range(0, corpus.n_docs, BLOCK):
         here = slice(start, start + BLOCK)
         posterior = shares[here].toarray()
-        share = abstraction.node_given_doc(
-            corpus.counts[here], crown.node_given_class, crown.word_given_node, posterior
-        )
+        share = abstraction.node_given_doc(corpus.counts[here], model, posterior)
         explained += lengths[here] @ share
         rows = abstraction.prototypes(share, n_documents, lengths[here], STEADINESS)
         steady = lengths[here] / (lengths[here] + STEADINESS)

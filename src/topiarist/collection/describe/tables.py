@@ -13,7 +13,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TextIO
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from topiarist.hierarchy import exchange
 from topiarist.hierarchy.levels import deepest_certain
 from topiarist.hierarchy.tree import Tree
 from topiarist.measures.placed_documents import CERTAIN, Placed, upwards
-from topiarist.store.array_files import new_file
+from topiarist.store.sealed_folder import new_file
 
 FORMATS = ("csv", "jsonl", "parquet")
 DOCUMENT_FIELDS = ("id", "path", "leaf", "share", "level", "certain", "labels", "topics")
@@ -268,3 +268,19 @@ def _arrow() -> Any:
 WRITERS: dict[str, Callable[[Iterable[Row], BinaryIO, Sequence[str]], None]] = {
     "csv": write_csv, "jsonl": write_jsonl, "parquet": write_parquet
 }  # fmt: skip
+
+
+def safe_cell(value: Any) -> Any:
+    """The value, with an apostrophe before text that a spreadsheet would run; numbers stay numbers."""
+    return guarded(value) if isinstance(value, str) else value
+
+
+def write_sheet(file: TextIO, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
+    """Write a table to a file opened with ``newline=""``; how many rows there were below the header."""
+    writer = csv.writer(file)
+    writer.writerow([safe_cell(cell) for cell in header])
+    number = 0
+    for row in rows:
+        writer.writerow([safe_cell(cell) for cell in row])
+        number += 1
+    return number

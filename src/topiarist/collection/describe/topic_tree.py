@@ -1,26 +1,30 @@
-"""The tree of a collection, as a person reads it: the words of each node, its size, documents that speak from it."""
+"""The tree of a collection as a person reads it, grown or shaped by people: words, sizes, typical documents."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from topiarist.arrays import Csr
-from topiarist.collection.describe.flat_topics import set_general_words_aside
+from topiarist.collection.contents import Description
+from topiarist.collection.describe.flat_topics import check_documents, set_general_words_aside
 from topiarist.collection.describe.nodes import ROOT, NodeSummary, describe_nodes, named
+from topiarist.collection.shape.shape import Shape
 from topiarist.counts.corpus import Corpus
-from topiarist.errors import InputError
-from topiarist.estimators.tree.fitted_tree import crown_of, shares_of
+from topiarist.estimators.tree.fitted_tree import shares_of, tree_model
 from topiarist.estimators.tree.preparation import Curve
-from topiarist.hierarchy import outline
+from topiarist.hierarchy import tree_text
 from topiarist.hierarchy.tree import Tree
+from topiarist.measures.placed_documents import Placed
 
 FEWEST_TO_JUDGE = 50  # documents from which on a held-out perplexity means something
 ROUNDING = 1e-6  # of a document: sums of shares are single-precision numbers
+FIGURES = ("n_tokens", "n_words")  # of the whole collection; new documents are counted in
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,9 +67,9 @@ class TopicTree:
 
     def lines(
         self, width: int | None = None, n_words: int | None = None, depth: int | None = None, *, ascii: bool = False
-    ) -> list[outline.Line]:
+    ) -> list[tree_text.Line]:
         """The lines of ``render`` in their parts, for those who want to colour them."""
-        return outline.lines(self.tree, self.words, self.sizes, outline.Format(width, n_words, depth, ascii))
+        return tree_text.lines(self.tree, self.words, self.sizes, tree_text.Format(width, n_words, depth, ascii))
 
     def render(
         self, width: int | None = None, n_words: int | None = None, depth: int | None = None, *, ascii: bool = False
@@ -118,17 +122,7 @@ def grow_tree(
     words name no topic.
     """
     special, general = set_general_words_aside(corpus)
-    filled = special.n_docs - special.n_empty
-    if not filled:
-        raise InputError(
-            "no document has a word that fewer than half of the documents have: nothing to tell them apart by",
-            hint="more documents, or documents that differ more",
-        )
-    if filled < (n_leaves or 1):
-        raise InputError(
-            f"{n_leaves} leaves need at least as many documents with words; {filled} came",
-            hint=f"--leaves {max(1, filled // 10)}, or more documents",
-        )
+    check_documents(special, n_leaves, "leaves")
     from topiarist.estimators.tree.cam import CAM  # estimators take a second to load
 
     model = CAM(n_leaves, growth=growth, random_state=seed, n_threads=n_threads, verbose=int(verbose))
@@ -144,20 +138,15 @@ def describe_tree(
 
     ``general`` are words that were set aside before; they stand before the root's own.
     """
-    crown = crown_of(model)
+    fitted = tree_model(model)
     shares = shares_of(model, corpus.counts)
-    nodes = describe_nodes(crown, shares, corpus, general, n_words, n_documents, language)
+    nodes = describe_nodes(fitted, shares, corpus, general, n_words, n_documents, language)
     return TopicTree(
-        tree=named(crown.tree, [node.words for node in nodes]),
+        tree=named(fitted.tree, [node.words for node in nodes]),
         nodes=nodes,
         n_docs=corpus.n_docs,
-        n_tokens=corpus.n_tokens,
-        n_words=corpus.n_words,
         general_words=tuple(general),
-        curve=getattr(model, "curve_", None),
-        stopped=stopped(model),
-        reason=_reason(model, corpus.n_docs),
-        agreement=_agreement(corpus, shares),
+        **{**facts_of(model, corpus, shares), "curve": getattr(model, "curve_", None)},
     )
 
 
@@ -210,3 +199,65 @@ def _agreement(corpus: Corpus, shares: Csr) -> float | None:
     from sklearn.metrics import normalized_mutual_info_score
 
     return float(normalized_mutual_info_score(first, shares.argmax(axis=1)[rows]))
+
+
+def described(
+    outline: Shape, known: Description, shares: Csr, general: tuple[str, ...], settings: Mapping[str, Any]
+) -> TopicTree:
+    """The tree with what is known of its topics; the model need not be loaded for it.
+
+    ``settings`` has how many words the documents have, those that are too general to tell anything included.
+    """
+    n_docs = shares.shape[0]
+    size = class_sizes(shares) @ outline.tree.path_mask(outline.class_nodes)
+    of_topic: dict[int, list[NodeSummary]] = {}
+    for topic, node in zip(outline.node_topics, known.nodes, strict=True):
+        of_topic.setdefault(topic, []).append(node)
+    nodes = tuple(
+        _summary(of_topic.get(topic, []), float(size[node]), n_docs, outline.tree.depths[node])
+        for node, topic in enumerate(outline.topics)
+    )
+    told: dict[str, Any] = {name: known.facts.get(name) for name in ("stopped", "reason", "agreement")}
+    sizes: dict[str, Any] = {name: settings.get(name, known.facts.get(name)) for name in FIGURES}
+    curve = known.facts.get("curve")
+    return TopicTree(
+        tree=outline.tree, nodes=nodes, n_docs=n_docs, general_words=general,
+        curve=None if curve is None else Curve.from_dict(curve), **told, **sizes,
+    )  # fmt: skip
+
+
+def placed(outline: Shape, shares: Csr, ids: Sequence[str], words: tuple[tuple[str, ...], ...] = ()) -> Placed:
+    """The documents in the tree."""
+    nodes, together = shares_by_topic(outline, shares)
+    return Placed(outline.tree, nodes, together, ids, words)
+
+
+def shares_by_topic(outline: Shape, shares: Csr) -> tuple[tuple[int, ...], Csr]:
+    """The nodes that have classes, and the shares in them: classes that edits brought to one topic count together."""
+    nodes = tuple(dict.fromkeys(outline.class_nodes))
+    if len(nodes) == len(outline.class_nodes):
+        return nodes, shares
+    column = {node: number for number, node in enumerate(nodes)}
+    together = np.zeros((len(outline.class_nodes), len(nodes)), shares.dtype)
+    together[range(len(together)), [column[node] for node in outline.class_nodes]] = 1
+    return nodes, csr_array(shares @ csr_array(together))
+
+
+def class_sizes(shares: Csr) -> Any:
+    """The expected number of documents of each class."""
+    return np.asarray(shares.sum(axis=0, dtype=np.float64)).ravel()
+
+
+def _summary(of_model: list[NodeSummary], size: float, n_docs: int, depth: int) -> NodeSummary:
+    """What is known of a topic from the nodes of the model that are in it: several where topics were merged."""
+    words = tuple(dict.fromkeys(word for row in _in_turn([node.words for node in of_model]) for word in row))
+    rows = tuple(dict.fromkeys(row for group in _in_turn([node.rows for node in of_model]) for row in group))
+    names = tuple(dict.fromkeys(name for group in _in_turn([node.prototypes for node in of_model]) for name in group))
+    coherence = float(np.mean([node.coherence for node in of_model])) if of_model else 0.0
+    return NodeSummary(words, size, size / max(n_docs, 1), names, coherence, depth, rows)
+
+
+def _in_turn(lists: list[tuple[Any, ...]]) -> list[list[Any]]:
+    """The first of all, the second of all, and so on."""
+    longest = max(map(len, lists), default=0)
+    return [[one[place] for one in lists if place < len(one)] for place in range(longest)]

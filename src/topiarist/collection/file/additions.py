@@ -12,13 +12,11 @@ from scipy.sparse import csr_array
 from topiarist.arrays import Csr
 from topiarist.collection import contents
 from topiarist.collection.find import meaning_index
-from topiarist.collection.grow.fit_description import corpus_of, description_of, labelled
+from topiarist.collection.grow.fit_description import corpus_of, keep_fit, labelled
 from topiarist.collection.state import COUNTS, SEARCH, SHARES, TREE, State
 from topiarist.errors import InputError
-from topiarist.estimators.tree.fitted_tree import shares_of
 from topiarist.store import edit_log
-from topiarist.store.generation import Generation
-from topiarist.store.parts import Part, new_part
+from topiarist.store.generation import Generation, Part, new_part
 from topiarist.text.documents import Document
 
 if TYPE_CHECKING:
@@ -108,28 +106,20 @@ class Addition:
         model = contents.read_tree_model(self.collection.part(self.state.parts[TREE]))  # its own, to be changed
         model.learn_more(counts)
         whole = contents.stacked([self.collection.counts, counts])
-        shares = shares_of(model, whole)
-        if pins := self.collection.outline.pins:
-            shares = self._with_pinned(shares, [self.collection.documents.row_of(name) for name in pins])
         counting, known = self.collection.counting, self.collection.description.facts
         corpus = corpus_of(self.generation, whole, counting)
         holds = {name: known[name] for name in HOLDS if name in known}
-        description = description_of(
-            model, corpus, shares, counting.general, holds, language=self.collection.settings.get("language", "")
-        )
-        with new_part(self.generation, TREE) as tree:
-            contents.write_tree(tree.folder, model, description)
-        self.parts.append(tree.part)
-        rows = self._matrix(SHARES, shares)
-        state = replace(state, shape=labelled(state.shape, description))
-        return state.with_part(TREE, tree.name).with_pieces(SHARES, [rows])
+        fit = keep_fit(self.generation, model, corpus, counting.general, holds, pinned=self._with_pinned)
+        self.parts += fit.parts
+        return fit.in_state(replace(state, shape=labelled(state.shape, fit.description)))
 
-    def _with_pinned(self, shares: Csr, rows: list[int]) -> Csr:
+    def _with_pinned(self, shares: Csr) -> Csr:
         """What people pinned stays where it was, whatever the model has learned."""
+        rows = [self.collection.documents.row_of(name) for name in self.collection.outline.pins]
+        if not rows:
+            return shares
         where = np.zeros(shares.shape[0], bool)
         where[rows] = True
         kept = self.collection.shares
         old = contents.stacked([kept, csr_array((len(where) - kept.shape[0], kept.shape[1]), dtype=kept.dtype)])
-        whole = csr_array(shares.multiply(~where[:, None]) + old.multiply(where[:, None]))
-        whole.eliminate_zeros()
-        return whole
+        return contents.with_rows(shares, where, csr_array(old.multiply(where[:, None])))

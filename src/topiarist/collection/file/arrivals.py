@@ -1,22 +1,26 @@
-"""Filing new documents: where each belongs, how sure that is, which words decided; and adding them for good."""
+"""Filing new documents, as fast as they come: where each belongs, how sure, which words decided; adding them."""
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import islice
+from queue import Empty, Full, Queue
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from topiarist.collection import contents
 from topiarist.collection.describe.closeup import all_places
 from topiarist.collection.file.additions import ADD, Addition, OwnIds, reachable
-from topiarist.collection.file.batches import batches, coming
-from topiarist.collection.file.placer import Usual
 from topiarist.collection.find.search import Place
 from topiarist.counts.counting import Heard
 from topiarist.errors import UsageError
 from topiarist.estimators.tree.fitted_tree import sparse_shares
+from topiarist.models.misfits import Usual
 from topiarist.store import edit_log, facts
 from topiarist.store.document_table import Documents
 from topiarist.text.documents import Document
@@ -24,8 +28,11 @@ from topiarist.text.documents import Document
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
+
 BATCH = 2_000
 PART = 0.1  # of a document in a topic, to be told as one of several
+T = TypeVar("T")
+WAIT = 0.1  # seconds until a reader looks whether anybody still listens
 
 
 @dataclass(frozen=True)
@@ -162,3 +169,73 @@ def _check_rho(rho: float) -> None:
 def _usual(collection: Collection, name: str) -> Usual:
     """What is usual: of the likelihood of words ("usual"), or of the share of words that are known ("familiar")."""
     return Usual(tuple(collection.description.facts.get(name, Usual.ANYTHING)))
+
+
+def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Lists of so many."""
+    stream = iter(items)
+    while batch := list(islice(stream, size)):
+        yield batch
+
+
+def coming(items: Iterable[T], size: int, patience: float = 0.0) -> Iterator[list[T]]:
+    """Lists of what has come while the one before was worked on: one at least, and at most ``size``.
+
+    With ``patience`` a list is waited for until it is full, or until so many seconds after its first item.
+    A thread reads ahead, so that a slow source is answered at once and a fast one in large batches.
+    """
+    waiting: Queue[T | _End] = Queue(2 * size)
+    left = threading.Event()
+
+    def put(item: T | _End) -> None:
+        while not left.is_set():
+            with suppress(Full):
+                waiting.put(item, timeout=WAIT)
+                break
+
+    def reads() -> None:
+        end = _End()
+        try:
+            for item in items:
+                put(item)
+                if left.is_set():
+                    return
+        except BaseException as error:
+            end = _End(error)
+        put(end)
+
+    threading.Thread(target=reads, daemon=True).start()
+    try:
+        while True:
+            batch, end = _taken(waiting, size, patience)
+            if batch:
+                yield batch
+            if end is not None:
+                if end.error is not None:
+                    raise end.error
+                return
+    finally:
+        left.set()
+
+
+class _End:
+    """The last thing in a queue: why there is no more."""
+
+    def __init__(self, error: BaseException | None = None) -> None:
+        self.error = error
+
+
+def _taken(waiting: Queue[T | _End], size: int, patience: float) -> tuple[list[T], _End | None]:
+    """What is there, after waiting for the first, and what comes while there is patience."""
+    batch: list[T] = []
+    found = waiting.get()
+    until = time.monotonic() + patience
+    while not isinstance(found, _End):
+        batch.append(found)
+        if len(batch) == size:
+            return batch, None
+        try:
+            found = waiting.get(timeout=max(0.0, until - time.monotonic()))
+        except Empty:
+            return batch, None
+    return batch, found

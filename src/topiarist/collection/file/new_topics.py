@@ -12,14 +12,14 @@ from scipy.sparse import csr_array, hstack
 from scipy.special import logsumexp
 
 from topiarist.arrays import Csr
-from topiarist.collection.file.placer import words_by_class
 from topiarist.collection.shape.edits import Branch
 from topiarist.counts.corpus import text_of
 from topiarist.counts.counting import count, hear
 from topiarist.counts.validation import token_counts
 from topiarist.errors import InputError
-from topiarist.hierarchy.branches import Crown, Wanted, grafted, propose_branches
-from topiarist.hierarchy.outline import DOT
+from topiarist.hierarchy.branches import Wanted, grafted, propose_branches
+from topiarist.hierarchy.tree_model import TreeModel
+from topiarist.hierarchy.tree_text import DOT
 from topiarist.models.engine import SMALLEST_MIXTURE
 from topiarist.models.misfits import Scores
 from topiarist.text.documents import Document
@@ -88,24 +88,24 @@ class _Said(NamedTuple):
         return cls(whole, words, np.concatenate([vocabulary.totals, np.zeros(len(new), np.int64)]))
 
 
-def _knowing(crown: Crown, said: _Said) -> Crown:
+def _knowing(model: TreeModel, said: _Said) -> TreeModel:
     """The tree with columns for words that it has never seen: each is as rare as a word of half a token."""
-    missing = len(said.words) - crown.word_given_node.shape[1]
+    missing = len(said.words) - model.word_given_node.shape[1]
     rare = UNSEEN / max(float(said.total.sum()), 1.0)
-    words = crown.word_given_node.astype(np.float64)
+    words = model.word_given_node.astype(np.float64)
     words = np.hstack([words, np.full((len(words), missing), rare)])
-    return replace(crown, word_given_node=words / words.sum(axis=1, keepdims=True))
+    return replace(model, word_given_node=words / words.sum(axis=1, keepdims=True))
 
 
 def _paying(collection: Collection, documents: Sequence[Document], said: _Said) -> tuple[NewTopic, ...]:
-    crown, counts = _knowing(collection.crown, said), said.counts
+    model, counts = _knowing(collection.tree_model, said), said.counts
     share = len(documents) / max(len(collection) + len(documents), 1)
-    proposals = propose_branches(crown, counts, _score, share=share, wanted=Wanted(documents=FEWEST))
+    proposals = propose_branches(model, counts, _score, share=share, wanted=Wanted(documents=FEWEST))
     taken: set[int] = set()
     found = []
     for proposal in proposals:
-        grown = grafted(crown, proposal)
-        leaf = grown.class_nodes.index(len(crown.tree))
+        grown = grafted(model, proposal)
+        leaf = grown.class_nodes.index(len(model.tree))
         rows = np.flatnonzero(_posterior(grown, counts).argmax(axis=1) == leaf)
         own = [int(row) for row in rows if int(row) not in taken]
         taken.update(own)
@@ -137,16 +137,16 @@ def _near(documents: Sequence[Document], said: _Said, topics: Sequence[int]) -> 
     return tuple(found)
 
 
-def _posterior(crown: Crown, counts: Csr) -> Any:
+def _posterior(model: TreeModel, counts: Csr) -> Any:
     """P(class|document) by all words of a document."""
-    words = np.log(np.maximum(words_by_class(crown), SMALLEST_MIXTURE).astype(np.float64))
-    logs = np.asarray(counts @ words) + np.log(np.maximum(crown.class_prior, SMALLEST_MIXTURE))
+    words = np.log(np.maximum(model.class_word_table(), SMALLEST_MIXTURE).astype(np.float64))
+    logs = np.asarray(counts @ words) + np.log(np.maximum(model.class_prior, SMALLEST_MIXTURE))
     return np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
 
 
-def _score(crown: Crown, observed: Csr, hidden: Csr) -> Scores:
+def _score(model: TreeModel, observed: Csr, hidden: Csr) -> Scores:
     """The likelihood of hidden words, where observed ones have placed their documents."""
-    rows, words = _posterior(crown, observed), words_by_class(crown).astype(np.float64)
+    rows, words = _posterior(model, observed), model.class_word_table().astype(np.float64)
     documents = np.repeat(np.arange(hidden.shape[0]), np.diff(hidden.indptr))
     mixture = np.einsum("ec,ec->e", rows[documents], words[hidden.indices])
     logs = hidden.data * np.log(np.maximum(mixture, SMALLEST_MIXTURE))

@@ -7,15 +7,11 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from topiarist.store.database import Database
+from topiarist.store.fulltext import Index
 from topiarist.text.query import Filter, Query
 
 LOOKED_AT = 10_000  # values that one may have been meant for
 SHOWN = 5  # of them, where there are no more
-_KNOWN = {
-    "tag": "SELECT DISTINCT tag FROM tags LIMIT ?",
-    "label": "SELECT DISTINCT label FROM labels LIMIT ?",
-    "type": "SELECT DISTINCT source FROM documents LIMIT ?",
-}
 _SAID = {
     "topic": "lies under “{}”", "tag": "is tagged “{}”", "label": "has the label “{}”", "type": "is of type “{}”",
     "before": "is from before {}", "after": "is from {} or later",
@@ -60,9 +56,7 @@ def _told(database: Database, query: Query, item: Filter, rest: Query) -> Emptie
 
 def _known(database: Database, kind: str) -> dict[str, str]:
     """The values that a condition may have, as they are compared and as they are written."""
-    if kind not in _KNOWN:
-        return {}
-    values = [str(value) for (value,) in database.all(_KNOWN[kind], (LOOKED_AT,))]
+    values = Index(database).values(kind, LOOKED_AT)
     if kind == "type":
         names = (value.lower().removesuffix(".gz").rpartition("/")[2] for value in values)
         values = [name.rpartition(".")[2] for name in names if "." in name]

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from topiarist.collection.find.index import SearchIndex
-from topiarist.collection.find.index.index_folder import LOCK
 from topiarist.collection.state import FLAT, SEARCH
 from topiarist.counts.corpus import Corpus
 from topiarist.estimators.flat.plsa import PLSA
+from topiarist.estimators.model_folder import load_model, save_model
 from topiarist.estimators.similarity.fisher_kernel import FisherKernel
-from topiarist.store.generation import Generation
-from topiarist.store.model_folder import load_model, save_model
-from topiarist.store.parts import LIST, Part, new_part, open_part
+from topiarist.store.generation import LIST, Generation, Part, new_part, open_part
+from topiarist.store.sealed_folder import LOCK
 from topiarist.text.documents import Document
 
 INDEX, MODEL = "index", "model"

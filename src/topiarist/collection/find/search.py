@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from topiarist.arrays import Array
 from topiarist.collection.find.empty_answer import emptied
 from topiarist.collection.find.index import Answer, Explanation
 from topiarist.errors import UsageError
@@ -20,7 +21,6 @@ from topiarist.text.query import Filter, Query, parse
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
-Array = np.ndarray[Any, Any]
 WAYS = ("words", "meaning", "both")
 LIKE = "both"  # documents are alike in words and in meaning: more often of one label than by either alone
 FEW = 5  # hits by words: below, meaning is offered

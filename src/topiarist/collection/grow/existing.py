@@ -7,9 +7,8 @@ from pathlib import Path
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.grower import MADE_FROM
 from topiarist.errors import DamagedError, UsageError
-from topiarist.store.collection_folder import is_collection, unfinished
-from topiarist.store.collection_manifest import NAME
-from topiarist.store.sweep import GROWING
+from topiarist.store.collection_folder import GROWING, is_collection, unfinished
+from topiarist.store.sealed_folder import MANIFEST
 
 
 def existing_collection(folder: str, made_from: str | None, *, resume: bool) -> Collection | None:
@@ -17,7 +16,7 @@ def existing_collection(folder: str, made_from: str | None, *, resume: bool) -> 
     root = Path(folder)
     if not is_collection(root):
         return None
-    if not (root / NAME).is_file():
+    if not (root / MANIFEST).is_file():
         if not resume:
             raise unfinished(folder)
         return None
@@ -43,6 +42,6 @@ def kept_after_stop(folder: str) -> str:
     """What is left of a grow that was stopped, in a sentence."""
     if (Path(folder) / GROWING).is_dir():
         return f"What was done so far is kept in {folder}: the same command with --resume goes on."
-    if (Path(folder) / NAME).is_file():
+    if (Path(folder) / MANIFEST).is_file():
         return f"What was in {folder} before is still there."
     return "Nothing was kept."

@@ -1,24 +1,28 @@
-"""What is kept of a fit beside its numbers: the words of topics, typical documents, and what is usual."""
+"""What is kept of a fit: the model, the shares of documents, topics in words, and what is usual."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from topiarist.arrays import Csr
+from topiarist.collection import contents
 from topiarist.collection.contents import Counting, Description
 from topiarist.collection.describe.nodes import describe_nodes, named
 from topiarist.collection.describe.topic_tree import facts_of
-from topiarist.collection.file.placer import SAMPLE, Usual, usual_of
+from topiarist.collection.file.placer import SAMPLE, sample_of, usual_of
 from topiarist.collection.shape.shape import Shape
+from topiarist.collection.state import SHARES, TREE, State
 from topiarist.counts.corpus import Corpus, text_of
 from topiarist.counts.counting import hear
-from topiarist.estimators.tree.fitted_tree import crown_of
+from topiarist.estimators.tree.fitted_tree import folded_in, tree_model
+from topiarist.models.misfits import Usual
 from topiarist.store.document_table import Documents
-from topiarist.store.generation import Generation
+from topiarist.store.facts import settings
+from topiarist.store.generation import Generation, Part, new_part
 
 N_WORDS, N_TYPICAL = 20, 10  # of each topic that are kept
 
@@ -33,14 +37,46 @@ def corpus_of(generation: Generation, counts: Csr, counting: Counting) -> Corpus
     )  # fmt: skip
 
 
-def description_of(
-    model: Any, corpus: Corpus, shares: Csr, general: tuple[str, ...], known: Mapping[str, Any] | None = None,
-    n_threads: int | None = None, language: str = "",
-) -> Description:  # fmt: skip
-    """The nodes of a model in words, and what is usual for it. ``known``: what was told before, and still holds."""
-    nodes = describe_nodes(crown_of(model), shares, corpus, general, N_WORDS, N_TYPICAL, language)
-    usual = usual_of(model, corpus.counts, n_threads)
-    return Description(nodes, {**facts_of(model, corpus, shares), **(known or {}), "usual": list(usual.limits)})
+class KeptFit(NamedTuple):
+    """A fit on the disk: the parts of the model and of the shares, and the description of its nodes."""
+
+    parts: tuple[Part, Part]
+    description: Description
+
+    def in_state(self, state: State) -> State:
+        """A state with these parts."""
+        tree, shares = self.parts
+        return state.with_part(TREE, tree.name).with_pieces(SHARES, [shares.name])
+
+
+def keep_fit(
+    generation: Generation,
+    model: Any,
+    corpus: Corpus,
+    general: tuple[str, ...],
+    known: Mapping[str, Any],
+    *,
+    pinned: Callable[[Csr], Csr] = lambda shares: shares,
+    training: bool = False,
+    n_threads: int | None = None,
+) -> KeptFit:
+    """Fold every document in, once; describe the nodes, and write all of it.
+
+    ``known``: what was told before, and still holds. ``pinned``: puts documents where people want them. ``training``:
+    the corpus is what the model was fitted to just now, so that it knows its documents already.
+    """
+    sample = sample_of(corpus.n_docs)
+    folded = folded_in(model, corpus.counts, sample, training=training)
+    shares, language = pinned(folded.shares), settings(generation.database).get("language", "")
+    nodes = describe_nodes(tree_model(model), shares, corpus, general, N_WORDS, N_TYPICAL, language)
+    usual = usual_of(tree_model(model), corpus.counts, sample, folded.sampled, n_threads)
+    facts = {**facts_of(model, corpus, shares), **known, "usual": list(usual.limits)}
+    description = Description(nodes, facts)
+    with new_part(generation, TREE) as tree:
+        contents.write_tree(tree.folder, model, description)
+    with new_part(generation, SHARES) as rows:
+        contents.write_matrix(rows.folder, shares)
+    return KeptFit((tree.part, rows.part), description)
 
 
 def familiar(generation: Generation, counting: Counting) -> list[float]:

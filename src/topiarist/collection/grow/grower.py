@@ -7,39 +7,44 @@ documents and counts once they are all read, the tree from its last checkpoint. 
 from __future__ import annotations
 
 import os
+import queue
+import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from topiarist.collection import contents
 from topiarist.collection.collection import Collection
 from topiarist.collection.contents import Counting
-from topiarist.collection.describe.flat_topics import set_general_words_aside
+from topiarist.collection.describe.flat_topics import check_documents, set_general_words_aside
 from topiarist.collection.describe.nodes import named
 from topiarist.collection.find import meaning_index
 from topiarist.collection.grow import inheritance
-from topiarist.collection.grow.checkpoints import KIND as CHECKPOINT
-from topiarist.collection.grow.checkpoints import PartJournal
-from topiarist.collection.grow.fit_description import corpus_of, description_of, familiar
-from topiarist.collection.grow.ingest import loading
-from topiarist.collection.grow.model import grown_model
+from topiarist.collection.grow.fit_description import corpus_of, familiar, keep_fit
+from topiarist.collection.grow.journal import KIND as CHECKPOINT
+from topiarist.collection.grow.journal import PartJournal, Teller
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.shape.shape import Shape
-from topiarist.collection.state import COUNTS, FLAT, SEARCH, SHARES, TREE, State
+from topiarist.collection.state import COUNTS, FLAT, SEARCH, State
 from topiarist.counts.corpus import Corpus
 from topiarist.errors import DamagedError, InputError, UsageError
+from topiarist.estimators.category.categorisers import HPLC
+from topiarist.estimators.category.given_labels import NamedColumns
 from topiarist.estimators.common.options import working_dtype
-from topiarist.estimators.tree.fitted_tree import crown_of, shares_of
+from topiarist.estimators.tree.fitted_tree import tree_model
 from topiarist.estimators.tree.preparation import TILE_COLUMNS
-from topiarist.hierarchy.growth.loop import Checkpoint, Record
+from topiarist.estimators.tree_models import TREE_MODELS
+from topiarist.hierarchy.growth.loop import Journal
+from topiarist.hierarchy.tree import Tree
 from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.store import edit_log, facts
-from topiarist.store.collection_folder import Growing, begin
+from topiarist.store.collection_folder import Growing, begin, sweep_parts
 from topiarist.store.document_table import Documents
-from topiarist.store.generation import Generation
-from topiarist.store.parts import Part, new_part, open_part
-from topiarist.store.sweep import sweep_parts
+from topiarist.store.generation import Generation, Part, new_part, open_part
 from topiarist.text.documents import Document
 from topiarist.text.language import Language, language_of
 from topiarist.text.readers import Reading, read
@@ -48,46 +53,8 @@ MADE_FROM = "made_from"  # a digest of sources and settings: the same one, the s
 KERNELS = ("paths", "classes", "search")  # that growing and indexing need
 PLACES = "places"  # where the sources were, in full: there originals can be found again
 READ = "read"  # the settings have it when all documents and counts are there
-
-
-class Teller:
-    """What a grow says on the way; nothing, unless somebody listens."""
-
-    def phase(self, text: str) -> None:
-        """A new phase begins."""
-
-    def reading(self, number: int) -> None:
-        """So many documents have been read."""
-
-    def said(self, text: str) -> None:
-        """A finding of the phase."""
-
-    def counted(self, corpus: Corpus) -> None:
-        """All is counted, nothing has grown yet; whoever sees that it cannot grow here may raise."""
-
-    def grown(self, record: Record) -> None:
-        """The tree has grown a little: what was seen so far."""
-
-
-class _TellingJournal(PartJournal):
-    """A journal that also tells how far a tree has grown."""
-
-    def __init__(self, generation: Generation, tell: Teller) -> None:
-        super().__init__(generation)
-        self.tell = tell
-
-    def recall(self) -> Checkpoint | None:
-        """The newest checkpoint."""
-        found = super().recall()
-        if found is not None:
-            self.tell.said(f"Taking up a tree of {found.record.n_leaves[-1]:,} topics")
-        return found
-
-    def note(self, checkpoint: Callable[[], Checkpoint]) -> None:
-        """See ``growth.Journal``."""
-        made = checkpoint()  # only names what is there already
-        self.tell.grown(made.record)
-        super().note(lambda: made)
+WAITING = 4_000  # documents between the two, at most
+GROWN_ON, BATCH = 20_000, 10_000  # documents that a tree grows on, and that it then learns from at a time, online
 
 
 @dataclass(frozen=True)
@@ -195,10 +162,9 @@ class Grower:
         kind = working_dtype(None, corpus.counts, TILE_COLUMNS)
         prepare_kernels(kind, *KERNELS, notice=self.tell.phase, device=self.device)
         self.tell.phase("Growing the tree")
-        journal = _TellingJournal(generation, self.tell)
-        model = grown_model(corpus, self.recipe, journal, self.n_threads, self.device, self.verbose)
+        model = self._fitted(corpus, PartJournal(generation, self.tell))
         self.tell.phase("Describing the topics")
-        state, parts = kept_tree(generation, model, corpus, general, self.recipe.model, self.n_threads)
+        state, parts = self._kept(generation, model, corpus, general)
         self.tell.phase("Indexing")
         Documents(generation.database).index()
         flat = meaning_index.write_flat(generation, corpus, self.n_threads)
@@ -207,29 +173,45 @@ class Grower:
         pieces = [facts.settings(generation.database)[READ]]
         return state.with_pieces(COUNTS, pieces).with_part(SEARCH, search.name), parts
 
+    def _fitted(self, corpus: Corpus, journal: Journal) -> Any:
+        """The fitted model of a corpus without general words."""
+        check_documents(corpus, self.recipe.topics, "topics")
+        common: dict[str, Any] = {
+            "random_state": self.recipe.seed,
+            "n_threads": self.n_threads,
+            "verbose": int(self.verbose),
+        }
+        if self.recipe.hierarchy is not None:
+            return _with_labels(corpus, self.recipe.hierarchy, common)
+        kind = TREE_MODELS[self.recipe.model]
+        if len(kind.devices) > 1:
+            common["device"] = self.device
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "n_cl(usters|asses)=", UserWarning)  # ``facts_of`` says it
+            model = kind.load()(self.recipe.topics, **common)
+            if self.recipe.online:
+                return _online(model, corpus)
+            return model.fit(corpus.counts, **({"journal": journal} if kind.resumes else {}))
+
+    def _kept(
+        self, generation: Generation, model: Any, corpus: Corpus, general: tuple[str, ...]
+    ) -> tuple[State, list[Part]]:
+        """A fitted model as parts of a collection, in the state that they make."""
+        counting = Counting(corpus.vocabulary, corpus.settings, general)
+        known = {"familiar": familiar(generation, counting)}
+        fit = keep_fit(
+            generation, model, corpus, general, known, training=not self.recipe.online, n_threads=self.n_threads
+        )
+        fitted = tree_model(model)
+        shape = Shape.of(named(fitted.tree, [node.words for node in fit.description.nodes]), fitted.class_nodes)
+        return fit.in_state(State(shape, {}, corpus.n_docs, self.recipe.model)), list(fit.parts)
+
 
 def kept_corpus(generation: Generation) -> tuple[Corpus, tuple[str, ...]]:
     """The corpus of a grow that has read everything: counts mapped, and what is known of documents."""
     folder = open_part(generation, facts.settings(generation.database)[READ])
     counting = contents.read_counting(folder)
     return corpus_of(generation, contents.read_matrix(folder), counting), counting.general
-
-
-def kept_tree(
-    generation: Generation, model: Any, corpus: Corpus, general: tuple[str, ...], kind: str, n_threads: int | None
-) -> tuple[State, list[Part]]:
-    """A fitted model as parts of a collection: itself, its nodes in words, the shares of the documents."""
-    crown, shares = crown_of(model), shares_of(model, corpus.counts)
-    language = facts.settings(generation.database).get("language", "")
-    known = {"familiar": familiar(generation, Counting(corpus.vocabulary, corpus.settings, general))}
-    description = description_of(model, corpus, shares, general, known, n_threads, language)
-    with new_part(generation, TREE) as tree:
-        contents.write_tree(tree.folder, model, description)
-    with new_part(generation, SHARES) as rows:
-        contents.write_matrix(rows.folder, shares)
-    shape = Shape.of(named(crown.tree, [node.words for node in description.nodes]), crown.class_nodes)
-    state = State(shape, {TREE: tree.name, f"{SHARES}.0": rows.name}, corpus.n_docs, kind)
-    return state, [tree.part, rows.part]
 
 
 def _named(source: Any) -> dict[str, Any]:
@@ -261,3 +243,88 @@ def _counted(documents: Iterable[Document], tell: Callable[[int], None]) -> Iter
     if not number:
         raise InputError("there are no documents", hint="a folder or a file with text")
     tell(number)
+
+
+class _StoppedError(Exception):
+    """The reader has given up."""
+
+
+@contextmanager
+def loading(documents: Documents) -> Iterator[Callable[[Iterable[Document]], Iterator[Document]]]:
+    """A function that passes documents on, and has each of them written beside; all are on the disk when this ends.
+
+    If anything fails, on either side, none of them is kept. The full-text index is not made yet.
+    """
+    waiting: queue.Queue[Document | BaseException | None] = queue.Queue(WAITING)
+    failed: list[BaseException] = []
+
+    def arriving() -> Iterator[Document]:
+        while (item := waiting.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+
+    def write() -> None:
+        try:
+            documents.load(arriving(), index=False)
+        except BaseException as error:
+            failed.append(error)
+            while not done.is_set():  # nobody must wait for a place in the queue
+                try:
+                    waiting.get(timeout=0.05)
+                except queue.Empty:
+                    continue
+
+    def passing(stream: Iterable[Document]) -> Iterator[Document]:
+        for document in stream:
+            if failed:
+                raise failed[0]
+            waiting.put(document)
+            yield document
+
+    done = threading.Event()
+    writer = threading.Thread(target=write, name="documents", daemon=True)
+    writer.start()
+    try:
+        yield passing
+        waiting.put(None)
+        writer.join()
+    except BaseException:
+        waiting.put(_StoppedError())
+        done.set()
+        writer.join()
+        raise
+    finally:
+        done.set()
+    if failed:
+        raise failed[0]
+
+
+def _online(model: Any, corpus: Corpus) -> Any:
+    """A tree that grows on a sample and then learns from all documents, batch by batch, in an order of chance."""
+    order = np.random.default_rng(0).permutation(corpus.n_docs)
+    model.fit(corpus.counts[np.sort(order[:GROWN_ON])])
+    for start in range(GROWN_ON, corpus.n_docs, BATCH):
+        model.partial_fit(corpus.counts[np.sort(order[start : start + BATCH])])
+    return model
+
+
+def _with_labels(corpus: Corpus, tree: Tree, common: dict[str, Any]) -> HPLC:
+    """A given hierarchy, learned from the documents that have one of its names as their label."""
+    names = set(tree.names)
+    found = [[label for label in labels if label in names or "/" in label] for labels in corpus.labels]
+    if not any(found):
+        known = sorted({label for labels in corpus.labels for label in labels})[:5]
+        raise InputError(
+            "no document has a label that is a name of the hierarchy",
+            hint=f"--label-column; labels are {', '.join(known)}" if known else "--label-column, or --labels FILE",
+        )
+    if max(map(len, found)) < 2:
+        y: Any = [labels[0] if labels else None for labels in found]
+    else:
+        from sklearn.preprocessing import MultiLabelBinarizer
+
+        binary = MultiLabelBinarizer()
+        y = NamedColumns(binary.fit_transform(found), tuple(binary.classes_))
+    model: HPLC = HPLC(tree, **common).fit(corpus.counts, y)
+    return model

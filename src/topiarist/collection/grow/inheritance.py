@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from topiarist.arrays import Csr
 from topiarist.collection.contents import read_matrix
-from topiarist.collection.describe.shaped_tree import placed
+from topiarist.collection.describe.topic_tree import placed
 from topiarist.collection.judge.judgements import carry_over
 from topiarist.collection.shape.shape import Shape, unlike
 from topiarist.collection.state import CATEGORIES, SHARES, State
@@ -21,6 +21,7 @@ from topiarist.hierarchy.edits import rename
 from topiarist.measures.comparison import match_nodes
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import Generation
+from topiarist.store.marks import Marks
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -105,21 +106,11 @@ def _pinned(was: Shape, shape: Shape, known: dict[int, int], ids: set[str]) -> t
 def _marks(old: Collection, generation: Generation) -> Iterator[str]:
     """Tags, read marks and judged labels, by the ids of documents."""
     before, database = old.generation.database, generation.database
-    rows = {id: row for row, id in enumerate(Documents(database).ids())}
-    for what, table, columns in (("tags", "tags", ("tag",)), ("read marks", "reads", ())):
-        wanted = ", ".join(["id", *columns])
-        found = before.all(f"SELECT {wanted} FROM {table} JOIN documents USING (row)")  # noqa: S608
-        kept = [(rows[id], *rest) for id, *rest in found if id in rows]
-        names = ", ".join(["row", *columns])
-        marks = ", ".join("?" * (1 + len(columns)))
-        database.run_many(f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({marks})", kept)  # noqa: S608
+    marks = {**Marks(database).carry_over(before), "judged labels": carry_over(before, database)}
+    for what, (kept, found) in marks.items():
         if found:
-            lost = f"; {len(found) - len(kept):,} of documents that are gone" if len(kept) < len(found) else ""
-            yield f"{len(kept):,} {what} carried over{lost}"
-    kept_judgements, judged = carry_over(before, database)
-    if judged:
-        lost = f"; {judged - kept_judgements:,} of documents that are gone" if kept_judgements < judged else ""
-        yield f"{kept_judgements:,} judged labels carried over{lost}"
+            lost = f"; {found - kept:,} of documents that are gone" if kept < found else ""
+            yield f"{kept:,} {what} carried over{lost}"
 
 
 def before(folder: str) -> Collection | None:

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from topiarist.counts.settings import MIN_DOCUMENTS, CountSettings, PhraseSettings
 from topiarist.errors import UsageError
+from topiarist.estimators.tree_models import TREE_MODELS, listed, online_models
 from topiarist.text.language import AUTO, Language, language_code
 from topiarist.text.stems import has_stemmer
 from topiarist.text.stop_words import has_stop_words, stop_words_from_file
 
 if TYPE_CHECKING:  # the command line takes its defaults from here, and its help loads nothing numerical
     from topiarist.hierarchy.tree import Tree
-
-MODELS = ("cam", "hplsa", "ggm")
 
 
 @dataclass(frozen=True)
@@ -43,14 +42,15 @@ class Recipe:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.model not in MODELS:
-            raise UsageError(f"there is no model called {self.model!r}", hint=", ".join(MODELS))
+        if self.model not in TREE_MODELS:
+            raise UsageError(f"there is no model called {self.model!r}", hint=", ".join(TREE_MODELS))
         if self.language != AUTO:
             language_code(self.language)  # an unknown one is an error now, not after an hour of reading
         if self.topics is not None and self.topics < 1:
             raise UsageError(f"a tree has at least 1 topic, got {self.topics}", hint="--topics 12, or auto")
-        if self.online and (self.model == "ggm" or self.hierarchy is not None):
-            raise UsageError("online learning goes with the models cam and hplsa, and without a hierarchy")
+        if self.online and (not TREE_MODELS[self.model].online or self.hierarchy is not None):
+            known = listed(online_models(), "and")
+            raise UsageError(f"online learning goes with the models {known}, and without a hierarchy")
 
     def check(self) -> None:
         """Refuse, before anything is read, stop words or a stemmer that do not exist."""

@@ -1,4 +1,10 @@
-"""Given categories as a part of a collection: learned from labels, told of new documents."""
+"""Given categories as a part of a collection: their headings, and what their model tells of documents.
+
+Labels may be paths: a document that is not certain enough for a category goes under a heading. ``law/bail`` lies under
+``law/``. Where no label has a slash, dots do: ``comp.graphics`` lies under ``comp.``, if other labels do too. A heading
+holds at least two labels, fewer than the heading above it, and never all of them. What is told of the documents of a
+collection is kept with the model, so that pages need not ask it again.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +12,138 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from topiarist.arrays import Csr
+from topiarist.arrays import Array, Csr
 from topiarist.collection.judge.heldout_answers import HeldOut
-from topiarist.collection.judge.label_paths import Headings, headings
-from topiarist.collection.judge.predictions import Told
+from topiarist.errors import DamagedError
 from topiarist.estimators.common import options
 from topiarist.models.labels import label_shares
+from topiarist.store.tensors import map_tensors, write_tensors
 
-Array = np.ndarray[Any, Any]
+ARRAYS = "told.safetensors"
+MOST = 20_000  # documents that are looked at; of more, some that are spread evenly
+_NUMBERS = ("place", "label", "share", "score")
 BLOCK = 4_096  # documents that are dense at once
+
+
+@dataclass(frozen=True)
+class Headings:
+    """For each level, from the top: the names of its groups, and the group of every label.
+
+    The last level is the labels themselves. A label that has fewer headings is a group of its own at the levels that it
+    lacks. The name of a heading ends with its sign, so that it is not the name of a label.
+    """
+
+    names: tuple[tuple[str, ...], ...]
+    groups: Array  # levels × labels
+
+    @property
+    def levels(self) -> int:
+        """How many levels there are; 1 without a hierarchy."""
+        return len(self.names)
+
+    def best(self, shares: Array) -> tuple[Array, Array]:
+        """The likeliest group of each document at each level, and its probability; documents × levels."""
+        found, certainty = [], []
+        for names, groups in zip(self.names, self.groups, strict=True):
+            together = np.zeros((shares.shape[1], len(names)))
+            together[np.arange(shares.shape[1]), groups] = 1.0
+            joined = shares @ together
+            found.append(joined.argmax(axis=1))
+            certainty.append(joined.max(axis=1, initial=0.0))
+        return np.stack(found, axis=1).astype(np.int32), np.stack(certainty, axis=1).astype(np.float32)
+
+
+def headings(labels: Sequence[str]) -> Headings:
+    """The headings of labels."""
+    chains = _chains(labels, "/") if any("/" in label for label in labels) else _dotted(labels)
+    depth = max((len(chain) for chain in chains), default=1)
+    padded = [(*chain, *[chain[-1]] * (depth - len(chain))) for chain in chains]
+    names, groups = [], []
+    for level in range(depth):
+        known = list(labels) if level == depth - 1 else sorted({chain[level] for chain in padded})
+        place = {name: number for number, name in enumerate(known)}
+        names.append(tuple(known))
+        groups.append([place[chain[level]] for chain in padded])
+    return Headings(tuple(names), np.array(groups, np.int64).reshape(depth, len(labels)))
+
+
+def _dotted(labels: Sequence[str]) -> list[tuple[str, ...]]:
+    """By dots, if these are names such as comp.graphics and not sentences."""
+    dotted = [label for label in labels if all(label.split(".")) and "." in label and not any(map(str.isspace, label))]
+    return _chains(labels, ".") if 2 * len(dotted) >= len(labels) else [(label,) for label in labels]
+
+
+def _chains(labels: Sequence[str], sign: str) -> list[tuple[str, ...]]:
+    """The headings of each label from the top, and itself."""
+    below: dict[str, int] = {}
+    for label in labels:
+        for prefix in _prefixes(label, sign):
+            below[prefix] = below.get(prefix, 0) + 1
+    found = []
+    for label in labels:
+        chain, size = [], len(labels)
+        for prefix in _prefixes(label, sign):
+            if 2 <= below[prefix] < size:
+                chain.append(prefix)
+                size = below[prefix]
+        found.append((*chain, label))
+    return found
+
+
+def _prefixes(label: str, sign: str) -> list[str]:
+    """``law/`` and ``law/bail/`` of law/bail: a label may be the heading of others."""
+    parts = label.split(sign)
+    return [sign.join(parts[: end + 1]) + sign for end in range(len(parts))]
+
+
+@dataclass(frozen=True)
+class Told:
+    """The labels of some documents: the place of each document in the list, the label, and its share of it.
+
+    Where documents have one label there is one for each, and the likeliest heading of every level.
+    """
+
+    place: Array
+    label: Array
+    share: Array
+    score: Array  # how clearly the label was given: its share, by the share that it needs where these differ
+    best: tuple[Array, Array] | None
+
+    @property
+    def plain(self) -> tuple[Array, Array, Array, Array]:
+        """Places, labels, shares and scores."""
+        return self.place, self.label, self.share, self.score
+
+
+def spread(n_docs: int, most: int = MOST) -> Array:
+    """The rows that are looked at."""
+    return np.arange(0, n_docs, max(1, -(-n_docs // most)))
+
+
+def write_told(folder: Path, rows: Array, told: Told) -> None:
+    """Beside the model that tells it."""
+    arrays = {"rows": rows, **dict(zip(_NUMBERS, told.plain, strict=True))}
+    if told.best is not None:
+        arrays |= {"groups": told.best[0], "certainty": told.best[1]}
+    write_tensors(folder / ARRAYS, arrays)
+
+
+def read_told(folder: Path) -> tuple[Array, Told] | None:
+    """The rows, and what is told of them; None for a model that was learned before this was kept."""
+    if not (folder / ARRAYS).exists():
+        return None
+    arrays = map_tensors(folder / ARRAYS)
+    try:
+        best = (arrays["groups"], arrays["certainty"]) if "groups" in arrays else None
+        place, label, share, score = (arrays[name] for name in _NUMBERS)
+        return arrays["rows"], Told(place, label, share, score, best)
+    except KeyError as error:
+        raise DamagedError(f"{folder / ARRAYS} is damaged: there is no {error}", hint="topiarist check") from error
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Array
 from topiarist.errors import DamagedError
 from topiarist.store.tensors import map_tensors, write_tensors
 
-Array = np.ndarray[Any, Any]
 ARRAYS = "heldout.safetensors"
 ALIKE, STEPS = 50, 20  # labels that were given about as clearly, to tell how many of them are right; steps at most
 

@@ -1,84 +1,34 @@
 """What people said of the labels of documents: an entry for each time, the newest last.
 
 Entries are never changed, so that of two people none overwrites the other's: whoever judges a document names the entry
-that they saw last. Labels themselves lie with the documents, where learning, searching and comparing find them. The
-table is made by the first judgement: a collection that nobody has judged has none.
+that they saw last. Labels themselves lie with the documents, where learning, searching and comparing find them.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from topiarist.collection.shape.changes import ChangedError
 from topiarist.errors import UsageError
 from topiarist.store.database import Database
-from topiarist.store.document_table import Documents, marks, pieces
+from topiarist.store.document_table import Documents
+from topiarist.store.judgement_table import Judgement as Judgement
+from topiarist.store.judgement_table import JudgementTable
 from topiarist.text.readers.making import storable
 
 ACCEPT, MOVE, LEAVE, BACK = "accept", "move", "leave", "back"
-TABLE = (
-    "CREATE TABLE IF NOT EXISTS judgements (number INTEGER PRIMARY KEY, time TEXT NOT NULL, "
-    "row INTEGER NOT NULL REFERENCES documents, kind TEXT NOT NULL, before TEXT NOT NULL, after TEXT NOT NULL)",
-    "CREATE INDEX IF NOT EXISTS judgements_by_row ON judgements (row, number)",
-)
-_ENTRY = "SELECT number, time, row, kind, before, after FROM judgements"
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """That somebody accepted the labels of a document, gave it others, left it as it is, or took that back."""
-
-    number: int
-    time: str
-    row: int
-    kind: str
-    before: tuple[str, ...]
-    after: tuple[str, ...]
 
 
 class JudgedError(ChangedError):
     """Somebody else has judged the document since whoever judges it now has looked."""
 
 
-class Judgements:
-    """The judgements in a collection's database."""
-
-    def __init__(self, database: Database) -> None:
-        self.database = database
-
-    @property
-    def _there(self) -> bool:
-        sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'judgements'"
-        return self.database.one(sql) is not None
-
-    def last_number(self) -> int:
-        """The number of the newest entry; it tells whether any was made since."""
-        found = self.database.one("SELECT max(number) FROM judgements") if self._there else None
-        return int(found[0] or 0) if found else 0
-
-    def get(self, number: int) -> Judgement | None:
-        """An entry."""
-        return next(iter(self._entries("WHERE number = ?", (number,))), None)
-
-    def since(self, number: int) -> list[Judgement]:
-        """The entries after one, the oldest first."""
-        return self._entries("WHERE number > ? ORDER BY number", (number,))
+class Judgements(JudgementTable):
+    """The judgements of a collection's documents, and how to judge."""
 
     def holding(self) -> list[Judgement]:
         """The newest entry of every document, where it was not taken back."""
-        newest = "WHERE number IN (SELECT max(number) FROM judgements GROUP BY row) AND kind <> ? ORDER BY row"
-        return self._entries(newest, (BACK,))
-
-    def of(self, rows: Sequence[int]) -> dict[int, Judgement]:
-        """The newest entry of each of some documents that have one, also of those where it was taken back."""
-        found: dict[int, Judgement] = {}
-        for piece in pieces(sorted({int(row) for row in rows})):
-            where = f"WHERE row IN ({marks(piece)}) ORDER BY number"
-            found.update({one.row: one for one in self._entries(where, tuple(piece))})
-        return found
+        return [one for one in self.newest() if one.kind != BACK]
 
     def judge(self, row: int, kind: str, labels: Sequence[str], *, expected: int) -> Judgement:
         """Write down what somebody said of a document, and give it these labels; of a document left alone, none change.
@@ -101,8 +51,7 @@ class Judgements:
 
     def _seen(self, row: int, expected: int) -> tuple[str, ...]:
         """The labels of a document, if its newest entry is the one that somebody saw."""
-        for statement in TABLE:
-            self.database.run(statement)
+        self.create()
         last = self.of([row]).get(row)
         if (0 if last is None else last.number) != expected:
             raise JudgedError("somebody has judged this document since you opened the page", hint="look at it again")
@@ -111,20 +60,7 @@ class Judgements:
     def _write(self, row: int, kind: str, before: tuple[str, ...], after: tuple[str, ...]) -> Judgement:
         if after != before:
             Documents(self.database).change_labels(row, after)
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        self.database.run(
-            "INSERT INTO judgements (time, row, kind, before, after) VALUES (?, ?, ?, ?, ?)",
-            (now, row, kind, json.dumps(before), json.dumps(after)),
-        )
-        return Judgement(self.last_number(), now, row, kind, before, after)
-
-    def _entries(self, where: str, parameters: Sequence[object]) -> list[Judgement]:
-        if not self._there:
-            return []
-        return [
-            Judgement(number, time, row, kind, tuple(json.loads(before)), tuple(json.loads(after)))
-            for number, time, row, kind, before, after in self.database.all(f"{_ENTRY} {where}", parameters)
-        ]
+        return self.append(row, kind, before, after)
 
 
 def carry_over(old: Database, new: Database) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from topiarist.errors import InputError, UsageError
-from topiarist.hierarchy.node_lookup import nearest
+from topiarist.hierarchy.tree import nearest
 from topiarist.text.extract.decoding import decode
 
 IDS = ("id", "document", "doc", "name", "file")

@@ -12,10 +12,9 @@ from sklearn.metrics import accuracy_score, f1_score, precision_recall_fscore_su
 from sklearn.preprocessing import MultiLabelBinarizer
 
 from topiarist.collection import contents
-from topiarist.collection.judge.categories import Categories
+from topiarist.collection.judge.categories import Categories, Told, spread
 from topiarist.collection.judge.heldout_answers import held_out
 from topiarist.collection.judge.judgements import LEAVE, Judgements
-from topiarist.collection.judge.predictions import Told, spread
 from topiarist.collection.shape.changes import LEARN
 from topiarist.collection.state import CATEGORIES
 from topiarist.errors import InputError, ResourceError
@@ -24,7 +23,7 @@ from topiarist.estimators.category.pmm import PMM
 from topiarist.hierarchy.tree import Tree
 from topiarist.measures.label_agreement import example_f1
 from topiarist.store import edit_log
-from topiarist.store.parts import new_part
+from topiarist.store.generation import new_part
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topiarist.collection.file.placer import log_likelihood, words_by_class
+from topiarist.collection.file.placer import log_likelihood
 from topiarist.counts.split import completion_split
 from topiarist.estimators.tree.fitted_tree import posterior
 from topiarist.measures.evaluation import Evaluation, evaluate
@@ -20,12 +20,12 @@ SAMPLE = 5_000  # documents whose words are guessed
 def judged(collection: Collection) -> Evaluation:
     """Everything that can be said of the tree as it is."""
     labels = collection.documents.labels_of(range(len(collection)))
-    crown = collection.crown
+    fitted = collection.tree_model
     return evaluate(
         collection.placed,
         labels if any(labels) else None,
         counts=collection.counts,
-        word_given_node=None if collection.outline.pending else crown.word_given_node,
+        word_given_node=None if collection.outline.pending else fitted.word_given_node,
         perplexity=perplexity(collection),
     )
 
@@ -38,7 +38,7 @@ def perplexity(collection: Collection) -> float | None:
     n_docs = len(collection)
     chosen = np.sort(np.random.default_rng(0).permutation(n_docs)[:SAMPLE])
     observed, hidden = completion_split(collection.counts[chosen], seed=0)
-    words = words_by_class(collection.crown)
+    words = collection.tree_model.class_word_table()
     rows = np.ascontiguousarray(posterior(collection.model, observed), words.dtype)
     tokens = np.asarray(hidden.sum(axis=1), np.float64).ravel()
     if not tokens.sum():

@@ -12,22 +12,20 @@ from scipy.sparse import csr_array
 from topiarist.arrays import Csr
 from topiarist.collection import contents
 from topiarist.collection.find import meaning_index
-from topiarist.collection.grow.fit_description import corpus_of, description_of, labelled
+from topiarist.collection.grow.fit_description import corpus_of, keep_fit, labelled
 from topiarist.collection.shape.edit_language import edit_from, named_as, spoken_of, to_entry, to_sentence, to_words
 from topiarist.collection.shape.edits import Branch, Edit, Pin, apply
-from topiarist.collection.shape.pins import with_pins
 from topiarist.collection.shape.refit_start import Start, start
 from topiarist.collection.shape.shape import Shape
-from topiarist.collection.state import FLAT, SEARCH, SHARES, TREE, State
+from topiarist.collection.state import FLAT, SEARCH, SHARES, State
 from topiarist.errors import UsageError
 from topiarist.estimators.category.categorisers import HPLC, HierarchicalMixture
 from topiarist.estimators.common.progress import Watching
-from topiarist.estimators.tree.fitted_tree import shares_of
 from topiarist.estimators.tree.refit import refit
+from topiarist.estimators.tree_models import TREE_MODELS
 from topiarist.store import edit_log
 from topiarist.store.database import Database
-from topiarist.store.generation import Generation
-from topiarist.store.parts import Part, new_part
+from topiarist.store.generation import Generation, Part, new_part
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -104,7 +102,7 @@ def shape(
 def _held(collection: Collection, generation: Generation, state: State) -> tuple[State, list[Part]]:
     """Pinned documents lie under their topics before any fit; those of a topic that is new wait for it."""
     rows = {name: row for row, name in enumerate(collection.documents.ids())}
-    shares, _ = with_pins(collection.shares, state.shape, rows)
+    shares = with_pins(collection.shares, state.shape, rows)
     if shares is collection.shares:
         return state, []
     with new_part(generation, SHARES) as part:
@@ -221,30 +219,28 @@ def fitted(
     watching: Watching | None = None,
 ) -> tuple[State, list[Part], dict[str, Any]]:
     """The state after a fit of the shaped tree, the parts that are new in it, and how the fit ended."""
-    crown, counts = collection.crown, collection.counts
-    ids = collection.documents.ids()
-    begun = start(shape, crown.class_nodes, collection.shares, counts, {name: row for row, name in enumerate(ids)})
-    kind = HPLC if collection.state.model in ("hplsa", "labels") else HierarchicalMixture
+    counts, row_of = collection.counts, {name: row for row, name in enumerate(collection.documents.ids())}
+    begun = start(shape, collection.tree_model.class_nodes, collection.shares, counts, row_of)
+    grown = TREE_MODELS.get(collection.state.model)  # none for a tree that came with its labels
+    kind = HPLC if grown is None or grown.mixes else HierarchicalMixture
     model = refit(kind(shape.tree, verbose=int(verbose)), counts, begun.class_nodes, begun.shares, begun.pins, watching)
     if watching is not None:
         watching.finishing()
-    shares = _with_pins(shares_of(model, counts), begun)
     corpus = corpus_of(generation, counts, collection.counting)
     known = collection.description.facts
     holds = {name: known[name] for name in ("curve", "familiar") if name in known}
-    description = description_of(
-        model, corpus, shares, collection.counting.general, holds, language=collection.settings.get("language", "")
+    fit = keep_fit(
+        generation, model, corpus, collection.counting.general, holds, pinned=lambda shares: _with_pins(shares, begun)
     )
-    with new_part(generation, TREE) as tree:
-        contents.write_tree(tree.folder, model, description)
-    with new_part(generation, SHARES) as rows:
-        contents.write_matrix(rows.folder, shares)
     search = meaning_index.write_index(generation, model, collection.part(collection.state.parts[FLAT]), corpus)
     class_topics = tuple(shape.topics[node] for node in begun.class_nodes)
     fresh = replace(shape, class_topics=class_topics, node_topics=shape.topics, grafted=frozenset(), pending=False)
-    state = replace(collection.state, shape=labelled(fresh, description))
-    state = state.with_part(TREE, tree.name).with_pieces(SHARES, [rows.name]).with_part(SEARCH, search.name)
-    return state, [tree.part, rows.part, search], {ITERATIONS: int(model.n_iter_), STOPPED: model.stopped_}
+    state = fit.in_state(replace(collection.state, shape=labelled(fresh, fit.description)))
+    return (
+        state.with_part(SEARCH, search.name),
+        [*fit.parts, search],
+        {ITERATIONS: int(model.n_iter_), STOPPED: model.stopped_},
+    )
 
 
 def _with_pins(shares: Csr, begun: Start) -> Csr:
@@ -252,8 +248,35 @@ def _with_pins(shares: Csr, begun: Start) -> Csr:
     pinned = np.flatnonzero(begun.pins >= 0)
     if not len(pinned):
         return shares
-    free = csr_array(shares.multiply((begun.pins < 0).astype(shares.dtype)[:, None]))
     ones = (np.ones(len(pinned), shares.dtype), (pinned, begun.pins[pinned]))
-    whole = csr_array(free + csr_array(ones, shape=shares.shape))
-    whole.eliminate_zeros()
-    return whole
+    return contents.with_rows(shares, begun.pins >= 0, csr_array(ones, shape=shares.shape))
+
+
+def with_pins(shares: Csr, shape: Shape, rows: Mapping[str, int]) -> Csr:
+    """The shares with pinned documents wholly under their topics.
+
+    Among the classes of its topic, or of those below it, a document keeps the proportions that it had, and goes to
+    the class that comes first where it had none. A topic that was made since the last fit has no class: its documents
+    wait.
+    """
+    mask = shape.tree.path_mask(shape.class_nodes)
+    places, columns, values = list[int](), list[int](), list[float]()
+    for document, topic in shape.pins.items():
+        if document not in rows:
+            continue
+        classes = np.flatnonzero(mask[:, shape.node(topic)])
+        own = np.flatnonzero(np.array(shape.class_topics) == topic)
+        classes = own if len(own) else classes
+        if not len(classes):
+            continue
+        share = shares[[rows[document]]].toarray().ravel()[classes]
+        share = share / share.sum() if share.sum() > 0 else np.eye(1, len(classes)).ravel()
+        places.extend([rows[document]] * len(classes))
+        columns.extend(classes.tolist())
+        values.extend(share.tolist())
+    if not places:
+        return shares
+    where = np.zeros(shares.shape[0], bool)
+    where[places] = True
+    put = csr_array((np.array(values, shares.dtype), (places, columns)), shape=shares.shape)
+    return contents.with_rows(shares, where, put)

@@ -29,7 +29,7 @@ from topiarist.collection.shape.edits import (
     Unpin,
 )
 from topiarist.errors import UsageError
-from topiarist.hierarchy.node_lookup import nearest
+from topiarist.hierarchy.tree import nearest
 
 WORDS = {  # of a command, for messages
     "rename": "rename TOPIC NAME",

@@ -8,18 +8,17 @@ of its heir: to those in which they had a share already, else to all alike.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.arrays import Csr
+from topiarist.arrays import Array, Csr
 from topiarist.collection.shape.shape import Shape
 from topiarist.estimators.tree.preparation import document_vectors
 from topiarist.hierarchy.growth.start import dealt
 from topiarist.hierarchy.tree import Tree
 
-Array = np.ndarray[Any, Any]
 LEAST_SHARE = 1e-3
 SEED = 0
 MOSTLY = 0.5  # of a document in a topic that was merged: then it is said to belong there

@@ -9,8 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from topiarist.errors import DamagedError, UsageError
-from topiarist.hierarchy.node_lookup import nearest
-from topiarist.hierarchy.tree import Tree
+from topiarist.hierarchy.tree import Tree, nearest
 
 SHOWN = 5  # topics that a word may mean, in a message
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from topiarist.collection.collection import Collection
-from topiarist.collection.describe.shaped_tree import class_sizes
+from topiarist.collection.describe.topic_tree import class_sizes
 from topiarist.collection.shape.shape import Shape
 
 NOTICEABLE, CHANGED = 1.0, 0.01  # documents, and share of them: less is no change of a size

@@ -30,7 +30,7 @@ from topiarist.estimators.category.given_labels import Labels, class_nodes, labe
 from topiarist.estimators.common import options, stored_counts
 from topiarist.estimators.common.options import LARGEST_SINGLE_COUNT
 from topiarist.estimators.common.progress import fitting
-from topiarist.estimators.tree.certain_level import FilesDocuments
+from topiarist.estimators.tree.fitted_tree import FilesDocuments
 from topiarist.hierarchy import levels
 from topiarist.hierarchy.tree import Tree
 from topiarist.models import em
@@ -103,7 +103,7 @@ class DocumentCategoriser(FilesDocuments, ClassifierMixin, BaseEstimator):  # ty
         self.class_tokens_ = learned.class_tokens
         self.class_prior_ = learned.class_tokens / learned.class_tokens.sum()
         self.topic_given_class_, self.word_given_topic_ = learned.topic_given_class, learned.word_given_topic
-        self._word_given_class = learned.word_given_class
+        self._class_word_table = learned.class_word_table
         fit = learned.fit
         self.history_, self.n_iter_, self.converged_ = np.array(fit.objectives), max(1, fit.steps), fit.converged
         self.stopped_ = fit.reason
@@ -134,7 +134,7 @@ class DocumentCategoriser(FilesDocuments, ClassifierMixin, BaseEstimator):  # ty
         """True for each document that has no word of the training documents: its answer is ``class_prior_``."""
         check_is_fitted(self)
         counts = self._counts(X, reset=False)
-        known = self._word_given_class.max(axis=1) > 0
+        known = self._class_word_table.max(axis=1) > 0
         return np.asarray(counts @ known.astype(np.float64)).ravel() == 0
 
     def level_curve(self: Any, X: Any, y: Any, rho: Sequence[float] = levels.RHOS) -> levels.LevelCurve:
@@ -167,7 +167,7 @@ class DocumentCategoriser(FilesDocuments, ClassifierMixin, BaseEstimator):  # ty
         explanation.check_names(words, counts.shape[1])
         names = words if words is not None else getattr(self, "feature_names_in_", None)
         view = explanation.View(
-            self.tree_, self.class_nodes_, self.classes_, self._word_given_class, self.class_prior_, names,
+            self.tree_, self.class_nodes_, self.classes_, self._class_word_table, self.class_prior_, names,
             self._reading_length,
         )  # fmt: skip
         return explanation.explained(view, counts, self.predict_proba(row)[0], n_words, n_labels)
@@ -175,13 +175,13 @@ class DocumentCategoriser(FilesDocuments, ClassifierMixin, BaseEstimator):  # ty
     @property
     def components_(self: Any) -> Floats:
         """P(word | class), (n_classes, n_words)."""
-        components: Floats = self._word_given_class.T
+        components: Floats = self._class_word_table.T
         return components
 
     def _reader(self: Any, engine: Engine) -> Categoriser:
-        prepare_kernels(self._word_given_class.dtype, "paths", "classes")
+        prepare_kernels(self._class_word_table.dtype, "paths", "classes")
         return Categoriser(
-            engine, self._word_given_class, self.class_tokens_, self._shares, self._reading_length, self.sharpness_,
+            engine, self._class_word_table, self.class_tokens_, self._shares, self._reading_length, self.sharpness_,
             self.floor_,
         )  # fmt: skip
 
@@ -228,7 +228,7 @@ def unseen_posteriors(engine: Engine, counts: Any, labels: Labels, plan: Plan) -
     if float(counts.data.max(initial=0)) <= LARGEST_SINGLE_COUNT:
         plan = replace(plan, dtype=np.dtype(np.float32))  # precise enough to compare
     told = [
-        (Categoriser(engine, learned.word_given_class, learned.class_tokens, plan.shares, plan.reading_length), out)
+        (Categoriser(engine, learned.class_word_table, learned.class_tokens, plan.shares, plan.reading_length), out)
         for out, learned in _without_folds(engine, counts, labels, plan)
     ]
     rows = np.concatenate([categoriser(counts[labels.rows[out]]) for categoriser, out in told])

@@ -68,7 +68,7 @@ class Learned:
 
     word_given_topic: Floats
     topic_given_class: Floats
-    word_given_class: Floats  # (n_words, n_classes)
+    class_word_table: Floats  # (n_words, n_classes)
     class_tokens: Floats  # #α
     fit: em.Fit
 
@@ -214,7 +214,7 @@ def everywhere(model: categorisers.Hplc, fit: em.Fit, seen: Any, class_tokens: F
         total = token_counts(table)
         words = words.copy()
         words[silent] = total / total.sum()
-    by_word = model.word_given_class(shared)
+    by_word = model.class_word_table(shared)
     if not seen.all():
         everywhere = np.zeros((len(words), len(seen)), words.dtype)
         everywhere[:, seen] = words
@@ -229,7 +229,7 @@ class Categoriser:
     """P(class | document) as a function that may travel."""
 
     engine: Engine
-    word_given_class: Floats  # (n_words, n_classes)
+    class_word_table: Floats  # (n_words, n_classes)
     class_tokens: Floats
     shares: bool
     effective_length: float | None = None
@@ -238,7 +238,7 @@ class Categoriser:
 
     def __call__(self, counts: Any) -> Floats:
         """A row for each row of the counts; P(class) for a document without a known word."""
-        counts, words = shortened(counts, self.effective_length), self.word_given_class
+        counts, words = shortened(counts, self.effective_length), self.class_word_table
         folding = categorisers.patience(words.size, words.dtype)
         if counts.nnz < len(words) // 2:  # a few documents: the words that they have
             used = np.unique(counts.indices)

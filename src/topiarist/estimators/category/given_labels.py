@@ -17,8 +17,7 @@ from sklearn.utils.validation import column_or_1d
 
 from topiarist.arrays import Array
 from topiarist.errors import InputError
-from topiarist.hierarchy.node_lookup import nearest
-from topiarist.hierarchy.tree import Tree
+from topiarist.hierarchy.tree import Tree, nearest
 
 UNLABELLED = -1
 AS_INDICATOR = "sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y), a 0/1 matrix with a column for each label"

@@ -102,7 +102,7 @@ class LearnsFromStreams:
 
     def _forget_misfits(self: Any) -> None:
         """Collect them anew, from the next batch on."""
-        self._usual, self._misfits = misfits.Usual(), misfits.Misfits(seed=getattr(self, "_stream_seed", 0))
+        self._usual, self._misfits = misfits.RecentScores(), misfits.Misfits(seed=getattr(self, "_stream_seed", 0))
         self._collecting_since = len(self.stream_)
 
     def _batch(self: Any, X: Any) -> tuple[Csr, Any]:

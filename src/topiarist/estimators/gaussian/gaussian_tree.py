@@ -17,8 +17,7 @@ from topiarist.estimators.common import options
 from topiarist.estimators.flat.lsi import LSI
 from topiarist.estimators.gaussian.ggm import GGM
 from topiarist.estimators.gaussian.mixture_hierarchy import MixtureHierarchy
-from topiarist.estimators.tree.certain_level import FilesDocuments
-from topiarist.estimators.tree.fitted_tree import sparse_shares
+from topiarist.estimators.tree.fitted_tree import FilesDocuments, sparse_shares
 from topiarist.estimators.tree.refit import paths_from_shares
 from topiarist.hierarchy.growth.parts import Parts, collapse_negligible
 from topiarist.hierarchy.tree import Tree
@@ -71,6 +70,7 @@ class GaussianTree(FilesDocuments, TransformerMixin, BaseEstimator):  # type: ig
     """
 
     _on_host = True
+    _rows_of_documents = "_class_given_doc"
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class GaussianTree(FilesDocuments, TransformerMixin, BaseEstimator):  # type: ig
         self.class_prior_ = np.asarray(self.hierarchy_.weight_)
         rows = self._posterior(points)
         self._learn_words(counts, rows, seed)
-        self.labels_ = rows.argmax(axis=1)
+        self._class_given_doc, self.labels_ = rows, rows.argmax(axis=1)
         return self
 
     def _chosen(self, points: Floats, seed: int) -> tuple[int, dict[int, float]]:

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from topiarist.errors import UsageError
+from topiarist.hierarchy.tree_model import TreeModel
 from topiarist.models.engine import SMALLEST_MIXTURE
 from topiarist.models.fisher.scores import Lens
 
 KINDS = ("PLSA", "HPLSA", "CAM", "PLC", "HPLC", "HierarchicalMixture")
+OF_STRANGERS = ("word_given_topic_", "topic_given_class_", "class_prior_")
 WANTED = (
     f"sizes such as (1, 64), models of the kinds {', '.join(KINDS)}, or anything fitted that has word_given_topic_, "
     "topic_given_class_ and class_prior_"
@@ -20,7 +22,7 @@ WANTED = (
 
 def is_fitted(model: Any) -> bool:
     """True when there is something to look through."""
-    return _names(model) is not None
+    return _parameters(model) is not None
 
 
 def can_be_fitted(model: Any) -> bool:
@@ -30,23 +32,23 @@ def can_be_fitted(model: Any) -> bool:
 
 def has_levels(model: Any) -> bool:
     """True when a model, fitted or not, shares its topics among classes: a tree does, a size or PLSA does not."""
-    names = _names(model)
-    if names is not None:
-        return bool(names[1])
+    known = _parameters(model)
+    if known is not None:
+        return known[1] is not None
     return can_be_fitted(model) and all(kind.__name__ != "PLSA" for kind in type(model).__mro__)
 
 
 def lens_of(model: Any, dtype: Any = np.float64) -> Lens:
     """A fitted model as a lens, in this precision; shared where it has it already."""
-    names = _names(model)
-    if names is None:
+    known = _parameters(model)
+    if known is None:
         raise UsageError(f"expected a fitted model, got {model!r}", hint=WANTED)
-    words, mix, prior = (getattr(model, name) if name else None for name in names)
+    words, mix, prior = known
     shares = bool(getattr(model, "_shares", False))  # tokens have their classes one by one; else a document has one
     smoothing = getattr(model, "component_smoothing_", getattr(model, "class_smoothing", 0.0))
     beta = getattr(model, "inverse_temperature_", 1.0 / getattr(model, "temperature_", 1.0))
-    known = ("_reading_length", "effective_length_", "effective_length")
-    length = next((getattr(model, name) for name in known if hasattr(model, name)), None)
+    lengths = ("_reading_length", "effective_length_", "effective_length")
+    length = next((getattr(model, name) for name in lengths if hasattr(model, name)), None)
     sizes = getattr(model, "class_tokens_", None)
     return Lens(
         _possible(np.ascontiguousarray(np.asarray(words).T, dtype=dtype)),
@@ -69,10 +71,8 @@ def kernel_sets(lenses: Iterable[Lens]) -> list[str]:
 
 def tree_of(model: Any) -> tuple[Any, tuple[int, ...]] | None:
     """The tree of a fitted model and the node of each of its classes; None for a flat one."""
-    tree = getattr(model, "tree_", getattr(model, "tree", None))
-    if tree is None:
-        return None
-    return tree, tuple(getattr(model, "class_nodes_", tree.leaves))
+    fitted: TreeModel | None = getattr(model, "tree_model_", None)
+    return None if fitted is None else (fitted.tree, fitted.class_nodes)
 
 
 def _possible(by_word: Any) -> Any:
@@ -81,12 +81,14 @@ def _possible(by_word: Any) -> Any:
     return np.where(hardly, by_word.dtype.type(0), by_word) if hardly.any() else by_word
 
 
-def _names(model: Any) -> tuple[str, str, str] | None:
-    for names in (
-        ("word_given_topic_", "topic_given_class_", "class_prior_"),
-        ("word_given_node_", "node_given_cluster_", "cluster_prior_"),
-        ("components_", "", "component_prior_"),
-    ):
-        if all(hasattr(model, name) for name in names if name):
-            return names
+def _parameters(model: Any) -> tuple[Any, Any, Any] | None:
+    """P(word|topic), P(topic|class) (None: flat) and P(class) of a fitted model: of a tree, of PLSA, of a stranger."""
+    fitted: TreeModel | None = getattr(model, "tree_model_", None)
+    if fitted is not None:
+        return fitted.word_given_node, fitted.node_given_class, fitted.class_prior
+    if all(hasattr(model, name) for name in OF_STRANGERS):
+        words, mix, prior = (getattr(model, name) for name in OF_STRANGERS)
+        return words, mix, prior
+    if hasattr(model, "components_") and hasattr(model, "component_prior_"):
+        return model.components_, None, model.component_prior_
     return None

@@ -1,7 +1,7 @@
 """What a fitted tree says about documents: which nodes they speak from, word by word, and what they might have said.
 
-Functions of plain arrays, for many documents at once. ``mix`` is P(a|c) (clusters × nodes), ``words`` P(w|a)
-(nodes × words), ``posterior`` P(c|d) (documents × clusters); ``depths`` has the level of each node, the root's is 0.
+Functions of a fitted tree, for many documents at once. ``posterior`` is P(c|d) (documents × classes); ``depths`` has
+the level of each node, the root's is 0: those of the tree, unless another tree is shown in its place.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ import numpy as np
 from topiarist.arrays import Array
 from topiarist.counts.validation import token_counts
 from topiarist.estimators.common import options
+from topiarist.hierarchy.tree_model import TreeTopics
 
 NEGLIGIBLE = 1e-12  # a cluster less probable than this does not speak for a document
 SMALLEST = 1e-300
 CELLS = 1 << 24  # of a dense block of documents × words
 
 
-def node_given_doc(counts: Any, mix: Array, words: Array, posterior: Array) -> Array:
+def node_given_doc(counts: Any, model: TreeTopics, posterior: Array) -> Array:
     """P(a|d): the mean over a document's tokens of P(a|d,w) (C2); without words, P(a|c) of its clusters."""
+    mix, words = model.node_given_class, model.word_given_node
     out = np.zeros((counts.shape[0], mix.shape[1]))
     lengths = token_counts(counts)
     for rows, cluster in _speaking(posterior):
@@ -67,8 +69,10 @@ class WordLevels:
         return self.words[here], self.levels[here], self.probabilities[here]
 
 
-def word_levels(counts: Any, mix: Array, words: Array, posterior: Array, depths: Array) -> WordLevels:
+def word_levels(counts: Any, model: TreeTopics, posterior: Array, depths: Array | None = None) -> WordLevels:
     """For each word of each document P(level|d,w) = Σ_c P(c|d) P(a|w,c), a the node of the level on the path of c."""
+    mix, words = model.node_given_class, model.word_given_node
+    depths = np.array(model.tree.depths) if depths is None else depths
     n_levels = int(depths.max()) + 1
     probabilities = np.zeros((counts.nnz, n_levels))
     starts = counts.indptr.astype(np.int64)
@@ -86,12 +90,14 @@ def word_levels(counts: Any, mix: Array, words: Array, posterior: Array, depths:
 
 
 def ghost_words(
-    counts: Any, mix: Array, words: Array, posterior: Array, depths: Array, n_words: int
+    counts: Any, model: TreeTopics, posterior: Array, n_words: int, depths: Array | None = None
 ) -> tuple[Array, Array]:
     """Words that each level would add: those absent from d with the largest Σ_c P(c|d)P(a|c)P(w|a), a of that level.
 
     Two arrays (documents, levels, n_words): the words, best first and −1 where there is none, and their probabilities.
     """
+    mix, words = model.node_given_class, model.word_given_node
+    depths = np.array(model.tree.depths) if depths is None else depths
     n_docs, n_levels = counts.shape[0], int(depths.max()) + 1
     n_words = min(n_words, words.shape[1])
     chosen = np.full((n_docs, n_levels, n_words), -1, np.int64)
@@ -130,34 +136,27 @@ def prototypes(share: Array, n_docs: int, lengths: Array | None = None, steadine
 
 
 class ReadsDocuments:
-    """The same for an estimator with ``_placed`` (counts and posterior of documents), ``_paths`` and ``tree_``."""
+    """The same for an estimator with ``_placed`` (counts and posterior of documents) and ``tree_model_``."""
 
     def node_given_doc(self: Any, X: Any) -> Array:
         """P(node | document): how much of each document every node of the tree explains, (documents, nodes)."""
         counts, posterior = self._placed(X, "node_given_doc")
-        mix, words = self._paths()
-        return node_given_doc(counts, mix, words, posterior)
+        return node_given_doc(counts, self.tree_model_, posterior)
 
     def word_levels(self: Any, X: Any) -> WordLevels:
         """The level of abstraction of every word of every document; 0 is the root."""
         counts, posterior = self._placed(X, "word_levels")
-        mix, words = self._paths()
-        depths = np.array(self.tree_.depths)
-        return word_levels(counts, mix, words, posterior, depths)
+        return word_levels(counts, self.tree_model_, posterior)
 
     def ghost_words(self: Any, X: Any, n: int = 10) -> Any:
         """Words that each level would add to each document, (documents, levels, n); −1 where there is none."""
         options.check_integer("n", n, 1)
         counts, posterior = self._placed(X, "ghost_words")
-        mix, words = self._paths()
-        depths = np.array(self.tree_.depths)
-        return ghost_words(counts, mix, words, posterior, depths, n)[0]
+        return ghost_words(counts, self.tree_model_, posterior, n)[0]
 
     def prototypes(self: Any, X: Any, n: int = 5, *, steadiness: float = 0.0) -> Any:
         """The documents that speak most from each node, (nodes, n); ``steadiness`` tokens of doubt prefer long ones."""
         options.check_integer("n", n, 1)
         counts, posterior = self._placed(X, "prototypes")
-        mix, words = self._paths()
-        share = node_given_doc(counts, mix, words, posterior)
-        lengths = token_counts(counts)
-        return prototypes(share, n, lengths, steadiness)
+        share = node_given_doc(counts, self.tree_model_, posterior)
+        return prototypes(share, n, token_counts(counts), steadiness)

@@ -9,22 +9,21 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from threadpoolctl import threadpool_limits
 
-from topiarist.arrays import DTypeLike, Floats, Seed
+from topiarist.arrays import DTypeLike, Seed
 from topiarist.counts.weighting import shortened
 from topiarist.estimators.common import options, stored_counts
-from topiarist.estimators.common.progress import fitting, growing_tree
+from topiarist.estimators.common.progress import fitting
 from topiarist.estimators.tree import preparation
 from topiarist.estimators.tree.abstraction import ReadsDocuments
 from topiarist.estimators.tree.posteriors import PlacesDocuments
 from topiarist.estimators.tree.tree_streams import StreamsCAM
 from topiarist.hierarchy.growth import loop as growing
-from topiarist.hierarchy.growth.annealed import Annealed, cam_schedule
-from topiarist.hierarchy.growth.critical import critical_temperature
-from topiarist.hierarchy.growth.guided import Guided
+from topiarist.hierarchy.growth.annealed import cam_schedule, critical_temperature
 from topiarist.hierarchy.growth.parts import Parts
-from topiarist.hierarchy.growth.species import CamSpecies, Steps, flattened
+from topiarist.hierarchy.growth.species import CamSpecies, Steps, cam_params, flattened
 from topiarist.hierarchy.growth.start import placed
 from topiarist.hierarchy.tree import Tree
+from topiarist.hierarchy.tree_model import TreeModel
 from topiarist.models import cam, em
 from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
@@ -175,28 +174,15 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
             with self._shown("CAM on the given tree") as watch:
                 stage = growing.begun(replace(species, steps=steps, watch=watch), start, last=True)
             return preparation.given(stage)
-        rules, proposer = growing.Rules(self.n_clusters), self._proposer(ground, engine, rng)
+        annealing = None
         if self.growth == "annealed":
-            species = replace(species, steps=preparation.ANNEALING)
-        if self.growth == "annealed" or not self.levels:
-            rules = replace(rules, negligible=0.0)  # the tree of the paper, and one whose inner nodes say nothing
-        with growing_tree("CAM", show=bool(self.verbose)) as watch_growth:
-            grown = growing.grow(species, proposer, rules, watch_growth, journal)
-        preparation.said(grown, self.n_clusters, "n_clusters")
-        return grown
+            temperature = max(critical_temperature(ground.counts), 1.0)
+            annealing = (cam_schedule(temperature), np.ones(ground.counts.shape[0]))
+        # without levels inner nodes say nothing, and stay all the same
+        return preparation.grown_tree(self, species, ground.vectors, annealing, journal, whole=not self.levels)
 
     def _shown(self, title: str) -> Any:
         return fitting(title, em.Rules(self.max_iter, self.tol), show=bool(self.verbose))
-
-    def _proposer(self, ground: preparation.Ground, engine: Engine, rng: np.random.Generator) -> growing.Proposer:
-        fewest = 3.0 if self.n_clusters is None else 1.0
-        if self.growth == "annealed":
-            schedule = cam_schedule(max(critical_temperature(ground.counts), 1.0))
-            weights = np.ones(ground.counts.shape[0])
-            return Annealed(schedule, weights, self.n_clusters, self.max_clusters, fewest=fewest)
-        return Guided(
-            ground.vectors, rng, self.n_clusters, self.max_clusters, fewest=fewest, workers=engine.threads.map
-        )
 
     def _keep(self, engine: Engine, counts: Any, grown: growing.Growth, length: Any, dtype: Any) -> None:
         """Learn the words from all tokens, with the tree and the levels as they are."""
@@ -237,12 +223,20 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         prepare_kernels(dtype, "paths", device=self.device)
         return stored_counts.Reader(*self._model(engine), 1.0 / self.temperature_, dtype, self.effective_length_)
 
-    def _model(self, engine: Engine) -> tuple[cam.Cam, cam.Params]:
-        shared = cam.Params(self.word_given_node_, self.node_given_cluster_, self.cluster_prior_)
-        return cam.Cam(engine, self.tree_.path_mask()), shared
+    @property
+    def tree_model_(self) -> TreeModel:
+        """The tree with its parameters, in the names that all models share."""
+        return TreeModel(
+            self.tree_, self.tree_.leaves, self.word_given_node_, self.node_given_cluster_, self.cluster_prior_
+        )
 
-    def _paths(self) -> tuple[Floats, Floats]:
-        return self.node_given_cluster_, self.word_given_node_
+    def _take(self, model: TreeModel) -> None:
+        self.tree_, self.cluster_prior_ = model.tree, model.class_prior
+        self.word_given_node_, self.node_given_cluster_ = model.word_given_node, model.node_given_class
+
+    def _model(self, engine: Engine, tree: TreeModel | None = None) -> tuple[cam.Cam, cam.Params]:
+        tree = tree or self.tree_model_
+        return cam.Cam(engine, tree.path_mask), cam_params(tree)
 
     def _check_options(self) -> None:
         preparation.check_common(self)

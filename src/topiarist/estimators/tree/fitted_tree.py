@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
+from sklearn.utils.validation import check_is_fitted
 
-from topiarist.arrays import Csr
+from topiarist.arrays import Array, Csr, Floats
 from topiarist.errors import UsageError
-from topiarist.hierarchy.branches import Crown
+from topiarist.estimators.common import options
+from topiarist.hierarchy import levels
+from topiarist.hierarchy.tree_model import TreeModel
 
 BLOCK = 1 << 14  # documents that are placed at once: documents × classes are never dense in memory
 LEAST_SHARE = 1e-4  # of a document in a class that is worth remembering
 
 
-def crown_of(model: Any) -> Crown:
+def tree_model(model: Any) -> TreeModel:
     """The tree of a fitted ``CAM``, ``HPLSA``, ``GaussianTree``, or of a categoriser, with its parameters."""
-    for words, mix, prior in (
-        ("word_given_node_", "node_given_cluster_", "cluster_prior_"),
-        ("word_given_topic_", "topic_given_class_", "class_prior_"),
-    ):
-        if hasattr(model, words):
-            nodes = tuple(getattr(model, "class_nodes_", model.tree_.leaves))
-            return Crown(model.tree_, nodes, getattr(model, words), getattr(model, mix), getattr(model, prior))
+    found: TreeModel | None = getattr(model, "tree_model_", None)
+    if found is not None:
+        return found
     raise UsageError(f"expected a fitted model with a tree, got {model!r:.60}", hint="CAM().fit(counts)")
 
 
@@ -32,16 +32,38 @@ def posterior(model: Any, counts: Any) -> Any:
     return model.predict_proba(counts) if hasattr(model, "predict_proba") else model.transform(counts)
 
 
-def shares_of(model: Any, counts: Csr, least: float = LEAST_SHARE) -> Csr:
-    """P(class | document) without what is negligible, block by block; rows sum to one."""
-    n_docs = counts.shape[0]
-    starts = range(0, n_docs, BLOCK)
-    parts = [sparse_shares(posterior(model, counts[start : start + BLOCK]), least) for start in starts]
+class FoldedIn(NamedTuple):
+    """Documents as a model sees them."""
+
+    shares: Csr  # P(class | document) without what is negligible; rows sum to one
+    sampled: Floats  # all of P(class | document) of some documents
+
+
+def folded_in(model: Any, counts: Csr, sample: Array, *, training: bool = False) -> FoldedIn:
+    """Fold documents in, each once, block by block: their shares, and whole rows of a (sorted) sample.
+
+    ``training``: the counts are those that the model was fitted to just now. Then it has folded them in already.
+    """
+    n_docs, known = counts.shape[0], vars(model).get(getattr(model, "_rows_of_documents", "")) if training else None
+    parts, sampled = [], []
+    for start in range(0, n_docs, BLOCK):
+        here = slice(start, start + BLOCK)
+        rows = posterior(model, counts[here]) if known is None else known[here]
+        parts.append(sparse_shares(rows))
+        first, last = np.searchsorted(sample, (start, start + BLOCK))
+        sampled.append(rows[sample[first:last] - start])
     if not parts:
-        return sparse_shares(np.zeros((0, len(crown_of(model).class_nodes))), least)
+        nothing = np.zeros((0, tree_model(model).n_classes))
+        return FoldedIn(sparse_shares(nothing), nothing)
     indptr = np.concatenate([[0], *(np.diff(part.indptr) for part in parts)]).cumsum()
     data, indices = (np.concatenate([getattr(part, name) for part in parts]) for name in ("data", "indices"))
-    return csr_array((data, indices, indptr), shape=(n_docs, parts[0].shape[1]))
+    shares = csr_array((data, indices, indptr), shape=(n_docs, parts[0].shape[1]))
+    return FoldedIn(shares, np.concatenate(sampled))
+
+
+def shares_of(model: Any, counts: Csr) -> Csr:
+    """P(class | document) without what is negligible; rows sum to one."""
+    return folded_in(model, counts, np.empty(0, np.int64)).shares
 
 
 def sparse_shares(rows: Any, least: float = LEAST_SHARE) -> Csr:
@@ -52,3 +74,35 @@ def sparse_shares(rows: Any, least: float = LEAST_SHARE) -> Csr:
     total = np.asarray(shares.sum(axis=1)).ravel()
     shares.data /= np.repeat(np.where(total > 0, total, 1), np.diff(shares.indptr))
     return shares
+
+
+class FilesDocuments:
+    """For an estimator with ``tree_``, and ``predict_proba`` or ``transform`` that tells P(class | document).
+
+    Its tree as a value is ``tree_model_``, which an estimator that calls its parameters otherwise defines anew.
+    """
+
+    @property
+    def tree_model_(self: Any) -> TreeModel:
+        """The tree with its parameters, in the names that all models share."""
+        return TreeModel(
+            self.tree_, tuple(self.class_nodes_), self.word_given_topic_, self.topic_given_class_, self.class_prior_
+        )
+
+    def node_posterior(self: Any, X: Any) -> Array:
+        """P(node | document), (documents, nodes): the classes at a node and below it together; one at the root."""
+        check_is_fitted(self)
+        return levels.node_posterior(self.tree_, self.tree_model_.class_nodes, posterior(self, X))
+
+    def predict_path(self: Any, X: Any, rho: float = 0.9) -> Array:
+        """The deepest node whose posterior exceeds ``rho``, for each document: a number in ``tree_``.
+
+        ``paths`` gives their names from the root down. A document that is certain of nothing is filed at the root.
+        """
+        options.check_number("rho", rho, 0.0, 1.0, hint="0.9")
+        return levels.deepest_certain(self.tree_, self.node_posterior(X), rho)
+
+    def paths(self: Any, nodes: Sequence[int]) -> list[tuple[str, ...]]:
+        """The names from the root down to each node; the first is empty where the root has no name."""
+        check_is_fitted(self)
+        return [self.tree_.path_names(int(node)) for node in nodes]

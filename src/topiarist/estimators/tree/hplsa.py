@@ -15,17 +15,18 @@ from topiarist.counts.validation import token_counts
 from topiarist.counts.weighting import shortened
 from topiarist.errors import UsageError
 from topiarist.estimators.common import options, stored_counts
-from topiarist.estimators.common.progress import fitting, growing_tree
-from topiarist.estimators.tree import preparation, stored_trees
+from topiarist.estimators.common.progress import fitting
+from topiarist.estimators.common.stored_counts import as_store, check_filled, in_memory, read_store, refuse
+from topiarist.estimators.tree import preparation
 from topiarist.estimators.tree.posteriors import PlacesDocuments
 from topiarist.estimators.tree.tree_streams import StreamsHPLSA
 from topiarist.hierarchy.growth import loop as growing
-from topiarist.hierarchy.growth.annealed import Annealed, hplsa_schedule
-from topiarist.hierarchy.growth.guided import Guided
-from topiarist.hierarchy.growth.hplsa_species import HplsaSpecies
+from topiarist.hierarchy.growth.annealed import hplsa_schedule
+from topiarist.hierarchy.growth.hplsa_species import HplsaSpecies, hplsa_params
 from topiarist.hierarchy.growth.species import Steps
 from topiarist.hierarchy.growth.start import placed
 from topiarist.hierarchy.tree import Tree
+from topiarist.hierarchy.tree_model import TreeModel, TreeTopics
 from topiarist.models import em, hplsa
 from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
@@ -152,7 +153,7 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         """
         self._check_options()
         if stored_counts.is_stored(X, self.executor):
-            stored_trees.fit_hplsa(self, X)
+            fit_stored(self, X)
             return self
         counts = self._counts(X, reset=True)
         dtype = options.working_dtype(self.dtype, counts, preparation.TILE_COLUMNS)
@@ -166,7 +167,9 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
                 self.word_smoothing, self.class_smoothing, executor=self.executor,
             )  # fmt: skip
             if self.tree is None:
-                grown = self._grown(species, ground, rng, journal)
+                schedule = self._schedule() or hplsa_schedule()
+                annealing = (schedule, species.lengths) if self.growth == "annealed" else None
+                grown = preparation.grown_tree(self, species, ground.vectors, annealing, journal)
             else:
                 grown = self._on_tree(self.tree, species, ground, rng)
             shard = engine.shard(shortened(counts, self.effective_length), dtype, preparation.TILE_COLUMNS)
@@ -183,29 +186,6 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
             return preparation.given(growing.Stage(start, 0.0))
         patient = replace(species, steps=Steps(last=self.max_iter, tol=self.tol))
         return preparation.given(growing.begun(patient, start, last=True))
-
-    def _grown(
-        self,
-        species: HplsaSpecies,
-        ground: preparation.Ground,
-        rng: np.random.Generator,
-        journal: growing.Journal | None,
-    ) -> growing.Growth:
-        rules = growing.Rules(self.n_classes)
-        fewest = 3.0 if self.n_classes is None else 1.0
-        proposer: growing.Proposer
-        if self.growth == "annealed":
-            species = replace(species, steps=preparation.ANNEALING)
-            rules = replace(rules, negligible=0.0)
-            schedule = self._schedule() or hplsa_schedule()
-            proposer = Annealed(schedule, species.lengths, self.n_classes, self.max_classes, fewest=fewest)
-        else:
-            workers = species.engine.threads.map
-            proposer = Guided(ground.vectors, rng, self.n_classes, self.max_classes, fewest=fewest, workers=workers)
-        with growing_tree("HPLSA", show=bool(self.verbose)) as watch:
-            grown = growing.grow(species, proposer, rules, watch, journal)
-        preparation.said(grown, self.n_classes, "n_classes")
-        return grown
 
     def _keep(self, counts: Any, grown: growing.Growth, species: HplsaSpecies) -> None:
         """Learn from all tokens, with the tree as it is; then fold all documents in, as ``transform`` does."""
@@ -246,13 +226,18 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         prepare_kernels(dtype, "paths", device=self.device)
         return stored_counts.Reader(*self._model(engine), self.inverse_temperature_, dtype, self.effective_length)
 
-    def _model(self, engine: Engine) -> tuple[hplsa.Hplsa, hplsa.Params]:
-        shared = hplsa.Params(self.word_given_topic_, self.topic_given_class_)
-        mask = self.tree_.path_mask(self.class_nodes_)
-        return hplsa.Hplsa(engine, mask, class_smoothing=self.class_smoothing), shared
+    def _take(self, model: TreeModel) -> None:
+        self.tree_, self.class_nodes_, self.class_prior_ = model.tree, model.class_nodes, model.class_prior
+        self.word_given_topic_, self.topic_given_class_ = model.word_given_node, model.node_given_class
 
-    def _paths(self) -> tuple[Floats, Floats]:
-        return self.topic_given_class_, self.word_given_topic_
+    def _model(self, engine: Engine, tree: TreeTopics | None = None) -> tuple[hplsa.Hplsa, hplsa.Params]:
+        tree = tree or self._topics
+        return hplsa.Hplsa(engine, tree.path_mask, class_smoothing=self.class_smoothing), hplsa_params(tree)
+
+    @property
+    def _topics(self) -> TreeTopics:
+        """The tree while P(class) is not known yet: documents that are folded in tell it."""
+        return TreeTopics(self.tree_, tuple(self.class_nodes_), self.word_given_topic_, self.topic_given_class_)
 
     def _schedule(self) -> tuple[float, ...]:
         """The given inverse temperatures, checked; nothing where none were given."""
@@ -282,3 +267,40 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
     @property
     def _n_features_out(self) -> int:
         return len(self.class_prior_)
+
+
+def fit_stored(estimator: Any, X: Any) -> None:
+    """Fit an ``HPLSA`` with a given tree to a store. The start is that of ``models.hplsa.initial``."""
+    if estimator.tree is None:
+        in_memory(X, "growing a tree", estimator.executor)
+    if estimator.topic_mix == "heldout":
+        refuse(estimator, "held-out tokens are drawn in memory", topic_mix="ml")
+    refuse(estimator, "they cannot be weighted on their way", effective_length=None)
+    tree = estimator.tree
+    preparation.check_tree(tree, estimator.n_classes, "n_classes")
+    classes = tree.leaves if estimator.class_nodes == "leaves" else tuple(range(len(tree)))
+    with as_store(estimator, X) as store, options.running(estimator) as engine:
+        check_filled(store, len(tree.leaves), f"the given tree with {len(tree.leaves)} leaves")
+        dtype = options.precision(estimator.dtype, store.nnz, store.largest, preparation.TILE_COLUMNS)
+        prepare_kernels(dtype, "paths", device=estimator.device)
+        rng = options.generator(estimator.random_state)
+        mask, blocks = tree.path_mask(classes), store.blocks(dtype)
+        model = hplsa.Hplsa(
+            engine, mask, estimator.word_smoothing, estimator.class_smoothing, estimator.topic_mix, estimator.variant,
+            int(rng.integers(2**31)),
+        )  # fmt: skip
+        tol = estimator.tol if estimator.variant != "sem" else -np.inf
+        rules = em.Rules(estimator.max_iter, tol, store.n_tokens, accelerate=model.monotone)
+        with fitting("HPLSA", rules, show=bool(estimator.verbose)) as watch:
+            fit = em.run(
+                model, blocks, lambda: hplsa.initial(blocks, mask, rng, estimator.word_smoothing), rules,
+                watch=watch, executor=estimator.executor,
+            )  # fmt: skip
+        estimator._keep_fit(tree, classes, fit)
+        estimator.curve_, estimator.grown_, estimator.stopped_ = None, "given", fit.reason
+        answers = read_store(store, estimator._reader(engine), estimator.executor)
+        estimator.class_given_doc_, estimator.labels_ = answers.rows(), answers.labels()
+        estimator.class_prior_ = answers.tokens / answers.tokens.sum()
+        lengths = (token_counts(block.counts()) for block in store.blocks())
+        estimator._lengths = answers.kept((len(store),), np.float64, lengths)
+        estimator._forget_stream(len(store), store.n_tokens)

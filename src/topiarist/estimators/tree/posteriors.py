@@ -12,12 +12,12 @@ from topiarist.arrays import Floats
 from topiarist.counts.validation import check_counts
 from topiarist.estimators.common import options, stored_counts
 from topiarist.estimators.tree import preparation
-from topiarist.estimators.tree.certain_level import FilesDocuments
+from topiarist.estimators.tree.fitted_tree import FilesDocuments
 from topiarist.measures.topic_quality import completion_perplexity, known_counts
 
 
 class PlacesDocuments(FilesDocuments, TransformerMixin):  # type: ignore[misc]  # it wraps ``transform`` only where that is defined
-    """For an estimator that has ``_reader(engine)``, which tells P(class | document), ``_model`` and ``_paths``."""
+    """For an estimator that has ``_reader(engine)``, which tells P(class | document), and ``_model``."""
 
     def fit_transform(self: Any, X: Any, y: Any = None) -> Any:
         """Fit, and return what ``transform`` returns for the training documents."""
@@ -40,8 +40,7 @@ class PlacesDocuments(FilesDocuments, TransformerMixin):  # type: ignore[misc]  
     @property
     def components_(self: Any) -> Floats:
         """P(word | class), (n_classes, n_words)."""
-        mix, words = self._paths()
-        components: Floats = mix.astype(words.dtype) @ words
+        components: Floats = self.tree_model_.word_given_class()
         return components
 
     def score(self: Any, X: Any, y: Any = None) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,13 +12,16 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from topiarist.arrays import Floats
-from topiarist.counts.lsi import truncated_svd
+from topiarist.counts.lsi import document_directions
 from topiarist.counts.split import split_tokens
-from topiarist.counts.weighting import effective_length_weights, scale_rows, tfidf, unit_rows
+from topiarist.counts.weighting import effective_length_weights, scale_rows
 from topiarist.errors import InputError
 from topiarist.estimators.common import options
-from topiarist.hierarchy.growth.loop import Growth, Record, Stage
-from topiarist.hierarchy.growth.species import Steps
+from topiarist.estimators.common.progress import growing_tree
+from topiarist.hierarchy.growth.annealed import Annealed
+from topiarist.hierarchy.growth.guided import Guided
+from topiarist.hierarchy.growth.loop import Growth, Journal, Proposer, Record, Rules, Stage, grow
+from topiarist.hierarchy.growth.species import Steps, cam_params
 from topiarist.hierarchy.tree import Tree
 from topiarist.models import cam, em
 from topiarist.models.engine import Shard, Side
@@ -140,18 +143,14 @@ def prepared(
 
 def document_vectors(counts: Any, seed: int) -> Floats:
     """Unit vectors of latent semantic indexing, with damped counts; zero for a document without words."""
-    space = truncated_svd(unit_rows(tfidf(counts, sublinear=True)), DIMENSIONS, seed=seed).doc_vectors
-    lengths = np.linalg.norm(space, axis=1, keepdims=True)
-    unit: Floats = (space / np.where(lengths > 1e-12, lengths, 1.0)).astype(np.float32)
-    return unit
+    return document_directions(counts, DIMENSIONS, seed)
 
 
 def unseen_likelihood(engine: Engine, ground: Ground, stage: Stage) -> float:
     """Log-likelihood per held-out token of a CAM, every token counting one: comparable between effective lengths."""
     parts = stage.parts
-    shared = cam.Params(parts.word_given_node, parts.node_given_class, parts.sizes() / parts.sizes().sum())
     rows = Side.of(ground.unseen, parts.word_given_node.dtype)
-    total = cam.Cam(engine, parts.path_mask).log_likelihood(shared, rows, parts.class_given_doc)
+    total = cam.Cam(engine, parts.path_mask).log_likelihood(cam_params(parts), rows, parts.class_given_doc)
     return total / max(float(ground.unseen.data.sum(dtype=np.float64)), 1.0)
 
 
@@ -191,6 +190,35 @@ def check_tree(tree: Any, n_leaves: int | None, name: str) -> None:
         )
 
 
+def grown_tree(
+    estimator: Any,
+    species: Any,
+    vectors: Floats,
+    annealing: tuple[Sequence[float], Floats] | None,
+    journal: Journal | None,
+    *,
+    whole: bool = False,
+) -> Growth:
+    """Grow as the options of an estimator say; ``annealing`` has the schedule and the weights of documents.
+
+    ``whole`` keeps inner nodes that say little, as annealing does: the tree of the papers.
+    """
+    number = getattr(estimator, estimator._number)
+    most, fewest = getattr(estimator, estimator._number.replace("n_", "max_")), 3.0 if number is None else 1.0
+    proposer: Proposer
+    if annealing is not None:
+        species = replace(species, steps=ANNEALING)
+        proposer = Annealed(*annealing, number, most, fewest=fewest)
+    else:
+        workers = species.engine.threads.map
+        proposer = Guided(vectors, species.rng, number, most, fewest=fewest, workers=workers)
+    rules = Rules(number, negligible=0.0) if whole or annealing is not None else Rules(number)
+    with growing_tree(type(estimator).__name__, show=bool(estimator.verbose)) as watch:
+        grown = grow(species, proposer, rules, watch, journal)
+    said(grown, number, estimator._number)
+    return grown
+
+
 def said(growth: Growth, wanted: int | None, name: str) -> None:
     """A warning where fewer leaves came than were asked for."""
     found = growth.stage.parts.n_classes
@@ -198,7 +226,7 @@ def said(growth: Growth, wanted: int | None, name: str) -> None:
         warnings.warn(
             f"{name}={wanted}, but only {found} leaves keep documents of their own: the tree has {found} leaves.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

@@ -15,8 +15,10 @@ from topiarist.errors import UsageError
 from topiarist.estimators.common import options
 from topiarist.estimators.common.streams import PREDICTING, LearnsFromStreams
 from topiarist.estimators.tree import preparation
-from topiarist.hierarchy.branches import BranchProposal, Crown, Wanted, propose_branches
-from topiarist.hierarchy.grafts import Graft
+from topiarist.hierarchy.branches import BranchProposal, Graft, Wanted, propose_branches
+from topiarist.hierarchy.growth.hplsa_species import hplsa_params
+from topiarist.hierarchy.growth.species import cam_params
+from topiarist.hierarchy.tree_model import TreeModel
 from topiarist.models import cam, hplsa, misfits, online
 from topiarist.models.engine import Shard
 from topiarist.models.engine.host import Engine, weighted_total
@@ -56,7 +58,7 @@ class StreamsTree(LearnsFromStreams):
         share = sum(one.misfits * one.documents for one in recent) / max(sum(one.documents for one in recent), 1)
         with options.running(self) as engine, threadpool_limits(limits=1, user_api="blas"):
             return propose_branches(
-                self._crown(), self._misfits.counts, lambda *given: self._scores(engine, *given),
+                self.tree_model_, self._misfits.counts, lambda *given: self._scores(engine, *given),
                 share=share, n_words=n_words, wanted=wanted, seed=self._stream_seed,
             )  # fmt: skip
 
@@ -67,17 +69,17 @@ class StreamsTree(LearnsFromStreams):
         """
         check_is_fitted(self)
         self._enter_stream()
-        graft = Graft.of(self._crown(), proposal, name, proposal.share * self.n_tokens_seen_)
-        self._take_crown(graft.grown)
+        graft = Graft.of(self.tree_model_, proposal, name, proposal.share * self.n_tokens_seen_)
+        self._take(graft.grown)
         self._stream = replace(self._stream, stats=self._grafted(graft, self._stream.stats))
         self._forget_misfits()
         self._forget_documents()
         return self
 
-    def _scores(self: Any, engine: Engine, crown: Crown, observed: Csr, hidden: Csr) -> misfits.Scores:
-        """The likelihood of hidden tokens under a crown, in which observed ones place their documents."""
-        model, shared = self._model_of(engine, crown)
-        return misfits.hidden_scores(model, shared, observed, hidden, self._length())
+    def _scores(self: Any, engine: Engine, tree: TreeModel, observed: Csr, hidden: Csr) -> misfits.Scores:
+        """The likelihood of hidden tokens under a tree, in which observed ones place their documents."""
+        model, shared = self._model(engine, tree)
+        return misfits.hidden_scores(self._scorer(model), shared, observed, hidden, self._length())
 
     def _begin_stream(self: Any, X: Any) -> None:
         self.fit(X.counts() if isinstance(X, BlockFile) else X)
@@ -92,6 +94,7 @@ class StreamsTree(LearnsFromStreams):
             vars(self).pop(name, None)
 
     _of_documents: tuple[str, ...] = ("labels_",)
+    _word_count = ""  # the statistics of words, (nodes, words)
 
     def _parted_block(self: Any, engine: Engine, counts: Csr, dtype: Any) -> tuple[Shard, Shard]:
         """Tokens to learn words from, and held-out ones for the levels; a longer document weighs as a short one."""
@@ -108,21 +111,29 @@ class StreamsTree(LearnsFromStreams):
         opened: Shard = replace(shard, dtype=dtype.name).load()
         return opened
 
-    def _wider(self: Any, words: Floats, counts: Floats, n_words: int) -> tuple[Floats, Floats]:
-        """P(w|a) and the counts of the stream, with more words; these have not been counted yet."""
+    def _stream_shared(self: Any) -> Any:
+        return self._params(self.tree_model_)
+
+    def _word_totals(self: Any, stats: Any) -> Floats:
+        totals: Floats = getattr(stats, self._word_count).sum(axis=0, dtype=np.float64)
+        return totals
+
+    def _widen(self: Any, n_words: int) -> None:
+        """P(w|a) and the counts of the stream get more words; these have not been counted yet."""
+        fitted, stats = self.tree_model_, self._stream.stats
+        words, counts = fitted.word_given_node, getattr(stats, self._word_count)
         tokens = counts.sum(axis=1, dtype=np.float64) * self.n_tokens_seen_
-        more = ((0, 0), (0, n_words - words.shape[1]))
-        return online.wider(words, tokens, n_words), np.pad(counts, more)
+        more = np.pad(counts, ((0, 0), (0, n_words - words.shape[1])))
+        self._take(replace(fitted, word_given_node=online.wider(words, tokens, n_words)))
+        self._stream = replace(self._stream, stats=replace(stats, **{self._word_count: more}))
 
 
 class StreamsHPLSA(StreamsTree):
     """HPLSA in a stream."""
 
-    _of_documents = ("class_given_doc_", "labels_", "_lengths")
-
-    def _prior(self: Any) -> Floats:
-        prior: Floats = self.class_prior_
-        return prior
+    _params, _word_count = staticmethod(hplsa_params), "topic_word_count"
+    _rows_of_documents = "class_given_doc_"
+    _of_documents = (_rows_of_documents, "labels_", "_lengths")
 
     def _length(self: Any) -> float | None:
         length: float | None = self.effective_length
@@ -137,9 +148,6 @@ class StreamsHPLSA(StreamsTree):
     def _scorer(self, model: hplsa.Hplsa) -> hplsa.Hplsa:
         return replace(model, class_smoothing=max(PREDICTING, model.class_smoothing))
 
-    def _stream_shared(self: Any) -> hplsa.Params:
-        return hplsa.Params(self.word_given_topic_, self.topic_given_class_)
-
     def _untemper(self: Any) -> None:
         self.inverse_temperature_ = 1.0
 
@@ -149,10 +157,6 @@ class StreamsHPLSA(StreamsTree):
             self.word_given_topic_, mix.sum(axis=0), float(self.word_smoothing), self.n_tokens_seen_
         )
         return hplsa.Stats(words, mix * (self.heldout_fraction if self.topic_mix == "heldout" else 1.0), 0.0)
-
-    def _word_totals(self: Any, stats: hplsa.Stats) -> Floats:
-        totals: Floats = stats.topic_word_count.sum(axis=0, dtype=np.float64)
-        return totals
 
     def _stream_block(self: Any, engine: Engine, counts: Csr, shard: Any) -> hplsa.Block | Shard:
         dtype = self.word_given_topic_.dtype
@@ -166,25 +170,6 @@ class StreamsHPLSA(StreamsTree):
         prior = stream.stats.class_topic_count.sum(axis=1, dtype=np.float64)
         self.class_prior_ = prior / max(prior.sum(), 1e-300)
 
-    def _crown(self: Any) -> Crown:
-        return Crown(
-            self.tree_, tuple(self.class_nodes_), self.word_given_topic_, self.topic_given_class_, self.class_prior_
-        )
-
-    def _take_crown(self: Any, crown: Crown) -> None:
-        self.tree_, self.class_nodes_, self.class_prior_ = crown.tree, crown.class_nodes, crown.class_prior
-        self.word_given_topic_, self.topic_given_class_ = crown.word_given_node, crown.node_given_class
-
-    def _model_of(self: Any, engine: Engine, crown: Crown) -> tuple[hplsa.Hplsa, hplsa.Params]:
-        mask = crown.tree.path_mask(crown.class_nodes)
-        model = self._scorer(hplsa.Hplsa(engine, mask, class_smoothing=self.class_smoothing))
-        return model, hplsa.Params(crown.word_given_node, crown.node_given_class)
-
-    def _widen(self: Any, n_words: int) -> None:
-        stats = self._stream.stats
-        self.word_given_topic_, counts = self._wider(self.word_given_topic_, stats.topic_word_count, n_words)
-        self._stream = replace(self._stream, stats=replace(stats, topic_word_count=counts))
-
     def _grafted(self, graft: Graft, stats: hplsa.Stats) -> hplsa.Stats:
         return hplsa.Stats(graft.words(stats.topic_word_count), graft.classes(stats.class_topic_count), 0.0)
 
@@ -192,11 +177,9 @@ class StreamsHPLSA(StreamsTree):
 class StreamsCAM(StreamsTree):
     """CAM in a stream."""
 
-    _of_documents = ("cluster_given_doc_", "labels_")
-
-    def _prior(self: Any) -> Floats:
-        prior: Floats = self.cluster_prior_
-        return prior
+    _params, _word_count = staticmethod(cam_params), "node_word_count"
+    _rows_of_documents = "cluster_given_doc_"
+    _of_documents = (_rows_of_documents, "labels_")
 
     def _length(self: Any) -> float | None:
         length: float | None = self.effective_length_
@@ -216,9 +199,6 @@ class StreamsCAM(StreamsTree):
         prior[self.tree_.root] += float(self.root_smoothing) * tokens
         return prior
 
-    def _stream_shared(self: Any) -> cam.Params:
-        return cam.Params(self.word_given_node_, self.node_given_cluster_, self.cluster_prior_)
-
     def _untemper(self: Any) -> None:
         self.temperature_ = 1.0
 
@@ -231,10 +211,6 @@ class StreamsCAM(StreamsTree):
         documents = self.cluster_prior_ * self._documents_per_token
         return cam.Stats(counts, mix * (self.heldout_fraction if self.levels else 1.0), documents, 0.0)
 
-    def _word_totals(self: Any, stats: cam.Stats) -> Floats:
-        totals: Floats = stats.node_word_count.sum(axis=0, dtype=np.float64)
-        return totals
-
     def _stream_block(self: Any, engine: Engine, counts: Csr, shard: Any) -> cam.Block:
         dtype = self.word_given_node_.dtype
         if self.levels:
@@ -245,24 +221,6 @@ class StreamsCAM(StreamsTree):
         self.word_given_node_, self.node_given_cluster_ = shared.word_given_node, shared.node_given_cluster
         self.cluster_prior_ = shared.cluster_prior
         self._documents_per_token = float(stream.stats.cluster_count.sum())
-
-    def _crown(self: Any) -> Crown:
-        return Crown(
-            self.tree_, self.tree_.leaves, self.word_given_node_, self.node_given_cluster_, self.cluster_prior_
-        )
-
-    def _take_crown(self: Any, crown: Crown) -> None:
-        self.tree_, self.cluster_prior_ = crown.tree, crown.class_prior
-        self.word_given_node_, self.node_given_cluster_ = crown.word_given_node, crown.node_given_class
-
-    def _model_of(self: Any, engine: Engine, crown: Crown) -> tuple[cam.Cam, cam.Params]:
-        shared = cam.Params(crown.word_given_node, crown.node_given_class, crown.class_prior)
-        return cam.Cam(engine, crown.tree.path_mask()), shared
-
-    def _widen(self: Any, n_words: int) -> None:
-        stats = self._stream.stats
-        self.word_given_node_, counts = self._wider(self.word_given_node_, stats.node_word_count, n_words)
-        self._stream = replace(self._stream, stats=replace(stats, node_word_count=counts))
 
     def _grafted(self, graft: Graft, stats: cam.Stats) -> cam.Stats:
         words, mix = graft.words(stats.node_word_count), graft.classes(stats.cluster_node_count)

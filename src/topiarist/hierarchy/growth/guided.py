@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Array
 from topiarist.hierarchy.growth.loop import Proposal, Stage, Trial
 from topiarist.hierarchy.growth.parts import Parts, Split
 
-Array = np.ndarray[Any, Any]
 MAX_ROUNDS = 30
 ROUNDS, SPARE_ROUNDS = 3, 20  # for each leaf: EM may empty leaves as fast as they come
 Map = Callable[[Callable[[int], Any], list[int]], list[Any]]

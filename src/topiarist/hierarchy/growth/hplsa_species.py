@@ -10,14 +10,20 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Array
 from topiarist.hierarchy.growth.loop import Stage
 from topiarist.hierarchy.growth.parts import Parts, Split, divide, halved_shares, seedling
 from topiarist.hierarchy.growth.species import PERTURBATION, Steps, charged, heldout_likelihood, sum_of_rows
+from topiarist.hierarchy.tree_model import TreeTopics
 from topiarist.models import em, hplsa
 from topiarist.models.engine.host import Engine
 
-Array = np.ndarray[Any, Any]
 START_TOKENS = 3.0  # of the collection's words, so that no word is impossible in a half from the start
+
+
+def hplsa_params(tree: TreeTopics) -> hplsa.Params:
+    """A tree as the hierarchical model takes it."""
+    return hplsa.Params(tree.word_given_node, tree.node_given_class)
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,7 @@ class HplsaSpecies:
 
     def state(self, parts: Parts) -> em.State:
         """Parameters as EM takes them."""
-        return em.State(hplsa.Params(parts.word_given_node, parts.node_given_class), (parts.class_given_doc,))
+        return em.State(hplsa_params(parts), (parts.class_given_doc,))
 
     def words_of(self, documents: Array) -> Array:
         """P(j) in some documents, and a little of the collection."""

@@ -8,43 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Array
 from topiarist.hierarchy import edits
 from topiarist.hierarchy.tree import Tree
+from topiarist.hierarchy.tree_model import TreeTopics
 from topiarist.hierarchy.words import node_words
 
-Array = np.ndarray[Any, Any]
 CERTAIN = 0.9  # how sure a document is of its half when a class is split
 
 
 @dataclass(frozen=True)
-class Parts:
-    """A tree with parameters. Class *c* sits at node ``class_nodes[c]``, a leaf."""
+class Parts(TreeTopics):
+    """A tree with the documents that it grows from, which say how frequent its classes are; these are leaves."""
 
-    tree: Tree
-    class_nodes: tuple[int, ...]
-    word_given_node: Array  # (n_nodes, n_words)
-    node_given_class: Array  # (n_classes, n_nodes)
     class_given_doc: Array  # (n_docs, n_classes)
-
-    @property
-    def n_classes(self) -> int:
-        """Leaves."""
-        return len(self.class_nodes)
-
-    @property
-    def path_mask(self) -> Array:
-        """Which nodes are on the path of which class."""
-        mask: Array = self.tree.path_mask(self.class_nodes)
-        return mask
 
     def sizes(self) -> Array:
         """The expected number of documents of each class."""
         total: Array = self.class_given_doc.sum(axis=0, dtype=np.float64)
         return total
+
+    @property
+    def class_prior(self) -> Array:
+        """P(class) by the documents."""
+        sizes = self.sizes()
+        prior: Array = sizes / sizes.sum()
+        return prior
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Array
 from topiarist.hierarchy.growth.loop import Stage
 from topiarist.hierarchy.growth.parts import Parts, Split, divide, halved_shares, seedling
+from topiarist.hierarchy.tree_model import TreeModel
 from topiarist.models import cam, em
 from topiarist.models.engine import Side
 from topiarist.models.engine.host import Engine
 
-Array = np.ndarray[Any, Any]
 PERTURBATION = 0.1
 
 
@@ -83,9 +84,7 @@ class CamSpecies:
 
     def state(self, parts: Parts) -> em.State:
         """Parameters as EM takes them."""
-        sizes = parts.sizes()
-        shared = cam.Params(parts.word_given_node, parts.node_given_class, sizes / sizes.sum())
-        return em.State(shared, (parts.class_given_doc,))
+        return em.State(cam_params(parts), (parts.class_given_doc,))
 
     def fitted(self, parts: Parts, inverse_temperature: float, *, last: bool = False) -> Stage:
         """See ``growth.Species``."""
@@ -111,6 +110,11 @@ class CamSpecies:
         heldout = heldout_likelihood(self.block.heldout, lambda side: model.log_likelihood(shared, side, rows))
         charge = charged(self.block.heldout, parts) if self.levels else 0.0
         return Stage(parts, heldout, charge, inverse_temperature)
+
+
+def cam_params(tree: TreeModel | Parts) -> cam.Params:
+    """A tree as the cluster-abstraction model takes it."""
+    return cam.Params(tree.word_given_node, tree.node_given_class, tree.class_prior)
 
 
 def flattened(parts: Parts) -> Parts:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Array
 from topiarist.hierarchy.growth.guided import two_means
 from topiarist.hierarchy.growth.parts import CERTAIN, Parts
 from topiarist.hierarchy.tree import Tree
-
-Array = np.ndarray[Any, Any]
 
 
 def placed(

@@ -60,7 +60,7 @@ def _over_tokens(lens: Lens, counts: Csr, rows: Floats) -> tuple[Floats, Floats]
     """The means of P(ν|d,j)² and P(α|d,j)² over all tokens."""
     words, classes = np.zeros(lens.by_word.shape), np.zeros(lens.n_classes)
     total = max(float(token_counts(counts).sum()), TINY)
-    flat = replace(lens, by_word=np.asarray(lens.word_given_class(), np.float64), mix=None, word_information=None)
+    flat = replace(lens, by_word=np.asarray(lens.class_word_table(), np.float64), mix=None, word_information=None)
     for here, docs in scores.blocks(counts, max(lens.n_topics, lens.n_classes)):
         columns, weights = counts.indices[here], counts.data[here].astype(np.float64) / total
         words += _gathered(columns, weights, len(words)) @ scores.token_posteriors(lens, rows[docs], columns) ** 2

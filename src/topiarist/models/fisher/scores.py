@@ -24,10 +24,9 @@ from scipy.sparse import csr_array
 from topiarist.arrays import Csr, Floats
 from topiarist.counts.validation import token_counts
 from topiarist.counts.weighting import scale_rows, shortened
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.kernels.search import SearchKernels
-from topiarist.kernels.shard import Side
 from topiarist.models import categorisers, plsa
+from topiarist.models.engine import SMALLEST_MIXTURE, Side
 from topiarist.models.engine.host import TINY, Engine
 
 CELLS = 1 << 22  # numbers in a block of tokens × topics
@@ -83,7 +82,7 @@ class Lens:
         own = np.ascontiguousarray(self.by_word[columns], np.float64)
         return replace(self, by_word=own, word_information=information)
 
-    def word_given_class(self, exponent: float = 1.0) -> Floats:
+    def class_word_table(self, exponent: float = 1.0) -> Floats:
         """Σ_ν P(ν|α)^β P(j|ν)^β, (n_words, n_classes)."""
         words = self.by_word if exponent == 1.0 else self.by_word**exponent
         if self.mix is None:
@@ -106,13 +105,13 @@ def read(engine: Engine, lens: Lens, counts: Csr) -> Floats:
     side = Side.of(shortened(counts, lens.effective_length), lens.by_word.dtype)
     beta = lens.inverse_temperature
     if lens.class_tokens is not None:
-        words = np.ascontiguousarray(lens.word_given_class())
+        words = np.ascontiguousarray(lens.class_word_table())
         folding = categorisers.patience(0, words.dtype)  # the same for any number of words: one answer in any company
         return categorisers.posterior_of_shares(engine, side, words, lens.class_tokens, folding)
     if not lens.one_class:
-        words = np.ascontiguousarray(lens.word_given_class(beta))
+        words = np.ascontiguousarray(lens.class_word_table(beta))
         return plsa.folded_in(engine, side, words, lens.smoothing, beta)
-    scores = engine.row_products(side, engine.logarithms(np.ascontiguousarray(lens.word_given_class())))
+    scores = engine.row_products(side, engine.logarithms(np.ascontiguousarray(lens.class_word_table())))
     rows: Floats = engine.posteriors(scores, np.log(np.maximum(lens.class_prior, TINY)), beta)[0]
     return rows
 
@@ -149,7 +148,7 @@ def expected(engine: Engine, lens: Lens, counts: Csr, rows: Floats) -> Floats:
     if lens.one_class:
         return rows
     side, out, unused = Side.of(shares(counts), np.float64), np.empty_like(rows), np.empty(counts.nnz)
-    words = np.ascontiguousarray(lens.word_given_class(), np.float64)
+    words = np.ascontiguousarray(lens.class_word_table(), np.float64)
     engine.kernels.document_counts(side.indptr, side.indices, side.data, rows, words, out, unused)
     return out
 
@@ -165,7 +164,7 @@ def levels(lens: Lens, counts: Csr, rows: Floats) -> Floats:
     rows = rows.astype(np.float64)
     if not lens.one_class:
         return rows
-    words, classes = lens.by_word.astype(np.float64), np.asarray(lens.word_given_class(), np.float64)
+    words, classes = lens.by_word.astype(np.float64), np.asarray(lens.class_word_table(), np.float64)
     p_hat, parts = shares(counts), []
     for number, weights in enumerate(lens.mix):
         path = np.flatnonzero(weights)

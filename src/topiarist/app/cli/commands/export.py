@@ -43,7 +43,7 @@ class Options(FolderOptions):
 def run(options: Options) -> None:
     """Settle what and how, write, say so."""
     from topiarist.app.cli.terminal.targets import check_file, check_model
-    from topiarist.store.model_folder import replace_model
+    from topiarist.estimators.model_folder import replace_model
 
     screen = Screen(options)
     kind, what = _settled(options)
@@ -75,7 +75,7 @@ def run(options: Options) -> None:
 
 def _settled(options: Options) -> tuple[str, str]:
     """The format and what to write, one from the other where only one is said."""
-    from topiarist.hierarchy.node_lookup import nearest
+    from topiarist.hierarchy.tree import nearest
 
     what, kind, tables, trees = options.what, options.format, door.TABLE_FORMATS, door.TREE_FORMATS
     known = (*tables, *trees, "model")
@@ -105,7 +105,7 @@ def _settled(options: Options) -> tuple[str, str]:
 
 
 def _write(text: bytes, target: str) -> None:
-    from topiarist.store.array_files import new_file
+    from topiarist.store.sealed_folder import new_file
 
     if target == STANDARD_OUTPUT:
         output = binary_output()

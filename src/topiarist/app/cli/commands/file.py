@@ -127,7 +127,7 @@ def run(options: Options) -> None:
 
 def _format(options: Options) -> str:
     from topiarist.app.cli.terminal.targets import check_file
-    from topiarist.hierarchy.node_lookup import nearest
+    from topiarist.hierarchy.tree import nearest
 
     kind, formats = options.format, (TABLE, *door.TABLE_FORMATS)
     if kind is not None and kind not in formats:

@@ -67,7 +67,7 @@ def run(options: Options) -> None:
 
 def _find(collection: door.Collection, options: Options) -> tuple[str, door.Found]:
     if options.by not in door.WAYS:
-        from topiarist.hierarchy.node_lookup import nearest
+        from topiarist.hierarchy.tree import nearest
 
         raise UsageError(
             f"a search goes by {', '.join(door.WAYS)}; got {options.by!r}",

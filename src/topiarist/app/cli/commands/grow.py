@@ -28,6 +28,7 @@ from topiarist.app.cli.source_stream import Extra, Stream, default_folder, diges
 from topiarist.app.cli.terminal.console import Console, print_json
 from topiarist.app.words import counted, duration, one_line, size
 from topiarist.errors import TopiaristError, UsageError
+from topiarist.estimators.tree_models import TREE_MODELS, listed
 
 if TYPE_CHECKING:
     from topiarist.app.cli.terminal.grow_progress import Progress
@@ -46,6 +47,7 @@ EPILOG = examples(
 )
 WRITES = ALWAYS
 OUTPUT_HELP = "The folder of the collection; without it `NAME.topiary` here, called like the source."
+MODEL_HELP = f"Kind of tree: {listed([f'`{name}`' for name in TREE_MODELS])}."
 HIERARCHY_HELP = "Learn this tree from labelled documents instead of growing one: a file with a path on each line."
 ONLINE_HELP = "Grow on a sample, then learn from all documents in batches: for very large collections."
 DEPTH_HELP = "Levels to print below the root; without it as many as fit into 100 lines."
@@ -80,9 +82,7 @@ class Options(SourceOptions):
             parser=topics_number,
         ),
     ] = door.Recipe.topics
-    model: Annotated[
-        str, option("Kind of tree: `cam`, `hplsa` or `ggm`.", metavar="NAME", parser=one_of(door.MODELS))
-    ] = door.Recipe.model
+    model: Annotated[str, option(MODEL_HELP, metavar="NAME", parser=one_of(TREE_MODELS))] = door.Recipe.model
     hierarchy: Annotated[str | None, option(HIERARCHY_HELP, metavar="FILE")] = None
     online: Annotated[bool, flag(ONLINE_HELP, "--online")] = door.Recipe.online
     device: Annotated[str, option("`cpu`, or `cuda` for an NVIDIA GPU.", metavar="NAME", parser=one_of(DEVICES))] = (
@@ -161,8 +161,8 @@ def _recipe(options: Options) -> door.Recipe:
     from topiarist.estimators.common.options import check_device
 
     check_device(options.device)
-    if options.device != DEVICES[0] and options.model == "ggm":
-        raise UsageError("the model ggm is fitted by the processor", hint="without --device")
+    if options.device not in TREE_MODELS[options.model].devices:
+        raise UsageError(f"the model {options.model} is fitted by the processor", hint="without --device")
     if STDIN in options.sources and len(options.sources) > 1:
         raise UsageError("standard input goes alone", hint="one grow for each, or files only")
     hierarchy = None

@@ -268,7 +268,7 @@ def _answer_line(screen: Screen, collection: door.Collection, word: str, rest: s
     elif word == "show":
         show.show(screen, collection, show.Options(folder=folder, thing=rest))
     else:
-        from topiarist.hierarchy.node_lookup import nearest
+        from topiarist.hierarchy.tree import nearest
 
         if word not in (*door.EDIT_KINDS, "undo", "refit"):
             hint = nearest(word, [*door.EDIT_KINDS, *OWN_WORDS])

@@ -46,7 +46,7 @@ def run(options: Options) -> None:
 
 def _similar(collection: door.Collection, options: Options) -> door.Found:
     """By id; or a file by its text, where no document is called so."""
-    if not collection.documents.knows(options.document) and os.path.isfile(options.document):
+    if not collection.documents.has(options.document) and os.path.isfile(options.document):
         with read([options.document], limit=1) as documents:
             (text,) = [f"{document.title}\n{document.text}" for document in documents]
         return door.search_like_text(collection, text, options.number, topic=options.topic, why=options.why)

@@ -66,7 +66,7 @@ def _body(collection: door.Collection, top: int, options: Options) -> dict[str, 
         "words": found.n_words,
         "tokens": found.n_tokens,
         "general_words": list(found.general_words),
-        "hard_to_place": door.hard_to_place(collection.outline, collection.shares),
+        "hard_to_place": int(collection.hard_to_place.sum()),
         "pending": outline.pending,
         "pinned": len(outline.pins),
         "categories": collection.state.parts.get("categories") is not None,
@@ -116,8 +116,7 @@ def _sentence(screen: Screen, collection: door.Collection) -> None:
 
 def show(screen: Screen, collection: door.Collection, top: int, options: Options) -> None:
     """The tree from a topic down, a line for each: words or name, documents, number."""
-    from topiarist.hierarchy.outline import drawn_nodes
-    from topiarist.hierarchy.tree_text import columns, plain, printable, shortened
+    from topiarist.hierarchy.tree_text import columns, drawn_nodes, plain, printable, shortened
 
     outline, found = collection.outline, collection.tree
     tree, nodes = _below(outline.tree, outline.node(top))
@@ -176,7 +175,7 @@ def _words_within(words: list[str], joint: str, room: int, ascii: bool) -> str:
 
 def _notes(screen: Screen, collection: door.Collection) -> None:
     """What a reader should know beside the tree."""
-    outline, hard = collection.outline, door.hard_to_place(collection.outline, collection.shares)
+    outline, hard = collection.outline, int(collection.hard_to_place.sum())
     if outline.titles or hard or outline.pins or outline.pending:
         screen.print()
     if outline.titles:

@@ -6,10 +6,9 @@ import os
 from pathlib import Path
 
 from topiarist.errors import UsageError
-from topiarist.store.collection_manifest import GENERATION
-from topiarist.store.lock import LOCK
-from topiarist.store.model_folder import DESCRIPTION, MODEL_FILES
-from topiarist.store.sweep import GROWING
+from topiarist.estimators.model_folder import DESCRIPTION, MODEL_FILES
+from topiarist.store.collection_folder import GENERATION, GROWING
+from topiarist.store.sealed_folder import LOCK
 
 
 def check_file(target: str, *, force: bool) -> None:

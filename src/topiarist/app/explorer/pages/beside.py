@@ -12,8 +12,8 @@ import numpy as np
 from topiarist.app.explorer.frame import shown_name
 from topiarist.app.explorer.view import View
 from topiarist.arrays import Ints
-from topiarist.collection import history
 from topiarist.collection.shape import changes
+from topiarist.collection.state import at, earlier
 from topiarist.errors import UsageError
 from topiarist.hierarchy.tree import Tree
 from topiarist.measures.comparison import Comparison, Homes, compare
@@ -84,7 +84,7 @@ def others(view: View) -> tuple[Other, ...]:
         database = view.collection.generation.database
         return tuple(
             Other(f"state-{entry.before}", f"before: {_step(database, entry)} ({entry.time[:16].replace('T', ' ')})")
-            for entry in history.earlier(view.collection)[:STATES]
+            for entry in earlier(view.collection)[:STATES]
         )
 
     given = (Other(f"with-{place}", name or "collection") for place, (name, _) in enumerate(view.beside, 1))
@@ -117,7 +117,7 @@ def both_of(view: View, other: Other) -> Both:
         return view.remembered(("beside", *key), lambda: make)()
 
     def before() -> Both:
-        with history.at(view.collection, int(number)) as was:
+        with at(view.collection, int(number)) as was:
             return _both(view, View(was), view, (f"{other.name[:1].upper()}{other.name[1:]}", "Now"), (other.key, ""))
 
     make = Once(before)

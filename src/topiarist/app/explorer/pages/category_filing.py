@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from topiarist.app.explorer.view import View
-from topiarist.collection.judge.categories import Categories
+from topiarist.collection.judge.categories import MOST, Categories, Told, spread
 from topiarist.collection.judge.heldout_answers import HeldOut, held_out
 from topiarist.collection.judge.judgements import Judgements
-from topiarist.collection.judge.predictions import MOST, Told, spread
 
 Array = np.ndarray[Any, Any]
 JUDGED = MOST  # documents that are looked at; of more, some that are spread evenly

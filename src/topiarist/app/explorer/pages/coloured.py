@@ -103,12 +103,10 @@ class _Spoken:
 
 def spoken(view: View, row: int) -> _Spoken:
     """The levels and topics of every counted word of a document."""
-    collection, crown = view.collection, view.collection.crown
+    collection, model = view.collection, view.collection.tree_model
     counts = collection.counts[[row]]
-    every = np.arange(len(crown.tree))  # each node a level of its own
-    found = word_levels(
-        counts, crown.node_given_class, crown.word_given_node, collection.shares[[row]].toarray(), every
-    ).probabilities
+    every = np.arange(len(model.tree))  # each node a level of its own
+    found = word_levels(counts, model, collection.shares[[row]].toarray(), every).probabilities
     nodes = np.zeros((len(found), len(view.tree)))
     np.add.at(nodes.T, view.shown_nodes, found.T)
     depths = np.array(view.tree.depths)

@@ -257,12 +257,9 @@ def _in_list(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
 
 def _ghosts(view: View, row: int, painted: Coloured) -> tuple[Ghosts, ...]:
     """Expected but absent, level by level: words that may serve as index terms."""
-    collection, crown = view.collection, view.collection.crown
-    depths = np.array(view.tree.depths)[view.shown_nodes]
-    chosen, _ = ghost_words(
-        collection.counts[[row]], crown.node_given_class, crown.word_given_node,
-        collection.shares[[row]].toarray(), depths, GHOSTS,
-    )  # fmt: skip
+    collection, depths = view.collection, np.array(view.tree.depths)[view.shown_nodes]
+    shares = collection.shares[[row]].toarray()
+    chosen, _ = ghost_words(collection.counts[[row]], collection.tree_model, shares, GHOSTS, depths)
     words, names = collection.counting.vocabulary.words, {level.level: level.name for level in painted.levels}
     return tuple(
         Ghosts(names.get(level, ""), level, tuple(

@@ -13,23 +13,17 @@ from topiarist.app.explorer.dating import fitted
 from topiarist.app.explorer.pages.compare import agreement_of
 from topiarist.app.explorer.values import Choice, counted, name_of
 from topiarist.app.explorer.view import View
+from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.shape.changes import in_words
 from topiarist.collection.state import TREE
+from topiarist.estimators.tree_models import called
 from topiarist.store import edit_log, facts
 
-KINDS = {  # by what was fitted last: a tree that was grown by one model may be fitted again by another
-    "CAM": "a cluster-abstraction model", "HPLSA": "a hierarchical probabilistic semantic model",
-    "GaussianTree": "a mixture of Gaussians with its hierarchy", "HierarchicalMixture": "a hierarchical mixture",
-    "HPLC": "a hierarchical probabilistic categoriser",
-}  # fmt: skip
 INCOHERENT = 0.05  # words of topics that hang together less are hard to make sense of
 SHARED, OF, FEWEST = 0.6, 20, 5  # of their first words, of how many, and of how few, to say that two topics are alike
 PROBLEMS, EDITS = 20, 20
 WARNINGS, STEPS = 20, 100  # to be read, and to be drawn
-USUAL = {
-    "stop_words": "none", "stem": None, "phrases": False, "numbers": False, "min_documents": 3, "model": "cam",
-    "topics": None, "hierarchy": None, "online": False,
-}  # fmt: skip
+USUAL = {name: value for name, value in Recipe().to_dict().items() if name not in ("language", "seed")}
 
 
 @dataclass(frozen=True)
@@ -107,7 +101,7 @@ def load(view: View, ask: Ask) -> ModelPage:
         edit_log.history(database, limit=EDITS),
         next(iter(edit_log.history(database, kind="grow", limit=1)), None),
     )
-    kind = KINDS.get(type(collection.model).__name__, collection.state.model)
+    kind = called(collection.model) or collection.state.model
     grown, same = "" if first is None else first.time[:16].replace("T", " "), _as_grown(view, first)
     seed = collection.settings.get("recipe", {}).get("seed", 0)
     again = "" if same else " It was shaped and fitted again since then."

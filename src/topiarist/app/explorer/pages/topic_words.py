@@ -67,7 +67,7 @@ def _ranked(view: View, node: int, shares: Array, special: float) -> list[int]:
 
 def subtree_words(view: View, node: int, n: int) -> tuple[OwnWord, ...]:
     """The most frequent words of all that lies under a topic, general ones and all."""
-    crown = view.collection.crown
+    crown = view.collection.tree_model
     inside = crown.class_prior.astype(np.float64) * view.mask[:, node]
     if not inside.sum():
         return ()
@@ -112,7 +112,7 @@ def homes_of(view: View, word: str, n: int = HOMES) -> tuple[Home, ...]:
             return ()
         root = view.tree.root
         return (Home(view.shape.topics[root], view.names[root], addresses.home(), 1.0),)
-    crown = view.collection.crown
+    crown = view.collection.tree_model
     weight = view.node_weight * crown.word_given_node[:, column]
     shown = np.bincount(view.shown_nodes, weight / max(weight.sum(), 1e-300), minlength=len(view.tree))
     best = np.argsort(-shown, kind="stable")[:n]

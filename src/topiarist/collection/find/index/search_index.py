@@ -18,7 +18,7 @@ from topiarist.arrays import Floats
 from topiarist.collection.find.index import compaction, ranking, sentences, sources
 from topiarist.collection.find.index.answers import Answer, Explanation, Step
 from topiarist.collection.find.index.descent import Shape, no_tree, walk
-from topiarist.collection.find.index.index_folder import Kept
+from topiarist.collection.find.index.index_folder import Kept, append, open_index, write_index
 from topiarist.collection.find.index.near_words import Spelling
 from topiarist.collection.find.index.query_counts import Query, TextReader, query_of
 from topiarist.collection.find.index.reasons import explained
@@ -88,16 +88,12 @@ class SearchIndex:
         ``check=False`` neither compares checksums nor looks at every number first; what would lead astray in memory is
         looked for in any case.
         """
-        from topiarist.collection.find.index import opened
-
-        index: SearchIndex = opened.opened(cls, Path(folder), check=check)
+        index: SearchIndex = open_index(cls, Path(folder), check=check)
         return replace(index, n_threads=n_threads)
 
     def save(self, folder: str | Path) -> SearchIndex:
         """Write the index to a new folder, and return it as it lies there."""
-        from topiarist.collection.find.index import written
-
-        written.write(self, Path(folder))
+        write_index(self, Path(folder))
         return self.open(folder, check=False, n_threads=self.n_threads)
 
     def add(self, documents: Any) -> SearchIndex:
@@ -116,9 +112,7 @@ class SearchIndex:
         longer = replace(self, segments=(*self.segments[:stay], tail))
         if self.kept is None:
             return longer
-        from topiarist.collection.find.index import written
-
-        return replace(longer, kept=written.append(self.kept, stay, tail))
+        return replace(longer, kept=append(self.kept, stay, tail))
 
     def _segment(self, counts: Any, known: Documents) -> Segment:
         """Documents laid out; their ids must be new."""

@@ -28,7 +28,7 @@ def told(lens: Lens, found: Any, words: Any) -> tuple[Words, Words]:
     if lens.mix is None:
         of_topics = _flat(lens.by_word.T, prior, words)
         return of_topics, of_topics
-    return _flat(lens.by_word.T, prior @ lens.mix, words), _flat(lens.word_given_class().T, prior, words)
+    return _flat(lens.by_word.T, prior @ lens.mix, words), _flat(lens.class_word_table().T, prior, words)
 
 
 def named(vocabulary: Any, columns: Iterable[int]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 A file names a class, and only one of these is ever made of it. A new estimator is one line here. Shapes are checked
 because the compiled sweeps trust them: a table of 100 words in the place of one of 1,000 would be read past its end.
+This module is the ``Registry`` that ``store.encoding`` is given.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Any, cast
 
 import numpy as np
 from scipy.sparse import issparse
+
+from topiarist.estimators.tree_models import TREE_MODELS
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,8 @@ class Kind:
     @property
     def type(self) -> Any:
         """The class."""
-        return loaded(self.home)
+        module, name = self.home.split(":")
+        return getattr(import_module(module), name)
 
 
 def _stream(**statistics: str) -> dict[str, str]:
@@ -41,7 +45,7 @@ def _stream(**statistics: str) -> dict[str, str]:
 
 _CATEGORISER = {
     "classes_": "classes", "class_nodes_": "classes", "class_prior_": "classes", "class_tokens_": "classes",
-    "topic_given_class_": "classes nodes", "word_given_topic_": "nodes words", "_word_given_class": "words classes",
+    "topic_given_class_": "classes nodes", "word_given_topic_": "nodes words", "_class_word_table": "words classes",
 }  # fmt: skip
 
 ESTIMATORS = {
@@ -60,7 +64,7 @@ ESTIMATORS = {
     }),
     "GaussianTree": Kind("topiarist.estimators.gaussian.gaussian_tree:GaussianTree", {
         "class_nodes_": "classes", "class_prior_": "classes", "topic_given_class_": "classes nodes",
-        "word_given_topic_": "nodes words",
+        "word_given_topic_": "nodes words", "_class_given_doc?": "documents classes", "labels_?": "documents",
     }),
     "HPLC": Kind("topiarist.estimators.category.categorisers:HPLC", _CATEGORISER),
     "HPLSA": Kind("topiarist.estimators.tree.hplsa:HPLSA", {
@@ -86,63 +90,80 @@ ESTIMATORS = {
     }),
 }  # fmt: skip
 
+# What attributes were called in files of earlier versions.
+FORMER_NAMES = {"_word_given_class": "_class_word_table"}  # 0.1
+
 # Values that estimators hold: frozen dataclasses, stored field by field.
 VALUES = {
-    "BatchRecord": "topiarist.models.drift:BatchRecord",
-    "CAM.Stats": "topiarist.models.cam:Stats",
-    "Checkpoint": "topiarist.hierarchy.growth.loop:Checkpoint",
-    "Curve": "topiarist.estimators.tree.preparation:Curve",
-    "Frame": "topiarist.estimators.gaussian.mixture_inputs:Frame",
-    "HPLSA.Stats": "topiarist.models.hplsa:Stats",
-    "Lens": "topiarist.models.fisher.scores:Lens",
-    "Misfits": "topiarist.models.misfits:Misfits",
-    "Parts": "topiarist.hierarchy.growth.parts:Parts",
-    "PLSA.Stats": "topiarist.models.plsa:Stats",
-    "Record": "topiarist.hierarchy.growth.loop:Record",
-    "Stage": "topiarist.hierarchy.growth.loop:Stage",
-    "Stream": "topiarist.models.online:Stream",
-    "Tree": "topiarist.hierarchy.tree:Tree",
-    "Usual": "topiarist.models.misfits:Usual",
-}
-
-# The same for values whose arrays must fit each other.
-SHAPES_OF_VALUES = {
-    "Lens": {
+    "BatchRecord": Kind("topiarist.models.drift:BatchRecord"),
+    "CAM.Stats": Kind("topiarist.models.cam:Stats"),
+    "Checkpoint": Kind("topiarist.hierarchy.growth.loop:Checkpoint"),
+    "Curve": Kind("topiarist.estimators.tree.preparation:Curve"),
+    "Frame": Kind("topiarist.estimators.gaussian.mixture_inputs:Frame"),
+    "HPLSA.Stats": Kind("topiarist.models.hplsa:Stats"),
+    "Lens": Kind("topiarist.models.fisher.scores:Lens", {
         "by_word": "words topics", "word_information?": "words topics", "mix?": "classes topics",
         "class_prior": "classes", "class_tokens?": "classes", "class_information?": "classes",
-    },
+    }),
+    "Misfits": Kind("topiarist.models.misfits:Misfits"),
+    "Parts": Kind("topiarist.hierarchy.growth.parts:Parts"),
+    "PLSA.Stats": Kind("topiarist.models.plsa:Stats"),
+    "Record": Kind("topiarist.hierarchy.growth.loop:Record"),
+    "Stage": Kind("topiarist.hierarchy.growth.loop:Stage"),
+    "Stream": Kind("topiarist.models.online:Stream"),
+    "Tree": Kind("topiarist.hierarchy.tree:Tree"),
+    "Usual": Kind("topiarist.models.misfits:RecentScores"),
 }  # fmt: skip
 
-_ESTIMATOR_NAMES = {kind.home: name for name, kind in ESTIMATORS.items()}
-_VALUE_NAMES = {home: name for name, home in VALUES.items()}
+_KINDS = {"model": ESTIMATORS, "value": VALUES}
+_NAMES = {known.home: (kind, name) for kind, kinds in _KINDS.items() for name, known in kinds.items()}
+
+# A tree model that is registered there needs no line here: its arrays are those of its ``tree_model_``.
+_TREE_MODEL = {
+    "tree_model_.class_nodes": "classes", "tree_model_.class_prior": "classes",
+    "tree_model_.node_given_class": "classes nodes", "tree_model_.word_given_node": "nodes words",
+}  # fmt: skip
 
 
-def loaded(home: str) -> Any:
-    """The class at a place of this registry."""
-    module, name = home.split(":")
-    return getattr(import_module(module), name)
+def names() -> list[str]:
+    """The names of all estimators in files."""
+    return list(ESTIMATORS)
 
 
-def estimator_name(thing: Any) -> str | None:
-    """The name of an estimator's class in files; None for anything else."""
-    return _ESTIMATOR_NAMES.get(_home(thing))
+def name_of(thing: Any) -> tuple[str, str] | None:
+    """What a thing is, "model" or "value", and what files call its class; None for anything else."""
+    home = f"{type(thing).__module__}:{type(thing).__qualname__}"
+    if home in _NAMES:
+        return _NAMES[home]
+    return next((("model", one.class_name) for one in TREE_MODELS.values() if one.estimator == home), None)
 
 
-def value_name(thing: Any) -> str | None:
-    """The same for values."""
-    return _VALUE_NAMES.get(_home(thing))
+def today(name: str) -> str:
+    """What an attribute is called that a file of an earlier version may call otherwise."""
+    return FORMER_NAMES.get(name, name)
 
 
-def _home(thing: Any) -> str:
-    return f"{type(thing).__module__}:{type(thing).__qualname__}"
+def _kind(kind: str, name: str) -> Kind:
+    if name in _KINDS[kind]:
+        return _KINDS[kind][name]
+    for one in TREE_MODELS.values():
+        if kind == "model" and one.class_name == name:
+            return Kind(one.estimator, _TREE_MODEL)
+    raise ValueError(f"there is no {kind} of the class {name!r}")
 
 
-def check_estimator(model: Any, kind: Kind) -> None:
-    """Raise ValueError where attributes of a model do not fit each other."""
-    lengths = _known_lengths(model)
-    if "words" not in lengths and any("words" in axes for axes in kind.shapes.values()):
+def class_of(kind: str, name: str) -> Any:
+    """The class that files call so; ValueError where there is none."""
+    return _kind(kind, name).type
+
+
+def check(kind: str, name: str, thing: Any) -> None:
+    """Raise ValueError where attributes of a model, or the fields of a value, do not fit each other."""
+    shapes = _kind(kind, name).shapes
+    lengths = _known_lengths(thing) if kind == "model" else {}
+    if kind == "model" and "words" not in lengths and any("words" in axes for axes in shapes.values()):
         raise ValueError("there is no number n_features_in_")
-    check_shapes(model, kind.shapes, lengths)
+    check_shapes(thing, shapes, lengths)
 
 
 def check_shapes(thing: Any, shapes: Mapping[str, str], lengths: dict[str, int]) -> None:

@@ -1,13 +1,14 @@
 """Parts that are complete or not there, and the log that names them."""
 
 import json
+import os
 
 import pytest
 
 from topiarist.errors import DamagedError, ResourceError
 from topiarist.store import edit_log
 from topiarist.store.collection_folder import Folder
-from topiarist.store.parts import Part, new_part, open_part, part_faults, part_name
+from topiarist.store.generation import Part, new_part, open_part, part_faults, part_name
 
 
 def write(generation, kind="tree", text="x"):
@@ -131,13 +132,11 @@ def test_a_changed_state_is_noticed(folder):
 
 
 def test_no_room_for_the_list_of_a_part(folder, monkeypatch):
-    from topiarist.store import parts
-
     def full(handle):
         raise OSError(28, "No space left on device")
 
     with folder.writing() as generation:
-        monkeypatch.setattr(parts.os, "fsync", full)
+        monkeypatch.setattr(os, "fsync", full)
         with pytest.raises(ResourceError, match=r"cannot write .*/tree-2: .*No space left on device"):
             write(generation)
         monkeypatch.undo()

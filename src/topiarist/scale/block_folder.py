@@ -1,11 +1,9 @@
-"""Writing a folder of blocks: beside its place first, and moved there when it is complete."""
+"""The folder of a block store: its manifest, and how documents and counts are written into blocks."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,22 +20,97 @@ from topiarist.counts.validation import check_counts
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import InputError, UsageError
 from topiarist.kernels.shard import Side, Tiles
-from topiarist.store.array_files import new_folder, save, sync_folder, written
-from topiarist.store.seal import VOCABULARY, BlockEntry, FileEntry, Manifest, new_store, write_json, write_vocabulary
+from topiarist.store.array_files import save
+from topiarist.store.sealed_folder import (
+    Format,
+    checked_files,
+    folder_beside,
+    new_sealed_folder,
+    plain,
+    read_manifest,
+    seal,
+    write_json,
+    write_manifest,
+)
+from topiarist.store.vocabulary_file import VOCABULARY, write_vocabulary
 from topiarist.text.documents import Document
 
 TILE = 1 << 14  # documents: 8 MB of factors for 128 components in single precision
 LARGEST_EXACT = 2**24  # a whole number up to here is itself in single precision
 
+PARTS = ("indptr", "indices", "data", "word_ends", "tile_starts", "places", "word_data")  # arrays of a block
+
+BLOCKS = Format(
+    name="topiarist-blocks",
+    versions=(1,),
+    what="a folder of blocks",
+    hint="the folder that BlockStore.write was given; a store that was never finished has no manifest",
+)
 Blocks = Iterable[tuple[Csr, list[str] | None]]  # counts, and the ids of their documents
+Files = Mapping[str, Mapping[str, Any]]  # size and checksum by name
+
+
+@dataclass(frozen=True)
+class BlockEntry:
+    """A block in numbers, and its files."""
+
+    name: str
+    documents: int
+    filled: int  # documents with any word
+    nonzeros: int
+    tokens: float
+    largest: float  # count
+    files: Files = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The whole store."""
+
+    n_words: int
+    dtype: str
+    blocks: tuple[BlockEntry, ...]
+    files: Files = field(default_factory=dict)
+
+    def write(self, folder: Path) -> None:
+        """Write it, with a checksum of its own."""
+        write_manifest(folder, BLOCKS, asdict(self))
+
+    @classmethod
+    def read(cls, folder: Path, *, check: bool) -> Manifest:
+        """Read it and look after the files it names: that they are there in full and, if asked, unchanged."""
+        body = read_manifest(folder, BLOCKS)[0]
+        try:
+            blocks = tuple(BlockEntry(**{**block, "name": plain(block["name"])}) for block in body["blocks"])
+            known = cls(int(body["n_words"]), str(body["dtype"]), blocks, body["files"])
+            for where, files in ((folder, known.files), *((folder / block.name, block.files) for block in blocks)):
+                checked_files(where, files, BLOCKS, contents=check)
+            for block in blocks:
+                if missing := {f"{part}.npy" for part in PARTS} - set(block.files):
+                    raise ValueError(f"a block without {sorted(missing)}")
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            if isinstance(error, BLOCKS.error):  # of a file that is named
+                raise
+            raise BLOCKS.damaged(folder / BLOCKS.manifest, error) from error
+        return known
 
 
 def write(folder: str | Path, blocks: Blocks, dtype: str, vocabulary: Vocabulary | None) -> None:
     """Write a store from its blocks, one at a time."""
     if dtype not in ("float32", "float64"):
         raise UsageError(f"dtype must be 'float32' or 'float64', got {dtype!r}")
-    with new_store(folder) as partial:
-        _fill(partial, blocks, np.dtype(dtype), vocabulary).write(partial)
+    n_words = -1 if vocabulary is None else len(vocabulary)
+    entries: list[BlockEntry] = []
+    with new_sealed_folder(folder) as partial:
+        for counts, ids in blocks:
+            n_words = counts.shape[1] if n_words < 0 else n_words
+            if counts.shape[1] != n_words:
+                raise InputError(f"expected counts with {n_words} columns (words), got {counts.shape[1]}")
+            if counts.shape[0]:
+                entries.append(write_block(partial, len(entries), counts, np.dtype(dtype), ids))
+        if not entries:
+            raise no_documents()
+        Manifest(n_words, dtype, tuple(entries), sealed_vocabulary(partial, vocabulary)).write(partial)
 
 
 def write_documents(
@@ -111,21 +184,12 @@ def counted(
         )
 
 
-def _fill(folder: Path, blocks: Blocks, dtype: np.dtype[Any], vocabulary: Vocabulary | None) -> Manifest:
-    n_words = -1 if vocabulary is None else len(vocabulary)
-    entries: list[BlockEntry] = []
-    files = {}
-    for counts, ids in blocks:
-        n_words = counts.shape[1] if n_words < 0 else n_words
-        if counts.shape[1] != n_words:
-            raise InputError(f"expected counts with {n_words} columns (words), got {counts.shape[1]}")
-        if counts.shape[0]:
-            entries.append(write_block(folder, len(entries), counts, dtype, ids))
-    if not entries:
-        raise no_documents()
-    if vocabulary is not None:
-        files[VOCABULARY] = write_vocabulary(folder, vocabulary)
-    return Manifest(n_words, dtype.name, tuple(entries), files)
+def sealed_vocabulary(folder: Path, vocabulary: Vocabulary | None) -> Files:
+    """Write the words of a store, if they are known; the entry of their file."""
+    if vocabulary is None:
+        return {}
+    write_vocabulary(folder, vocabulary)
+    return seal(folder, VOCABULARY)
 
 
 def no_documents() -> InputError:
@@ -155,29 +219,11 @@ def write_block(folder: Path, number: int, counts: Csr, dtype: np.dtype[Any], id
         "word_data": tiles.data,
     }
     name = f"block-{number:06}"
-    partial = new_folder(folder / f".{name}-{uuid.uuid4().hex}")
-    try:
-        files = {}
+    with folder_beside(folder / name, same=True) as partial:
         for part, array in parts.items():
-            save(partial / f"{part}.npy", array, sync=True)
-            files[f"{part}.npy"] = FileEntry.of(partial / f"{part}.npy")
+            save(partial / f"{part}.npy", array)
         if ids is not None:
-            files["ids.json"] = write_json(partial / "ids.json", ids)
-        _place(partial, folder / name)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
+            write_json(partial / "ids.json", ids)
+        files = seal(partial)
     filled, tokens = int(np.count_nonzero(np.diff(rows.indptr))), float(rows.data.sum(dtype=np.float64))
     return BlockEntry(name, counts.shape[0], filled, counts.nnz, tokens, largest, files)
-
-
-def _place(partial: Path, block: Path) -> None:
-    """Give a block its name. One that is there already has the same contents, as the same task wrote it."""
-    with written(block):
-        sync_folder(partial)
-        try:
-            os.rename(partial, block)
-        except OSError:
-            if not block.is_dir():
-                raise
-            shutil.rmtree(partial, ignore_errors=True)

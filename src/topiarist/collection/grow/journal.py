@@ -1,4 +1,4 @@
-"""Checkpoints of a tree that grows, as parts of an unfinished collection."""
+"""What a grow tells on its way, and the checkpoints of its tree, kept as parts of an unfinished collection."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from topiarist.counts.corpus import Corpus
 from topiarist.errors import TopiaristError
-from topiarist.hierarchy.growth.loop import Checkpoint
+from topiarist.estimators import registry
+from topiarist.hierarchy.growth.loop import Checkpoint, Record
 from topiarist.store import edit_log
 from topiarist.store.encoding import Reader, Writer
-from topiarist.store.generation import Generation
-from topiarist.store.parts import PART, new_part, open_part
+from topiarist.store.generation import PART, Generation, new_part, open_part
 from topiarist.store.tensors import map_tensors, write_tensors
 
 KIND = "checkpoint"
@@ -21,28 +22,55 @@ EVERY = 60.0  # seconds
 BODY, ARRAYS = "checkpoint.json", "arrays.safetensors"
 
 
-class PartJournal:
-    """Keeps one checkpoint at least so many seconds after the last; older ones are let go."""
+class Teller:
+    """What a grow says on the way; nothing, unless somebody listens."""
 
-    def __init__(self, generation: Generation, every: float = EVERY) -> None:
-        self.generation, self.every = generation, every
+    def phase(self, text: str) -> None:
+        """A new phase begins."""
+
+    def reading(self, number: int) -> None:
+        """So many documents have been read."""
+
+    def said(self, text: str) -> None:
+        """A finding of the phase."""
+
+    def counted(self, corpus: Corpus) -> None:
+        """All is counted, nothing has grown yet; whoever sees that it cannot grow here may raise."""
+
+    def grown(self, record: Record) -> None:
+        """The tree has grown a little: what was seen so far."""
+
+
+class PartJournal:
+    """Tells how far a tree has grown, and keeps a checkpoint at least so many seconds after the last.
+
+    Older checkpoints are let go.
+    """
+
+    def __init__(self, generation: Generation, tell: Teller, every: float = EVERY) -> None:
+        self.generation, self.tell, self.every = generation, tell, every
         self._last = time.monotonic()
 
     def recall(self) -> Checkpoint | None:
         """The newest checkpoint; one that cannot be read is as good as none."""
         try:
             names = self._names()
-            return read_checkpoint(open_part(self.generation, names[-1])) if names else None
+            found = read_checkpoint(open_part(self.generation, names[-1])) if names else None
         except (TopiaristError, ValueError, KeyError, TypeError, AttributeError, OSError):
             return None
+        if found is not None:
+            self.tell.said(f"Taking up a tree of {found.record.n_leaves[-1]:,} topics")
+        return found
 
     def note(self, checkpoint: Callable[[], Checkpoint]) -> None:
         """See ``growth.Journal``."""
+        made = checkpoint()  # only names what is there already
+        self.tell.grown(made.record)
         if time.monotonic() - self._last < self.every:
             return
         old = self._names()
         with new_part(self.generation, KIND) as part:
-            write_checkpoint(part.folder, checkpoint())
+            write_checkpoint(part.folder, made)
         edit_log.keep(self.generation.database, [part.part])
         edit_log.drop(self.generation.database, old)
         self._last = time.monotonic()
@@ -54,7 +82,7 @@ class PartJournal:
 
 def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     """A checkpoint as JSON and arrays."""
-    writer = Writer()
+    writer = Writer(registry)
     body: Any = writer.value(checkpoint, KIND)
     write_tensors(folder / ARRAYS, writer.arrays)
     (folder / BODY).write_text(json.dumps(body, allow_nan=False))
@@ -62,7 +90,7 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
 
 def read_checkpoint(folder: Path) -> Checkpoint:
     """What ``write_checkpoint`` has written."""
-    reader = Reader(map_tensors(folder / ARRAYS))
+    reader = Reader(map_tensors(folder / ARRAYS), registry)
     found = reader.value(json.loads((folder / BODY).read_text()))
     if not isinstance(found, Checkpoint):
         raise ValueError(f"expected a checkpoint, got {type(found).__name__}")

@@ -13,14 +13,13 @@ from sklearn.base import clone
 
 import topiarist
 from tests.estimators import zoo
-from topiarist import PLSA, Corpus, Tree
+from topiarist import PLSA, Corpus, Tree, load_model, load_vocabulary, save_model
 from topiarist.counts.settings import CountSettings
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import DamagedError, UsageError
+from topiarist.estimators.registry import ESTIMATORS
 from topiarist.scale import InProcess
-from topiarist.store import load_model, load_vocabulary, save_model
-from topiarist.store.kinds import ESTIMATORS
-from topiarist.store.model_folder import _digest
+from topiarist.store.sealed_folder import digest
 from topiarist.store.tensors import map_tensors, write_tensors
 from topiarist.text.documents import Document
 
@@ -209,7 +208,7 @@ import numpy as np
 from topiarist import PLSA
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import ResourceError
-from topiarist.store import save_model
+from topiarist import save_model
 
 model = PLSA(2, random_state=0, max_iter=2).fit(np.random.default_rng(0).poisson(2, (30, 500)))
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
@@ -231,7 +230,7 @@ def test_a_full_disk_is_said_and_leaves_nothing(tmp_path, limit):
 
 @pytest.mark.parametrize("name", ["model.safetensors", "vocabulary.json", "model.json"])
 def test_no_room_for_any_one_file(tmp_path, monkeypatch, name):
-    from topiarist.store import array_files
+    from topiarist.store import sealed_folder
 
     opened = open
 
@@ -240,7 +239,7 @@ def test_no_room_for_any_one_file(tmp_path, monkeypatch, name):
             raise OSError(28, "No space left on device")
         return opened(path, mode)
 
-    monkeypatch.setattr(array_files, "open", full, raising=False)
+    monkeypatch.setattr(sealed_folder, "open", full, raising=False)
     with pytest.raises(topiarist.errors.ResourceError, match=rf"cannot write .*{name}: .*No space left on device"):
         save_model(zoo.fitted("PLSA"), tmp_path / "m", vocabulary=Vocabulary.of([f"{n:02}" for n in range(40)]))
     assert list(tmp_path.iterdir()) == []
@@ -261,7 +260,7 @@ def forged(folder, change):
     body = json.loads(path.read_text())
     body.pop("sha256")
     change(body)
-    path.write_text(json.dumps({**body, "sha256": _digest(body)}))
+    path.write_text(json.dumps({**body, "sha256": digest(body)}))
 
 
 def refused(folder, said, **options):
@@ -272,7 +271,7 @@ def refused(folder, said, **options):
 
 def test_no_model_there(tmp_path):
     for path in (tmp_path, tmp_path / "nowhere"):
-        with pytest.raises(UsageError, match="there is no model in"):
+        with pytest.raises(UsageError, match="is not the folder of a model"):
             load_model(path)
 
 

@@ -7,27 +7,42 @@ mapped, not read: opening takes no memory, and several processes share them. See
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import DamagedError, InputError, UsageError
-from topiarist.store.array_files import new_file
+from topiarist.estimators import registry
 from topiarist.store.encoding import Reader, Writer
-from topiarist.store.seal import VOCABULARY, FileEntry, new_store, read_vocabulary, write_vocabulary
+from topiarist.store.sealed_folder import (
+    DAMAGE,
+    Format,
+    checked_files,
+    new_sealed_folder,
+    read_manifest,
+    seal,
+    write_manifest,
+)
 from topiarist.store.tensors import map_tensors, write_tensors
+from topiarist.store.vocabulary_file import VOCABULARY, read_vocabulary, write_vocabulary
 from topiarist.version import __version__
 
-FORMAT, VERSION = "topiarist-model", 1
 DESCRIPTION, ARRAYS = "model.json", "model.safetensors"
 MODEL_FILES = frozenset((DESCRIPTION, ARRAYS, VOCABULARY))
-DAMAGE = (ValueError, TypeError, KeyError, AttributeError, IndexError, ArithmeticError, RecursionError, MemoryError)
-AGAIN = "a copy of the folder, or save the model again"
+MODEL = Format(
+    name="topiarist-model",
+    versions=(1,),
+    what="the folder of a model",
+    hint="the folder that save_model was given",
+    again="a copy of the folder, or save the model again",
+    manifest=DESCRIPTION,
+    absent=UsageError,
+    error=DamagedError,
+    damage="is damaged, or was written by a newer topiarist",
+    layout={"indent": 1, "sort_keys": True, "allow_nan": False},
+)
 
 
 def save_model(model: Any, folder: str | Path, *, vocabulary: Vocabulary | None = None) -> None:
@@ -39,7 +54,7 @@ def save_model(model: Any, folder: str | Path, *, vocabulary: Vocabulary | None 
     from sklearn.exceptions import NotFittedError  # a second to load, which those who only read do not need
     from sklearn.utils.validation import check_is_fitted
 
-    writer = Writer()
+    writer = Writer(registry)
     try:
         body = writer.estimator(model)
         check_is_fitted(model)
@@ -55,12 +70,11 @@ def save_model(model: Any, folder: str | Path, *, vocabulary: Vocabulary | None 
             f"the model knows {n_words} columns, the vocabulary has {len(vocabulary)} words",
             hint="the vocabulary of the counts that the model was fitted to",
         )
-    with new_store(folder) as partial:
+    with new_sealed_folder(folder) as partial:
         write_tensors(partial / ARRAYS, writer.arrays)
-        files = {ARRAYS: FileEntry.of(partial / ARRAYS)}
         if vocabulary is not None:
-            files[VOCABULARY] = write_vocabulary(partial, vocabulary)
-        _describe(partial, body, files)
+            write_vocabulary(partial, vocabulary)
+        write_manifest(partial, MODEL, {**body, "topiarist": __version__, "files": seal(partial)})
 
 
 def load_model(folder: str | Path, *, check: bool = False) -> Any:
@@ -72,9 +86,9 @@ def load_model(folder: str | Path, *, check: bool = False) -> Any:
     body = _description(folder, check=check)
     arrays = map_tensors(folder / ARRAYS)
     try:
-        return Reader(arrays).estimator(body)
+        return Reader(arrays, registry).estimator(body)
     except DAMAGE as error:
-        raise _damaged(folder / DESCRIPTION, error) from error
+        raise MODEL.damaged(folder / DESCRIPTION, error) from error
 
 
 def load_vocabulary(folder: str | Path, *, check: bool = False) -> Vocabulary | None:
@@ -85,77 +99,19 @@ def load_vocabulary(folder: str | Path, *, check: bool = False) -> Vocabulary | 
     try:
         return read_vocabulary(folder)
     except (InputError, *DAMAGE) as error:
-        raise _damaged(folder / VOCABULARY, error) from error
-
-
-def _describe(folder: Path, body: dict[str, Any], files: Mapping[str, FileEntry]) -> None:
-    body |= {
-        "format": FORMAT,
-        "version": VERSION,
-        "topiarist": __version__,
-        "files": {name: asdict(entry) for name, entry in files.items()},
-    }
-    text = json.dumps({**body, "sha256": _digest(body)}, indent=1, sort_keys=True, allow_nan=False) + "\n"
-    with new_file(folder / DESCRIPTION, sync=True) as file:
-        file.write(text.encode())
+        raise MODEL.damaged(folder / VOCABULARY, error) from error
 
 
 def _description(folder: Path, *, check: bool) -> dict[str, Any]:
     """What the folder says about itself, after a look at its files."""
-    path = folder / DESCRIPTION
+    body = read_manifest(folder, MODEL)[0]
     try:
-        body = dict(json.loads(path.read_bytes(), parse_constant=_refused))
-    except OSError as error:
-        raise UsageError(
-            f"there is no model in {folder}: {DESCRIPTION} cannot be read ({error.strerror})",
-            hint="the folder that save_model was given",
-        ) from error
+        if ARRAYS not in body["files"] or not set(body["files"]) <= {ARRAYS, VOCABULARY}:
+            raise ValueError(f"files called {sorted(body['files'])}")
+        checked_files(folder, body["files"], MODEL, contents=check)
     except DAMAGE as error:
-        raise _damaged(path, error) from error
-    if body.get("format") != FORMAT:
-        raise DamagedError(f"{path} does not describe a model: its format is {body.get('format')!r:.60}")
-    if body.get("version") != VERSION:
-        raise DamagedError(
-            f"{folder} has version {body.get('version')!r:.60} of the format, this topiarist reads {VERSION}",
-            hint=f"a newer topiarist; it was written by {body.get('topiarist')!r:.60}",
-        )
-    try:
-        if body.pop("sha256", None) != _digest(body):
-            raise ValueError("it does not match its own checksum")
-        files = {name: FileEntry(int(entry["bytes"]), str(entry["sha256"])) for name, entry in body["files"].items()}
-        if ARRAYS not in files or not set(files) <= {ARRAYS, VOCABULARY}:
-            raise ValueError(f"files called {sorted(files)}")
-    except DAMAGE as error:
-        raise _damaged(path, error) from error
-    for name, entry in files.items():
-        _check_file(folder / name, entry, contents=check)
+        raise MODEL.damaged(folder / DESCRIPTION, error) from error
     return body
-
-
-def _check_file(path: Path, entry: FileEntry, *, contents: bool) -> None:
-    try:
-        size = path.stat().st_size
-        same = not contents or size != entry.bytes or FileEntry.of(path) == entry
-    except OSError as error:
-        raise DamagedError(f"{path} cannot be read: {error.strerror}", hint=AGAIN) from error
-    if size != entry.bytes:
-        raise DamagedError(f"{path} has {size:,} bytes, {entry.bytes:,} were written", hint=AGAIN)
-    if not same:
-        raise DamagedError(f"{path} has changed since it was written: its checksum differs", hint=AGAIN)
-
-
-def _digest(body: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
-
-
-def _refused(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _damaged(path: Path, error: BaseException) -> DamagedError:
-    said = "it is nested too deeply" if isinstance(error, RecursionError) else getattr(error, "message", str(error))
-    missing = f"there is no {said}" if isinstance(error, KeyError) else said
-    return DamagedError(f"{path} is damaged, or was written by a newer topiarist: {missing}", hint=AGAIN)
 
 
 def replace_model(write: Callable[[Path], None], target: str) -> int:

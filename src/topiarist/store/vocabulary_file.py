@@ -1,0 +1,27 @@
+"""The words of columns as a file: what lies beside counts, models and indexes whose words are known."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from topiarist.counts.vocabulary import Vocabulary
+from topiarist.errors import InputError
+from topiarist.store.sealed_folder import write_json
+
+VOCABULARY = "vocabulary.json"
+
+
+def write_vocabulary(folder: Path, vocabulary: Vocabulary) -> None:
+    """Write the words of a folder."""
+    words = {name: getattr(vocabulary, name) for name in ("words", "forms", "phrases")}
+    numbers = {name: getattr(vocabulary, name).tolist() for name in ("document_frequency", "totals")}
+    write_json(folder / VOCABULARY, words | numbers)
+
+
+def read_vocabulary(folder: Path) -> Vocabulary:
+    """The words of a folder."""
+    try:
+        return Vocabulary(**json.loads((folder / VOCABULARY).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(f"{folder / VOCABULARY} cannot be read: {error}", hint="write the store again") from error

@@ -44,7 +44,7 @@ def main(settings: Settings) -> dict:
     CACHE.mkdir(exist_ok=True)
     try:
         store = BlockStore.write(folder, _collection(TIMES * allowance, n_words, block_size), block_size=None)
-        size = sum(entry.bytes for block in store.manifest.blocks for entry in block.files.values())
+        size = sum(entry["bytes"] for block in store.manifest.blocks for entry in block.files.values())
         print(f"[out_of_core] {len(store):,} documents, {store.nnz:,} non-zeros, {size / 1e6:,.0f} MB", flush=True)
         hows = ("memory", "files")
         rounds = [{how: _child(folder, how, allowance) for how in hows} for _ in range(settings.scaling_rounds)]

@@ -334,7 +334,7 @@ def array(name, dtype="float64", shape=(1,), order="C"):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda body: body.update(format="other"), "does not describe a model"),
+        (lambda body: body.update(format="other"), "is not that of the folder of a model"),
         (lambda body: body.update(version=2), "has version 2 of the format, this topiarist reads 1"),
         (lambda body: body.update(version=[]), "has version"),
         (lambda body: body.update({"class": "SVC"}), "no model of the class 'SVC'"),

@@ -197,7 +197,7 @@ def test_a_fit_stays_within_its_memory(tmp_path):
     done = subprocess.run([sys.executable, "-c", PEAK, str(store.folder)], capture_output=True, text=True, check=True)
     memory, peak = map(float, done.stdout.split())
     assert peak <= memory
-    size = sum(entry.bytes for block in store.manifest.blocks for entry in block.files.values())
+    size = sum(entry["bytes"] for block in store.manifest.blocks for entry in block.files.values())
     assert memory < size  # it would not fit otherwise
 
 

@@ -31,16 +31,19 @@ if TYPE_CHECKING:
     from topiarist.collection.file.arrivals import file as file_documents
     from topiarist.collection.file.file_moves import move_files, plan_moves
     from topiarist.collection.file.new_topics import PAYS, NewTopic, new_topics
-    from topiarist.collection.find.highlights import Span
-    from topiarist.collection.find.highlights import cut as cut_spans
-    from topiarist.collection.find.highlights import spots as highlighted_spans
-    from topiarist.collection.find.hits_by_topic import Held
-    from topiarist.collection.find.hits_by_topic import spread as hits_by_topic
     from topiarist.collection.find.index import Explanation
-    from topiarist.collection.find.search import FEW, WAYS, Found, FoundDocument, likeness_to_itself, places_of, search
-    from topiarist.collection.find.search import like_text as search_like_text
-    from topiarist.collection.find.search import matching as matching_rows
-    from topiarist.collection.find.search import similar as search_similar
+    from topiarist.collection.find.search import (
+        FEW,
+        WAYS,
+        Found,
+        FoundDocument,
+        Held,
+        Likeness,
+        Search,
+        places_of,
+        topics_of,
+    )
+    from topiarist.collection.find.search import listed as listed_documents
     from topiarist.collection.grow.estimate import dry_run, memory_shortage
     from topiarist.collection.grow.existing import existing_collection, kept_after_stop
     from topiarist.collection.grow.fit_description import labelled as named_by_words
@@ -91,13 +94,8 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "file.file_moves": "plan_moves move_files",
     "file.arrivals": "Filed add_documents=add batches_as_they_come=coming file_documents=file",
     "file.new_topics": "PAYS NewTopic new_topics",
-    "find.highlights": "Span cut_spans=cut highlighted_spans=spots",
-    "find.hits_by_topic": "Held hits_by_topic=spread",
     "find.index": "Explanation",
-    "find.search": (
-        "FEW WAYS Found FoundDocument search_like_text=like_text likeness_to_itself matching_rows=matching "
-        "places_of search search_similar=similar"
-    ),
+    "find.search": ("FEW WAYS Found FoundDocument Held Likeness Search listed_documents=listed places_of topics_of"),
     "grow.existing": "existing_collection kept_after_stop",
     "grow.fit_description": "named_by_words=labelled",
     "grow.grower": "MADE_FROM PLACES Grower",

@@ -10,6 +10,7 @@ sums; swept by words, with the two factors exchanged, they give word sums: one l
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable
 from importlib import import_module
@@ -107,6 +108,7 @@ def verbs(*functions: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
     return {function.__name__: function for function in functions}
 
 
+@functools.cache
 def load(name: str = "compiled") -> Kernels:
     """The record called ``name``; imported only now, because a compiler takes its time to load."""
     if name not in ("compiled", "reference", "cuda"):

@@ -36,6 +36,9 @@ class Documents:
         found = self.database.one("SELECT max(row) + 1 FROM documents")  # a count would read every page
         return int(found[0] or 0) if found else 0
 
+    def __contains__(self, id: str) -> bool:
+        return self.database.one("SELECT 1 FROM documents WHERE id = ?", (storable(id),)) is not None
+
     def row_of(self, id: str) -> int:
         """The row of a document; an unknown id is an error that proposes the nearest."""
         found = self.database.one("SELECT row FROM documents WHERE id = ?", (storable(id),))

@@ -13,6 +13,7 @@ from topiarist.app.explorer.asking import understood
 from topiarist.app.explorer.server import explorer
 from topiarist.app.explorer.serving import bound
 from topiarist.app.explorer.values import PER_PAGE
+from topiarist.text.query import parse
 
 HERE = "http://127.0.0.1"
 
@@ -23,9 +24,9 @@ def client(folder):
 
 
 def test_nothing_is_looked_for_twice_and_no_single_letter():
-    assert str(understood("a* " * 40 + "court court ba* -ba*")) == "court ba* -ba*"
-    assert understood("a*").read_as
-    assert understood("court bail").read_as == ""
+    assert str(understood(parse("a* " * 40 + "court court ba* -ba*"))) == "court ba* -ba*"
+    assert understood(parse("a*")).read_as
+    assert understood(parse("court bail")).read_as == ""
 
 
 def test_a_search_that_takes_long_is_stopped(client, monkeypatch):
@@ -50,7 +51,7 @@ def test_all_questions_of_a_page_have_one_deadline(client, monkeypatch):
     with asking.deadline(0.5):
         for _ in range(3):
             before = next(looks)
-            with pytest.raises(asking.StoppedError, match=r"longer than 0\.5 seconds"), asking.in_time(view):
+            with pytest.raises(asking.StoppedError, match=r"longer than 0\.5 seconds"), asking.in_time(view.collection):
                 view.collection.generation.database.all(endless)
             taken.append(next(looks) - before)
     assert taken[0] > 8  # the first has all of the time

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from tests.app.explorer.conftest import documents
 from topiarist.app.explorer import addresses, asking
 from topiarist.app.explorer.pages import narrowing, search
-from topiarist.app.explorer.pages.narrowing import Search
+from topiarist.app.explorer.pages.narrowing import SearchAddress
 from topiarist.app.explorer.server import explorer
 from topiarist.app.explorer.view import View
 from topiarist.collection.collection import Collection
@@ -40,6 +40,10 @@ def client(tmp_path_factory):
         marks.tag(range(0, 240, 3), "to do")
         marks.tag(range(10), "seen")
     return TestClient(explorer(str(path)), base_url="http://127.0.0.1")
+
+
+def at(text):
+    return SearchAddress(parse(text), text)
 
 
 def asked(client, address):
@@ -101,14 +105,14 @@ def test_what_no_query_can_say_is_said_in_the_address(client):
 
 
 def test_an_open_quote_does_not_swallow_a_condition():
-    address = Search('court "open').with_condition(Filter("type", "pdf"))
+    address = at('court "open').with_condition(Filter("type", "pdf"))
     assert address == addresses.search('court "open" type:pdf')
 
 
 def test_a_query_is_never_longer_than_one_may_be():
     long = "court " * 332
-    assert Search(long).with_condition(Filter("type", "pdf")) == ""
-    assert "tag=seen" in Search(long).with_condition(Filter("tag", "seen"))
+    assert at(long).with_condition(Filter("type", "pdf")) == ""
+    assert "tag=seen" in at(long).with_condition(Filter("tag", "seen"))
 
 
 def test_conditions_are_links_that_take_them_away(client):
@@ -155,14 +159,14 @@ def test_a_phrase_is_read_as_it_was_meant(words):
 
 def stopping(monkeypatch):
     """Lists of all rows take too long, unless somebody asks to count all."""
-    known = Index.rows
+    known = Index.ranked
 
     def slow(self, *given, **options):
         if asking.patience() < asking.COUNTING:
             raise asking.StoppedError("stopped")
         return known(self, *given, **options)
 
-    monkeypatch.setattr(Index, "rows", slow)
+    monkeypatch.setattr(Index, "ranked", slow)
 
 
 def test_a_search_that_was_stopped_says_so_and_can_count_all(folder, monkeypatch):
@@ -212,7 +216,7 @@ def test_a_search_without_any_time_says_that_it_was_stopped(folder, monkeypatch)
 
 def test_a_single_document_needs_no_narrowing(folder):
     with Collection.open(folder) as collection:
-        assert narrowing.narrowings(View(collection), np.array([3]), Search("x")) == ()
+        assert narrowing.narrowings(View(collection), np.array([3]), at("x")) == ()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ title-column = "subject"
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import shlex
@@ -24,6 +23,7 @@ import typer
 
 from topiarist.app.cli.terminal.console import clean, speaks_unicode
 from topiarist.errors import UsageError
+from topiarist.text.spelling import alike
 
 FILE = "topiarist.toml"
 PREFIX = "TOPIARIST_"
@@ -126,7 +126,7 @@ def _written(path: Path, ctx: typer.Context) -> dict[str, Any]:
 
 
 def _unknown(name: str, known: Any, path: Path, what: str) -> UsageError:
-    near = difflib.get_close_matches(name.replace("_", "-"), list(known), n=1, cutoff=0.5)
+    near = alike(name.replace("_", "-"), known, 1)
     return UsageError(
         f"{path} has a {what} that does not exist: {name}", hint=near[0] if near else "--show-config lists all settings"
     )

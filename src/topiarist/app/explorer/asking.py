@@ -6,15 +6,19 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from topiarist.app.explorer.view import View
+from topiarist.arrays import Array
+from topiarist.collection.collection import Collection
+from topiarist.collection.find.search import Found, Search
 from topiarist.errors import ResourceError
 from topiarist.text.query import Query, Term, kept, parse
 
 PATIENCE = 2.0  # seconds that all questions of a page to the index may take together
 COUNTING = 30.0  # the same where somebody asked to count all
 MORE = 1.0  # seconds for what is asked after one was stopped
+LOOKED_AT = 200  # hits by meaning that tell where in the tree the answer is
 SHORTEST = 2  # letters before a star: half of all words begin with some letter
 _COUNTED = threading.BoundedSemaphore(1)
 OFTEN = 10_000  # steps of SQLite between two looks at the clock
@@ -24,9 +28,45 @@ class StoppedError(ResourceError):
     """A search that would have taken too long."""
 
 
-def understood(text: str) -> Query:
+class Asked(Search):
+    """A search of somebody who is not known: all that matches is asked for at once, and stopped if that takes long."""
+
+    def __init__(self, view: View, typed: Query, by: str) -> None:
+        super().__init__(view.collection, understood(typed), by, near=LOOKED_AT)
+        self.typed = typed
+        self.nbytes = 16 * view.n_docs  # what it may come to hold
+
+    def page(self, n: int = 10, offset: int = 0, *, topic: str | int | None = None, why: bool = False) -> Found:
+        """A page of all that matches; of the best alone, where there was no time for all."""
+        with in_time(self.collection):
+            if self.by_words:
+                with suppress(StoppedError), _interrupted():
+                    self.ranked  # noqa: B018
+            return super().page(n, offset, topic=topic, why=why)
+
+    def rows(self, topic: str | int | None = None) -> Array:
+        """All that matches; by meaning, the best."""
+        with in_time(self.collection):
+            return super().rows(topic)
+
+
+def asked(view: View, text: str, by: str = "words") -> Asked:
+    """A search, parsed and asked once for all pages that show something of it: hits, tree, lists, files.
+
+    What asks for tags or labels, which change while the tree stays, is asked again after somebody has written.
+    """
+    typed = view.remembered(("query", text), lambda: parse(text))
+
+    def made() -> Asked:
+        return Asked(view, typed, by)
+
+    if any(one.kind in ("tag", "label") for one in typed.filters):
+        return view.collection.generation.database.kept(f"search {view.mark} {by} {text}", made)
+    return view.remembered(("search", text, by), made)
+
+
+def understood(query: Query) -> Query:
     """A query without what is asked twice, and without beginnings that nearly every document has."""
-    query = parse(text)
     items = kept(
         None if isinstance(item, Term) and item.prefix and len(item.words) < SHORTEST else item
         for item in dict.fromkeys(query.items)
@@ -76,12 +116,12 @@ def counting() -> Iterator[None]:
 
 
 @contextmanager
-def in_time(view: View) -> Iterator[None]:
+def in_time(collection: Collection) -> Iterator[None]:
     """Stop whatever is asked of the database here when the page takes too long.
 
     Search by meaning needs no such clock: it looks at every document once, whatever is asked.
     """
-    connection = view.collection.generation.database.connection
+    connection = collection.generation.database.connection
     until = time.monotonic() + PATIENCE if _page.given is None else _page.until
 
     def late() -> bool:
@@ -93,6 +133,16 @@ def in_time(view: View) -> Iterator[None]:
 
     connection.set_progress_handler(late, OFTEN)
     try:
+        with _interrupted():
+            yield
+    finally:
+        connection.set_progress_handler(None, 0)
+
+
+@contextmanager
+def _interrupted() -> Iterator[None]:
+    """Say of a question that was interrupted that it was stopped."""
+    try:
         yield
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
@@ -100,5 +150,3 @@ def in_time(view: View) -> Iterator[None]:
         raise StoppedError(
             f"stopped counting: this search takes longer than {patience():g} seconds", hint="fewer beginnings*"
         ) from error
-    finally:
-        connection.set_progress_handler(None, 0)

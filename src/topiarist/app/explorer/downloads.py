@@ -11,19 +11,17 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
-import numpy as np
 from fastapi import Depends, FastAPI, Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from topiarist.app.explorer import failures, originals, report
-from topiarist.app.explorer.asking import counting, understood
+from topiarist.app.explorer.asking import asked, counting
 from topiarist.app.explorer.frame import shown_name
-from topiarist.app.explorer.pages import filtered, search, topic
+from topiarist.app.explorer.pages import filtered, topic
 from topiarist.app.explorer.safety import DOWNLOAD_POLICY
 from topiarist.app.explorer.values import STEP
 from topiarist.app.explorer.view import View
 from topiarist.collection.describe.tables import BETWEEN, write_sheet
-from topiarist.collection.find import search as finding
 from topiarist.text.documents import Document
 
 BATCH = 1_000
@@ -80,7 +78,7 @@ def export(
     """The documents of a topic, or those that a search finds."""
     if q.strip():
         with counting():  # a file is waited for longer than a page
-            rows = _found(view, q, by, topic_id)
+            rows = asked(view, q, by).rows(topic_id)
     else:
         node = view.tree.root if topic_id is None else view.shape.node(topic_id)
         rows = topic.rows_of(view, node, sort, show)
@@ -89,13 +87,6 @@ def export(
     return StreamingResponse(
         _lines(view, rows, kind), media_type=KINDS[kind], headers=_attached(f"{name}.{kind}")
     )  # fmt: skip
-
-
-def _found(view: View, q: str, by: str, topic_id: int | None) -> Any:
-    if by == "words":
-        return search.word_rows(view, understood(q), topic_id)
-    found = finding.search(view.collection, q, search.LOOKED_AT, by=by, topic=topic_id)
-    return np.array([hit.row for hit in found.hits], np.int64)
 
 
 def _lines(view: View, rows: Any, kind: str) -> Iterator[str]:

@@ -69,7 +69,7 @@ class View:
             return
         vars(own).update({name: vars(old)[name] for name in _OF_PARTS if name in vars(old)})
         same = _form(self) == _form(earlier)
-        self.numbers = earlier.numbers if same else earlier.numbers.part("rank", "rows")
+        self.numbers = earlier.numbers if same else earlier.numbers.part("rank")
         kept = (*_OF_DOCUMENTS, *(_OF_FORM if same else ()))
         vars(self).update({name: vars(earlier)[name] for name in kept if name in vars(earlier)})
 

@@ -1,10 +1,4 @@
-"""Shaping a tree by hand: a value that holds what people said of it, edits that change it, and fitting it again.
-
-shape.py    ``Shape``: the tree with lasting topic numbers, names, notes, pins
-edits.py    the edits, as values and as functions of a shape
-wording.py  edits as people write them: YAML, JSON, or the words of a command
-start.py    where documents are before the model is fitted again
-"""
+"""Shaping a tree by hand: a value that holds what people said of it, edits that change it, and fitting it again."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from topiarist.estimators.category.given_labels import Labels, class_nodes, labe
 from topiarist.estimators.common import options, stored_counts
 from topiarist.estimators.common.options import LARGEST_SINGLE_COUNT
 from topiarist.estimators.common.progress import fitting
-from topiarist.estimators.tree.fitted_tree import FilesDocuments
+from topiarist.estimators.tree.posteriors import FilesDocuments
 from topiarist.hierarchy import levels
 from topiarist.hierarchy.tree import Tree
 from topiarist.models import em

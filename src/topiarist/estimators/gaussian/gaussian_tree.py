@@ -17,7 +17,8 @@ from topiarist.estimators.common import options
 from topiarist.estimators.flat.lsi import LSI
 from topiarist.estimators.gaussian.ggm import GGM
 from topiarist.estimators.gaussian.mixture_hierarchy import MixtureHierarchy
-from topiarist.estimators.tree.fitted_tree import FilesDocuments, sparse_shares
+from topiarist.estimators.tree.fitted_tree import sparse_shares
+from topiarist.estimators.tree.posteriors import FilesDocuments
 from topiarist.estimators.tree.refit import paths_from_shares
 from topiarist.hierarchy.growth.parts import Parts, collapse_negligible
 from topiarist.hierarchy.tree import Tree

@@ -1,18 +1,14 @@
-"""A fitted tree of any kind as one value: where classes sit, the words of nodes, the nodes of paths."""
+"""A fitted model of any kind as everybody else needs it: its tree, and documents folded in."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.utils.validation import check_is_fitted
 
 from topiarist.arrays import Array, Csr, Floats
 from topiarist.errors import UsageError
-from topiarist.estimators.common import options
-from topiarist.hierarchy import levels
 from topiarist.hierarchy.tree_model import TreeModel
 
 BLOCK = 1 << 14  # documents that are placed at once: documents × classes are never dense in memory
@@ -74,35 +70,3 @@ def sparse_shares(rows: Any, least: float = LEAST_SHARE) -> Csr:
     total = np.asarray(shares.sum(axis=1)).ravel()
     shares.data /= np.repeat(np.where(total > 0, total, 1), np.diff(shares.indptr))
     return shares
-
-
-class FilesDocuments:
-    """For an estimator with ``tree_``, and ``predict_proba`` or ``transform`` that tells P(class | document).
-
-    Its tree as a value is ``tree_model_``, which an estimator that calls its parameters otherwise defines anew.
-    """
-
-    @property
-    def tree_model_(self: Any) -> TreeModel:
-        """The tree with its parameters, in the names that all models share."""
-        return TreeModel(
-            self.tree_, tuple(self.class_nodes_), self.word_given_topic_, self.topic_given_class_, self.class_prior_
-        )
-
-    def node_posterior(self: Any, X: Any) -> Array:
-        """P(node | document), (documents, nodes): the classes at a node and below it together; one at the root."""
-        check_is_fitted(self)
-        return levels.node_posterior(self.tree_, self.tree_model_.class_nodes, posterior(self, X))
-
-    def predict_path(self: Any, X: Any, rho: float = 0.9) -> Array:
-        """The deepest node whose posterior exceeds ``rho``, for each document: a number in ``tree_``.
-
-        ``paths`` gives their names from the root down. A document that is certain of nothing is filed at the root.
-        """
-        options.check_number("rho", rho, 0.0, 1.0, hint="0.9")
-        return levels.deepest_certain(self.tree_, self.node_posterior(X), rho)
-
-    def paths(self: Any, nodes: Sequence[int]) -> list[tuple[str, ...]]:
-        """The names from the root down to each node; the first is empty where the root has no name."""
-        check_is_fitted(self)
-        return [self.tree_.path_names(int(node)) for node in nodes]

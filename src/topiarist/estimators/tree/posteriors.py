@@ -1,19 +1,54 @@
-"""What estimators of trees do with documents: place them, score them. One telling for all."""
+"""What estimators of trees do with documents: file them at a certain level, place them, score them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from topiarist.arrays import Floats
+from topiarist.arrays import Array, Floats
 from topiarist.counts.validation import check_counts
 from topiarist.estimators.common import options, stored_counts
 from topiarist.estimators.tree import preparation
-from topiarist.estimators.tree.fitted_tree import FilesDocuments
+from topiarist.estimators.tree.fitted_tree import posterior
+from topiarist.hierarchy import levels
+from topiarist.hierarchy.tree_model import TreeModel
 from topiarist.measures.topic_quality import completion_perplexity, known_counts
+
+
+class FilesDocuments:
+    """For an estimator with ``tree_``, and ``predict_proba`` or ``transform`` that tells P(class | document).
+
+    Its tree as a value is ``tree_model_``, which an estimator that calls its parameters otherwise defines anew.
+    """
+
+    @property
+    def tree_model_(self: Any) -> TreeModel:
+        """The tree with its parameters, in the names that all models share."""
+        return TreeModel(
+            self.tree_, tuple(self.class_nodes_), self.word_given_topic_, self.topic_given_class_, self.class_prior_
+        )
+
+    def node_posterior(self: Any, X: Any) -> Array:
+        """P(node | document), (documents, nodes): the classes at a node and below it together; one at the root."""
+        check_is_fitted(self)
+        return levels.node_posterior(self.tree_, self.tree_model_.class_nodes, posterior(self, X))
+
+    def predict_path(self: Any, X: Any, rho: float = 0.9) -> Array:
+        """The deepest node whose posterior exceeds ``rho``, for each document: a number in ``tree_``.
+
+        ``paths`` gives their names from the root down. A document that is certain of nothing is filed at the root.
+        """
+        options.check_number("rho", rho, 0.0, 1.0, hint="0.9")
+        return levels.deepest_certain(self.tree_, self.node_posterior(X), rho)
+
+    def paths(self: Any, nodes: Sequence[int]) -> list[tuple[str, ...]]:
+        """The names from the root down to each node; the first is empty where the root has no name."""
+        check_is_fitted(self)
+        return [self.tree_.path_names(int(node)) for node in nodes]
 
 
 class PlacesDocuments(FilesDocuments, TransformerMixin):  # type: ignore[misc]  # it wraps ``transform`` only where that is defined

@@ -24,9 +24,10 @@ from scipy.sparse import csr_array
 from topiarist.arrays import Csr, Floats
 from topiarist.counts.validation import token_counts
 from topiarist.counts.weighting import scale_rows, shortened
+from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.kernels.search import SearchKernels
+from topiarist.kernels.shard import Side
 from topiarist.models import categorisers, plsa
-from topiarist.models.engine import SMALLEST_MIXTURE, Side
 from topiarist.models.engine.host import TINY, Engine
 
 CELLS = 1 << 22  # numbers in a block of tokens × topics

@@ -12,6 +12,7 @@ from topiarist.app.cli.terminal.console import binary_output
 from topiarist.app.cli.terminal.screen import Screen
 from topiarist.app.words import counted
 from topiarist.errors import UsageError
+from topiarist.text.spelling import proposed
 
 EPILOG = examples(
     "topiarist export mail.topiary -o documents.csv",
@@ -75,14 +76,12 @@ def run(options: Options) -> None:
 
 def _settled(options: Options) -> tuple[str, str]:
     """The format and what to write, one from the other where only one is said."""
-    from topiarist.hierarchy.tree import nearest
-
     what, kind, tables, trees = options.what, options.format, door.TABLE_FORMATS, door.TREE_FORMATS
     known = (*tables, *trees, "model")
     if kind is not None and kind not in known:
-        raise UsageError(f"there is no format {kind!r}", hint=nearest(kind, known).replace("'", ""))
+        raise UsageError(f"there is no format {kind!r}", hint=proposed(kind, known).replace("'", ""))
     if what is not None and what not in WHAT:
-        raise UsageError(f"there is no {what!r} to export", hint=nearest(what, WHAT).replace("'", ""))
+        raise UsageError(f"there is no {what!r} to export", hint=proposed(what, WHAT).replace("'", ""))
     if what == "model" or kind == "model":
         if options.output == STANDARD_OUTPUT:
             raise UsageError("a model is a folder of files, which does not go to standard output", hint="-o model")

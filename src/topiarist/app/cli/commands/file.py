@@ -22,6 +22,7 @@ from topiarist.text.documents import Document
 from topiarist.text.readers import Columns, Reading, read
 from topiarist.text.readers.lines import Live
 from topiarist.text.readers.sources import STANDARD_INPUT
+from topiarist.text.spelling import proposed
 
 EPILOG = examples(
     "topiarist file mail.topiary ./inbox",
@@ -127,11 +128,10 @@ def run(options: Options) -> None:
 
 def _format(options: Options) -> str:
     from topiarist.app.cli.terminal.targets import check_file
-    from topiarist.hierarchy.tree import nearest
 
     kind, formats = options.format, (TABLE, *door.TABLE_FORMATS)
     if kind is not None and kind not in formats:
-        raise UsageError(f"there is no format {kind!r}", hint=nearest(kind, formats).replace("'", ""))
+        raise UsageError(f"there is no format {kind!r}", hint=proposed(kind, formats).replace("'", ""))
     if kind is None:
         kind = door.table_format(options.output) if options.output else TABLE
     if kind == TABLE and options.output:

@@ -14,6 +14,7 @@ from topiarist.app.cli.terminal.screen import Screen, bar
 from topiarist.app.words import DOT, and_more, counted, one_line, path_of, percent
 from topiarist.errors import UsageError
 from topiarist.text.query import phrase
+from topiarist.text.spelling import proposed
 
 EPILOG = examples(
     "topiarist find mail.topiary bail hearing",
@@ -46,36 +47,34 @@ class Answer:
 
     query: str
     found: door.Found
-    held: tuple[door.Held, ...]
-    n_rows: int
+    held: tuple[door.Held, ...] = ()
+    n_rows: int = 0
 
 
 def run(options: Options) -> None:
     """Search, print, leave with 1 if nothing was found."""
     screen = Screen(options)
     with door.Collection.open(options.folder) as collection:
-        query, found = _find(collection, options)
-        rows = door.matching_rows(collection, query, by=options.by, topic=options.topic) if found.total else []
-        answer = Answer(query, found, door.hits_by_topic(collection, rows), len(rows))
+        answer = _find(collection, options)
     if options.json:
-        screen.json(answer_body(query, found, answer.held))
+        screen.json(answer_body(answer))
     else:
         _show(screen, options, answer)
-    if not found.hits:
+    if not answer.found.hits:
         raise SystemExit(NOTHING_FOUND)
 
 
-def _find(collection: door.Collection, options: Options) -> tuple[str, door.Found]:
+def _find(collection: door.Collection, options: Options) -> Answer:
     if options.by not in door.WAYS:
-        from topiarist.hierarchy.tree import nearest
-
         raise UsageError(
             f"a search goes by {', '.join(door.WAYS)}; got {options.by!r}",
-            hint=f"--by {nearest(options.by, door.WAYS).split(',')[0]}".replace("'", ""),
+            hint=f"--by {proposed(options.by, door.WAYS).split(',')[0]}".replace("'", ""),
         )
     query = " ".join(word if len(options.query) == 1 else phrase(word) for word in options.query)
-    found = door.search(collection, query, options.number, by=options.by, topic=options.topic, why=options.why)
-    return query, found
+    search = door.Search(collection, query, options.by)
+    rows = search.rows(options.topic)
+    found = search.page(options.number, topic=options.topic, why=options.why)
+    return Answer(query, found, door.topics_of(collection, rows), len(rows))
 
 
 def _show(screen: Screen, options: Options, answer: Answer) -> None:
@@ -165,13 +164,15 @@ def _why(screen: Screen, why: door.Explanation) -> None:
         screen.cut((f"     {percent(topic.amount / total):>5}  topic ", "dim"), ", ".join(topic.words[:5]))
 
 
-def answer_body(query: str, found: door.Found, held: tuple[door.Held, ...] = ()) -> dict[str, Any]:
+def answer_body(answer: Answer) -> dict[str, Any]:
     """What was found, as plain JSON data."""
+    found = answer.found
     return {
-        "query": query, "total": found.total, "exact": found.exact, "read_as": found.read_as,
+        "query": answer.query, "total": found.total, "exact": found.exact, "read_as": found.read_as,
         "message": found.message, "suggestions": list(found.suggestions),
         "topics": [
-            {"id": one.topic, "path": list(one.path), "matching": one.documents, "documents": one.all} for one in held
+            {"id": held.topic, "path": list(held.path), "matching": held.documents, "documents": held.all}
+            for held in answer.held
         ],
         "hits": [_hit_body(hit) for hit in found.hits],
     }  # fmt: skip

@@ -18,6 +18,7 @@ from topiarist.app.cli.options import ALWAYS, FolderOptions, examples, option
 from topiarist.app.cli.terminal.screen import Screen
 from topiarist.app.words import and_more, counted, one_line, verb
 from topiarist.errors import TopiaristError, UsageError
+from topiarist.text.spelling import proposed
 
 EPILOG = examples(
     "topiarist shape mail.topiary rename 12 'Bail and custody'",
@@ -268,10 +269,8 @@ def _answer_line(screen: Screen, collection: door.Collection, word: str, rest: s
     elif word == "show":
         show.show(screen, collection, show.Options(folder=folder, thing=rest))
     else:
-        from topiarist.hierarchy.tree import nearest
-
         if word not in (*door.EDIT_KINDS, "undo", "refit"):
-            hint = nearest(word, [*door.EDIT_KINDS, *OWN_WORDS])
+            hint = proposed(word, [*door.EDIT_KINDS, *OWN_WORDS])
             raise UsageError(f"there is nothing called {word!r} to do here", hint=hint)
         before = door.topic_snapshot(collection.outline, collection)
         if word == "undo":

@@ -67,7 +67,7 @@ def show(screen: Screen, collection: door.Collection, options: Options) -> None:
 
 def _topic(collection: door.Collection, thing: str) -> int | None:
     """The topic that is meant, or None for a document. An id comes before a word of a topic's name."""
-    known = collection.documents.has(thing)
+    known = thing in collection.documents
     try:
         topic = collection.topic(thing)
     except UsageError as error:

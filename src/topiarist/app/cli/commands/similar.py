@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from topiarist import collection as door
-from topiarist.app.cli.commands.find import NOTHING_FOUND, answer_body, show_hit
+from topiarist.app.cli.commands.find import NOTHING_FOUND, Answer, answer_body, show_hit
 from topiarist.app.cli.options import NUMBER, UNDER, WHY, FolderOptions, examples
 from topiarist.app.cli.terminal.screen import Screen
 from topiarist.app.words import counted, one_line
@@ -37,7 +37,7 @@ def run(options: Options) -> None:
     with door.Collection.open(options.folder) as collection:
         found = _similar(collection, options)
     if options.json:
-        screen.json(answer_body(options.document, found))
+        screen.json(answer_body(Answer(options.document, found)))
     else:
         _show(screen, options, found)
     if not found.hits:
@@ -46,11 +46,13 @@ def run(options: Options) -> None:
 
 def _similar(collection: door.Collection, options: Options) -> door.Found:
     """By id; or a file by its text, where no document is called so."""
-    if not collection.documents.has(options.document) and os.path.isfile(options.document):
+    like: str | int
+    if options.document not in collection.documents and os.path.isfile(options.document):
         with read([options.document], limit=1) as documents:
-            (text,) = [f"{document.title}\n{document.text}" for document in documents]
-        return door.search_like_text(collection, text, options.number, topic=options.topic, why=options.why)
-    return door.search_similar(collection, options.document, options.number, topic=options.topic, why=options.why)
+            (like,) = [f"{document.title}\n{document.text}" for document in documents]
+    else:
+        like = collection.documents.row_of(options.document)
+    return door.Likeness(collection, like).page(options.number, topic=options.topic, why=options.why)
 
 
 def _show(screen: Screen, options: Options, found: door.Found) -> None:

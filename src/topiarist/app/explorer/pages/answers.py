@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from topiarist.app.explorer.asking import patience, understood
+from topiarist.app.explorer.asking import patience
 from topiarist.app.explorer.pages.narrowing import conditions
 from topiarist.app.explorer.values import TopicLine, counted, name_of, path_to
 from topiarist.app.explorer.view import CERTAIN, View
-from topiarist.collection.find import search
+from topiarist.collection.find.search import Found
 from topiarist.text.documents import Document
 from topiarist.text.query import Query
 
@@ -15,7 +15,7 @@ NOTHING = "Type words, “phrases in quotes”, beginnings*, -not, this OR that;
 NOTHING += "or narrow with topic: tag: label: type: before: after:"
 
 
-def sentence(view: View, query: Query, topic: int | None, found: search.Found, branches: tuple[TopicLine, ...]) -> str:
+def sentence(view: View, query: Query, topic: int | None, found: Found, branches: tuple[TopicLine, ...]) -> str:
     """What was found by words, and where most of it is."""
     if not found.total and not found.exact:
         return f"Nothing was found in time for{asked_for(view, query, topic, ' “{}”')}."
@@ -54,10 +54,9 @@ def stopped(total: int) -> str:
     return f"Stopped counting after {patience():g} s{least}."
 
 
-def also(view: View, text: str) -> list[str]:
+def also(view: View, query: Query) -> list[str]:
     """Own words of the topic that the query speaks of, as other words to try."""
-    query = understood(text)
-    words = " ".join(term.words for term in query.terms if not term.exclude)
+    words = query.meant
     counts = view.collection.counted([Document("query", words)]) if words else None
     if counts is None or not counts.nnz:
         return []

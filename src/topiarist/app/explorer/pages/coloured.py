@@ -13,9 +13,8 @@ import numpy as np
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.view import View
-from topiarist.collection.find.highlights import Span, cut
 from topiarist.estimators.tree.abstraction import word_levels
-from topiarist.store.fulltext import Pieces
+from topiarist.text.highlights import Pieces, Span, cut
 
 Array = np.ndarray[Any, Any]
 MOST_WORDS = 5_000  # of a document on one page

@@ -9,7 +9,7 @@ import numpy as np
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.asking import StoppedError, in_time, understood
+from topiarist.app.explorer.asking import StoppedError, asked
 from topiarist.app.explorer.gone import LeftOutError
 from topiarist.app.explorer.originals import changed_since, original_of
 from topiarist.app.explorer.pages import topic as topic_page
@@ -28,11 +28,11 @@ from topiarist.app.explorer.values import (
     titled,
 )  # fmt: skip
 from topiarist.app.explorer.view import LEAST, View
-from topiarist.collection.find import search
-from topiarist.collection.find.highlights import cut, spots
+from topiarist.collection.find.search import Likeness
 from topiarist.errors import UsageError
 from topiarist.estimators.tree.abstraction import ghost_words
 from topiarist.store import facts
+from topiarist.text.highlights import cut, spots
 from topiarist.text.query import Query as Parsed
 from topiarist.text.readers.making import storable
 
@@ -121,9 +121,9 @@ def load(view: View, ask: Ask) -> DocumentPage:
     collection = view.collection
     row = _row(view, ask.id)
     document = collection.documents.get(row)
-    asked = Parsed() if ask.by == "meaning" else understood(ask.q)
+    query = Parsed() if ask.by == "meaning" else asked(view, ask.q, ask.by).query
     painted = coloured(
-        view, row, document.text, by=ask.colour, only=ask.level, part=ask.part, found=spots(document.text, asked)
+        view, row, document.text, by=ask.colour, only=ask.level, part=ask.part, found=spots(document.text, query)
     )
     title = titled(document.title, document.id, " ".join(document.text[:200].split()))
     places, rest = _places(view, row)
@@ -131,7 +131,7 @@ def load(view: View, ask: Ask) -> DocumentPage:
     pinned = view.shape.pins.get(document.id)
     language = collection.settings.get("language", "")
     return DocumentPage(
-        document.id, title, cut(plain(title), 0, spots(plain(title), asked)), ask.q, ask.by, document.source,
+        document.id, title, cut(plain(title), 0, spots(plain(title), query)), ask.q, ask.by, document.source,
         document.date, int(painted.words),
         tuple(Choice(label, addresses.labelled(label), False) for label in document.labels),
         collection.marks.tags_of([row])[0], bool(read_among(view, [row])),
@@ -145,7 +145,7 @@ def load(view: View, ask: Ask) -> DocumentPage:
             for level in painted.levels)),
         ask.level, Choice("underline", _here(ask, underline="no" if ask.underline else None), ask.underline),
         painted.listed, painted.pieces, _parts(ask, painted), _ghosts(view, row, painted),
-        _similar(view, document.id, row), addresses.original(document.id, text=1),
+        _similar(view, row), addresses.original(document.id, text=1),
         addresses.original(document.id) if original_of(view, row, document.source) else "",
         changed_since(view, row, document.source),
         previous, following, up, position,
@@ -212,8 +212,7 @@ def _around(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
 def _in_list(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
     if ask.q.strip():
         start = max(ask.at - 2, 0)
-        with in_time(view):
-            found = search.search(view.collection, str(understood(ask.q)), 3, offset=start, by=ask.by, topic=ask.within)
+        found = asked(view, ask.q, ask.by).page(3, start, topic=ask.within)
         by = None if ask.by == "words" else ask.by
         near = {start + place + 1: hit.id for place, hit in enumerate(found.hits)}
         links = [
@@ -268,10 +267,10 @@ def _ghosts(view: View, row: int, painted: Coloured) -> tuple[Ghosts, ...]:
     )  # fmt: skip
 
 
-def _similar(view: View, id: str, row: int) -> tuple[Similar, ...]:
+def _similar(view: View, row: int) -> tuple[Similar, ...]:
     """Documents like this one; how much, as a share of what it has in common with itself."""
-    found = search.similar(view.collection, id, SIMILAR, why=True)
-    whole = max(search.likeness_to_itself(view.collection, row), 1e-12)
+    likeness = Likeness(view.collection, row)
+    found, whole = likeness.page(SIMILAR, why=True), max(likeness.to_itself(row), 1e-12)
     return tuple(
         Similar(
             DocumentLine(

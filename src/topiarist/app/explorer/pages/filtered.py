@@ -8,7 +8,7 @@ import numpy as np
 
 from topiarist.app.explorer.values import PER_PAGE, counted
 from topiarist.app.explorer.view import View
-from topiarist.collection.find import search
+from topiarist.collection.find.search import Found, listed
 
 _ROWS = {"tag": "SELECT row FROM tags WHERE tag = ?", "label": "SELECT row FROM labels WHERE label = ?"}
 
@@ -22,18 +22,12 @@ def kept(view: View, rows: Any, **wanted: str) -> Any:
     return rows
 
 
-def found(view: View, rows: Any, page: int) -> search.Found:
+def found(view: View, rows: Any, page: int) -> Found:
     """A page of documents as a search answers; beyond the end, the last one."""
     start = (min(page, max(1, -(-len(rows) // PER_PAGE))) - 1) * PER_PAGE
     some = rows[start : start + PER_PAGE].tolist()
-    documents, leads = view.collection.documents.many(some, texts=False), view.leads(some)
-    hits = tuple(
-        search.FoundDocument(
-            row, one.id, one.title, 0.0, ((leads.get(row, ""), False),), place, one.labels, one.date
-        )
-        for row, one, place in zip(some, documents, search.places_of(view.collection, some), strict=True)
-    )  # fmt: skip
-    return search.Found(hits, len(rows))
+    leads = view.leads(some)
+    return Found(listed(view.collection, some, [((leads.get(row, ""), False),) for row in some]), len(rows))
 
 
 def sentence(total: int, query: str, tag: str, label: str) -> str:

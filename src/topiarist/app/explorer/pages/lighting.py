@@ -5,8 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from topiarist.app.explorer.asking import StoppedError, understood
-from topiarist.app.explorer.pages import search
+from topiarist.app.explorer.asking import StoppedError, asked
 from topiarist.app.explorer.pages.narrowing import counts_under
 from topiarist.app.explorer.view import View
 from topiarist.errors import UsageError
@@ -14,11 +13,8 @@ from topiarist.errors import UsageError
 
 def lit(view: View, text: str, by: str) -> Any:
     """How many documents of each node a search has found, by meaning of the best; None where it cannot be told."""
-    query = understood(text)
-    if not query:
-        return None
-    with suppress(StoppedError, UsageError):
-        if by == "words" or not query.terms:
-            return counts_under(view, search.word_rows(view, query, None))
-        return counts_under(view, search.near_rows(view, str(query), by, None))
+    search = asked(view, text, by)
+    if search.query:
+        with suppress(StoppedError, UsageError):
+            return counts_under(view, search.rows())
     return None

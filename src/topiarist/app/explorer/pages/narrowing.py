@@ -34,35 +34,40 @@ _AMONG = "row IN (SELECT value FROM json_each(?))"
 
 
 @dataclass(frozen=True)
-class Search:
+class SearchAddress:
     """A search as its address has it."""
 
-    query: str
+    typed: Query
+    q: str
     by: str | None = None
     topic: int | None = None
     tag: str | None = None
     label: str | None = None
 
+    @property
+    def parts(self) -> dict[str, Any]:
+        """What the address names."""
+        return {name: value for name, value in vars(self).items() if name != "typed"}
+
     def address(self, **changed: Any) -> str:
         """The same search, or one that differs."""
-        values = {**vars(self), **changed}
-        return addresses.search(values.pop("query"), **values)
+        values = {**self.parts, **changed}
+        return addresses.search(values.pop("q"), **values)
 
     def with_condition(self, *conditions: Filter) -> str:
         """Narrowed: in the query where it can be typed there, else beside it; nothing where it cannot be said."""
-        typed = self.typed(*conditions)
-        if typed is not None:
-            return self.address(query=typed)
+        said = self.saying(*conditions)
+        if said is not None:
+            return self.address(q=said)
         (first, *_) = conditions
         beside = first.kind in ("tag", "label") and self.by is None  # what stands beside a query is looked up by words
         return self.address(**{first.kind: first.value}) if beside else ""
 
-    def typed(self, *conditions: Filter) -> str | None:
+    def saying(self, *conditions: Filter) -> str | None:
         """The query with conditions in it; None where they cannot be typed."""
-        known = parse(self.query)
-        typed = " ".join([known.read_as or self.query, *map(str, conditions)]).strip()
-        fits = len(typed) <= LONGEST and parse(typed).items == (*known.items, *conditions)
-        return typed if fits else None
+        said = " ".join([self.typed.read_as or self.q, *map(str, conditions)]).strip()
+        fits = len(said) <= LONGEST and parse(said).items == (*self.typed.items, *conditions)
+        return said if fits else None
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,7 @@ def counts_under(view: View, rows: Any) -> Any:
     return at @ view.tree.path_mask(range(len(view.tree)))
 
 
-def branches(view: View, rows: Any, search: Search) -> tuple[tuple[TopicLine, ...], int]:
+def branches(view: View, rows: Any, search: SearchAddress) -> tuple[tuple[TopicLine, ...], int]:
     """The topics with most of the answer, in the order of the tree; each a way to narrow it."""
     if not len(rows):
         return (), 0
@@ -106,7 +111,7 @@ def branches(view: View, rows: Any, search: Search) -> tuple[tuple[TopicLine, ..
     return tuple(lines), len(some) - len(best)
 
 
-def narrowings(view: View, rows: Any, search: Search) -> tuple[Narrowing, ...]:
+def narrowings(view: View, rows: Any, search: SearchAddress) -> tuple[Narrowing, ...]:
     """By date, kind of file, tag and label: what some of the documents have and others have not."""
     if len(rows) < 2:
         return ()
@@ -117,7 +122,7 @@ def narrowings(view: View, rows: Any, search: Search) -> tuple[Narrowing, ...]:
         database = view.collection.generation.database
         return {kind: dict(database.all(sql.format(_AMONG), (among,))) for kind, sql in _OF.items()}
 
-    known = view.collection.generation.database.kept(f"narrow {view.mark} {search}", counted)
+    known = view.collection.generation.database.kept(f"narrow {view.mark} {search.parts}", counted)
     dates, times = _dates(known["date"])
     kinds = {dates: times, "type": _types(known["source"])}
     kinds |= {kind: _spelled(kind, known, search) for kind in ("tag", "label")}
@@ -127,14 +132,14 @@ def narrowings(view: View, rows: Any, search: Search) -> tuple[Narrowing, ...]:
     return tuple(one for one in found if one.ways)
 
 
-def _spelled(kind: str, known: dict[str, dict[str, int]], search: Search) -> dict[str, int]:
+def _spelled(kind: str, known: dict[str, dict[str, int]], search: SearchAddress) -> dict[str, int]:
     """Tags or labels as they are looked up: in a query large letters are small ones, beside it they are not."""
     found = known[kind]
     other = {name: number for name, number in known[f"exact {kind}"].items() if found.get(name) != number}
-    return found | {name: number for name, number in other.items() if search.typed(Filter(kind, name)) is None}
+    return found | {name: number for name, number in other.items() if search.saying(Filter(kind, name)) is None}
 
 
-def _narrowing(kind: str, known: dict[str, int], scale: float, search: Search) -> Narrowing:
+def _narrowing(kind: str, known: dict[str, int], scale: float, search: SearchAddress) -> Narrowing:
     """The ways with most documents: dates in their order, others the most frequent first."""
     when = kind in ("year", "month")
     best = sorted(known, key=lambda name: (-known[name], name))[: DATES if when else SHOWN]
@@ -201,12 +206,12 @@ def _topic_name(view: View, typed: str) -> str:
         return typed
 
 
-def chips(view: View, query: Query, search: Search) -> tuple[Choice, ...]:
+def chips(view: View, query: Query, search: SearchAddress) -> tuple[Choice, ...]:
     """The conditions that hold now; each an address without it."""
     found = []
     for name, gone in conditions(view, query):
         rest = " ".join(str(one) for one in query.items if one not in gone)
-        found.append(Choice(name, search.address(query=rest), True))
+        found.append(Choice(name, search.address(q=rest), True))
     for kind in ("tag", "label"):
         value = getattr(search, kind)
         if value:

@@ -10,9 +10,9 @@ import numpy as np
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.asking import StoppedError, counting, in_time, understood
+from topiarist.app.explorer.asking import LOOKED_AT, Asked, StoppedError, asked, counting
 from topiarist.app.explorer.pages import answers, filtered, narrowing
-from topiarist.app.explorer.pages.narrowing import Narrowing, Search
+from topiarist.app.explorer.pages.narrowing import Narrowing, SearchAddress
 from topiarist.app.explorer.values import (
     PER_PAGE,
     Choice,
@@ -26,14 +26,11 @@ from topiarist.app.explorer.values import (
     titled,
 )  # fmt: skip
 from topiarist.app.explorer.view import CERTAIN, View
-from topiarist.collection.find import search as finding
 from topiarist.collection.find.index import Explanation
+from topiarist.collection.find.search import FEW, WAYS, Found
 from topiarist.errors import UsageError
-from topiarist.store.fulltext import Index
-from topiarist.text.query import Query as Parsed
 
 LITTLE = 0.005  # of a similarity: less is no reason
-LOOKED_AT = 200  # hits by meaning that tell where in the tree the answer is
 
 
 @dataclass(frozen=True)
@@ -110,93 +107,83 @@ def time_for(ask: Ask) -> AbstractContextManager[None]:
 
 
 def _filled(view: View, ask: Ask) -> SearchPage:
-    search = Search(ask.q, None if ask.by == "words" else ask.by, ask.topic, ask.tag or None, ask.label or None)
+    search, by = asked(view, ask.q, ask.by), None if ask.by == "words" else ask.by
+    address = SearchAddress(search.typed, ask.q, by, ask.topic, ask.tag or None, ask.label or None)
     if ask.topic is not None:
         view.shape.node(ask.topic)
-    found, trouble, late = _found(view, ask)
-    matching = _matching(view, ask, found)
+    found, trouble, late = _found(view, ask, search)
+    matching = _matching(view, ask, search) if found.total else np.empty(0, np.int64)
     if not found.exact and len(matching):  # counted after all: the topics of the answer are those of all rows
         found = replace(found, total=len(matching), exact=True)
     late = late or not found.exact
-    pages = paging(found.total, ask.page, lambda page: search.address(page=page, all=1 if ask.all else None))
-    branches, more = narrowing.branches(view, matching, search)
-    few = ask.by == "words" and found.total < finding.FEW and bool(understood(ask.q).terms)
+    pages = paging(found.total, ask.page, lambda page: address.address(page=page, all=1 if ask.all else None))
+    branches, more = narrowing.branches(view, matching, address)
+    few = ask.by == "words" and found.total < FEW and bool(search.query.terms)
     return SearchPage(
-        ask.q, ask.by, _sentence(view, ask, found, branches), found.read_as, trouble or found.message,
-        understood(ask.q).notes, tuple(Choice(word, search.address(query=word), False) for word in found.suggestions),
-        search.address(query=found.without) if found.without else "",
-        search.address(by="meaning") if few else "",
+        ask.q, ask.by, _sentence(view, ask, search, found, branches), found.read_as, trouble or found.message,
+        search.query.notes, tuple(Choice(word, address.address(q=word), False) for word in found.suggestions),
+        address.address(q=found.without) if found.without else "",
+        address.address(by="meaning") if few else "",
         found.total, found.exact, answers.stopped(found.total) if late else "",
-        search.address(all=1) if late and not ask.all else "",
+        address.address(all=1) if late and not ask.all else "",
         _hits(view, ask, found, pages), branches, more,
-        () if ask.topic is None else path_to(view, view.shape.node(ask.topic)), search.address(topic=None),
-        narrowing.chips(view, understood(ask.q), search), narrowing.narrowings(view, matching, search),
-        tuple(Choice(word, addresses.search(word), False) for word in answers.also(view, ask.q)),
-        tuple(Choice(way, search.address(by=None if way == "words" else way), way == ask.by)
-              for way in ("words", "meaning", "both")),
+        () if ask.topic is None else path_to(view, view.shape.node(ask.topic)), address.address(topic=None),
+        narrowing.chips(view, search.query, address), narrowing.narrowings(view, matching, address),
+        tuple(Choice(word, addresses.search(word), False) for word in answers.also(view, search.query)),
+        tuple(Choice(way, address.address(by=None if way == "words" else way), way == ask.by) for way in WAYS),
         pages,
-        tuple(Choice(text, addresses.export(kind, **{"q" if name == "query" else name: value
-                                                      for name, value in vars(search).items()}), False)
+        tuple(Choice(text, addresses.export(kind, **address.parts), False)
               for kind, text in (("csv", "CSV"), ("jsonl", "JSON lines"), ("txt", "titles"))) if found.total else (),
     )  # fmt: skip
 
 
-def _found(view: View, ask: Ask) -> tuple[finding.Found, str, bool]:
+def _found(view: View, ask: Ask, search: Asked) -> tuple[Found, str, bool]:
     """The answer; what went wrong, in words, since a query never fails; and whether there was no time for it."""
     try:
-        return _asked(view, ask), "", False
+        if ask.tag or ask.label:
+            return filtered.found(view, _given(view, ask), ask.page), "", False
+        return _page(ask, search) if ask.q.strip() else Found((), 0), "", False
     except StoppedError:
-        return finding.Found((), 0, exact=False), "", True
+        return Found((), 0, exact=False), "", True
     except UsageError as error:  # a topic that is not there, or is called like others
-        return finding.Found((), 0), f"{error.message[:1].upper()}{error.message[1:]}.", False
+        return Found((), 0), f"{error.message[:1].upper()}{error.message[1:]}.", False
 
 
-def _asked(view: View, ask: Ask) -> finding.Found:
-    if ask.tag or ask.label:
-        return filtered.found(view, _given(view, ask), ask.page)
-    if not ask.q.strip():
-        return finding.Found((), 0)
-    query = understood(ask.q)
-    near = ask.by != "words" and bool(query.terms)
-    found = _page(view, ask, str(query), min(ask.page, LOOKED_AT // PER_PAGE) if near else ask.page)
-    if found.total and not found.hits and ask.page > 1:  # beyond the end: the last page
-        found = _page(view, ask, str(query), max(1, -(-found.total // PER_PAGE)))
+def _page(ask: Ask, search: Asked) -> Found:
+    """The page that was asked for; beyond the end, the last one."""
+    near, why = not search.by_words, ask.by != "words"
+    page = min(ask.page, LOOKED_AT // PER_PAGE) if near else ask.page
+    found = search.page(PER_PAGE, (page - 1) * PER_PAGE, topic=ask.topic, why=why)
+    if found.total and not found.hits and ask.page > 1:
+        last = max(1, -(-found.total // PER_PAGE))
+        found = search.page(PER_PAGE, (last - 1) * PER_PAGE, topic=ask.topic, why=why)
     if near:  # by meaning everything resembles everything a little
-        found = replace(found, total=min(found.total, LOOKED_AT), exact=True)
-    return replace(found, read_as=query.read_as)
+        return replace(found, total=min(found.total, LOOKED_AT), exact=True)
+    return found
 
 
-def _sentence(view: View, ask: Ask, found: finding.Found, branches: tuple[TopicLine, ...]) -> str:
+def _sentence(view: View, ask: Ask, search: Asked, found: Found, branches: tuple[TopicLine, ...]) -> str:
     if ask.tag or ask.label:
         return filtered.sentence(found.total, ask.q, ask.tag, ask.label)
     if not ask.q.strip():
         return answers.NOTHING
-    query = understood(ask.q)
-    if not query:
+    if not search.query:
         return f"There is nothing to look for in “{ask.q}”."
     if ask.by != "words":
-        return answers.near(view, query, ask.topic, min(found.total, LOOKED_AT))
-    return answers.sentence(view, query, ask.topic, found, branches)
+        return answers.near(view, search.query, ask.topic, min(found.total, LOOKED_AT))
+    return answers.sentence(view, search.query, ask.topic, found, branches)
 
 
 def _given(view: View, ask: Ask) -> Any:
     """The rows with a tag or a label, and with the words if there are any."""
-    query = understood(ask.q)
-    rows = word_rows(view, query, ask.topic) if query else np.arange(view.n_docs)
-    if not query and ask.topic is not None:
+    search = asked(view, ask.q)
+    rows = search.rows(ask.topic) if search.query else np.arange(view.n_docs)
+    if not search.query and ask.topic is not None:
         rows = rows[view.shares_under(view.shape.node(ask.topic)) >= CERTAIN]
     return filtered.kept(view, rows, tag=ask.tag, label=ask.label)
 
 
-def _page(view: View, ask: Ask, query: str, page: int) -> finding.Found:
-    with in_time(view):
-        return finding.search(
-            view.collection, query, PER_PAGE, offset=(page - 1) * PER_PAGE, by=ask.by, topic=ask.topic,
-            why=ask.by != "words",
-        )  # fmt: skip
-
-
-def _hits(view: View, ask: Ask, found: finding.Found, pages: Paging) -> tuple[HitLine, ...]:
+def _hits(view: View, ask: Ask, found: Found, pages: Paging) -> tuple[HitLine, ...]:
     rows = [hit.row for hit in found.hits]
     read, tags = read_among(view, rows), view.collection.marks.tags_of(rows)
     told = []
@@ -229,46 +216,11 @@ def reasons(why: Explanation | None, n: int = 6) -> tuple[Reason, ...]:
     )
 
 
-def _matching(view: View, ask: Ask, found: finding.Found) -> Any:
+def _matching(view: View, ask: Ask, search: Asked) -> Any:
     """The rows of everything that was found; by meaning, of the best."""
-    if not found.total:
-        return np.empty(0, np.int64)
     if ask.tag or ask.label:
         return _given(view, ask)
-    query = understood(ask.q)
-    if ask.by == "words" or not query.terms:
-        try:
-            return word_rows(view, query, ask.topic)
-        except StoppedError:
-            return np.empty(0, np.int64)
-    return near_rows(view, str(query), ask.by, ask.topic)
-
-
-def near_rows(view: View, query: str, by: str, topic: int | None) -> Any:
-    """The documents nearest in meaning: asked for by the page, and again by the tree beside it."""
-
-    def found() -> Any:
-        return np.array(finding.matching(view.collection, query, by=by, topic=topic, near=LOOKED_AT), np.int64)
-
-    return found() if _marked(understood(query)) else view.numbers(("near", query, by, topic), found)
-
-
-def _marked(query: Parsed) -> bool:
-    """Whether a query asks for what changes while the tree stays."""
-    return any(one.kind in ("tag", "label") for one in query.filters)
-
-
-def word_rows(view: View, query: Parsed, topic: int | None) -> Any:
-    """All documents that a query finds by its words."""
-
-    def found() -> Any:
-        with in_time(view):
-            return np.array(Index(view.collection.generation.database).rows(query), np.int64)
-
-    database = view.collection.generation.database
-    rows = database.kept(f"rows {query}", found) if _marked(query) else view.numbers(("rows", str(query)), found)
-    conditions = [(view.shape.find(one.value), one.exclude) for one in query.topics]
-    for wanted, exclude in [*conditions, *([(topic, False)] if topic is not None else [])]:
-        there = view.shares_under(view.shape.node(wanted))[rows] >= CERTAIN
-        rows = rows[~there if exclude else there]
-    return rows
+    try:
+        return search.rows(ask.topic)
+    except StoppedError:
+        return np.empty(0, np.int64)

@@ -11,8 +11,7 @@ from topiarist.app.explorer import addresses
 from topiarist.app.explorer.pages.topic_words import Home, homes_of
 from topiarist.app.explorer.values import counted
 from topiarist.app.explorer.view import View
-from topiarist.store.fulltext import folded
-from topiarist.text.query import phrase
+from topiarist.text.query import folded, phrase
 
 
 @dataclass(frozen=True)

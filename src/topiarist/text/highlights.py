@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from topiarist.store.fulltext import folded
-from topiarist.text.query import Query
+from topiarist.text.query import Query, folded
 
 _WORD = re.compile(r"(?:[^\W_][\u0300-\u036f]*)+")  # letters and digits, with accents that stand behind them
 
 Span = tuple[int, int]
+Pieces = tuple[tuple[str, bool], ...]  # text, and whether it is a match; never HTML
 
 
 def spots(text: str, query: Query) -> list[Span]:
@@ -45,7 +45,7 @@ def _here(said: list[str], words: list[str], prefix: bool) -> bool:
     return said[-1].startswith(words[-1]) if prefix else said[-1] == words[-1]
 
 
-def cut(text: str, start: int, spans: list[Span]) -> tuple[tuple[str, bool], ...]:
+def cut(text: str, start: int, spans: list[Span]) -> Pieces:
     """A piece of a text that begins at ``start``, cut where spans begin and end; whether each part lies in one."""
     end, here = start + len(text), start
     parts = []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from topiarist.collection.find.highlights import cut, spots
+from topiarist.text.highlights import cut, spots
 from topiarist.text.query import parse
 
 

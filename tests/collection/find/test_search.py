@@ -8,6 +8,8 @@ from tests.collection.find.test_index import corpus_of
 from topiarist import CAM, Corpus, FisherKernel
 from topiarist.collection.find import meaning_index, search
 from topiarist.collection.find.index import SearchIndex
+from topiarist.collection.find.index.segments import Segment
+from topiarist.collection.find.search import Likeness, Search
 from topiarist.store import edit_log
 from topiarist.store.collection_folder import begin
 from topiarist.store.generation import open_part
@@ -49,8 +51,10 @@ def collection(corpus, monkeypatch):
 
 @pytest.mark.parametrize("by", ["meaning", "both"])
 def test_pages_by_meaning_show_every_document_once(collection, by):
-    whole = search.search(collection, "bank", 100, by=by)
-    pages = [search.search(collection, "bank", 6, offset=start, by=by) for start in range(0, 42, 6)]
+    whole = Search(collection, "bank", by).page(100)
+    pages = [Search(collection, "bank", by).page(6, start) for start in range(0, 42, 6)]
+    one = Search(collection, "bank", by)
+    assert [one.page(6, start) for start in range(0, 42, 6)] == pages
     assert [hit.id for page in pages for hit in page] == [hit.id for hit in whole]
     assert {page.total for page in pages} == {len(whole)}
     assert len({hit.row for hit in whole}) == len(whole)
@@ -58,29 +62,32 @@ def test_pages_by_meaning_show_every_document_once(collection, by):
 
 def test_documents_are_scored_once(collection, monkeypatch):
     scored, looked = [], []
-    scores, like = SearchIndex._scores, SearchIndex.query_like
-    monkeypatch.setattr(SearchIndex, "_scores", lambda *given: scored.append(1) or scores(*given))
+    scores, like = Segment.by_meaning, SearchIndex.query_like
+    monkeypatch.setattr(Segment, "by_meaning", lambda *given: scored.append(1) or scores(*given))
     monkeypatch.setattr(SearchIndex, "query_like", lambda *given: looked.append(1) or like(*given))
-    assert search.search(collection, "bank loan", by="meaning", why=True).hits[0].why is not None
+    asked = Search(collection, "bank loan", "meaning")
+    assert asked.page(why=True).hits[0].why is not None
+    assert [hit.row for hit in asked.page(100)] == asked.rows().tolist()
     assert (len(scored), len(looked)) == (1, 0)
-    found = search.similar(collection, "d3", 5, why=True)
+    likeness = Likeness(collection, 3)
+    found, whole = likeness.page(5, why=True), likeness.to_itself(3)
     assert (len(scored), len(looked)) == (2, 0)  # its words come from its row, not from a look at all postings
     assert [hit.row for hit in found] == [
         hit.number
         for hit in collection.index.page(like(collection.index, 3), 6, by=search.LIKE).hits
         if hit.number != 3
     ][:5]
-    assert search.likeness_to_itself(collection, 3) == pytest.approx(found.hits[0].score)  # a copy of it
+    assert whole == pytest.approx(found.hits[0].score)  # a copy of it
     assert len(found) == 5
     assert "d3" not in {hit.id for hit in found}
     assert found.hits[0].why.words
 
 
 def test_unknown_words_are_said(collection):
-    found = search.search(collection, "galxy", by="meaning")
+    found = Search(collection, "galxy", "meaning").page()
     assert (found.total, found.hits) == (0, ())
     assert "is not known here" in found.message
-    assert "'zzz' is not known here" in search.search(collection, "bank zzz", by="meaning").message
+    assert "'zzz' is not known here" in Search(collection, "bank zzz", "meaning").page().message
 
 
 def test_a_part_that_is_added_to_shares_its_files(tmp_path):

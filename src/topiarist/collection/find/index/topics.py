@@ -1,20 +1,54 @@
-"""Coarse to fine: a query goes down the tree, and each step shows the branches with one level of look-ahead.
+"""The topics of an index: the words that tell each of them, and the way of a query down the tree.
 
-P(node|query) is the sum of P(class|query) over the classes at or below the node, so the numbers of a level never exceed
-that of the node above.
+Coarse to fine: each step shows the branches with one level of look-ahead. P(node|query) is the sum of P(class|query)
+over the classes at or below the node, so the numbers of a level never exceed that of the node above.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Floats
+from topiarist.collection.describe.flat_topics import distinctive
 from topiarist.collection.find.index.answers import Branch, Step
 from topiarist.errors import UsageError
 from topiarist.hierarchy import Tree
+from topiarist.hierarchy.words import node_words
+from topiarist.models.fisher.scores import Lens
+
+N_WORDS = 8
+
+Words = tuple[tuple[str, ...], ...]  # of each topic, or of each class
+
+
+def told(lens: Lens, found: Any, words: Any) -> tuple[Words, Words]:
+    """The words of the topics and of the classes of a model; ``found`` is its tree and the nodes of its classes."""
+    if found is not None:
+        tree, class_nodes = found
+        chosen = node_words(tree, np.ascontiguousarray(lens.by_word.T), N_WORDS, words=words)
+        of_nodes = tuple(named(words, columns.tolist()) for columns in chosen)
+        return of_nodes, tuple(of_nodes[node] for node in class_nodes)
+    prior = np.asarray(lens.class_prior, np.float64)
+    if lens.mix is None:
+        of_topics = _flat(lens.by_word.T, prior, words)
+        return of_topics, of_topics
+    return _flat(lens.by_word.T, prior @ lens.mix, words), _flat(lens.class_word_table().T, prior, words)
+
+
+def named(words: Any, columns: Iterable[int]) -> tuple[str, ...]:
+    """Words by their columns; the columns themselves where words are not known."""
+    return tuple(str(column) if words is None else str(words[column]) for column in columns)
+
+
+def _flat(probability: Any, prior: Floats, words: Any) -> Words:
+    """The words that set each topic apart from the others; the most probable ones where nothing does."""
+    probability = np.ascontiguousarray(probability)
+    scores = distinctive(probability, prior) if len(probability) > 1 else probability
+    return tuple(named(words, np.argsort(-row, kind="stable")[:N_WORDS].tolist()) for row in scores)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, cast
 from rich import console
 from rich.segment import Segment
 
+LOG = "topiarist -v"  # the handler of the log
 JOINERS = "\u200c\u200d"  # invisible, harmless, and needed to write several languages
 # Where only ASCII can be shown.
 PLAIN = {ord(sign): plain for sign, plain in zip("▇▸├┤└│─●·…–→“”", '#>||`|-o,.->""', strict=True)} | {ord("…"): "..."}
@@ -74,14 +75,16 @@ class Console(console.Console):
 
 
 def log_to_stderr(verbose: int) -> None:
-    """With ``-v`` the library's log goes to standard error; it is silent otherwise."""
+    """With ``-v`` the library's log goes to standard error; it is silent otherwise, also after such a command."""
+    logger = logging.getLogger("topiarist")
     if not verbose:
+        logger.handlers = [one for one in logger.handlers if one.name != LOG]
         return
     from rich.logging import RichHandler
 
-    logger = logging.getLogger("topiarist")
     logger.setLevel(logging.INFO if verbose == 1 else logging.DEBUG)
     logger.handlers = [RichHandler(console=Console(stderr=True), show_path=verbose > 1, rich_tracebacks=False)]
+    logger.handlers[0].name = LOG
 
 
 def binary_output() -> BinaryIO:

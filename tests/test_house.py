@@ -120,3 +120,23 @@ def test_arrays_have_one_vocabulary():
     declared = re.compile(r"^\w+(: TypeAlias)? = np\.ndarray\[", re.MULTILINE)
     found = [str(path.relative_to(SOURCE)) for path in SOURCE.rglob("*.py") if declared.search(path.read_text("utf-8"))]
     assert sorted(found) == ["arrays.py"]
+
+
+MOST_POSITIONAL = 6
+
+
+def positional_calls(room):
+    """Calls of our own functions and classes with many arguments by position: they are read by nobody."""
+    trees = {path: ast.parse(path.read_text()) for path in room.rglob("*.py")}
+    every = (node for path in SOURCE.rglob("*.py") for node in ast.walk(ast.parse(path.read_text())))
+    own = {node.name for node in every if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
+    for path, tree in trees.items():
+        for node in ast.walk(tree):
+            name = getattr(node, "func", None)
+            called = name.id if isinstance(name, ast.Name) else name.attr if isinstance(name, ast.Attribute) else ""
+            if isinstance(node, ast.Call) and called in own - {"format"} and len(node.args) > MOST_POSITIONAL:
+                yield f"{path.relative_to(SOURCE)}:{node.lineno} {called}"
+
+
+def test_the_explorer_passes_few_arguments_by_position():
+    assert list(positional_calls(SOURCE / "app" / "explorer")) == []

@@ -1,7 +1,7 @@
 """Pictures of the explorer for the documentation, taken in a real browser.
 
 python tools/screenshots.py FOLDER docs/images           those that the documentation shows
-python tools/screenshots.py FOLDER /tmp/shots --all      every page, on a desk, a phone and enlarged, light and dark
+python tools/screenshots.py FOLDER /tmp/shots --all      every page, on a session, a phone and enlarged, light and dark
 
 Those of categories and of two trees want a collection that was learned and shaped: ``topiarist learn FOLDER --single``,
 ``topiarist shape FOLDER merge 5 6``.
@@ -20,9 +20,9 @@ import uvicorn
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from topiarist.app.explorer.server import explorer
+from topiarist.app.explorer.web.server import explorer
 
-SIZES = {"desk": (1280, 800, 1.0), "phone": (390, 844, 1.0), "zoomed": (640, 400, 2.0)}
+SIZES = {"session": (1280, 800, 1.0), "phone": (390, 844, 1.0), "zoomed": (640, 400, 2.0)}
 SHOWN = {
     "explore-overview": "/", "explore-topic": "TOPIC", "explore-document": "DOCUMENT",
     "explore-search": "/search?q=dark+matter", "explore-compare": "/compare",
@@ -40,7 +40,7 @@ def main() -> None:
     options = given.parse_args()
     app = explorer(options.folder)
     address = served(app)
-    view = app.state.desk.view()
+    view = app.state.session.view()
     topic = view.children(view.tree.root)[0]
     rows = view.listed(view.tree.leaves[0], "typical", "all")
     ids = [view.collection.documents.many([int(row)], texts=False)[0].id for row in rows[:1]]
@@ -57,7 +57,7 @@ def main() -> None:
         every = [(f"{name}-{size}-{theme}", path, size, theme) for name, path in pages.items() for size in SIZES
                  for theme in ("light", "dark")]  # fmt: skip
     else:
-        every = [(name, known.get(path, path), "desk", "light") for name, path in SHOWN.items()]
+        every = [(name, known.get(path, path), "session", "light") for name, path in SHOWN.items()]
     options.out.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from tests.small import DOCUMENTS
 from topiarist.store.database import Database
 from topiarist.store.document_table import Documents
-from topiarist.store.fulltext import Index, folded
+from topiarist.store.fulltext import Index
 from topiarist.store.marks import Marks
 from topiarist.text.documents import Document
-from topiarist.text.query import Filter, Query, Term, parse
+from topiarist.text.query import Filter, Query, Term, folded, parse
 
 
 @pytest.fixture(scope="module")

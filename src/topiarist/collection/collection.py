@@ -226,15 +226,15 @@ class Collection:
 
         ``topic`` keeps to what lies under a topic. What may be typed is in ``text.query``.
         """
-        from topiarist.collection.find import search
+        from topiarist.collection.find.search import Search
 
-        return search.search(self, text, n, by=by, topic=topic, why=why)
+        return Search(self, text, by).page(n, topic=topic, why=why)
 
     def similar(self, document: str, n: int = 10, *, topic: str | int | None = None, why: bool = False) -> Found:
         """The documents that are most like one, given by its id."""
-        from topiarist.collection.find import search
+        from topiarist.collection.find.search import Likeness
 
-        return search.similar(self, document, n, topic=topic, why=why)
+        return Likeness(self, self.documents.row_of(document)).page(n, topic=topic, why=why)
 
     def file(self, documents: Iterable[Document], rho: float = 0.9) -> Iterator[Filed]:
         """Where new documents belong, at the deepest topic that is more certain than ``rho``; nothing is kept."""

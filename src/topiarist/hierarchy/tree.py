@@ -10,7 +10,6 @@ import operator
 import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +18,7 @@ import numpy as np
 from topiarist.arrays import Bools
 from topiarist.errors import InputError
 from topiarist.hierarchy.tree_text import render
+from topiarist.text.spelling import proposed
 
 DOTTED_DEPTH = 32  # below it a dotted name is no longer read by anyone, and names must not grow with the depth
 MOST_NODES = 10_000_000
@@ -469,7 +469,7 @@ class Finder:
             )
         if "/" in name:
             return self._at_the_end_of(tuple(name.split("/")))
-        raise InputError(f"no node is called {name!r}", hint=nearest(name, list(self._by_name)))
+        raise InputError(f"no node is called {name!r}", hint=proposed(name, list(self._by_name)))
 
     def _at_the_end_of(self, path: tuple[str, ...]) -> int:
         if not path:
@@ -483,7 +483,7 @@ class Finder:
         node, left = min(walks, key=lambda walk: len(walk[1]))
         here = [name for (parent, name) in self._by_step if parent == node]
         where = repr(self._path(node)) if node != self._root else "the root"
-        raise InputError(f"{where} has no child called {left[0]!r}", hint=nearest(left[0], here) or self._path(node))
+        raise InputError(f"{where} has no child called {left[0]!r}", hint=proposed(left[0], here) or self._path(node))
 
     def _walk(self, path: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:
         """How far down from the root these names lead, and what is left of them."""
@@ -501,9 +501,3 @@ class Finder:
             names.append(self._names[node])
             node = self._parents[node]
         return "/".join(reversed(names))
-
-
-def nearest(name: str, names: Sequence[str]) -> str:
-    """The names that look like this one, or else the first ones there are."""
-    near = get_close_matches(name, names, n=SHOWN, cutoff=0.5) or [name for name in names if name][:SHOWN]
-    return ", ".join(map(repr, near))

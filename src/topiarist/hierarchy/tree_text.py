@@ -145,7 +145,7 @@ def lines(tree: Tree, words: Sequence[Sequence[str]], sizes: Sequence[int], form
     mark = "x"  # in place of every label, to see the branches alone
     drawn = tree.render(lambda _: mark, depth=form.depth, width=form.width, ascii=form.ascii).split("\n")
     found = []
-    for node, line in zip(_shown(tree, form.depth), drawn, strict=True):
+    for node, line in zip(drawn_nodes(tree, form.depth), drawn, strict=True):
         if node is None:
             found.append((Line("", line), ""))
             continue
@@ -166,7 +166,7 @@ def levels_within(tree: Tree, n_lines: int) -> int:
     return max((level for level in range(1, tree.depth + 1) if sum(at_level[: level + 1]) <= n_lines), default=1)
 
 
-def _shown(tree: Tree, depth: int | None) -> Iterator[int | None]:
+def drawn_nodes(tree: Tree, depth: int | None) -> Iterator[int | None]:
     """The node of each line that ``Tree.render`` draws; None for a line that counts what is not shown."""
     for node in tree.depth_first():
         level = tree.depths[node]

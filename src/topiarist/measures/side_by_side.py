@@ -6,14 +6,16 @@ topic above it at the level. Time and memory grow with the pairs of topics that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from topiarist.arrays import Ints
 from topiarist.hierarchy.tree import Tree
 from topiarist.measures.comparison import Homes, Regrouped, at_level, related_of, taken_apart
-from topiarist.measures.node_matching import LEAST, Match, Overlap, matched
+from topiarist.measures.node_matching import LEAST, Match, Overlap, aligned, matched
+from topiarist.measures.placed_documents import Placed, summed_up
 
 NEARLY = 0.9  # of F: what is above it is nearly the same topic
 SAME, CHANGED, SPLIT, JOINED, ALONE = "same", "changed", "split", "joined", "alone"
@@ -96,3 +98,37 @@ def _told(
     if any(node in one.parts for one in others):
         return part
     return CHANGED if match is not None and match.overlap >= LEAST else ALONE
+
+
+@dataclass(frozen=True, eq=False)
+class SharedDocuments:
+    """The documents that two trees have in common: their homes in each, how many have which, and their rows in one."""
+
+    table: Homes
+    homes_a: Ints
+    homes_b: Ints
+    rows: Ints
+
+    def of_pair(self, pair: Pair, a: Tree, b: Tree, level: int | None) -> list[int]:
+        """The rows of the documents of a pair of topics of a level, or of the last topics."""
+        deep = level or max(a.depth, b.depth)
+        left, right = at_level(a, deep)[self.homes_a], at_level(b, deep)[self.homes_b]
+        return sorted(self.rows[(left == pair.node_a) & (right == pair.node_b)].tolist())
+
+    def order(self, tree: Tree, order: Sequence[int]) -> tuple[int, ...]:
+        """The nodes of B so that as few streams as possible cross, where those of A are in an order."""
+        place = np.empty(len(order))
+        place[list(order)] = np.arange(len(order))
+        table = self.table
+        sums = summed_up(tree, np.bincount(table.columns, table.n * place[table.rows], len(tree)))
+        sizes = summed_up(tree, np.bincount(table.columns, table.n, len(tree)))
+        middle = np.where(sizes > 0, sums / np.maximum(sizes, 1), np.inf).tolist()  # of its documents in A; or last
+        return tree.in_order(lambda child: (middle[child], child))
+
+
+def shared_documents(a: Placed, b: Placed, *, rows_of_a: bool) -> SharedDocuments:
+    """The documents that are in both; ``rows_of_a``: rows are those of A, else those of B."""
+    shared_a, shared_b = aligned(a, b)
+    row = {name: place for place, name in enumerate((a if rows_of_a else b).ids)}
+    rows = np.fromiter((row[name] for name in shared_a.ids), np.int64, shared_a.n_docs)
+    return SharedDocuments(Homes.of(shared_a, shared_b), shared_a.homes, shared_b.homes, rows)

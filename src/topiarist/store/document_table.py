@@ -6,6 +6,7 @@ can hold: NUL characters are left out, and halves of surrogate pairs become U+FF
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
@@ -21,6 +22,7 @@ from topiarist.text.spelling import nearest
 T = TypeVar("T")
 
 BATCH = 2_000
+LEAD = 220  # characters of a text in a list
 _WITH_TEXT = "documents JOIN texts USING (row)"
 _DOCUMENTS = f"SELECT row, id, title, text, source, date FROM {_WITH_TEXT}"  # noqa: S608
 _WITHOUT_TEXT = "SELECT row, id, title, '', source, date FROM documents"
@@ -35,6 +37,9 @@ class Documents:
     def __len__(self) -> int:
         found = self.database.one("SELECT max(row) + 1 FROM documents")  # a count would read every page
         return int(found[0] or 0) if found else 0
+
+    def __contains__(self, id: str) -> bool:
+        return self.database.one("SELECT 1 FROM documents WHERE id = ?", (storable(id),)) is not None
 
     def row_of(self, id: str) -> int:
         """The row of a document; an unknown id is an error that proposes the nearest."""
@@ -142,6 +147,39 @@ class Documents:
             new = ((row, place, storable(label)) for place, label in enumerate(labels))
             self.database.run_many("INSERT INTO labels VALUES (?, ?, ?)", new)
 
+    def ordered_rows(self, sort: str) -> list[int]:
+        """The rows of all documents, the newest first, or by name."""
+        order = {"newest": "date DESC, row", "name": "title COLLATE NOCASE, id, row"}[sort]
+        return [row for (row,) in self.database.all(f"SELECT row FROM documents ORDER BY {order}")]  # noqa: S608
+
+    def leads(self, rows: Iterable[int], letters: int = LEAD) -> dict[int, str]:
+        """The beginnings of some texts, in one line each, cut between words."""
+        found = {}
+        for piece in pieces(sorted({int(row) for row in rows})):
+            sql = f"SELECT row, substr(text, 1, {4 * letters}) FROM texts WHERE row IN ({marks(piece)})"  # noqa: S608
+            for row, text in self.database.all(sql, piece):
+                words = " ".join(text.split())
+                found[row] = words if len(words) <= letters else words[:letters].rsplit(" ", 1)[0] + " …"
+        return found
+
+    def has_labels(self, several: bool = False) -> bool:
+        """Whether any document has a label; or ``several``."""
+        return self.database.one("SELECT 1 FROM labels WHERE place >= ? LIMIT 1", (int(several),)) is not None
+
+    def labelled_rows(self, label: str | None = None) -> list[int]:
+        """The rows of the documents with any label; or with one, spelt as it is."""
+        every, one = "SELECT DISTINCT row FROM labels", "SELECT DISTINCT row FROM labels WHERE label = ?"
+        found = self.database.all(every) if label is None else self.database.all(one, (label,))
+        return [row for (row,) in found]
+
+    def all_labels(self) -> list[tuple[int, str]]:
+        """Every label of every document once."""
+        return self.database.all("SELECT DISTINCT row, label FROM labels")
+
+    def first_labels(self, n_docs: int) -> list[tuple[int, str]]:
+        """The first label of each of the first documents that has one."""
+        return self.database.all("SELECT row, label FROM labels WHERE place = 0 AND row < ?", (n_docs,))
+
     def gaps(self) -> list[str]:
         """What is wrong with the numbers of rows: they go from 0 upward without a gap, each with its text."""
         numbers = self.database.one("SELECT count(*), coalesce(min(row), 0), coalesce(max(row), -1) FROM documents")
@@ -201,6 +239,23 @@ class Documents:
             found = self.database.one(f"SELECT id, source FROM documents WHERE id IN ({marks(piece)})", piece)  # noqa: S608
             if found is not None:
                 raise _twice(found[0], found[1], sources[found[0]])
+
+
+_COUNTS = {
+    "date": "SELECT substr(date, 1, 7), count(*) FROM documents WHERE date <> '' AND {} GROUP BY 1",
+    "source": "SELECT source, count(*) FROM documents WHERE source <> '' AND {} GROUP BY 1",
+    "tag": "SELECT min(tag), count(DISTINCT row) FROM tags WHERE {} GROUP BY tag COLLATE NOCASE",
+    "label": "SELECT min(label), count(DISTINCT row) FROM labels WHERE {} GROUP BY label COLLATE NOCASE",
+    "exact tag": "SELECT tag, count(DISTINCT row) FROM tags WHERE {} GROUP BY tag",
+    "exact label": "SELECT label, count(DISTINCT row) FROM labels WHERE {} GROUP BY label",
+}
+
+
+def counts_among(database: Database, rows: Iterable[int]) -> dict[str, dict[str, int]]:
+    """How many of some documents have each month, source, tag and label; tags and labels also letter by letter."""
+    among = json.dumps([int(row) for row in rows])
+    where = "row IN (SELECT value FROM json_each(?))"
+    return {kind: dict(database.all(sql.format(where), (among,))) for kind, sql in _COUNTS.items()}
 
 
 def checksum(id: str, title: str, text: str, source: str, date: str) -> int:

@@ -106,6 +106,18 @@ def walk(database: Database) -> Iterator[Edit]:
         until = found[-1].number
 
 
+def total(database: Database, kind: str, name: str) -> int:
+    """The sum of a number that the bodies of all edits of a kind have."""
+    found = database.one("SELECT total(json_extract(body, ?)) FROM edits WHERE kind = ?", (f"$.{name}", kind))
+    return int(found[0]) if found else 0
+
+
+def lengths(database: Database) -> tuple[int, int]:
+    """How many states there were, and how many edits."""
+    states, edits = (database.one(f"SELECT count(*) FROM {table}") for table in ("states", "edits"))  # noqa: S608
+    return (states or (0,))[0], (edits or (0,))[0]
+
+
 def parts(database: Database) -> dict[str, str]:
     """The parts that must stay, with their digests."""
     return dict(database.all("SELECT name, digest FROM parts ORDER BY name"))

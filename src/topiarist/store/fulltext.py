@@ -7,21 +7,21 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
-import unicodedata
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from topiarist.store.database import Database, Row
-from topiarist.text.query import Filter, Query, has_words, parse
-from topiarist.text.readers.making import storable
-from topiarist.text.spelling import nearest
+from topiarist.text.highlights import Pieces
+from topiarist.text.query import Filter, Query, folded, has_words, parse
+from topiarist.text.spelling import corrections
 
 ENOUGH = 10_000  # matches to count; beyond that, "at least" will do
 SNIPPET = 24  # words
-RARE = 2  # documents
-
+LOOKED_AT = 10_000  # values that one may have been meant for
 _VALUES = {
     "tag": "SELECT DISTINCT tag FROM tags LIMIT ?",
     "label": "SELECT DISTINCT label FROM labels LIMIT ?",
@@ -29,7 +29,6 @@ _VALUES = {
 }
 
 Within = Collection[int] | Callable[[int], bool]
-Pieces = tuple[tuple[str, bool], ...]  # text, and whether it is a match; never HTML
 
 
 @dataclass(frozen=True)
@@ -50,6 +49,19 @@ class Hits:
     hits: tuple[Hit, ...]
     total: int
     exact: bool  # or there are at least as many
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """All documents that match, the best first."""
+
+    rows: Any
+    scores: Any
+
+    def among(self, allowed: Any) -> Ranked:
+        """Those that are allowed, which is said for each row."""
+        there = allowed[self.rows]
+        return Ranked(self.rows[there], self.scores[there])
 
 
 class Index:
@@ -82,11 +94,30 @@ class Index:
             known = offset + len(page)
             last = len(page) < limit and (page or not offset)
             total = known if last else self._count(source, parameters, enough + 1)
-            hits = [self._hit(query, row, -rank) for row, rank in page]
+            hits = self._hits(query, ((row, -rank) for row, rank in page))
         if total is None:
-            return Hits(query, tuple(hits), known, False)
-        exact = total <= enough
-        return Hits(query, tuple(hits), total if exact else max(enough, known), exact)
+            return Hits(query, hits, known, False)
+        return Hits(query, hits, *_told(total, known, enough))
+
+    def ranked(self, query: Query) -> Ranked:
+        """The rows of all documents that match and how well, the best first: one question for every page of them."""
+        found: list[Row] = []
+        if query:
+            source, parameters = _source(query, False)
+            found = self._all(f"SELECT row, {'rank' if query.wanted else '0.0'} {source}", parameters)
+        rows = np.array([row for row, _ in found], np.int64)
+        ranks = np.array([rank for _, rank in found], np.float64)
+        order = np.lexsort((rows, ranks))
+        return Ranked(rows[order], -ranks[order])
+
+    def page(self, query: Query, ranked: Ranked, limit: int = 10, offset: int = 0) -> Hits:
+        """A page of what ``ranked`` has found, or of some of it, as ``search`` gives it."""
+        if not query or not limit > 0:
+            return Hits(query, (), 0, True)
+        here = slice(offset, offset + limit)
+        with self.database.snapshot():
+            hits = self._hits(query, zip(ranked.rows[here].tolist(), ranked.scores[here].tolist(), strict=True))
+        return Hits(query, hits, *_told(len(ranked.rows), offset + len(hits), ENOUGH))
 
     def rows(self, query: Query | str, *, within: Within | None = None) -> list[int]:
         """The rows of all documents that match, in their order."""
@@ -96,11 +127,6 @@ class Index:
         source, parameters = _source(query, within is not None)
         with self._allowed(within):
             return [row for (row,) in self._all(f"SELECT row {source} ORDER BY row", parameters)]
-
-    def values(self, kind: str, limit: int) -> list[str]:
-        """What a condition of this kind may ask for: tags, labels, or the sources of documents; of others nothing."""
-        found = self.database.all(_VALUES[kind], (limit,)) if kind in _VALUES else []
-        return [str(value) for (value,) in found]
 
     def check(self) -> None:
         """An error unless the index agrees with the texts; FTS5 only says so to whoever may write."""
@@ -114,20 +140,30 @@ class Index:
         return [term.words for term in wanted if not self._all(found, [term.match])]
 
     def suggest(self, word: str, limit: int = 3) -> list[str]:
-        """Words of the collection that are spelt nearly so: at most two letters otherwise, frequent ones first.
-
-        What hardly a document has is most often misspelt itself: it is offered only where nothing else is near.
-        """
+        """Words of the collection that are spelt nearly so."""
         word = folded(word)
         if not has_words(word):
             return []
-        known = self.database.all(
-            "SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ?", (word[0], _after(word[0]))
-        )
-        for other in _other_beginnings(word):
-            known += self.database.all("SELECT term, doc FROM vocabulary WHERE term = ?", (other,))
-        usual = [one for one in known if one[1] > RARE]
-        return nearest(word, usual, limit, eager=False) or nearest(word, known, limit, eager=False)
+        return corrections(word, self._looked_up, limit)
+
+    def _looked_up(self, letter: str, others: list[str]) -> list[tuple[str, int]]:
+        ends = (letter, chr(ord(letter) + 1))
+        found = self.database.all("SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ?", ends)
+        some = ", ".join("?" * len(others))
+        return found + self.database.all(f"SELECT term, doc FROM vocabulary WHERE term IN ({some})", others)  # noqa: S608
+
+    def values(self, kind: str) -> list[str]:
+        """What conditions of a kind may ask for, as documents have it; nothing for topics and dates."""
+        if kind not in _VALUES:
+            return []
+        values = [str(value) for (value,) in self.database.all(_VALUES[kind], (LOOKED_AT,))]
+        if kind != "type":
+            return values
+        names = (value.lower().removesuffix(".gz").rpartition("/")[2] for value in values)
+        return [name.rpartition(".")[2] for name in names if "." in name]
+
+    def _hits(self, query: Query, page: Iterable[tuple[int, float]]) -> tuple[Hit, ...]:
+        return tuple(self._hit(query, row, score) for row, score in page)
 
     def _hit(self, query: Query, row: int, score: float) -> Hit:
         start, end = f"<{secrets.token_hex(8)}>", f"<{secrets.token_hex(8)}>"  # in no text, by all odds
@@ -190,10 +226,9 @@ class Index:
             connection.create_function("allowed", 1, None)
 
 
-def folded(word: str) -> str:
-    """As the index keeps it: without case and accents."""
-    apart = unicodedata.normalize("NFKD", storable(word).lower())
-    return "".join(character for character in apart if not unicodedata.combining(character))
+def _told(total: int, shown: int, enough: int) -> tuple[int, bool]:
+    """How many matches are said to be there, and whether that is all."""
+    return (total, True) if total <= enough else (max(enough, shown), False)
 
 
 def _source(query: Query, restricted: bool) -> tuple[str, list[Any]]:
@@ -251,13 +286,7 @@ def _pieces(marked: str, start: str, end: str) -> Pieces:
     return tuple((text, match) for text, match in pieces if text)
 
 
-def _after(letter: str) -> str:
-    return chr(ord(letter) + 1)
-
-
-def _other_beginnings(word: str) -> list[str]:
-    """Words that differ from this one at the first letter, where a walk through the index cannot find them."""
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    swapped = word[1:2] + word[:1] + word[2:]
-    others = {word[1:], swapped, *(letter + word for letter in letters), *(letter + word[1:] for letter in letters)}
-    return sorted(other for other in others if other and other[0] != word[0])
+def documents_with(database: Database, word: str) -> int:
+    """How many documents have a word, as the index folds it."""
+    found = database.one("SELECT doc FROM vocabulary WHERE term = ?", (folded(word),))
+    return int(found[0]) if found else 0

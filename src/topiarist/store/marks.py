@@ -76,6 +76,18 @@ class Marks:
         """The rows of the documents with any tag, in their order."""
         return self._rows("SELECT DISTINCT row FROM tags ORDER BY row")
 
+    def read_among(self, rows: Iterable[int]) -> set[int]:
+        """Which of some documents were read."""
+        found: set[int] = set()
+        for piece in pieces(sorted({int(row) for row in rows})):
+            sql = f"SELECT row FROM reads WHERE row IN ({marks(piece)})"  # noqa: S608
+            found.update(row for (row,) in self.database.all(sql, piece))
+        return found
+
+    def rows_with(self, tag: str) -> list[int]:
+        """The rows of the documents with a tag, spelt as it is."""
+        return [row for (row,) in self.database.all("SELECT row FROM tags WHERE tag = ?", (tag,))]
+
     def carry_over(self, old: Database) -> dict[str, tuple[int, int]]:
         """Mark documents as those with the same ids were marked; how many of each kind were, and had been."""
         rows = {id: row for row, id in enumerate(Documents(self.database).ids())}

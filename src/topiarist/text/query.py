@@ -16,6 +16,7 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import cached_property
 
 from topiarist.text.readers.making import storable
 
@@ -82,22 +83,27 @@ class Query:
     read_as: str = ""  # empty if everything was taken as it was typed
     notes: tuple[str, ...] = field(default=(), compare=False)  # what was not understood, in words
 
-    @property
+    @cached_property
     def terms(self) -> tuple[Term, ...]:
         """Words and phrases."""
         return tuple(item for item in self.items if isinstance(item, Term))
 
-    @property
+    @cached_property
     def filters(self) -> tuple[Filter, ...]:
         """Conditions."""
         return tuple(item for item in self.items if isinstance(item, Filter))
 
-    @property
+    @cached_property
     def topics(self) -> tuple[Filter, ...]:
         """Conditions on topics, which only the caller can look up."""
         return tuple(item for item in self.filters if item.kind == "topic")
 
     @property
+    def meant(self) -> str:
+        """The words whose meaning counts."""
+        return " ".join(term.words for term in self.terms if not term.exclude)
+
+    @cached_property
     def wanted(self) -> str:
         """For FTS5: what must be there and what must not; empty if nothing must."""
         groups: list[list[str]] = []
@@ -109,7 +115,7 @@ class Query:
         wanted = " AND ".join(group[0] if len(group) == 1 else f"({' OR '.join(group)})" for group in groups)
         return f"({wanted}) NOT ({self.unwanted})" if wanted and self.unwanted else wanted
 
-    @property
+    @cached_property
     def unwanted(self) -> str:
         """For FTS5: what must not be there."""
         return " OR ".join(term.match for term in self.terms if term.exclude)
@@ -189,6 +195,12 @@ def _notes(found: re.Match[str], item: Term | Filter | None) -> list[str]:
 def has_words(text: str) -> bool:
     """Whether there is anything in it that the index knows: letters, or digits."""
     return any(character.isalnum() for character in text)
+
+
+def folded(word: str) -> str:
+    """A word as the full-text index keeps it: without case and accents."""
+    apart = unicodedata.normalize("NFKD", storable(word).lower())
+    return "".join(character for character in apart if not unicodedata.combining(character))
 
 
 def _term(found: re.Match[str]) -> Term | None:

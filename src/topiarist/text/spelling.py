@@ -1,15 +1,41 @@
-"""What somebody who misspelt a word may have meant."""
+"""The one speller: what somebody who misspelt a word or a name may have meant."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from itertools import islice
 
 FARTHEST = 2  # edits
 RARER = 1_000  # times as frequent a word must be to come before one that is an edit nearer
 MOST = 5_000  # words to compare letter by letter; beyond that, whoever asked has waited long enough
+RARE = 2  # documents
+PROPOSED = 5  # names
 
-Known = Sequence[tuple[str, int]]
+Known = Sequence[tuple[str, int]]  # words, and how frequent they are
+
+
+def corrections(word: str, looked_up: Callable[[str, list[str]], Known], limit: int = 3) -> list[str]:
+    """Words of a collection that are spelt nearly so: at most two letters otherwise, frequent ones first.
+
+    ``looked_up`` gives the known words with a first letter, and those of some others that are known, with the number of
+    their documents. What hardly a document has is most often misspelt itself: it is offered only where nothing else is
+    near.
+    """
+    known = looked_up(word[0], _other_beginnings(word))
+    usual = [one for one in known if one[1] > RARE]
+    return nearest(word, usual, limit, eager=False) or nearest(word, known, limit, eager=False)
+
+
+def alike(name: str, names: Iterable[str], limit: int = PROPOSED, least: float = 0.5) -> list[str]:
+    """The names, of which there are few, that share most letters with one: at least so great a part of them."""
+    return get_close_matches(name, list(names), limit, least)
+
+
+def proposed(name: str, names: Iterable[str], limit: int = PROPOSED) -> str:
+    """A hint for somebody who named what is not there: names like it, or else the first ones there are."""
+    known = list(names)
+    return ", ".join(map(repr, alike(name, known, limit) or [one for one in known if one][:limit]))
 
 
 def nearest(word: str, known: Known, limit: int = 3, *, eager: bool = True) -> list[str]:
@@ -26,6 +52,14 @@ def nearest(word: str, known: Known, limit: int = 3, *, eager: bool = True) -> l
         if found and eager:
             break
     return sorted(found, key=lambda other: (found[other], other))[:limit]
+
+
+def _other_beginnings(word: str) -> list[str]:
+    """Words that differ from this one at the first letter, where a walk through the index cannot find them."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    swapped = word[1:2] + word[:1] + word[2:]
+    others = {word[1:], swapped, *(letter + word for letter in letters), *(letter + word[1:] for letter in letters)}
+    return sorted(other for other in others if other and other[0] != word[0])
 
 
 def _likely(word: str, known: Known, edits: int) -> Iterator[tuple[str, int]]:

@@ -12,7 +12,7 @@ import uvicorn
 
 from tests.app.explorer.labelled import client, folder_of, many, several, single  # noqa: F401
 from tests.app.explorer.words import GENERAL, HEADINGS, TOPICS
-from topiarist.app.explorer.server import explorer
+from topiarist.app.explorer.web.server import explorer
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.judge.learner import learn

@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.app.explorer.words import GENERAL, HEADINGS, TOPICS
-from topiarist.app.explorer.server import explorer
+from topiarist.app.explorer.web.server import explorer
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.judge.learner import learn
@@ -67,7 +67,7 @@ def several(tmp_path_factory):
 
 class Writer(TestClient):
     def judge(self, does, item, **form):
-        token, state = self.app.state.desk.token, form.pop("state", self.app.state.desk.view().mark)
+        token, state = self.app.state.session.token, form.pop("state", self.app.state.session.view().mark)
         values = {"token": token, "state": state, "does": does, "document": item["line"]["id"],
                   "number": item["number"], "label": item["label"], "back": "/categories", **form}  # fmt: skip
         return self.post("/judge", data=values, headers={"Origin": HERE})
@@ -76,7 +76,7 @@ class Writer(TestClient):
         return self.get("/categories.json", params={"label": label, **values}).json()["filed"]
 
     def labels(self, id):
-        documents = self.app.state.desk.view().collection.documents
+        documents = self.app.state.session.view().collection.documents
         return documents.labels_of([documents.row_of(id)])[0]
 
 
@@ -94,4 +94,4 @@ def many(several, tmp_path):
 
 @pytest.fixture
 def folder_of():
-    return lambda client: client.app.state.desk.folder
+    return lambda client: client.app.state.session.folder

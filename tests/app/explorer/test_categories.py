@@ -7,10 +7,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.app.explorer.labelled import HERE, LABELS
-from topiarist.app.explorer.pages import category_filing
-from topiarist.app.explorer.server import explorer
+from topiarist.app.explorer.web.server import explorer
 from topiarist.collection import contents
 from topiarist.collection.collection import Collection
+from topiarist.collection.judge import filing
 from topiarist.collection.judge.categories import Categories, headings
 from topiarist.collection.judge.learner import learn
 from topiarist.collection.shape.edits import Rename
@@ -49,7 +49,7 @@ def test_a_confused_pair_leads_to_its_documents(request, which):
 
 
 def test_thresholds_are_counted_on_held_out_documents(client):
-    held = client.app.state.desk.view().collection.categories.held
+    held = client.app.state.session.view().collection.categories.held
     page = client.get("/categories.json?rho=0.6").json()
     assert len(page["thresholds"]) == 100
     for one in page["thresholds"]:
@@ -63,7 +63,7 @@ def test_thresholds_are_counted_on_held_out_documents(client):
     assert page["chosen"]["certainty"] == 0.6
     assert page["chosen"]["filed"] == pytest.approx(len(sure) / len(held.rows))
     assert page["chosen"]["correct"] == pytest.approx(len(right) / len(sure))
-    names = client.app.state.desk.view().collection.categories.names
+    names = client.app.state.session.view().collection.categories.names
     above = [place for place in range(len(held.rows)) if place not in sure and held.certainty[place, 0] >= 0.6]
     tops = sorted({name.split("/")[0] + "/" for name in names})
     good = [place for place in above if names[held.right_label[place]].startswith(tops[held.groups[place, 0]])]
@@ -165,7 +165,7 @@ def test_a_model_that_knows_fewer_labels_tells_in_the_numbers_of_another(single)
 
 
 def test_of_many_documents_some_are_filed_and_that_is_said(single, monkeypatch):
-    monkeypatch.setattr(category_filing, "JUDGED", 100)
+    monkeypatch.setattr(filing, "JUDGED", 100)
     page = TestClient(explorer(single[0]), base_url=HERE).get("/categories.json").json()
     assert sum(row["filed"] for row in page["rows"]) == 90
     assert "among 90 of all 360" in page["notes"][0]

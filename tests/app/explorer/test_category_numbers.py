@@ -3,7 +3,7 @@
 from starlette.testclient import TestClient
 
 from tests.app.explorer.labelled import HERE, LABELS
-from topiarist.app.explorer.server import explorer
+from topiarist.app.explorer.web.server import explorer
 from topiarist.collection.collection import Collection
 from topiarist.collection.judge import heldout_answers
 from topiarist.collection.judge.judgements import ACCEPT, Judgements
@@ -55,7 +55,7 @@ def test_what_was_learned_before_judgements_were_counted_can_be_read(single, tmp
 def test_a_document_whose_label_was_taken_back_is_without_a_label_again(client):
     item = client.list("law/bail", show="bare")["documents"][0]
     total = client.list("law/bail", show="bare")["paging"]["total"]
-    view = client.app.state.desk.view()
+    view = client.app.state.session.view()
     view.remembered = type(view.remembered)()  # the list is first looked at after it was judged
     client.judge("accept", item)
     now = client.list("law/bail", show="bare")

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from tests.app.explorer.conftest import documents
 from topiarist.app.explorer.pages import compare
-from topiarist.app.explorer.server import explorer
+from topiarist.app.explorer.web.server import explorer
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.judge.judgements import MOVE, Judgements
@@ -39,7 +39,7 @@ def client(given, tmp_path_factory):
 @pytest.mark.parametrize("query", ["", "?level=1"])
 def test_all_labels_of_a_document_count(client, given, query):
     page = client.get(f"/compare.json{query}").json()
-    view = client.app.state.desk.view()
+    view = client.app.state.session.view()
     sizes = Counter(label for document in given for label in set(document.labels))
     assert {row["label"]: row["documents"] for row in page["rows"]} == sizes
     several = sum(len(set(document.labels)) > 1 for document in given)
@@ -94,7 +94,7 @@ def test_the_page_says_that_a_document_may_count_twice(client, folder):
 
 def test_agreement_is_that_of_the_fit_until_labels_or_topics_change(copied):
     client = TestClient(explorer(copied), base_url="http://127.0.0.1")
-    view = client.app.state.desk.view()
+    view = client.app.state.session.view()
     fitted = view.collection.description.facts["agreement"]
     assert client.get("/compare.json").json()["agreement"] == pytest.approx(fitted)
     with Collection.open(copied) as collection, collection.folder.writing() as generation:

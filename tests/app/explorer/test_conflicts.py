@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.app.explorer.test_writing import HERE, Writer, edit, leaf
-from topiarist.app.explorer.server import explorer
+from topiarist.app.explorer.web.server import explorer
 
 
 @pytest.fixture

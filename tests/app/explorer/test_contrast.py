@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from topiarist.app.explorer.pages.coloured import DEEPEST, TOPICS, UNDERLINES
+from topiarist.app.explorer.pages.coloured_text import DEEPEST, TOPICS, UNDERLINES
 from topiarist.app.explorer.report import asset
 
 SHEET = re.sub(r"/\*.*?\*/", "", asset("style.css"), flags=re.S)

@@ -6,7 +6,7 @@ import io
 from starlette.testclient import TestClient
 
 from tests.app.explorer.conftest import documents
-from topiarist.app.explorer.server import explorer
+from topiarist.app.explorer.web.server import explorer
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.text.documents import Document

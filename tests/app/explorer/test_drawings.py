@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from topiarist.app.explorer import drawings
 from topiarist.app.explorer.pages.overview import Block
 from topiarist.app.explorer.report import asset
-from topiarist.app.explorer.server import explorer
+from topiarist.app.explorer.web.server import explorer
 
 NAME = "winter · mountain · weather"
 
@@ -21,19 +21,24 @@ def client(folder):
 
 @pytest.fixture(scope="module")
 def view(client):
-    return client.app.state.desk.view()
+    return client.app.state.session.view()
+
+
+def block(topic, name, documents, level, left, width, **more):
+    place = {"topic": topic, "name": name, "documents": documents, "level": level, "left": left, "width": width}
+    return Block(**{"named": False, "address": f"/topic/{topic}", **place, **more})
 
 
 def many():
     """A tree of 200 topics: ten headings, one of which has most, with 19 topics each."""
-    found, left = [Block(0, "Everything", False, 10_000, 0, 0.0, 1.0, "/topic/0")], 0.0
+    found, left = [block(0, "Everything", 10_000, 0, 0.0, 1.0)], 0.0
     for heading in range(10):
         width = 0.46 if heading == 0 else 0.06
-        found.append(Block(heading + 1, NAME, False, int(10_000 * width), 1, left, width, "/topic/1", ("snow", "ice")))
+        found.append(block(heading + 1, NAME, int(10_000 * width), 1, left, width, words=("snow", "ice")))
         for place in range(19):
             part = width / 19
             id = 100 + 19 * heading + place
-            found.append(Block(id, NAME, False, 9, 2, left + place * part, part, f"/topic/{id}"))
+            found.append(block(id, NAME, 9, 2, left + place * part, part))
         left += width
     return found
 
@@ -80,9 +85,9 @@ def test_labels_grow_with_the_letters_that_people_have_chosen(browser):
 
 
 def test_names_that_people_gave_are_not_taken_apart():
-    block = Block(1, "Oil · and gas", True, 9, 0, 0.0, 1.0, "/", ("oil", "gas"))
-    assert "<span>Oil · and gas</span>" in drawings.icicle([block])
-    assert "&lt;b&gt;" in drawings.icicle([Block(1, "<b>", False, 9, 0, 0.0, 1.0, "/")])
+    named = block(1, "Oil · and gas", 9, 0, 0.0, 1.0, named=True, words=("oil", "gas"))
+    assert "<span>Oil · and gas</span>" in drawings.icicle([named])
+    assert "&lt;b&gt;" in drawings.icicle([block(1, "<b>", 9, 0, 0.0, 1.0)])
     assert drawings.icicle([]) == ""
 
 

@@ -11,9 +11,9 @@ from starlette.testclient import TestClient
 
 from tests.app.explorer.conftest import documents
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.dating import day
 from topiarist.app.explorer.pages import overview
-from topiarist.app.explorer.server import current_view, explorer
+from topiarist.app.explorer.web.server import current_view, explorer
+from topiarist.app.words import day
 from topiarist.collection.collection import Collection
 from topiarist.collection.file.arrivals import add
 from topiarist.collection.grow.recipe import Recipe
@@ -50,7 +50,7 @@ def test_a_mistyped_document_proposes_the_nearest(client):
 
 def test_a_topic_that_is_gone_tells_where_its_documents_are(copied):
     client = TestClient(explorer(copied), base_url=HERE)
-    view = client.app.state.desk.view()
+    view = client.app.state.session.view()
     leaf = view.tree.leaves[0]
     topic, name = view.shape.topics[leaf], view.names[leaf]
     grown = edit_log.history(view.collection.generation.database, kind="grow")[0].time
@@ -71,7 +71,7 @@ def test_a_topic_that_is_gone_tells_where_its_documents_are(copied):
 
 def test_messages_name_topics_and_never_tell_a_number_alone(copied):
     client = TestClient(explorer(copied), base_url=HERE)
-    view = client.app.state.desk.view()
+    view = client.app.state.session.view()
     above = view.tree.children(view.tree.root)[0]
     below = view.tree.children(above)[0]
     names, topics = view.names, view.shape.topics
@@ -80,10 +80,10 @@ def test_messages_name_topics_and_never_tell_a_number_alone(copied):
     assert "#" not in page["problem"]
     page = client.get(f"/shape.json?edit=merge&topic={topics[above]}&other=4711&ready=1").json()
     assert page["problem"] == "No tree of this collection had this topic (4711). Try: one of the tree."
-    desk, leaf = client.app.state.desk, view.tree.leaves[0]
+    session, leaf = client.app.state.session, view.tree.leaves[0]
     with Collection.open(copied) as collection:
         collection.shape([Delete(topics[leaf])], refit=False)
-    form = {"token": desk.token, "state": desk.view().mark, "topic": topics[leaf]}
+    form = {"token": session.token, "state": session.view().mark, "topic": topics[leaf]}
     answer = client.post("/read", data=form, headers={"Origin": HERE})
     assert answer.status_code == 404
     assert f"Topic “{names[leaf]}” belonged to the model of" in answer.text
@@ -122,7 +122,7 @@ def test_details_are_copied_by_one_button(page, served, monkeypatch):
 
 def test_a_request_under_way_while_the_collection_is_grown_anew_is_answered(copied):
     app = explorer(copied)
-    client, old = TestClient(app, base_url=HERE), app.state.desk.view()
+    client, old = TestClient(app, base_url=HERE), app.state.session.view()
     with Collection.grow(documents(120), copied, Recipe(topics=4), force=True) as grown, grown.folder.writing():
         pass  # the next writer sweeps the old generation away
     for path in ("/", "/topic/0", "/index.json", "/search?q=court&by=meaning"):
@@ -180,7 +180,7 @@ def test_small_and_odd_collections_have_all_pages(tmp_path, name):
 
 def test_a_file_that_was_left_out_is_said_to_be(tmp_path):
     client = grown(tmp_path, SMALL["scripts"])
-    with sqlite3.connect(client.app.state.desk.view().collection.generation.database.path) as connection:
+    with sqlite3.connect(client.app.state.session.view().collection.generation.database.path) as connection:
         problems = [("/texts/in/empty.txt", "no text"), ("/texts/in/b.pdf", "locked")]
         connection.executemany("INSERT INTO problems (source, reason) VALUES (?, ?)", problems)
     answer = client.get(addresses.document("in/empty.txt"))

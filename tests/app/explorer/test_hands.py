@@ -16,7 +16,7 @@ def said(page):
 
 def test_r_marks_the_chosen_document_and_takes_it_back(page, changing):
     page.goto(f"{changing.address}/topic/0")
-    marks = changing.app.state.desk.view().collection.marks
+    marks = changing.app.state.session.view().collection.marks
     page.keyboard.press("r")
     until(page, "document.getElementById('said').textContent.includes('Choose')")
     assert not marks.read()
@@ -40,13 +40,13 @@ def test_many_documents_are_marked_after_a_question_only(page, changing):
     page.goto(f"{changing.address}/topic/0")
     page.click("text=Mark all 400 read")
     page.wait_for_selector("h1:has-text('Mark all 400 read?')")
-    assert not changing.app.state.desk.view().collection.marks.read()
+    assert not changing.app.state.session.view().collection.marks.read()
     page.click("main button.main")
     page.wait_for_selector("text=400 of 400 read")
     page.click("text=Mark all unread")
     page.click("main button.main")
     page.wait_for_selector("text=Mark all 400 read")
-    assert not changing.app.state.desk.view().collection.marks.read()
+    assert not changing.app.state.session.view().collection.marks.read()
 
 
 def test_a_slider_can_be_dragged(page, served):

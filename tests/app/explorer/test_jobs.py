@@ -5,9 +5,10 @@ import threading
 import pytest
 
 from tests.app.explorer.test_writing import HERE, Writer, edit, leaf
-from topiarist.app.explorer import desk as desks
-from topiarist.app.explorer.jobs import Job, duration
-from topiarist.app.explorer.server import explorer
+from topiarist.app.explorer import session as sessions
+from topiarist.app.explorer.jobs import Job
+from topiarist.app.explorer.web.server import explorer
+from topiarist.app.words import time_left
 from topiarist.errors import ResourceError
 from topiarist.estimators.common.progress import expected_steps
 from topiarist.models.em import Rules
@@ -136,7 +137,7 @@ def test_a_fit_that_failed_says_why_and_offers_another(client, held, monkeypatch
     edit(client, "split", leaf(client), into="2")
     assert "not fitted since" in strip(client)
     with monkeypatch.context() as patch:
-        patch.setattr(desks.shaping, "shape", refused)
+        patch.setattr(sessions, "apply_edits", refused)
         client.put_form("/refit")
         assert held.ended.wait(PATIENCE)
     for _ in range(2):
@@ -182,7 +183,7 @@ def test_a_fit_is_only_begun_for_the_tree_that_was_seen(client, held):
     assert answer.status_code == 409
     assert "split" in answer.text
     assert "Refit now" in answer.text
-    assert client.app.state.desk.job is None
+    assert client.app.state.session.job is None
     assert client.put_form("/refit", state="").status_code == 422
     client.put_form("/refit")
     held.over()
@@ -190,23 +191,23 @@ def test_a_fit_is_only_begun_for_the_tree_that_was_seen(client, held):
 
 
 def test_while_somebody_opens_a_state_others_see_the_one_before(client, monkeypatch):
-    desk, opening, go = client.app.state.desk, threading.Event(), threading.Event()
-    before, opened = desk.view(), desk._opened
+    session, opening, go = client.app.state.session, threading.Event(), threading.Event()
+    before, opened = session.view(), session._opened
 
     def slowly():
         opening.set()
         assert go.wait(PATIENCE)
         return opened()
 
-    monkeypatch.setattr(desk, "_opened", slowly)
+    monkeypatch.setattr(session, "_opened", slowly)
     writing = threading.Thread(target=edit, args=(client, "rename", leaf(client)), kwargs={"name": "Mine"})
     writing.start()
     assert opening.wait(PATIENCE)
-    assert desk.view() is before
+    assert session.view() is before
     assert client.get("/index.json").status_code == 200
     go.set()
     writing.join(PATIENCE)
-    assert desk.view().number != before.number
+    assert session.view().number != before.number
 
 
 def test_a_name_changes_no_number_and_nothing_is_worked_out_again(client):
@@ -233,7 +234,7 @@ def test_a_name_changes_no_number_and_nothing_is_worked_out_again(client):
 
 
 def test_durations_as_people_say_them():
-    assert [duration(seconds) for seconds in (0.2, 42.4, 61, 600)] == ["1 s", "42 s", "2 min", "10 min"]
+    assert [time_left(seconds) for seconds in (0.2, 42.4, 61, 600)] == ["1 s", "42 s", "2 min", "10 min"]
 
 
 def test_how_many_steps_there_will_be_is_told_from_what_they_gain():

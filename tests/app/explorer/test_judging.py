@@ -10,11 +10,11 @@ from starlette.testclient import TestClient
 
 from tests.app.explorer.labelled import HERE, LABELS, Writer, muddled
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.pages import category_documents
-from topiarist.app.explorer.server import explorer
+from topiarist.app.explorer.web.server import explorer
 from topiarist.collection.check import check
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.recipe import Recipe
+from topiarist.collection.judge import filing
 from topiarist.collection.judge.judgements import Judgements
 from topiarist.collection.judge.learner import learn
 from topiarist.collection.shape.changes import undo
@@ -46,7 +46,7 @@ def test_what_is_accepted_moved_or_left_is_kept_and_does_not_come_again(client):
     assert said == dict(zip([one["line"]["id"] for one in (first, second, third)],
                             ["accepted", "moved", "left as it is"], strict=True))  # fmt: skip
     assert client.get("/search.json?label=sport/tennis").json()["total"] == len(
-        client.app.state.desk.view().collection.documents.with_label("sport/tennis")
+        client.app.state.session.view().collection.documents.with_label("sport/tennis")
     )
 
 
@@ -120,13 +120,13 @@ def test_of_two_people_none_overwrites_the_other(client):
     )
     assert client.post("/judge", data=fields, headers={"Origin": HERE}).status_code == 200
     assert client.labels(item["line"]["id"]) == ("law/bail",)
-    database = client.app.state.desk.view().collection.generation.database
+    database = client.app.state.session.view().collection.generation.database
     assert [one.kind for one in Judgements(database).since(0)] == ["move", "accept"]
 
 
 def test_of_many_people_at_once_nobody_is_lost(client, folder_of):
     items = client.list("law/bail")["documents"][:6]
-    state = client.app.state.desk.view().mark
+    state = client.app.state.session.view().mark
     with ThreadPoolExecutor(6) as pool:
         answers = list(pool.map(lambda item: client.judge("move", item, to="energy/oil", state=state), items))
         again = list(pool.map(lambda to: client.judge("move", items[0], to=to, state=state), LABELS))
@@ -137,7 +137,7 @@ def test_of_many_people_at_once_nobody_is_lost(client, folder_of):
 
 
 def test_shaping_the_tree_does_not_stand_in_the_way(client, folder_of):
-    item, old = client.list("law/bail")["documents"][0], client.app.state.desk.view().mark
+    item, old = client.list("law/bail")["documents"][0], client.app.state.session.view().mark
     with Collection.open(folder_of(client)) as other:
         other.shape([Rename(other.outline.topics[1], "Theirs")])
     assert client.judge("accept", item, state=old).status_code == 200
@@ -147,7 +147,7 @@ def test_shaping_the_tree_does_not_stand_in_the_way(client, folder_of):
 
 
 def test_judged_labels_go_with_a_collection_that_is_grown_anew(client, folder_of):
-    items, old = client.list("law/bail")["documents"][:3], client.app.state.desk.view().mark
+    items, old = client.list("law/bail")["documents"][:3], client.app.state.session.view().mark
     client.judge("accept", items[0])
     client.judge("leave", items[1])
     gone = items[0]["line"]["id"]
@@ -155,14 +155,14 @@ def test_judged_labels_go_with_a_collection_that_is_grown_anew(client, folder_of
         [one for one in muddled() if one.id != gone], folder_of(client), Recipe(topics=6), force=True
     ).close()
     assert client.judge("accept", items[2], state=old).status_code == 409
-    database = client.app.state.desk.view().collection.generation.database
+    database = client.app.state.session.view().collection.generation.database
     assert [one.kind for one in Judgements(database).holding()] == ["leave"]
     Collection.grow(muddled(), folder_of(client), Recipe(topics=6), force=True).close()
     with Collection.open(folder_of(client)) as collection:
         learn(collection)
     client.judge("move", client.list("law/bail")["documents"][0], to="energy/oil")
-    moved = Judgements(client.app.state.desk.view().collection.generation.database).since(0)[-1]
-    id = client.app.state.desk.view().collection.documents.get(moved.row).id
+    moved = Judgements(client.app.state.session.view().collection.generation.database).since(0)[-1]
+    id = client.app.state.session.view().collection.documents.get(moved.row).id
     Collection.grow(muddled(), folder_of(client), Recipe(topics=6), force=True).close()
     assert client.labels(id) == ("energy/oil",)
 
@@ -178,7 +178,7 @@ def test_wrong_forms_change_nothing(client):
     assert client.judge("accept", item, token="x").status_code == 403
     assert client.judge("accept", item | {"line": {"id": "nobody"}}).status_code in (404, 422)
     assert client.labels(item["line"]["id"]) == before
-    assert Judgements(client.app.state.desk.view().collection.generation.database).last_number() == 0
+    assert Judgements(client.app.state.session.view().collection.generation.database).last_number() == 0
 
 
 def test_a_collection_that_is_read_only_shows_no_buttons(single):
@@ -214,8 +214,8 @@ def test_several_labels_are_chips_that_may_be_unchecked(many):
 
 def test_only_labels_that_it_has_or_that_are_likely_are_checked(many, monkeypatch):
     """Whoever accepts without a look gives no label that is more likely wrong than right."""
-    sure = category_documents.certainty_of
-    monkeypatch.setattr(category_documents, "certainty_of", lambda *values: sure(*values) ** 4)  # of the same order
+    sure = filing.certainty_of
+    monkeypatch.setattr(filing, "certainty_of", lambda *values: sure(*values) ** 4)  # of the same order
     seen = set()
     for ask in (*({"label": label} for label in LABELS), {"left": 1, "rho": 0.99}):
         text, page = many.get("/categories", params=ask).text, many.get("/categories.json", params=ask).json()
@@ -235,7 +235,7 @@ def test_only_labels_that_it_has_or_that_are_likely_are_checked(many, monkeypatc
 def test_new_documents_get_labels_with_their_certainty_and_unknown_words_none(request, which, recwarn):
     client = Writer(explorer(request.getfixturevalue(which)[0]), base_url=HERE)
     for text, some in (("bail custody surety court judge", True), ("xyzzy plugh frotz", False)):
-        form = {"token": client.app.state.desk.token, "text": text}
+        form = {"token": client.app.state.session.token, "text": text}
         answer = client.post("/new", data=form, headers={"Origin": HERE, "Accept": "application/json"}).json()
         (line,) = answer["filed"]
         assert bool(line["labels"]) == some

@@ -8,8 +8,8 @@ from starlette.testclient import TestClient
 
 from tests.app.explorer.conftest import documents
 from topiarist.app.explorer.pages import model
-from topiarist.app.explorer.server import explorer
 from topiarist.app.explorer.view import View
+from topiarist.app.explorer.web.server import explorer
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.shape.changes import shape, undo

@@ -11,11 +11,11 @@ from hypothesis import strategies as some
 from starlette.testclient import TestClient
 
 from tests.app.explorer.conftest import documents
-from topiarist.app.explorer import addresses, asking
+from topiarist.app.explorer import addresses, query_limits
 from topiarist.app.explorer.pages import narrowing, search
-from topiarist.app.explorer.pages.narrowing import Search
-from topiarist.app.explorer.server import explorer
+from topiarist.app.explorer.pages.narrowing import SearchAddress
 from topiarist.app.explorer.view import View
+from topiarist.app.explorer.web.server import explorer
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.store.fulltext import Index
@@ -40,6 +40,10 @@ def client(tmp_path_factory):
         marks.tag(range(0, 240, 3), "to do")
         marks.tag(range(10), "seen")
     return TestClient(explorer(str(path)), base_url="http://127.0.0.1")
+
+
+def at(text):
+    return SearchAddress(parse(text), text)
 
 
 def asked(client, address):
@@ -67,7 +71,7 @@ def test_every_way_leaves_as_many_documents_as_it_says(client, query, by):
 
 def test_large_letters_are_small_ones_in_a_query_but_not_beside_it(client, tmp_path):
     path = tmp_path / "mixed.topiary"
-    shutil.copytree(client.app.state.desk.folder, path)
+    shutil.copytree(client.app.state.session.folder, path)
     with Collection.open(path) as collection, collection.folder.writing() as generation:
         for row, tag in enumerate(('a"b', 'A"b', "plain", "Plain")):
             Marks(generation.database).tag([row, row + 1], tag)
@@ -101,14 +105,14 @@ def test_what_no_query_can_say_is_said_in_the_address(client):
 
 
 def test_an_open_quote_does_not_swallow_a_condition():
-    address = Search('court "open').with_condition(Filter("type", "pdf"))
+    address = at('court "open').with_condition(Filter("type", "pdf"))
     assert address == addresses.search('court "open" type:pdf')
 
 
 def test_a_query_is_never_longer_than_one_may_be():
     long = "court " * 332
-    assert Search(long).with_condition(Filter("type", "pdf")) == ""
-    assert "tag=seen" in Search(long).with_condition(Filter("tag", "seen"))
+    assert at(long).with_condition(Filter("type", "pdf")) == ""
+    assert "tag=seen" in at(long).with_condition(Filter("tag", "seen"))
 
 
 def test_conditions_are_links_that_take_them_away(client):
@@ -155,14 +159,14 @@ def test_a_phrase_is_read_as_it_was_meant(words):
 
 def stopping(monkeypatch):
     """Lists of all rows take too long, unless somebody asks to count all."""
-    known = Index.rows
+    known = Index.ranked
 
     def slow(self, *given, **options):
-        if asking.patience() < asking.COUNTING:
-            raise asking.StoppedError("stopped")
+        if query_limits.patience() < query_limits.COUNTING:
+            raise query_limits.StoppedError("stopped")
         return known(self, *given, **options)
 
-    monkeypatch.setattr(Index, "rows", slow)
+    monkeypatch.setattr(Index, "ranked", slow)
 
 
 def test_a_search_that_was_stopped_says_so_and_can_count_all(folder, monkeypatch):
@@ -198,7 +202,7 @@ def test_more_than_is_worth_counting_by_the_index_is_counted_with_the_rows(folde
 
 def test_a_search_without_any_time_says_that_it_was_stopped(folder, monkeypatch):
     def late(*given, **options):
-        raise asking.StoppedError("stopped")
+        raise query_limits.StoppedError("stopped")
 
     monkeypatch.setattr(search, "_page", late)
     with Collection.open(folder) as collection:
@@ -212,7 +216,7 @@ def test_a_search_without_any_time_says_that_it_was_stopped(folder, monkeypatch)
 
 def test_a_single_document_needs_no_narrowing(folder):
     with Collection.open(folder) as collection:
-        assert narrowing.narrowings(View(collection), np.array([3]), Search("x")) == ()
+        assert narrowing.narrowings(View(collection), np.array([3]), at("x")) == ()
 
 
 @pytest.mark.parametrize(
@@ -229,7 +233,7 @@ def test_a_single_document_needs_no_narrowing(folder):
     ],
 )
 def test_a_query_is_said_in_words_and_topics_by_their_names(client, query, topic, said):
-    view = client.app.state.desk.view()
+    view = client.app.state.session.view()
     node = max(view.tree.leaves, key=lambda leaf: view.sizes[leaf])
     known = {"id": view.shape.topics[node], "name": view.names[node]}
     page = asked(client, addresses.search(query.format(**known), topic=known["id"] if topic else None))

@@ -7,8 +7,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.app.explorer.conftest import documents
-from topiarist.app.explorer import addresses, safety
-from topiarist.app.explorer.server import explorer
+from topiarist.app.explorer import addresses
+from topiarist.app.explorer.web import safety
+from topiarist.app.explorer.web.server import explorer
 from topiarist.collection.collection import Collection
 from topiarist.collection.file.arrivals import add
 from topiarist.collection.grow.recipe import Recipe

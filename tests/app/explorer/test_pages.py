@@ -2,13 +2,15 @@
 
 import html
 import re
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
-from topiarist.app.explorer import addresses
+from topiarist.app.explorer import addresses, rendering
+from topiarist.app.explorer.pages.registry import PAGES
 from topiarist.app.explorer.rendering import environment
-from topiarist.app.explorer.server import PAGES, explorer
+from topiarist.app.explorer.web.server import explorer
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +20,7 @@ def client(folder):
 
 @pytest.fixture(scope="module")
 def view(client):
-    return client.app.state.desk.view()
+    return client.app.state.session.view()
 
 
 ID = "wire/law/bail/000.txt"
@@ -272,3 +274,13 @@ def test_the_tree_folds_and_opens(client, view):
     assert page["row"]["topic"]["documents"] == 400
     assert len(page["row"]["below"]) == len(view.tree.children(view.tree.root))
     assert client.get("/tree.json?depth=0").json()["row"]["below"] == []
+
+
+def test_lines_of_templates_can_be_read():
+    long = [
+        f"{path.name}:{number}"
+        for path in Path(rendering.__file__).with_name("templates").glob("*.html")
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if len(line) > 160
+    ]
+    assert long == []

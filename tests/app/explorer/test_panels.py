@@ -7,7 +7,7 @@ from starlette.testclient import TestClient
 
 from tests.app.explorer.test_hands import said, until
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.server import explorer
+from topiarist.app.explorer.web.server import explorer
 
 AROUND = """() => ({
   json: document.querySelector('footer.bottom a').getAttribute('href'),
@@ -85,7 +85,7 @@ def test_the_tree_beside_a_search_follows_it(page, served):
 
 
 def test_branches_that_scripts_open_look_like_those_of_the_server(page, served):
-    view = served.app.state.desk.view()
+    view = served.app.state.session.view()
     inner = next(node for node in view.tree.depth_first() if view.tree.depths[node] == 1 and view.tree.children(node))
     topic, word = view.shape.topics[inner], view.collection.tree.nodes[inner].words[0]
     for query in ("", f"?q={word}"):
@@ -136,7 +136,7 @@ def test_without_scripts_levels_are_links(folder):
     client = TestClient(explorer(folder), base_url="http://127.0.0.1")
     links = re.findall(r'href="([^"]*)" data-level="(\d)"', client.get("/").text)
     assert links == [(addresses.tree(depth=level), str(level)) for level in range(1, len(links) + 1)]
-    assert len(links) == client.app.state.desk.view().tree.depth
+    assert len(links) == client.app.state.session.view().tree.depth
     assert all(client.get(address).status_code == 200 for address, _ in links)
 
 

@@ -9,8 +9,8 @@ from starlette.testclient import TestClient
 
 from tests.app.explorer.test_hands import said, until
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.pages import coloured
-from topiarist.app.explorer.server import explorer
+from topiarist.app.explorer.pages import coloured_text
+from topiarist.app.explorer.web.server import explorer
 
 ID = "wire/law/bail/000.txt"
 FOCUSED = "document.activeElement"
@@ -38,7 +38,7 @@ def test_a_document_that_was_found_shows_what_was_found(client):
 
 def test_a_long_document_opens_at_the_first_part_with_a_hit(client, monkeypatch):
     words = client.get(addresses.as_json(addresses.document(ID))).json()
-    monkeypatch.setattr(coloured, "MOST_WORDS", 3)
+    monkeypatch.setattr(coloured_text, "MOST_WORDS", 3)
     *_, last = dict.fromkeys(piece["word"] for piece in words["pieces"] if piece["word"])  # the last new one
     page = client.get(addresses.as_json(addresses.document(ID, q=last))).json()
     assert any(piece["hits"] for piece in page["pieces"])
@@ -159,17 +159,17 @@ def test_the_legend_is_complete(client, colour):
 
 
 def test_a_long_document_leads_to_the_part_with_most_of_a_level(client, monkeypatch):
-    monkeypatch.setattr(coloured, "MOST_WORDS", 12)
+    monkeypatch.setattr(coloured_text, "MOST_WORDS", 12)
     page = client.get(addresses.as_json(addresses.document(ID))).json()
     assert len(page["parts"]) > 2
-    view = client.app.state.desk.view()
-    told = coloured.spoken(view, view.collection.documents.row_of(ID))
+    view = client.app.state.session.view()
+    told = coloured_text.spoken(view, view.collection.documents.row_of(ID))
     general = np.eye(told.levels.shape[1])[0]
     shares = []
     for part in page["parts"]:  # word by word, what the page adds up
         pieces = client.get(addresses.as_json(part["address"])).json()["pieces"]
         columns = [view.columns.get(piece["word"]) for piece in pieces if piece["kind"]]
-        shares.append(np.mean([general if c is None else told.levels[told.columns[c]] for c in columns], axis=0))
+        shares.append(np.mean([general if c is None else told.levels[told.rows[c]] for c in columns], axis=0))
     text = client.get(addresses.document(ID)).text
     for level in page["levels"]:
         if not level["share"]:

@@ -15,11 +15,10 @@ from typer.testing import CliRunner
 
 import topiarist
 from tests.app.explorer.conftest import HOSTILE, made
-from topiarist.app.cli import bar
 from topiarist.app.cli.commands import app
-from topiarist.app.explorer import embedding
+from topiarist.app.cli.terminal import bar
 from topiarist.app.explorer import report as writing
-from topiarist.app.explorer.pages.coloured import coloured
+from topiarist.app.explorer.pages.coloured_text import coloured
 from topiarist.app.explorer.report import SAID, write_report
 from topiarist.app.explorer.view import View
 from topiarist.collection.collection import Collection
@@ -178,10 +177,10 @@ def test_signs_beyond_two_bytes_are_counted_as_browsers_count_them(tmp_path):
 
 
 def test_blocks_are_small_and_in_order(folder, monkeypatch):
-    monkeypatch.setattr(embedding, "BLOCK", 2_000)
+    monkeypatch.setattr(writing, "BLOCK", 2_000)
     heard = []
     with Collection.open(folder) as collection:
-        blocks = list(embedding.packed(View(collection), lambda done, total: heard.append((done, total))))
+        blocks = list(writing.packed(View(collection), lambda done, total: heard.append((done, total))))
     assert len(blocks) > 20
     assert [block.first for block in blocks[1:]] == [done for done, _ in heard[:-1]][: len(blocks) - 1]
     assert heard[-1] == (400, 400)
@@ -279,7 +278,7 @@ def test_hostile_documents_of_a_report_open_as_text(browser, hostile, tmp_path):
 def test_of_a_long_text_the_legend_speaks_of_the_words_that_are_coloured(folder, tmp_path, page, monkeypatch):
     said = page.locator("#reading-levels")
     for most, of in ((5_000, "% of its counted words"), (10, "% of the counted words among the first 10")):
-        monkeypatch.setattr(embedding, "MOST_WORDS", most)
+        monkeypatch.setattr(writing, "MOST_WORDS", most)
         with Collection.open(folder) as collection:
             write_report(collection, tmp_path / f"{most}.html", "all")
         page.goto(f"file://{tmp_path}/{most}.html#doc-3")

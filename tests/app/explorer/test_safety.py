@@ -9,9 +9,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.app.explorer.conftest import HOSTILE, ODD, hostile_documents
-from topiarist.app.explorer import addresses, safety
+from topiarist.app.explorer import addresses
 from topiarist.app.explorer.pages import overview
-from topiarist.app.explorer.server import explorer
+from topiarist.app.explorer.web import safety
+from topiarist.app.explorer.web.server import explorer
 
 HERE = "http://127.0.0.1"
 
@@ -30,7 +31,7 @@ def test_every_answer_says_what_a_browser_may_do(client, path, monkeypatch):
         monkeypatch.setattr(overview, "sentence", lambda view: 1 / 0)
         answer = client.get("/")  # the client raises whatever would reach the server, which prints it
         assert answer.status_code == 500
-        assert client.app.state.desk.token not in answer.text
+        assert client.app.state.session.token not in answer.text
         headers = answer.headers
     else:
         headers = client.get(path).headers
@@ -68,7 +69,7 @@ WRITES = ("/tag", "/untag", "/read", "/undo", "/refit", "/stop", "/shape", "/new
 
 @pytest.mark.parametrize("path", WRITES)
 def test_nobody_else_may_write(client, path):
-    token = client.app.state.desk.token
+    token = client.app.state.session.token
     for headers in FOREIGN:
         assert client.post(path, data={"token": token}, headers=headers).status_code == 403
     own = {"Origin": HERE}
@@ -82,20 +83,20 @@ def test_nobody_else_may_write(client, path):
 
 def test_a_form_with_the_token_may_write_and_goes_back_to_our_own_pages_only(copied):
     client = TestClient(explorer(copied), base_url=HERE, follow_redirects=False)
-    desk = client.app.state.desk
-    form = {"token": desk.token, "state": desk.view().mark, "document": "wire/law/bail/000.txt"}
+    session = client.app.state.session
+    form = {"token": session.token, "state": session.view().mark, "document": "wire/law/bail/000.txt"}
     for headers in ({"Origin": HERE}, {"Sec-Fetch-Site": "same-origin"}):
         for back in ("http://evil.example/", "//evil.example/", "/\\evil.example", "javascript:alert(1)", "/model"):
             answer = client.post("/read", data={**form, "back": back}, headers=headers)
             assert answer.status_code == 303
             assert answer.headers["location"] == ("/model" if back == "/model" else "/")
-    answer = client.post("/read", data=form, headers={"Origin": HERE, safety.TOKEN: client.app.state.desk.token})
+    answer = client.post("/read", data=form, headers={"Origin": HERE, safety.TOKEN: client.app.state.session.token})
     assert answer.json()["done"]
 
 
 def test_read_only_lets_nobody_write_and_shows_no_forms(folder):
     client = TestClient(explorer(folder, read_only=True), base_url=HERE)
-    token = client.app.state.desk.token
+    token = client.app.state.session.token
     for path in WRITES:
         assert client.post(path, data={"token": token}, headers={"Origin": HERE}).status_code == 403
     for path in ("/", "/topic/0", "/new", "/doc/wire%2Flaw%2Fbail%2F000.txt"):
@@ -105,7 +106,7 @@ def test_read_only_lets_nobody_write_and_shows_no_forms(folder):
 
 
 def test_a_number_may_not_be_endless(client):
-    form = {"token": client.app.state.desk.token, "topic": "9" * 5_000, "tag": "x"}
+    form = {"token": client.app.state.session.token, "topic": "9" * 5_000, "tag": "x"}
     for path in ("/tag", "/read", "/untag"):
         assert client.post(path, data=form, headers={"Origin": HERE}).status_code == 422
 
@@ -129,7 +130,7 @@ def test_open_to_others_every_address_needs_the_token(folder):
         assert all(link.startswith(("/secret-door/", "?")) for link in found), [x for x in found if x[0] == "/"][:3]
     answer = client.post(
         "/secret-door/read", follow_redirects=False, headers={"Origin": "http://10.0.0.7"},
-        data={"token": client.app.state.desk.token, "state": client.app.state.desk.view().mark, "document": "x"},
+        data={"token": client.app.state.session.token, "state": client.app.state.session.view().mark, "document": "x"},
     )  # fmt: skip
     assert answer.status_code == 404
 
@@ -207,8 +208,8 @@ def test_pages_of_odd_ids_lead_back_to_themselves(hostile_served, id):
                       (r'href="([^"]+)">This page as JSON', r'class="copy" href="([^"]+)"'))  # fmt: skip
         assert client.get(data).json()["id"] == id
         assert here == addresses.document(id)
-        desk = hostile_served.app.state.desk
-        form = {"token": desk.token, "state": desk.view().mark, "document": id, "back": here}
+        session = hostile_served.app.state.session
+        form = {"token": session.token, "state": session.view().mark, "document": id, "back": here}
         answer = client.post("/read", data=form, headers={"Origin": hostile_served.address})
         assert client.get(answer.headers["location"]).status_code == 200
 

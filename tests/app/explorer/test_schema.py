@@ -19,14 +19,15 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from topiarist.app.explorer import safety
-from topiarist.app.explorer.server import PAGES, explorer
+from topiarist.app.explorer.pages.registry import PAGES
+from topiarist.app.explorer.web import safety
+from topiarist.app.explorer.web.server import explorer
 from topiarist.collection.judge.judgements import Judgements
 
 EXAMPLES = int(os.environ.get("TOPIARIST_FUZZ", "20"))  # for each page
 CHECKS = (not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance)
 HERE = {"Host": "127.0.0.1"}
-READS = [("/index" if page.path == "/" else page.path) + ".json" for page in PAGES]
+READS = [page.data_path for page in PAGES]
 READS += ["/job.json", "/export.{kind}", "/original"]
 WRITES = ["/tag", "/untag", "/read", "/undo", "/refit", "/stop", "/shape", "/new", "/keep", "/judge"]
 ID = "wire/law/bail/000.txt"
@@ -43,7 +44,7 @@ def writable(folder, tmp_path_factory):
     copy = tmp_path_factory.mktemp("writes") / "copy.topiary"
     shutil.copytree(folder, copy)
     app = explorer(str(copy))
-    headers = {**HERE, "Origin": "http://127.0.0.1", safety.TOKEN: app.state.desk.token}
+    headers = {**HERE, "Origin": "http://127.0.0.1", safety.TOKEN: app.state.session.token}
     return app, schemathesis.openapi.from_asgi("/openapi.json", app, headers=headers), headers
 
 
@@ -79,10 +80,10 @@ def test_every_answer_to_a_write_is_as_the_schema_says(writable, path):
     app, api, headers = writable
 
     def ask(case, data):
-        while (job := app.state.desk.job) is not None and not job.done:
+        while (job := app.state.session.job) is not None and not job.done:
             time.sleep(0.01)  # while the tree is fitted every change is answered by 503
         if isinstance(case.body, dict):
-            view = app.state.desk.view()
+            view = app.state.session.view()
             topics, places = view.shape.topics, data.draw(st.tuples(st.integers(0, 99), st.integers(0, 99)))
             true = {
                 "state": view.mark, "document": ID, "topic": topics[places[0] % len(topics)],
@@ -97,16 +98,16 @@ def test_every_answer_to_a_write_is_as_the_schema_says(writable, path):
 
     found = asked(api[path]["POST"].as_strategy(), ask)
     assert (200 in found) == (path != "/keep")  # nobody guesses the key of documents
-    assert app.state.desk.fresh().n_docs >= 400
+    assert app.state.session.fresh().n_docs >= 400
 
 
 def test_writes_without_the_token_are_refused_as_the_schema_says(writable):
     app, api, headers = writable
     foreign = {name: value for name, value in headers.items() if name != safety.TOKEN} | {"Accept": "application/json"}
-    number = app.state.desk.view().number
+    number = app.state.session.view().number
     for path in WRITES:
-        case = api[path]["POST"].Case(body={"state": app.state.desk.view().mark}, media_type="application/json")
+        case = api[path]["POST"].Case(body={"state": app.state.session.view().mark}, media_type="application/json")
         answer = case.call(headers={**foreign, safety.TOKEN: "no"})
         case.validate_response(answer, checks=CHECKS)
         assert answer.status_code == 403
-    assert app.state.desk.fresh().number == number
+    assert app.state.session.fresh().number == number

@@ -9,8 +9,8 @@ import httpx
 import pytest
 import uvicorn
 
-from topiarist.app.explorer import serving
-from topiarist.app.explorer.server import explorer
+from topiarist.app.explorer.web import serving
+from topiarist.app.explorer.web.server import explorer
 from topiarist.errors import UsageError
 
 
@@ -83,7 +83,7 @@ def test_nobody_else_is_let_in_by_default():
 
 def test_what_leads_elsewhere_keeps_the_token(remote):
     app, address = remote
-    root, desk = app.state.root, app.state.desk
+    root, session = app.state.root, app.state.session
     base = address.removesuffix(f"{root}/")
     with httpx.Client(base_url=base) as client:
         assert client.get("/").status_code == 403
@@ -96,7 +96,7 @@ def test_what_leads_elsewhere_keeps_the_token(remote):
             assert answer.status_code == 307
             assert answer.headers["location"] == f"{base}{to}"
             assert client.get(to).status_code == 200
-        form = {"token": desk.token, "state": desk.view().mark, "document": "wire/law/bail/000.txt"}
+        form = {"token": session.token, "state": session.view().mark, "document": "wire/law/bail/000.txt"}
         for back, to in ((f"{root}/model", "/model"), ("/model", "/model"), (root, "/"), ("", "/"), ("//evil", "/")):
             answer = client.post(f"{root}/read", data={**form, "back": back}, headers={"Origin": base})
             assert answer.status_code == 303

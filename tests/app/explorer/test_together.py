@@ -10,10 +10,12 @@ from starlette.testclient import TestClient
 
 from tests.app.explorer.test_jobs import PATIENCE, Held
 from tests.app.explorer.test_writing import HERE, Writer, edit, leaf
-from topiarist.app.explorer import asking, safety
+from topiarist.app.explorer import query_limits
 from topiarist.app.explorer.jobs import Job
-from topiarist.app.explorer.server import SLOW_AT_FIRST, explorer, make_ready
+from topiarist.app.explorer.pages.registry import PAGES
 from topiarist.app.explorer.view import View
+from topiarist.app.explorer.web import safety
+from topiarist.app.explorer.web.server import explorer, make_ready
 from topiarist.text.documents import Document
 
 ID = "wire/law/bail/000.txt"
@@ -25,21 +27,21 @@ def client(copied):
 
 
 def test_documents_are_filed_once_however_often_the_button_is_pressed(client):
-    key = client.app.state.desk.keep_for_later([Document("new", "court bail judge custody release", "new")])
+    key = client.app.state.session.keep_for_later([Document("new", "court bail judge custody release", "new")])
     with ThreadPoolExecutor(3) as pool:
         answers = list(pool.map(lambda _: client.put_form("/keep", key=key).status_code, range(3)))
     assert sorted(answers) == [200, 409, 409]
-    assert client.app.state.desk.fresh().n_docs == 401
+    assert client.app.state.session.fresh().n_docs == 401
 
 
 def test_documents_that_could_not_be_stored_can_be_filed_again(client, monkeypatch):
-    desk = client.app.state.desk
-    key = desk.keep_for_later([Document("new", "court bail judge custody release", "new")])
-    with desk.writer() as collection, collection.folder.writing():
-        monkeypatch.setattr("topiarist.app.explorer.posting.PATIENCE", 0.1)
+    session = client.app.state.session
+    key = session.keep_for_later([Document("new", "court bail judge custody release", "new")])
+    with session.writer() as collection, collection.folder.writing():
+        monkeypatch.setattr("topiarist.app.explorer.writes.posts.PATIENCE", 0.1)
         assert client.put_form("/keep", key=key).status_code == 503
     assert client.put_form("/keep", key=key).status_code == 200
-    assert desk.fresh().n_docs == 401
+    assert session.fresh().n_docs == 401
 
 
 def test_an_edit_after_the_fit_is_recorded_gets_a_fit_of_its_own(client, monkeypatch):
@@ -56,20 +58,20 @@ def test_an_edit_after_the_fit_is_recorded_gets_a_fit_of_its_own(client, monkeyp
 
     monkeypatch.setattr(View, "warm", slowly)
     monkeypatch.setattr(Job, "end", over)
-    desk = client.app.state.desk
+    session = client.app.state.session
     edit(client, "split", leaf(client), into="2", refit="1")
     assert warming.wait(PATIENCE)
-    first = desk.job
+    first = session.job
     edit(client, "merge", leaf(client), other=leaf(client, 1), refit="1")
-    assert desk.job is not first
+    assert session.job is not first
     go.set()
     for _ in range(600):
-        if first.done and desk.job.done:
+        if first.done and session.job.done:
             break
         ended.wait(0.1)
         ended.clear()
-    assert not desk.job.error
-    assert not desk.fresh().shape.pending
+    assert not session.job.error
+    assert not session.fresh().shape.pending
 
 
 def test_marks_do_not_wait_for_a_fit(client, monkeypatch):
@@ -81,10 +83,10 @@ def test_marks_do_not_wait_for_a_fit(client, monkeypatch):
         assert client.put_form("/read", document=ID).status_code == 200
         assert client.put_form("/judge", document=ID, does="leave").status_code == 200
         assert client.put_form("/shape", edit="rename", topic=leaf(client), name="x").status_code == 503
-        assert client.app.state.desk.view().collection.marks.tags() == {"seen": 1}
+        assert client.app.state.session.view().collection.marks.tags() == {"seen": 1}
     finally:
         held.over()
-    view = client.app.state.desk.fresh()
+    view = client.app.state.session.fresh()
     assert view.collection.marks.tags() == {"seen": 1}
     assert view.collection.marks.read() == [view.collection.documents.row_of(ID)]
 
@@ -92,32 +94,32 @@ def test_marks_do_not_wait_for_a_fit(client, monkeypatch):
 def test_a_busy_moment_is_forgotten(client, monkeypatch):
     whole = client.get("/search.json?q=court+hearing").json()
     fresh = Writer(client.app, base_url=HERE)
-    client.app.state.desk.view().numbers._known.clear()
+    client.app.state.session.view().numbers._known.clear()
     with monkeypatch.context() as busy:
-        busy.setattr(asking, "PATIENCE", -1.0)
-        busy.setattr(asking, "COUNTING", -1.0)
-        busy.setattr(asking, "MORE", -1.0)
-        busy.setattr(asking, "OFTEN", 1)
+        busy.setattr(query_limits, "PATIENCE", -1.0)
+        busy.setattr(query_limits, "COUNTING", -1.0)
+        busy.setattr(query_limits, "MORE", -1.0)
+        busy.setattr(query_limits, "OFTEN", 1)
         assert fresh.get("/export.csv?q=court+hearing").status_code == 503
     assert fresh.get("/export.csv?q=court+hearing").status_code == 200
     assert fresh.get("/search.json?q=court+hearing").json() == whole
 
 
 def test_one_at_a_time_counts_all(client):
-    with asking.counting():
-        assert asking.patience() == asking.COUNTING
+    with query_limits.counting():
+        assert query_limits.patience() == query_limits.COUNTING
         second = []
 
         def other():
-            with asking.counting():
-                second.append(asking.patience())
+            with query_limits.counting():
+                second.append(query_limits.patience())
 
         thread = threading.Thread(target=other)
         thread.start()
         thread.join(PATIENCE)
-        assert second == [asking.PATIENCE]
-    with asking.counting():
-        assert asking.patience() == asking.COUNTING
+        assert second == [query_limits.PATIENCE]
+    with query_limits.counting():
+        assert query_limits.patience() == query_limits.COUNTING
 
 
 def test_json_is_read_only_from_whoever_has_the_token(copied, monkeypatch):
@@ -131,13 +133,13 @@ def test_json_is_read_only_from_whoever_has_the_token(copied, monkeypatch):
 @pytest.mark.parametrize("body", [b"[" * 100_000, b'{"topic": ' + b"9" * 5_000 + b"}", b"\xff", b"[]", b'{"state": 1}'])
 def test_json_that_makes_no_sense_is_refused(copied, body):
     app = explorer(copied)
-    headers = {"Origin": HERE, "Content-Type": "application/json", safety.TOKEN: app.state.desk.token}
+    headers = {"Origin": HERE, "Content-Type": "application/json", safety.TOKEN: app.state.session.token}
     answer = TestClient(app, base_url=HERE).post("/tag", content=body, headers=headers)
     assert answer.status_code == 422
 
 
 def test_a_folder_that_is_gone_is_said(client, copied):
-    client.app.state.desk.view()
+    client.app.state.session.view()
     shutil.rmtree(copied)
     answer = client.get("/")
     assert answer.status_code == 503
@@ -161,11 +163,12 @@ def test_help_says_what_words_mean(client):
 
 
 def test_pages_that_are_slow_at_first_are_made_before_anybody_asks(client):
-    desk = client.app.state.desk
-    make_ready(desk)
-    remembered = desk.view().remembered
+    session = client.app.state.session
+    make_ready(session)
+    remembered = session.view().remembered
     known = set(remembered._known)
     assert known
-    for path in SLOW_AT_FIRST:
-        assert client.get(path).status_code == 200
-    assert set(remembered._known) - known <= {"fitted"}  # what the frame asks
+    for page in PAGES:
+        if page.slow:
+            assert client.get(page.path).status_code == 200
+    assert set(remembered._known) == known

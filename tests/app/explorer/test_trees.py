@@ -11,9 +11,9 @@ from starlette.testclient import TestClient
 from tests.app.explorer.conftest import HOSTILE, Served, documents
 from tests.app.explorer.test_browser import COLOURS, RULES, settled
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.pages.flowing import Block, Picture, Stream
+from topiarist.app.explorer.pages.trees import Block, Picture, Stream
 from topiarist.app.explorer.ribbons import ribbons
-from topiarist.app.explorer.server import explorer
+from topiarist.app.explorer.web.server import explorer
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.state import at

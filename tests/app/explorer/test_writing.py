@@ -12,9 +12,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.app.explorer.conftest import documents
-from topiarist.app.explorer import bringing, posting, safety
-from topiarist.app.explorer import desk as desks
-from topiarist.app.explorer.server import explorer
+from topiarist.app.explorer import session as sessions
+from topiarist.app.explorer.web import safety
+from topiarist.app.explorer.web.server import explorer
+from topiarist.app.explorer.writes import posts, uploads
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.shape.edits import Rename
@@ -26,14 +27,14 @@ ID = "wire/law/bail/000.txt"
 
 class Writer(TestClient):
     def put_form(self, path, **form):
-        token = self.app.state.desk.token
+        token = self.app.state.session.token
         files = form.pop("files", None)
         form = {"state": self.view.mark, **form}
         return self.post(path, data={"token": token, **form}, files=files, headers={"Origin": HERE})
 
     @property
     def view(self):
-        return self.app.state.desk.view()
+        return self.app.state.session.view()
 
 
 @pytest.fixture
@@ -70,7 +71,7 @@ def test_a_change_of_just_now_is_told_at_the_top_and_an_old_one_below(client, mo
     assert said in top
     assert 'action="/undo"' in top
     assert "Last change" not in below
-    monkeypatch.setattr(desks, "RECENT", timedelta(0))
+    monkeypatch.setattr(sessions, "RECENT", timedelta(0))
     top, below = html.unescape(client.get("/tree").text).split('<div class="columns">')
     assert "Last change" not in top
     assert said in below
@@ -218,7 +219,7 @@ def test_a_mark_of_a_document_that_may_be_another_is_repeated_by_one_button(clie
 
 
 def test_a_client_that_is_no_browser_is_answered_as_data(client):
-    topic, headers = leaf(client), {"Origin": HERE, safety.TOKEN: client.app.state.desk.token}
+    topic, headers = leaf(client), {"Origin": HERE, safety.TOKEN: client.app.state.session.token}
 
     def post(path, **values):
         return client.post(path, json={"state": client.view.mark, **values}, headers=headers)
@@ -244,7 +245,7 @@ def test_a_client_that_is_no_browser_is_answered_as_data(client):
 
 
 def test_what_was_typed_while_somebody_writes_is_not_lost(client, copied, monkeypatch):
-    monkeypatch.setattr(posting, "PATIENCE", 0.1)
+    monkeypatch.setattr(posts, "PATIENCE", 0.1)
     topic = leaf(client)
     answer = client.put_form("/new", text="The suspect was granted bail; surety, bond, custody, remand.")
     key = answer.text.split('name="key" value="')[1].split('"')[0]
@@ -278,7 +279,7 @@ def test_brought_files_keep_their_names_and_ids(client):
 
 
 def test_only_so_many_documents_can_be_brought(client, monkeypatch):
-    monkeypatch.setattr(bringing, "MOST", 3)
+    monkeypatch.setattr(uploads, "MOST", 3)
     rows = b"".join(b'{"id": "%d", "text": "oil barrel crude"}\n' % number for number in range(9))
     answer = client.put_form("/new", files=[("files", ("rows.jsonl", rows, "application/json"))])
     assert "3 documents to file" in answer.text

@@ -8,10 +8,9 @@ import pytest
 from tests.oracles import similarity
 from tests.work import promptly
 from topiarist import CAM, HPLC, HPLSA, PLSA, Corpus, FisherKernel, HierarchicalMixture, Tree
-from topiarist.collection.find.index import SearchIndex, search_index
-from topiarist.collection.find.index.near_words import Spelling
+from topiarist.collection.find.index import SearchIndex, question, search_index
+from topiarist.collection.find.index.question import Question, views
 from topiarist.collection.find.index.ranking import best
-from topiarist.collection.find.index.views import views
 from topiarist.counts import CountSettings
 from topiarist.counts.settings import PhraseSettings
 from topiarist.errors import InputError, UsageError
@@ -136,7 +135,7 @@ def test_reasons_add_up_to_the_score(index, by):
             assert [w.amount for w in why.words] == sorted((w.amount for w in why.words), reverse=True)
             assert (by == "words") == (not why.topics)
             alone = {way: index.explain(text, hit.id, by=way).score for way in ("meaning", "words")}
-            weights = index._weights(index.query_like(0), by)
+            weights = Question(index, index.query_like(0), by).weights
             assert why.by_meaning == pytest.approx(weights[0] * alone["meaning"], abs=1e-10)
             assert why.by_meaning + why.by_words == pytest.approx(hit.score, abs=1e-10)
             assert (why.by_words > 0) == (by != "meaning" and alone["words"] > 0)
@@ -347,7 +346,8 @@ def test_threads_change_nothing(kernel, corpus, monkeypatch):
 
 def test_the_reference_ranks_alike(index, monkeypatch):
     wanted = {by: index.scores("bank loan", by=by) for by in ("meaning", "words")}
-    monkeypatch.setattr(search_index, "load_search_kernels", lambda: verbs.load("reference"))
+    for module in (search_index, question):
+        monkeypatch.setattr(module, "load_search_kernels", lambda: verbs.load("reference"))
     for by, scores in wanted.items():
         np.testing.assert_allclose(index.scores("bank loan", by=by), scores, rtol=1e-12)
 
@@ -404,7 +404,7 @@ def test_both_is_calibrated_for_every_kernel_that_has_an_end(kernel, corpus, opt
     """The kernel counts as a share of what it can be at most, so that BM25 weighs the same beside any of them."""
     index = SearchIndex.build(FisherKernel(kernel.models_, **options), corpus)
     itself = index.query_like(5)
-    assert index._weights(itself, "both")[0] * index.scores(itself)[5] == pytest.approx(2.0)
+    assert Question(index, itself, "both").weights[0] * index.scores(itself)[5] == pytest.approx(2.0)
     with pytest.raises(UsageError, match="with normalise=None the kernel has no end"):
         SearchIndex.build(FisherKernel(kernel.models_, normalise=None), corpus).search("bank", by="both")
 
@@ -477,9 +477,7 @@ def test_pages_show_every_document_once(index, by):
 
 def test_reasons_for_all_hits_read_the_query_once(index, monkeypatch):
     asked = []
-    monkeypatch.setattr(
-        "topiarist.collection.find.index.search_index.views", lambda *given: asked.append(1) or views(*given)
-    )
+    monkeypatch.setattr(question, "views", lambda *given: asked.append(1) or views(*given))
     index.search("bank loan", 10, why=True)
     assert len(asked) == 1
 
@@ -517,7 +515,7 @@ def test_words_of_a_mapping_are_read_as_texts_are():
 
 def test_ids_that_come_twice_are_refused_before_anything_is_read(index, monkeypatch):
     monkeypatch.setattr(
-        "topiarist.collection.find.index.search_index.segment_of", lambda *_: pytest.fail("it was read")
+        "topiarist.collection.find.index.search_index.segment_of", lambda *_, **__: pytest.fail("it was read")
     )
     with pytest.raises(InputError, match="1 ids come twice, 'x' among them"):
         index.add([Document("x", "bank"), Document("x", "river")])
@@ -570,13 +568,3 @@ def test_an_addition_holds_the_words_that_occur(kernel, corpus):
     assert (
         index.search("judge", 200, by="words").total == index.search("judge", 200, label="courts", by="words").total + 1
     )
-
-
-def test_spelling():
-    spelling = Spelling(["galaxy", "galley", "telescope", "bank", "банк", "水"])
-    assert spelling.near("galaxi")[0] == "galaxy"
-    assert spelling.near("telescpoe") == ("telescope",)
-    assert spelling.near("банка") == ("банк",)
-    assert spelling.near("qqqq") == ()
-    assert spelling.near("x" * 10**6) == ()
-    assert Spelling([]).words == []

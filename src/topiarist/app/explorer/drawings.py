@@ -8,14 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from topiarist.app.explorer.pages.overview import Block
+from topiarist.app.explorer import addresses
+
+if TYPE_CHECKING:
+    from topiarist.app.explorer.pages.compare import ComparePage, LabelRow
+    from topiarist.app.explorer.pages.overview import Block
 
 FIRST, ROW, LAST, THIN = 1.7, 3.4, 4.4, 0.7  # heights of rows of an icicle, in letters of the page
 NARROWEST = 0.004  # of the width: less cannot be seen
+SIZE, TOP, RIGHT = 22, 122, 86  # of a square; room for the names of columns, which lean over
+LONGEST, SIGN = 26, 7  # letters of the name of a row, and the width of one
+FAINTEST = 0.005  # of a label, to be drawn
+SQUARES = (
+    "Labels (rows) against topics (columns, in the order of the tree): the stronger the colour of a square, the more "
+    "of the label is in the topic. The table has the numbers."
+)
 
 
 def bar(share: float, kind: str = "bar") -> Markup:
@@ -59,17 +70,23 @@ def _rows(
 def _block(block: Block, to: Callable[[str], str], y: float, height: float) -> Markup:
     """A rectangle that is a link. How much of its label fits, the style sheet knows, for it knows the width."""
     kind = "rest" if block.topic is None else f"l{min(block.level, 5)}"
-    label = Markup("") if height == THIN else Markup(
+    room = Markup(
         '<foreignObject width="100%" height="100%"><div class="room"><div class="label">{}</div></div></foreignObject>'
-    ).format(_label(block))  # fmt: skip
+    )
+    label = Markup("") if height == THIN else room.format(_label(block))
     return Markup(
         '<a href="{}" tabindex="-1"><svg x="{}%" y="{}rem" width="{}%" height="{}rem" class="block {}">'
         '<title>{}</title><rect width="100%" height="100%"/>{}</svg></a>'
     ).format(
-        to(block.address), f"{100 * block.left:.3f}", f"{y:.2f}", f"{100 * max(block.width, NARROWEST):.3f}",
-        f"{height:.2f}", f"{kind} {block.place}".strip(),
-        f"{block.name}: {block.documents:,} documents, level {block.level}", label,
-    )  # fmt: skip
+        to(block.address),
+        f"{100 * block.left:.3f}",
+        f"{y:.2f}",
+        f"{100 * max(block.width, NARROWEST):.3f}",
+        f"{height:.2f}",
+        f"{kind} {block.place}".strip(),
+        f"{block.name}: {block.documents:,} documents, level {block.level}",
+        label,
+    )
 
 
 def _label(block: Block) -> Markup:
@@ -122,9 +139,11 @@ def line(points: Sequence[tuple[float, float]], chosen: int, label: str) -> Mark
             )
         )
     drawn += [
-        _end("9%", "11%", "end", high), _end("9%", "87%", "end", low),
-        _end("10%", "98%", "middle", left), _end("96%", "98%", "middle", right),
-    ]  # fmt: skip
+        _end("9%", "11%", "end", high),
+        _end("9%", "87%", "end", low),
+        _end("10%", "98%", "middle", left),
+        _end("96%", "98%", "middle", right),
+    ]
     return Markup('<svg class="curve" role="img" aria-label="{}">{}</svg>').format(label, Markup("").join(drawn))
 
 
@@ -157,3 +176,91 @@ def dendrogram(page: Any, to: Callable[[str], str] = str) -> Markup:
     return Markup(
         '<svg class="dendrogram" role="group" aria-label="{}" height="{}"><g aria-hidden="true">{}</g></svg>'
     ).format(label, height, Markup("").join(drawn))
+
+
+def squares(page: ComparePage, plain: Callable[[str], str], to: Callable[[str], str] = str) -> Markup:
+    """The stronger a square, the more of the label; each leads to its documents. Rows follow the topics."""
+    rows = sorted(page.rows, key=lambda row: (row.shares.index(max(row.shares)), -row.documents, row.label))
+    names = [plain(topic.name) for topic in page.topics]
+    left = SIGN * min(max(len(plain(row.label)) for row in rows), LONGEST) + 12
+    drawn = [_squares_row(row, (left, TOP + number * SIZE), page, names, plain, to) for number, row in enumerate(rows)]
+    turned = Markup(
+        '<a href="{}" tabindex="-1"><text transform="translate({} {}) rotate(-50)"><title>{}</title>{}</text></a>'
+    )
+    for x, (topic, name) in enumerate(zip(page.topics, names, strict=True)):
+        at = left + x * SIZE + SIZE // 2
+        drawn.append(turned.format(to(topic.address), at, TOP - 6, f"{name}: {topic.documents:,}", short(name, 20)))
+    width, height = left + len(names) * SIZE + RIGHT, TOP + len(rows) * SIZE
+    return Markup(
+        '<svg class="squares" role="group" aria-label="{}" width="{}rem" height="{}rem" viewBox="0 0 {} {}">'
+        '<g aria-hidden="true">{}</g></svg>'
+    ).format(SQUARES, width / 16, height / 16, width, height, Markup("").join(drawn))
+
+
+def shades() -> Markup:
+    """What a colour means, from nothing to all of a label."""
+    steps = [0.0, 0.25, 0.5, 0.75, 1.0]
+    band = Markup('<rect class="band" width="{}" height="{}" y="18"/>').format(len(steps) * 2 * SIZE, SIZE - 2)
+    drawn = [
+        Markup('<rect x="{}" y="18" width="{}" height="{}" fill-opacity="{}"/><text x="{}" y="12">{}</text>').format(
+            at * 2 * SIZE, 2 * SIZE - 2, SIZE - 2, _opacity(share), at * 2 * SIZE, f"{share:.0%}"
+        )
+        for at, share in enumerate(steps)
+    ]
+    width, height = len(steps) * 2 * SIZE, SIZE + 18
+    return Markup(
+        '<svg class="squares shades" role="img" aria-label="The shades of the squares: from 0% to 100% of the label" '
+        'width="{}rem" height="{}rem" viewBox="0 0 {} {}">{}</svg>'
+    ).format(width / 16, height / 16, width, height, band + Markup("").join(drawn))
+
+
+def _opacity(share: float) -> str:
+    return f"{0.12 + 0.88 * share:.2f}" if share >= FAINTEST else "0"
+
+
+def _squares_row(
+    row: LabelRow,
+    place: tuple[int, int],
+    page: ComparePage,
+    names: list[str],
+    plain: Callable[[str], str],
+    to: Callable[[str], str],
+) -> Markup:
+    """A label with its squares on a band, so that the eye stays in the row."""
+    label, (left, y) = plain(row.label), place
+    drawn = Markup(
+        '<a href="{}" tabindex="-1"><text x="{}" y="{}" text-anchor="end"><title>{}</title>{}</text></a>'
+        '<rect class="band" x="{}" y="{}" width="{}" height="{}"/>'
+    ).format(
+        to(row.address),
+        left - 8,
+        y + 15,
+        f"{label}: {row.documents:,} documents",
+        short(label, LONGEST),
+        left,
+        y,
+        len(names) * SIZE - 2,
+        SIZE - 2,
+    )
+    square = Markup(
+        '<a href="{}" tabindex="-1"><rect x="{}" y="{}" width="{}" height="{}" fill-opacity="{}"><title>{}</title>'
+        "</rect></a>"
+    )
+    for x, share in enumerate(row.shares):
+        if share >= FAINTEST:
+            title = f"{label}, {names[x]}: {row.counts[x]:,} documents, {share:.0%} of the label"
+            drawn += square.format(
+                to(addresses.labelled(row.label, page.topics[x].id)),
+                left + x * SIZE,
+                y,
+                SIZE - 2,
+                SIZE - 2,
+                _opacity(share),
+                title,
+            )
+    return drawn
+
+
+def short(text: str, most: int) -> str:
+    """As much of a text as fits."""
+    return text if len(text) <= most else f"{text[: most - 1].rstrip(' ·')}…"

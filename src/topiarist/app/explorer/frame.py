@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
-from topiarist.app.explorer import addresses, dating
-from topiarist.app.explorer.values import Choice, TopicLine, topic_line
+from fastapi import Request
+
+from topiarist.app.explorer import addresses, rendering
+from topiarist.app.explorer.session import Session
+from topiarist.app.explorer.values import Choice, TopicLine, link, topic_line
 from topiarist.app.explorer.view import View
+from topiarist.app.words import when
+from topiarist.version import __version__
 
 LEVELS = 9  # as there are keys for them
 SIBLINGS = 30  # in the tree; smaller ones fold into one line
@@ -26,7 +31,7 @@ class Row:
     more: int  # smaller siblings of those below that are not shown
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Frame:
     """The frame of a page."""
 
@@ -50,18 +55,24 @@ def frame(view: View, current: int | None = None, matching: Any = None) -> Frame
     """The frame with the tree open down to a topic; ``matching`` has how many documents of each node were found."""
     node = view.shape.node_of.get(current, view.tree.root) if current is not None else view.tree.root
     opened = set(view.tree.path(node))
-    last = dating.fitted(view)
     tags = view.collection.marks.tags()
     root = view.tree.root
     return Frame(
-        shown_name(view), view.n_docs, branch(view, root, opened, node if current is not None else -1, matching),
-        _example(view),
-        tuple(Choice(str(level), addresses.tree(depth=level), False) for level in range(1, _depth(view) + 1)),
-        view.hard_sizes[root], addresses.topic(view.shape.topics[root], show="hard"),
-        tuple(Choice(f"{tag} ({number:,})", addresses.tagged(tag), False) for tag, number in tags.items()),
-        view.mark, dating.when(last.time), last.arrived, view.shape.pending,
-        has_labels(view), view.has_dendrogram,
-    )  # fmt: skip
+        name=view.title,
+        documents=view.n_docs,
+        tree=branch(view, root, opened, node if current is not None else -1, matching),
+        example=_example(view),
+        levels=tuple(link(str(level), addresses.tree(depth=level)) for level in range(1, _depth(view) + 1)),
+        hard_to_place=view.hard_sizes[root],
+        hard_address=addresses.topic(view.shape.topics[root], show="hard"),
+        tags=tuple(link(f"{tag} ({number:,})", addresses.tagged(tag)) for tag, number in tags.items()),
+        state=view.mark,
+        written=when(view.last_fit.time),
+        arrived=view.last_fit.arrived,
+        pending=view.shape.pending,
+        has_labels=has_labels(view),
+        has_dendrogram=view.has_dendrogram,
+    )
 
 
 def _example(view: View) -> str:
@@ -78,12 +89,7 @@ def has_labels(view: View) -> bool:
     """Whether documents came with labels, or categories were learned."""
     if view.collection.state.parts.get("categories"):
         return True
-    return view.collection.generation.database.one("SELECT 1 FROM labels LIMIT 1") is not None
-
-
-def shown_name(view: View) -> str:
-    """The collection as its folder is called."""
-    return Path(view.collection.folder.shown).name.removesuffix(".topiary") or "collection"
+    return view.collection.documents.has_labels()
 
 
 def branch(view: View, node: int, opened: set[int], current: int = -1, matching: Any = None) -> Row:
@@ -104,3 +110,32 @@ def branch(view: View, node: int, opened: set[int], current: int = -1, matching:
 def _row(view: View, node: int, current: int, matching: Any) -> Row:
     found = None if matching is None else int(matching[node])
     return Row(topic_line(view, node, found), 1.0, node == current, False, (), 0)
+
+
+def here_of(request: Request) -> str:
+    """This address as it was asked for: an id may hold signs that mean something in a path."""
+    path = request.scope.get("raw_path", b"").decode("ascii", "ignore") or quote(request.url.path)
+    path = path.removeprefix(request.app.state.root) or "/"
+    return f"{path}{'?' if request.url.query else ''}{request.url.query}"
+
+
+def page_of(
+    request: Request, template: str, value: Any, view: View, current: int | None = None, matching: Any = None
+) -> str:
+    """The text of a page, in its frame."""
+    session: Session = request.app.state.session
+    here = here_of(request) if request.method == "GET" else ""
+    return rendering.render(
+        template,
+        page=value,
+        frame=frame(view, current, matching),
+        root=request.app.state.root,
+        here=here,
+        token="" if session.read_only else session.token,
+        read_only=session.read_only,
+        job=session.strip(view),
+        undoable=None if session.read_only else session.undoable(view),
+        query=getattr(value, "query", ""),
+        by=getattr(value, "by", "words"),
+        version=__version__,
+    )

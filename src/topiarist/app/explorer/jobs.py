@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from topiarist.app.cli.remaining import Remaining
+from topiarist.app.remaining_time import Remaining
+from topiarist.app.words import counted, time_left
 from topiarist.estimators.common.progress import Watching
 
 Phase = Literal["none", "running", "done", "stopped", "failed"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JobPage:
     """How the fit goes, or how the last one ended."""
 
@@ -86,21 +86,34 @@ class Job(Watching):
         if self.done:
             phase: Phase = "failed" if self.error else "stopped" if self.stopped else "done"
             return JobPage(
-                phase, self._ended(phase), False, False, self.iteration, self.iteration, None,
-                round(self.elapsed, 1), self.error,
-            )  # fmt: skip
+                phase=phase,
+                sentence=self._ended(phase),
+                running=False,
+                stoppable=False,
+                iteration=self.iteration,
+                about=self.iteration,
+                left=None,
+                seconds=round(self.elapsed, 1),
+                error=self.error,
+            )
         left = None if self.ending or self.stopping else self._remaining.left(self.elapsed)
         return JobPage(
-            "running", self._going(left), True, not (self.ending or self.stopping), self.iteration, self.about, left,
-            round(self.elapsed, 1),
-        )  # fmt: skip
+            phase="running",
+            sentence=self._going(left),
+            running=True,
+            stoppable=not (self.ending or self.stopping),
+            iteration=self.iteration,
+            about=self.about,
+            left=left,
+            seconds=round(self.elapsed, 1),
+        )
 
     def _ended(self, phase: str) -> str:
         if phase == "failed":
             return f"The fit did not work: {self.error}."
         if phase == "done":
             return "The new tree is ready."
-        steps = f"{self.iteration} iteration{'' if self.iteration == 1 else 's'}"
+        steps = counted(self.iteration, "iteration")
         return f"Stopped after {steps}; the best tree so far is ready."
 
     def _going(self, left: float | None) -> str:
@@ -111,14 +124,7 @@ class Job(Watching):
         if not self.iteration:
             return "Refitting, getting ready."
         about = f" of about {self.about}" if self.about else ""
-        return f"Refitting, iteration {self.iteration}{about}{'' if left is None else f', {duration(left)} left'}."
+        return f"Refitting, iteration {self.iteration}{about}{'' if left is None else f', {time_left(left)} left'}."
 
 
-NO_JOB = JobPage("none", "Nothing is fitted now.")
-
-
-def duration(seconds: float) -> str:
-    """How long that is, as people say it."""
-    if seconds < 60:
-        return f"{max(1, round(seconds))} s"
-    return f"{math.ceil(seconds / 60)} min"
+NO_JOB = JobPage(phase="none", sentence="Nothing is fitted now.")

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from topiarist.app.explorer import addresses, drawings
 from topiarist.app.explorer.ribbons import ribbons
-from topiarist.app.explorer.squares import shades, squares
+from topiarist.app.words import fine_percent, number
 
 INVISIBLE = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C])
 
@@ -20,14 +20,35 @@ INVISIBLE = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200
 def environment() -> Environment:
     """The templates, with the few functions that they need."""
     made = Environment(
-        loader=PackageLoader("topiarist.app.explorer"), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
-    made.filters.update(to=_to, number=_number, percent=_percent, plain=plain, as_json=addresses.as_json, share=_share,
-                        legend_part=_legend_part, point=_point, index_of=_index_of)  # fmt: skip
-    made.globals.update(at=addresses, bar=drawings.bar, stacked=drawings.stacked, curve=drawings.line,
-                        squares=_squares, icicle=_icicle, whereabouts=_whereabouts, dendrogram=_dendrogram,
-                        ribbons=_ribbons, shades=shades)  # fmt: skip
+        loader=PackageLoader("topiarist.app.explorer"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(
+        to=_to,
+        number=number,
+        percent=fine_percent,
+        plain=plain,
+        as_json=addresses.as_json,
+        share=_share,
+        legend_part=_legend_part,
+        point=_point,
+        index_of=_index_of,
+    )
+    made.globals.update(
+        at=addresses,
+        bar=drawings.bar,
+        stacked=drawings.stacked,
+        curve=drawings.line,
+        squares=_squares,
+        icicle=_icicle,
+        whereabouts=_whereabouts,
+        dendrogram=_dendrogram,
+        ribbons=_ribbons,
+        shades=drawings.shades,
+    )
     return made
 
 
@@ -65,7 +86,7 @@ def _dendrogram(context: Context, page: Any) -> Any:
 
 @pass_context
 def _squares(context: Context, page: Any) -> Any:
-    return squares(page, plain, lambda address: _to(context, address))
+    return drawings.squares(page, plain, lambda address: _to(context, address))
 
 
 @pass_context
@@ -83,25 +104,15 @@ def _index_of(values: list[Any], wanted: Any) -> int:
 
 @pass_context
 def _legend_part(context: Context, level: Any) -> tuple[str, float, str, str]:
-    said = f"{level.name}: {_percent(level.share)}"
+    said = f"{level.name}: {fine_percent(level.share)}"
     if not level.densest:
         return level.kind, level.share, said, ""
     return level.kind, level.share, f"{said}, most of it in part {level.part}", _to(context, level.densest)
 
 
-def _number(value: float) -> str:
-    return f"{value:,}"
-
-
 def _share(value: float) -> str:
     """A probability of a word, short."""
     return f"{value:.3f}".lstrip("0") if value >= 0.0005 else "<.001"
-
-
-def _percent(value: float) -> str:
-    if 0.995 <= value < 1 - 1e-6:  # nearly all is not all
-        return ">99%"
-    return f"{value:.0%}" if value >= 0.1 or value == 0 else f"{value:.1%}"
 
 
 def plain(text: str) -> str:

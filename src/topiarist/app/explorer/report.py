@@ -1,27 +1,33 @@
-"""A collection as one file: the same templates, nothing loaded from anywhere, the same bytes for the same model."""
+"""A collection as one file: the same templates, nothing loaded from anywhere, the same bytes for the same model.
+
+Texts of documents are packed, many in one block: JSON, deflated, in signs that HTML takes for nothing else; each word
+has the level that it speaks from, and a reader's browser unpacks the block that it needs.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import os
 import re
-from collections.abc import Iterator
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import numpy as np
-
-from topiarist.app.explorer import embedding, frame
-from topiarist.app.explorer.nameless import Nameless
-from topiarist.app.explorer.pages import categories, compare, model, overview, topic_words
+from topiarist.app.explorer import frame
+from topiarist.app.explorer.pages import categories, compare, model, overview
+from topiarist.app.explorer.pages.coloured_text import DEEPEST, MOST_WORDS, SURE
+from topiarist.app.explorer.pages.topic import OwnWord, word_lines
 from topiarist.app.explorer.rendering import environment, own
 from topiarist.app.explorer.values import Step, TopicLine, path_to, titled, topic_line
-from topiarist.app.explorer.view import View
-from topiarist.collection.collection import Collection
+from topiarist.app.explorer.view import UnnamedView, View
+from topiarist.collection import Collection, Looks, growing_command, looks, tokens_of
 from topiarist.errors import UsageError
 from topiarist.store.sealed_folder import new_file
 from topiarist.version import __version__
@@ -35,7 +41,18 @@ SAID = {
 TYPICAL, WORDS = 5, 15
 BATCH = 1_000  # titles at a time
 LARGE = 25 << 20  # bytes: more is hard to send and to open
+BLOCK = 1 << 18  # characters of text in one packed block: unpacked in no time
+EFFORT = 9  # of zlib: a report is written once and read often
+Tell = Callable[[int, int], None]  # how many documents are written, of how many
 STYLES, SCRIPT = ("style.css", "report.css"), "report.js"
+
+
+@dataclass(frozen=True)
+class Packed:
+    """Some documents, from a row on, packed."""
+
+    first: int
+    text: str
 
 
 @dataclass(frozen=True)
@@ -45,7 +62,7 @@ class Card:
     topic: TopicLine
     path: tuple[Step, ...]
     note: str
-    words: tuple[topic_words.OwnWord, ...]
+    words: tuple[OwnWord, ...]
     typical: tuple[Quoted, ...]
     here: int  # documents that lie mostly here and in nothing below
 
@@ -61,7 +78,7 @@ class Quoted:
     line: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Report:
     """All of the report but the full texts."""
 
@@ -94,7 +111,10 @@ def report(
 
 
 def write_report(
-    collection: Collection, path: str | os.PathLike[str], documents: str = "typical", tell: embedding.Tell | None = None
+    collection: Collection,
+    path: str | os.PathLike[str],
+    documents: str = "typical",
+    tell: Tell | None = None,
 ) -> int:
     """Write the report of a collection; how many bytes it has. ``tell`` hears how many texts are written."""
     if documents not in DOCUMENTS:
@@ -102,7 +122,7 @@ def write_report(
     target = Path(path)
     if not target.absolute().parent.is_dir():
         raise UsageError(f"there is no folder {target.parent} to write the report into", hint=target.name)
-    view = Nameless(collection) if documents == "none" else View(collection)
+    view = UnnamedView(collection) if documents == "none" else View(collection)
     size = 0
     with new_file(target) as file:
         for part in pieces(view, documents, tell):
@@ -110,15 +130,21 @@ def write_report(
     return size
 
 
-def pieces(view: View, documents: str, tell: embedding.Tell | None = None) -> Iterator[str]:
+def pieces(view: View, documents: str, tell: Tell | None = None) -> Iterator[str]:
     """The text of the report, piece by piece: texts of documents are never all in memory."""
     style, script = "".join(map(asset, STYLES)), asset(SCRIPT)
     values: dict[str, Any] = {
-        "page": _report(view, documents), "style": own(style), "script": own(script),
-        "link": _link, "listed": lambda topic: _listed(view, topic),
+        "page": _report(view, documents),
+        "style": own(style),
+        "script": own(script),
+        "link": _link,
+        "listed": lambda topic: _listed(view, topic),
         "policy": f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'",
-        "texts": embedding.packed(view, tell) if documents == "all" else (), "root": "", "token": "", "frame": None,
-    }  # fmt: skip
+        "texts": packed(view, tell) if documents == "all" else (),
+        "root": "",
+        "token": "",
+        "frame": None,
+    }
     yield from environment().get_template("report.html").generate(**values)
 
 
@@ -139,21 +165,31 @@ def _report(view: View, documents: str) -> Report:
     secret = documents == "none"
     settings = view.collection.settings
     return Report(
-        "" if secret else frame.shown_name(view), SAID[documents], documents, first.sentence, first.blocks,
-        frame.branch(view, view.tree.root, set(range(len(view.tree)))),
-        tuple(_card(view, node, documents) for node in view.ordered()),
-        labels if labels and labels.rows and not secret else None, learned if learned and learned.learned else None,
-        told, model.command(settings, paths=not secret), __version__,
-    )  # fmt: skip
+        name="" if secret else view.title,
+        said=SAID[documents],
+        documents=documents,
+        sentence=first.sentence,
+        blocks=first.blocks,
+        tree=frame.branch(view, view.tree.root, set(range(len(view.tree)))),
+        cards=tuple(_card(view, node, documents) for node in view.ordered()),
+        labels=labels if labels and labels.rows and not secret else None,
+        categories=learned if learned and learned.learned else None,
+        model=told,
+        command=growing_command(settings, paths=not secret),
+        version=__version__,
+    )
 
 
 def _card(view: View, node: int, documents: str) -> Card:
     rows = () if documents == "none" else view.collection.tree.nodes[node].rows[:TYPICAL]
     return Card(
-        topic_line(view, node), path_to(view, node), view.shape.notes.get(view.shape.topics[node], ""),
-        topic_words.words_of(view, node, WORDS), tuple(_quoted(view, node, row) for row in rows),
-        int((view.homes == node).sum()),
-    )  # fmt: skip
+        topic_line(view, node),
+        path_to(view, node),
+        view.shape.notes.get(view.shape.topics[node], ""),
+        word_lines(view, node, view.own_words(node, WORDS)),
+        tuple(_quoted(view, node, row) for row in rows),
+        view.n_at_home(node),
+    )
 
 
 def _quoted(view: View, node: int, row: int) -> Quoted:
@@ -165,14 +201,12 @@ def _quoted(view: View, node: int, row: int) -> Quoted:
 def _listed(view: View, topic: int) -> Iterator[Quoted]:
     """Every document that lies mostly at a topic, the most typical first."""
     node = view.shape.node(topic)
-    rows = np.flatnonzero(view.homes == node)
-    shares = view.shares_under(node)[rows]
-    order = np.lexsort((rows, -view.lengths[rows], -shares.round(4)))
+    rows, shares = view.at_home(node)
     for start in range(0, len(rows), BATCH):
-        some = order[start : start + BATCH]
-        known = view.collection.documents.many(rows[some], texts=False)
-        leads = view.leads([row for row, one in zip(rows[some].tolist(), known, strict=True) if not one.title.strip()])
-        for row, share, one in zip(rows[some].tolist(), shares[some].tolist(), known, strict=True):
+        some = rows[start : start + BATCH].tolist()
+        known = view.collection.documents.many(some, texts=False)
+        leads = view.leads([row for row, one in zip(some, known, strict=True) if not one.title.strip()])
+        for row, share, one in zip(some, shares[start : start + BATCH].tolist(), known, strict=True):
             yield Quoted(row, titled(one.title, one.id, leads.get(row, "")), one.date[:10], share, "")
 
 
@@ -180,3 +214,60 @@ def _link(address: str) -> str:
     """An address of the explorer as a place in the file; what is not in the file is its beginning."""
     found = re.fullmatch(r"/topic/(\d+)", urlsplit(address).path)
     return f"#topic-{found[1]}" if found else "#top"
+
+
+def packed(view: View, tell: Tell | None = None) -> Iterator[Packed]:
+    """All documents in the order of their rows; a few are in memory at a time."""
+    tell = tell or (lambda done, total: None)
+    waiting: list[list[Any]] = []
+    size, found = 0, looks(view, 0, DEEPEST + 1, SURE)
+    for row, document in enumerate(view.collection.documents.iterate()):
+        if row >= found.stop:
+            found = looks(view, row, DEEPEST + 1, SURE)
+        text = document.text
+        topic = view.shape.topics[int(view.homes[row])]
+        waiting.append([document.id, document.date[:10], topic, text, *_runs(view, text, found.of(row))])
+        size += len(text)
+        if size >= BLOCK:
+            yield _pack(view, found, row + 1 - len(waiting), waiting)
+            tell(row + 1, view.n_docs)
+            waiting, size = [], 0
+    if waiting:
+        yield _pack(view, found, view.n_docs - len(waiting), waiting)
+    tell(view.n_docs, view.n_docs)
+
+
+def _runs(view: View, text: str, known: dict[int, int]) -> tuple[list[int], ...]:
+    """Signs to pass over, signs of a word, its look; and so on. Signs are counted as a browser counts them.
+
+    Of a text with too many words the first are told, and how many these are.
+    """
+    wide = not text.isascii() and max(text) > "\uffff"
+    runs: list[int] = []
+    here = 0
+    for number, (_, start, stop, column) in enumerate(tokens_of(view, text)):
+        if number >= MOST_WORDS:
+            return runs, [MOST_WORDS]
+        look = None if column is None else known.get(column)
+        if look is None or start < here:
+            continue
+        before, word = text[here:start], text[start:stop]
+        runs += [_units(before), _units(word), look] if wide else [len(before), len(word), look]
+        here = stop
+    return (runs,)
+
+
+def _units(text: str) -> int:
+    return len(text) + sum(sign > "\uffff" for sign in text)
+
+
+def _pack(view: View, found: Looks, first: int, documents: list[list[Any]]) -> Packed:
+    """A block; looks are numbered by how often they come, so that most of them are one sign."""
+    times = Counter(code for one in documents for code in one[4][2::3])
+    order = sorted(times, key=lambda code: (-times[code], code))
+    number = {code: place for place, code in enumerate(order)}
+    for one in documents:
+        one[4][2::3] = [number[code] for code in one[4][2::3]]
+    known = [[level, view.shape.topics[node], unsure] for level, node, unsure in map(found.meaning, order)]
+    body = json.dumps({"looks": known, "documents": documents}, ensure_ascii=False, separators=(",", ":"))
+    return Packed(first, base64.b64encode(zlib.compress(body.encode("utf-8", "replace"), EFFORT)).decode())

@@ -6,10 +6,14 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from topiarist.app.explorer.pages.flowing import Block, Picture
+from topiarist.app.explorer.drawings import short
+
+if TYPE_CHECKING:
+    from topiarist.app.explorer.pages.trees import Block, Picture
 
 OUTER, INNER, BETWEEN = 132, 208, 250  # widths: of headings, of topics, of the streams
 SIDE, WIDTH = OUTER + INNER, 2 * (OUTER + INNER) + BETWEEN
@@ -128,5 +132,4 @@ def _link(address: str, body: Markup, to: Callable[[str], str]) -> Markup:
 
 
 def _short(text: str, width: float) -> str:
-    most = max(int(width / SIGN), 2)
-    return text if len(text) <= most else f"{text[: most - 1].rstrip(' ·')}…"
+    return short(text, max(int(width / SIGN), 2))

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.view import View
-from topiarist.store.document_table import marks, pieces
 from topiarist.text.tokens import Tokenizer
 
 Pieces = tuple[tuple[str, bool], ...]  # text, and whether it is a match; never HTML
 PER_PAGE = 20
-STEP = " ▸ "
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TopicLine:
     """A topic in a list. ``named``: somebody gave it its name; otherwise the name is its words."""
 
@@ -50,7 +48,7 @@ class Place:
     share: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DocumentLine:
     """A document in a list."""
 
@@ -77,7 +75,17 @@ class Choice:
     title: str = ""
 
 
-@dataclass(frozen=True)
+def link(name: str, address: str, title: str = "") -> Choice:
+    """A way to another page."""
+    return Choice(name, address, False, title)
+
+
+def choices(names: Mapping[Any, str], chosen: Any, at: Callable[[Any], str]) -> tuple[Choice, ...]:
+    """Ways to see a page, by what is chosen."""
+    return tuple(Choice(name, at(key), key == chosen) for key, name in names.items())
+
+
+@dataclass(frozen=True, kw_only=True)
 class Paging:
     """Where in a list a page is."""
 
@@ -104,31 +112,39 @@ def paging(total: int, page: int, at: Callable[[int], str], per_page: int = PER_
     choices = tuple(Choice(str(number), at(number), number == page) for number in near) if pages > 1 else ()
     first = (page - 1) * per_page + 1 if total else 0
     return Paging(
-        page, pages, first, min(page * per_page, total), total, choices,
-        at(page - 1) if page > 1 else "", at(page + 1) if page < pages else "",
-    )  # fmt: skip
+        page=page,
+        pages=pages,
+        first=first,
+        last=min(page * per_page, total),
+        total=total,
+        choices=choices,
+        previous=at(page - 1) if page > 1 else "",
+        next=at(page + 1) if page < pages else "",
+    )
 
 
 def topic_line(view: View, node: int, matching: int | None = None, **values: Any) -> TopicLine:
     """A topic in a line."""
     topic = view.shape.topics[node]
     return TopicLine(
-        topic, name_of(view, node), topic in view.shape.titles, view.collection.tree.nodes[node].words[:8],
-        view.sizes[node], view.sizes[node] / max(view.n_docs, 1), len(view.tree.children(node)),
-        view.tree.depths[node], addresses.topic(topic, **values), matching,
-        view.shape.pending and not view.sizes[node] and not view.model_nodes(node),
-    )  # fmt: skip
-
-
-def name_of(view: View, node: int) -> str:
-    """What a topic is called; the root has a name even where the tree gave it none."""
-    return view.names[node]
+        id=topic,
+        name=view.names[node],
+        named=topic in view.shape.titles,
+        words=view.collection.tree.nodes[node].words[:8],
+        documents=view.sizes[node],
+        share=view.sizes[node] / max(view.n_docs, 1),
+        subtopics=len(view.tree.children(node)),
+        level=view.tree.depths[node],
+        address=addresses.topic(topic, **values),
+        matching=matching,
+        waiting=view.shape.pending and not view.sizes[node] and not view.model_nodes(node),
+    )
 
 
 def path_to(view: View, node: int) -> tuple[Step, ...]:
     """The topics from the root down to one."""
     return tuple(
-        Step(view.shape.topics[step], name_of(view, step), addresses.topic(view.shape.topics[step]))
+        Step(view.shape.topics[step], view.names[step], addresses.topic(view.shape.topics[step]))
         for step in view.tree.path(node)
     )
 
@@ -144,27 +160,24 @@ def document_lines(
     """Documents with the beginnings of their texts, in which some words are marked."""
     collection = view.collection
     documents = collection.documents.many(rows, texts=False)
-    leads, tags, read = view.leads(rows), collection.marks.tags_of(rows), read_among(view, rows)
+    leads, tags, read = view.leads(rows), collection.marks.tags_of(rows), collection.marks.read_among(rows)
     wanted = {part for word in words for part in word.split()}
     shares: Any = view.shares_under(node)[list(rows)] if node >= 0 and len(rows) else []
     return tuple(
         DocumentLine(
-            document.id, titled(document.title, document.id, leads[row]), address(document.id, place),
-            marked(leads[row], wanted), document.date[:10],
-            float(shares[place]) if node >= 0 else None, None,
-            path_to(view, int(view.homes[row]))[1:], document.labels, tags[place], row in read,
+            id=document.id,
+            title=titled(document.title, document.id, leads[row]),
+            address=address(document.id, place),
+            snippet=marked(leads[row], wanted),
+            date=document.date[:10],
+            share=float(shares[place]) if node >= 0 else None,
+            path=path_to(view, int(view.homes[row]))[1:],
+            labels=document.labels,
+            tags=tags[place],
+            read=row in read,
         )
         for place, (row, document) in enumerate(zip(map(int, rows), documents, strict=True))
-    )  # fmt: skip
-
-
-def read_among(view: View, rows: Sequence[int]) -> set[int]:
-    """Which of some documents were read."""
-    found: set[int] = set()
-    for piece in pieces(sorted({int(row) for row in rows})):
-        sql = f"SELECT row FROM reads WHERE row IN ({marks(piece)})"  # noqa: S608
-        found.update(row for (row,) in view.collection.generation.database.all(sql, piece))
-    return found
+    )
 
 
 def marked(text: str, words: set[str]) -> Pieces:
@@ -177,8 +190,3 @@ def marked(text: str, words: set[str]) -> Pieces:
             here = end
     found.append((text[here:], False))
     return tuple(piece for piece in found if piece[0])
-
-
-def counted(number: int, thing: str, things: str = "") -> str:
-    """A number and what is counted: 1 document, 2,000 documents."""
-    return f"{number:,} {thing if number == 1 else things or thing + 's'}"

@@ -1,17 +1,16 @@
-"""Which condition of a query left nothing of an answer, and what may have been meant by it."""
+"""What to say of an empty answer: words that nobody has, corrections, the condition that left nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
+from functools import partial
 
-from topiarist.store.database import Database
 from topiarist.store.fulltext import Index
-from topiarist.text.query import Filter, Query
+from topiarist.text.query import Filter, Query, Term, folded
+from topiarist.text.spelling import alike
 
-LOOKED_AT = 10_000  # values that one may have been meant for
-SHOWN = 5  # of them, where there are no more
+SHOWN = 5  # values that a condition may have, where there are no more
 _SAID = {
     "topic": "lies under “{}”", "tag": "is tagged “{}”", "label": "has the label “{}”", "type": "is of type “{}”",
     "before": "is from before {}", "after": "is from {} or later",
@@ -19,45 +18,79 @@ _SAID = {
 
 
 @dataclass(frozen=True)
-class Emptied:
-    """What to say, the query without the condition, and the query with a condition like it."""
+class Remark:
+    """What to say about an answer, queries that may have been meant, and the query without what left nothing."""
 
-    message: str
-    without: str
+    message: str = ""
     suggestions: tuple[str, ...] = ()
+    without: str = ""
 
 
-def emptied(database: Database, query: Query, finds: Callable[[Query], bool]) -> Emptied | None:
+def few_words(index: Index, query: Query, total: int, finds: Callable[[Query], bool]) -> Remark:
+    """What to say of few or no documents that were found by words; ``finds`` says whether another query does."""
+    missing = index.missing(query)
+    unknown = dict.fromkeys(word for term in missing for word in term.split())
+    near = {word: index.suggest(word) for word in unknown if word in missing or index.missing(Query((Term(word),)))}
+    if not query.terms:
+        message = ""
+    elif missing:
+        message = f"No document contains {', '.join(repr(word) for word in missing[:3])}."
+    elif total:
+        message = f"Only {total} document{'s' if total > 1 else ''} contain{'s' if total == 1 else ''} these words."
+    else:
+        message = "No document contains all of these words."
+    said = Remark(message, _corrected(query, near))
+    return said if total or said.suggestions else _emptied(index, query, finds) or said
+
+
+def unknown_words(query: Query, unknown: Sequence[str], near: Mapping[str, Sequence[str]]) -> Remark:
+    """That some words of a query are not known to the index by meaning."""
+    corrected = _corrected(query, {word: near.get(word, ()) for word in unknown})
+    if not unknown:
+        return Remark("", corrected)
+    shown = ", ".join(map(repr, unknown[:3])) + (", …" if len(unknown) > 3 else "")
+    one = len(unknown) == 1
+    return Remark(f"The word{'' if one else 's'} {shown} {'is' if one else 'are'} not known here.", corrected)
+
+
+def _corrected(query: Query, near: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """The whole query with known words in the place of unknown ones; those that resemble no known word are left out.
+
+    Where only one word is unknown, there are as many such queries as words that it may have been meant for.
+    """
+    if not any(near.values()):
+        return ()
+    many = max(map(len, near.values())) if len(near) == 1 else 1
+    meant = [{folded(word): words[place] if words else "" for word, words in near.items()} for place in range(many)]
+    return tuple(str(query.with_words(partial(_instead, known))) for known in meant)
+
+
+def _instead(known: Mapping[str, str], word: str) -> str:
+    return known.get(folded(word), word)
+
+
+def _emptied(index: Index, query: Query, finds: Callable[[Query], bool]) -> Remark | None:
     """The first condition without which a query finds something; None where it is not one condition alone."""
     for item in query.filters:
         rest = Query(tuple(one for one in query.items if one != item))
         if not rest or finds(rest):
-            return _told(database, query, item, rest)
+            return _without(index, query, item, rest)
     return None
 
 
-def _told(database: Database, query: Query, item: Filter, rest: Query) -> Emptied:
+def _without(index: Index, query: Query, item: Filter, rest: Query) -> Remark:
     said = _SAID[item.kind].format(item.value)
     which = "of the documents that match the rest " if rest else ""
     if item.exclude:
-        return Emptied(f"Every one {which}{said}.", str(rest))
-    known = _known(database, item.kind)
+        return Remark(f"Every one {which}{said}.", without=str(rest))
+    known = {value.lower(): value for value in index.values(item.kind)}
     message = f"None {which}{said}." if rest else f"No document {said}."
     if item.value.lower().lstrip(".") in known or not known:
-        return Emptied(message, str(rest))
+        return Remark(message, without=str(rest))
     if item.kind == "type" and len(known) <= SHOWN:
         message += f" Known types: {', '.join(sorted(known))}."
-    near = get_close_matches(item.value.lower(), known, 1)
-    meant = [
-        Query(tuple(replace(item, value=known[value]) if one == item else one for one in query.items)) for value in near
-    ]
-    return Emptied(f"No document {said}." if item.kind != "type" else message, str(rest), tuple(map(str, meant)))
-
-
-def _known(database: Database, kind: str) -> dict[str, str]:
-    """The values that a condition may have, as they are compared and as they are written."""
-    values = Index(database).values(kind, LOOKED_AT)
-    if kind == "type":
-        names = (value.lower().removesuffix(".gz").rpartition("/")[2] for value in values)
-        values = [name.rpartition(".")[2] for name in names if "." in name]
-    return {value.lower(): value for value in values}
+    meant = tuple(
+        str(Query(tuple(replace(item, value=known[value]) if one == item else one for one in query.items)))
+        for value in alike(item.value.lower(), known, 1, 0.6)
+    )
+    return Remark(f"No document {said}." if item.kind != "type" else message, meant, str(rest))

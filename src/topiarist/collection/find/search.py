@@ -1,21 +1,26 @@
-"""Finding documents in a collection: by words (full text), by meaning (the Fisher kernel of its tree), or both."""
+"""Finding documents in a collection: by words (full text), by meaning (the Fisher kernel of its tree), or both.
+
+A ``Search`` is a query that was parsed once and is asked once: hits, rows, topics and remarks all come from it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from topiarist.arrays import Array
-from topiarist.collection.find.empty_answer import emptied
+from topiarist.collection.find.empty_answer import few_words, unknown_words
 from topiarist.collection.find.index import Answer, Explanation
+from topiarist.collection.find.index.question import Question
 from topiarist.errors import UsageError
 from topiarist.hierarchy.levels import deepest_certain, node_posterior
 from topiarist.measures.placed_documents import CERTAIN
-from topiarist.store.fulltext import Index, Pieces, folded
+from topiarist.store.fulltext import Hits, Index, Ranked
+from topiarist.text.highlights import Pieces
 from topiarist.text.query import Filter, Query, parse
 
 if TYPE_CHECKING:
@@ -26,6 +31,8 @@ LIKE = "both"  # documents are alike in words and in meaning: more often of one 
 FEW = 5  # hits by words: below, meaning is offered
 NEAR = 100  # documents that are looked at to see where a meaning is at home
 LEAD = 160  # characters of a text that was found by meaning
+NOTABLE = 0.25  # of the hits in a topic, for it to be shown below its parent
+BLOCK = 1 << 14  # documents whose places are looked at in one go
 
 
 @dataclass(frozen=True)
@@ -71,174 +78,169 @@ class Found:
         return len(self.hits)
 
 
-def search(
-    collection: Collection,
-    text: str,
-    n: int = 10,
-    *,
-    offset: int = 0,
-    by: str = "words",
-    topic: str | int | None = None,
-    why: bool = False,
-) -> Found:
-    """The documents that match a query, best first. See ``queries`` for what may be typed."""
-    if by not in WAYS:
-        raise UsageError(f"a search goes by {', '.join(WAYS)}; got {by!r}", hint="--by meaning")
-    query = parse(text)
-    under = [Filter("topic", str(topic))] if topic is not None else []
-    allowed = _allowed(collection, (*query.topics, *under))
-    if by == "words" or not query.terms:
-        return _by_words(collection, query, under, allowed, n, offset)
-    return _by_meaning(collection, query, allowed, n, offset, by, why)
+@dataclass(frozen=True)
+class Held:
+    """A topic, how many of the hits lie under it, and how many documents in all."""
+
+    topic: int
+    path: tuple[str, ...]
+    documents: int
+    all: int
 
 
-def similar(
-    collection: Collection, document: str, n: int = 10, *, topic: str | int | None = None, why: bool = False
-) -> Found:
-    """The documents most like one, given by its id."""
-    row = collection.documents.row_of(document)
-    allowed = _allowed(collection, [Filter("topic", str(topic))] if topic is not None else [])
-    others = np.ones(len(collection), bool) if allowed is None else allowed.copy()
-    others[row] = False
-    return _shown(collection, collection.index.page(collection.counts[[row]], n, by=LIKE, allowed=others, why=why))
+class Search:
+    """A query and what it finds in a collection, worked out once and only as far as it is asked for.
 
-
-def likeness_to_itself(collection: Collection, row: int) -> float:
-    """What ``similar`` would say of a document and the document itself: the most that another can have."""
-    return collection.index.explain(collection.counts[[row]], row, by=LIKE).score
-
-
-def like_text(
-    collection: Collection, text: str, n: int = 10, *, topic: str | int | None = None, why: bool = False
-) -> Found:
-    """The documents most like a text that need not be in the collection."""
-    allowed = _allowed(collection, [Filter("topic", str(topic))] if topic is not None else [])
-    answer = collection.index.page(text, n, by=LIKE, allowed=allowed, why=why)
-    if not answer.words:
-        return Found((), 0, message="None of its words is known in this collection.")
-    return _shown(collection, answer)
-
-
-def _by_words(
-    collection: Collection, query: Query, under: list[Filter], allowed: Array | None, n: int, offset: int
-) -> Found:
-    index = Index(collection.generation.database)
-    within = None if allowed is None else allowed.__getitem__
-    answer = index.search(query, limit=n, offset=offset, within=within)
-    rows = [hit.row for hit in answer.hits]
-    documents, places = collection.documents.many(rows, texts=False), places_of(collection, rows)
-    hits = tuple(
-        FoundDocument(
-            hit.row, document.id, document.title, hit.score, hit.snippet, place, document.labels, document.date
-        )
-        for hit, document, place in zip(answer.hits, documents, places, strict=True)
-    )
-    found = Found(hits, answer.total, answer.exact, query.read_as)
-    if answer.total >= FEW or not (query.terms or not answer.total):
-        return found
-
-    def finds(other: Query) -> bool:
-        kept = _allowed(collection, (*other.topics, *under))
-        return index.search(other, limit=1, within=None if kept is None else kept.__getitem__, enough=1).total > 0
-
-    said = _said(index, query, answer.total)
-    if not answer.total and not said["suggestions"]:
-        why = emptied(collection.generation.database, query, finds)
-        return replace(found, **(said if why is None else vars(why)))
-    return replace(found, **said)
-
-
-def _said(index: Index, query: Query, total: int) -> dict[str, Any]:
-    """What to say where little or nothing was found."""
-    missing = index.missing(query)
-    unknown = dict.fromkeys(word for term in missing for word in term.split())
-    near = {word: index.suggest(word) for word in unknown if word in missing or index.missing(parse(word))}
-    if not query.terms:
-        message = ""
-    elif missing:
-        message = f"No document contains {', '.join(repr(word) for word in missing[:3])}."
-    elif total:
-        message = f"Only {total} document{'s' if total > 1 else ''} contain{'s' if total == 1 else ''} these words."
-    else:
-        message = "No document contains all of these words."
-    return {"message": message, "suggestions": _corrected(query, near)}
-
-
-def _corrected(query: Query, near: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """The whole query with known words in the place of unknown ones; those that resemble no known word are left out.
-
-    Where only one word is unknown, there are as many such queries as words that it may have been meant for.
+    ``page`` gives hits, ``rows`` all documents that match; by meaning, of which every document has some, the ``near``
+    best ones. Whoever wants both asks for ``rows`` first: pages are then cut from the same answer. Either keeps to what
+    lies under a topic, if one is given.
     """
-    if not any(near.values()):
-        return ()
-    many = max(map(len, near.values())) if len(near) == 1 else 1
-    meant = [{folded(word): words[place] if words else "" for word, words in near.items()} for place in range(many)]
-    return tuple(str(query.with_words(partial(_instead, known))) for known in meant)
+
+    def __init__(self, collection: Collection, query: Query | str, by: str = "words", *, near: int = NEAR) -> None:
+        if by not in WAYS:
+            raise UsageError(f"a search goes by {', '.join(WAYS)}; got {by!r}", hint="--by meaning")
+        self.collection, self.by, self.near = collection, by, near
+        self.query = parse(query) if isinstance(query, str) else query
+        self.by_words = by == "words" or not self.query.terms
+        self._under: dict[str | int | None, Array | None] = {}
+
+    @cached_property
+    def ranked(self) -> Ranked:
+        """By words: all documents that match, wherever they lie, the best first."""
+        return self._index.ranked(self.query)
+
+    @cached_property
+    def question(self) -> Question:
+        """By meaning: the words that count, asked of the index."""
+        return Question(self.collection.index, self.query.meant, self.by)
+
+    @cached_property
+    def conditions(self) -> Array | None:
+        """By meaning: which documents have what else the query asks for, beside topics; None for all."""
+        others = [item for item in self.query.filters if item.kind != "topic"]
+        excluded = [term for term in self.query.terms if term.exclude]
+        if not others and not excluded:
+            return None
+        kept = np.zeros(len(self.collection), bool)
+        kept[[row for row in self._index.rows(Query((*others, *excluded))) if row < len(kept)]] = True
+        return kept
+
+    def page(self, n: int = 10, offset: int = 0, *, topic: str | int | None = None, why: bool = False) -> Found:
+        """The ``n`` best hits after the ``offset`` best; ``why`` says why, where they were found by meaning."""
+        if not self.by_words:
+            return self._by_meaning(self.question.page(n, offset, allowed=self._left(topic), why=why))
+        answer = self._by_words(n, offset, topic)
+        rows, snippets = [hit.row for hit in answer.hits], [hit.snippet for hit in answer.hits]
+        hits = listed(self.collection, rows, snippets, scores=[hit.score for hit in answer.hits])
+        found = Found(hits, answer.total, answer.exact, self.query.read_as)
+        if answer.total >= FEW or not (self.query.terms or not answer.total):
+            return found
+
+        def finds(other: Query) -> bool:
+            within = _within(_lying_under(self.collection, other, topic))
+            return self._index.search(other, limit=1, within=within, enough=1).total > 0
+
+        return replace(found, **vars(few_words(self._index, self.query, answer.total, finds)))
+
+    def rows(self, topic: str | int | None = None) -> Array:
+        """All documents that match: by words in their order, by meaning the best first."""
+        if self.by_words:
+            return np.sort(self._ranked_under(topic).rows)
+        hits = self.question.page(self.near, allowed=self._left(topic)).hits
+        return np.array([hit.number for hit in hits], np.int64)
+
+    def under(self, topic: str | int | None) -> Array | None:
+        """Which documents lie under the topics that the query asks for, and under this one; None for all."""
+        if topic not in self._under:
+            self._under[topic] = _lying_under(self.collection, self.query, topic)
+        return self._under[topic]
+
+    @property
+    def _index(self) -> Index:
+        return Index(self.collection.generation.database)
+
+    def _by_words(self, n: int, offset: int, topic: str | int | None) -> Hits:
+        if "ranked" in vars(self):
+            return self._index.page(self.query, self._ranked_under(topic), n, offset)
+        return self._index.search(self.query, limit=n, offset=offset, within=_within(self.under(topic)))
+
+    def _ranked_under(self, topic: str | int | None) -> Ranked:
+        under = self.under(topic)
+        return self.ranked if under is None else self.ranked.among(under)
+
+    def _left(self, topic: str | int | None) -> Array | None:
+        """By meaning: which documents the conditions of the query and the topic leave; None for all."""
+        under, conditions = self.under(topic), self.conditions
+        return under if conditions is None else conditions if under is None else under & conditions
+
+    def _by_meaning(self, answer: Answer) -> Found:
+        said = unknown_words(self.query, answer.unknown, answer.suggestions)
+        if not answer.words:
+            return Found((), 0, True, self.query.read_as, said.message or answer.message, said.suggestions)
+        return replace(self._shown(answer), read_as=self.query.read_as, **vars(said))
+
+    def _shown(self, answer: Answer) -> Found:
+        """Hits of the index by meaning, with what the collection knows of them."""
+        rows, scores = [hit.number for hit in answer.hits], [hit.score for hit in answer.hits]
+        hits = listed(self.collection, rows, scores=scores, reasons=[hit.why for hit in answer.hits])
+        return Found(hits, answer.total)
 
 
-def _instead(known: Mapping[str, str], word: str) -> str:
-    return known.get(folded(word), word)
+class Likeness(Search):
+    """What resembles a text, or a document of the collection given by its row, most: in words and in meaning."""
+
+    def __init__(self, collection: Collection, like: str | int) -> None:
+        super().__init__(collection, Query(), LIKE)
+        self.by_words, self.like = False, like
+
+    @cached_property
+    def question(self) -> Question:
+        """The text, or the words of the document, asked of the index by meaning."""
+        asked = self.like if isinstance(self.like, str) else self.collection.counts[[self.like]]
+        return Question(self.collection.index, asked, LIKE)
+
+    @cached_property
+    def conditions(self) -> Array | None:
+        """All documents but the one itself."""
+        if isinstance(self.like, str):
+            return None
+        others = np.ones(len(self.collection), bool)
+        others[self.like] = False
+        return others
+
+    def to_itself(self, row: int) -> float:
+        """The likeness of the document and itself: the most that another can have."""
+        return self.question.explained(row).score
+
+    def _by_meaning(self, answer: Answer) -> Found:
+        if not answer.words and isinstance(self.like, str):
+            return Found((), 0, message="None of its words is known in this collection.")
+        return self._shown(answer)
 
 
-def _by_meaning(
-    collection: Collection, query: Query, allowed: Array | None, n: int, offset: int, by: str, why: bool
-) -> Found:
-    words, allowed = _meant(collection, query, allowed)
-    answer = collection.index.page(words, n, offset, by=by, allowed=allowed, why=why)
-    near = _corrected(query, {word: answer.suggestions.get(word, ()) for word in answer.unknown})
-    said = _unknown(answer.unknown)
-    if not answer.words:
-        return Found((), 0, True, query.read_as, said or answer.message, near)
-    return replace(_shown(collection, answer), read_as=query.read_as, message=said, suggestions=near)
-
-
-def _unknown(words: Sequence[str]) -> str:
-    """That some words of a query are not known."""
-    if not words:
-        return ""
-    shown = ", ".join(map(repr, words[:3])) + (", …" if len(words) > 3 else "")
-    return f"The word {shown} is not known here." if len(words) == 1 else f"The words {shown} are not known here."
-
-
-def _meant(collection: Collection, query: Query, allowed: Array | None) -> tuple[str, Array | None]:
-    """The words of a query whose meaning counts, and the documents that its conditions leave."""
-    words = " ".join(term.words for term in query.terms if not term.exclude)
-    others = [item for item in query.filters if item.kind != "topic"]
-    excluded = [term for term in query.terms if term.exclude]
-    if others or excluded:
-        rows = Index(collection.generation.database).rows(Query((*others, *excluded)))
-        kept = np.zeros(len(collection), bool)
-        kept[[row for row in rows if row < len(kept)]] = True
-        allowed = kept if allowed is None else allowed & kept
-    return words, allowed
-
-
-def matching(
-    collection: Collection, text: str, *, by: str = "words", topic: str | int | None = None, near: int = NEAR
-) -> list[int]:
-    """The rows of all documents that match a query; by meaning, of which every document has some, the best ones."""
-    query = parse(text)
-    under = [Filter("topic", str(topic))] if topic is not None else []
-    allowed = _allowed(collection, (*query.topics, *under))
-    if by == "words" or not query.terms:
-        within = None if allowed is None else allowed.__getitem__
-        return Index(collection.generation.database).rows(query, within=within)
-    words, allowed = _meant(collection, query, allowed)
-    return [hit.number for hit in collection.index.page(words, near, by=by, allowed=allowed).hits]
-
-
-def _shown(collection: Collection, answer: Answer) -> Found:
-    """Hits of the index by meaning, with what the collection knows of them."""
-    rows = [hit.number for hit in answer.hits]
-    documents, places = collection.documents.many(rows), places_of(collection, rows)
-    hits = tuple(
+def listed(
+    collection: Collection,
+    rows: Sequence[int],
+    snippets: Sequence[Pieces] | None = None,
+    *,
+    scores: Sequence[float] | None = None,
+    reasons: Sequence[Explanation | None] | None = None,
+) -> tuple[FoundDocument, ...]:
+    """Documents as hits; where there is no snippet, with the beginning of their text."""
+    documents = collection.documents.many(rows) if snippets is None else collection.documents.many(rows, texts=False)
+    places = places_of(collection, rows)
+    return tuple(
         FoundDocument(
-            hit.number, document.id, document.title, hit.score, ((_lead(document.text), False),), place,
-            document.labels, document.date, hit.why,
+            row=row, id=document.id, title=document.title, score=scores[at] if scores else 0.0,
+            snippet=snippets[at] if snippets else ((_lead(document.text), False),), place=places[at],
+            labels=document.labels, date=document.date, why=reasons[at] if reasons else None,
         )
-        for hit, document, place in zip(answer.hits, documents, places, strict=True)
+        for at, (row, document) in enumerate(zip(rows, documents, strict=True))
     )  # fmt: skip
-    return Found(hits, answer.total)
+
+
+def _within(allowed: Array | None) -> Any:
+    return None if allowed is None else allowed.__getitem__
 
 
 def _lead(text: str) -> str:
@@ -246,8 +248,9 @@ def _lead(text: str) -> str:
     return words if len(words) <= LEAD else words[:LEAD].rsplit(" ", 1)[0] + " …"
 
 
-def _allowed(collection: Collection, topics: Sequence[Filter]) -> Array | None:
+def _lying_under(collection: Collection, query: Query, topic: str | int | None) -> Array | None:
     """Which documents lie under the topics that were asked for; None for all."""
+    topics = (*query.topics, *([] if topic is None else [Filter("topic", str(topic))]))
     if not topics:
         return None
     allowed = np.ones(len(collection), bool)
@@ -268,3 +271,26 @@ def places_of(collection: Collection, rows: Sequence[int], certain: float = CERT
         Place(shape.topics[node], shape.tree.path_names(int(node))[1:], float(nodes[place][node]))
         for place, node in enumerate(chosen)
     ]
+
+
+def topics_of(collection: Collection, rows: Array) -> tuple[Held, ...]:
+    """The topics that hold hits: headings with the most first, each followed by topics below with a good part of all.
+
+    A document that is under no heading by half is counted nowhere.
+    """
+    outline, tree = collection.outline, collection.outline.tree
+    if not len(rows):
+        return ()
+    mask = tree.path_mask(outline.class_nodes).astype(np.float64)
+    count = np.zeros(len(tree), np.int64)
+    for start in range(0, len(rows), BLOCK):
+        count += ((collection.shares[rows[start : start + BLOCK]] @ mask) >= CERTAIN).sum(axis=0)
+    found: list[Held] = []
+    waiting = sorted(tree.children(tree.root), key=lambda node: count[node])
+    while waiting:
+        node = waiting.pop()
+        if count[node] and (tree.depths[node] == 1 or count[node] >= NOTABLE * len(rows)):
+            size = collection.tree.sizes[node]
+            found.append(Held(outline.topics[node], tree.path_names(node)[1:], int(count[node]), size))
+            waiting.extend(sorted(tree.children(node), key=lambda child: count[child]))
+    return tuple(found)

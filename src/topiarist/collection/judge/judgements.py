@@ -6,7 +6,9 @@ that they saw last. Labels themselves lie with the documents, where learning, se
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from topiarist.collection.shape.changes import ChangedError
 from topiarist.errors import UsageError
@@ -15,6 +17,10 @@ from topiarist.store.document_table import Documents
 from topiarist.store.judgement_table import Judgement as Judgement
 from topiarist.store.judgement_table import JudgementTable
 from topiarist.text.readers.making import storable
+from topiarist.text.spelling import nearest
+
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
 
 ACCEPT, MOVE, LEAVE, BACK = "accept", "move", "leave", "back"
 
@@ -49,6 +55,14 @@ class Judgements(JudgementTable):
                 raise UsageError("there is nothing to take back: nobody has judged this document")
             return self._write(row, BACK, before, last.before)
 
+    def counted(self, counts: Counter[str], number: int) -> Counter[str]:
+        """Documents of each label, after what people took away and gave since an entry."""
+        now = counts.copy()
+        for one in self.since(number):
+            now.subtract(set(one.before))
+            now.update(set(one.after))
+        return now
+
     def _seen(self, row: int, expected: int) -> tuple[str, ...]:
         """The labels of a document, if its newest entry is the one that somebody saw."""
         self.create()
@@ -61,6 +75,30 @@ class Judgements(JudgementTable):
         if after != before:
             Documents(self.database).change_labels(row, after)
         return self.append(row, kind, before, after)
+
+
+def labels_for(collection: Collection, row: int, labels: Sequence[str], other: str, *, move: bool) -> tuple[str, ...]:
+    """The labels that a document shall have: those of somebody who has checked them, and another one.
+
+    ``move``: where documents have one label, the other one instead. A label that nobody knows is an error.
+    """
+    several = collection.categories is not None and collection.categories.several
+    told = [] if move and not several else list(labels)
+    others = [other] if other and (move or several) else []
+    if not told and not others:
+        hint = "check one of its labels, or Leave" if several else "one of the list, then Move"
+        raise UsageError("choose the category that the document belongs to", hint=hint)
+    now = collection.documents.labels_of([row])[0]
+    known = {*(collection.categories.names if collection.categories is not None else ()), *now}
+    if not known.issuperset([*told, *others]):
+        known |= set(collection.documents.label_counts())
+    wanted = [label if label in known else label.strip() for label in [*told, *others]]
+    strange = [label for label in wanted if label not in known]
+    if strange:
+        near = nearest(strange[0], [(label, 1) for label in sorted(known)], 3)
+        raise UsageError(f"there is no category {strange[0][:60]!r}", hint=" or ".join(near) or "one of the list")
+    # where one label was learned it is the first of a document; others that it has are not what is judged
+    return tuple(wanted) if several else (wanted[0], *(label for label in now[1:] if label != wanted[0]))
 
 
 def carry_over(old: Database, new: Database) -> tuple[int, int]:

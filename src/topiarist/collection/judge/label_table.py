@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from topiarist.errors import InputError, UsageError
-from topiarist.hierarchy.tree import nearest
 from topiarist.text.extract.decoding import decode
+from topiarist.text.spelling import proposed
 
 IDS = ("id", "document", "doc", "name", "file")
 LABELS = ("label", "labels", "category", "categories", "class", "topic", "path")
@@ -93,7 +93,7 @@ def _column(header: list[str], names: tuple[str, ...], path: str) -> int:
     for name in names:
         if name in lower:
             return lower.index(name)
-    near = nearest(names[0], header)
+    near = proposed(names[0], header)
     raise UsageError(
         f"which column of {path} is the {names[0]}? It has: {', '.join(header)}", hint=f"{names[0]}, not {near}"
     )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from topiarist.collection.describe.figures import Figures
+from topiarist.collection.describe.nodes import NodeSummary
 from topiarist.collection.file.placer import log_likelihood
 from topiarist.counts.split import completion_split
 from topiarist.estimators.tree.fitted_tree import posterior
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
 SAMPLE = 5_000  # documents whose words are guessed
+SHARED, LOOKED_AT, FEWEST = 0.6, 20, 5  # of their first words, of how many, of how few: two topics are alike
 
 
 def judged(collection: Collection) -> Evaluation:
@@ -45,3 +49,35 @@ def perplexity(collection: Collection) -> float | None:
         return None
     logs = log_likelihood(hidden, rows, words)
     return float(np.exp(-np.nansum(logs * tokens) / tokens.sum()))
+
+
+def _below(figures: Figures) -> list[NodeSummary]:
+    """The topics below the root that have words."""
+    nodes = figures.collection.tree.nodes
+    return [node for place, node in enumerate(nodes) if place != figures.tree.root and node.words]
+
+
+def mean_coherence(figures: Figures) -> float | None:
+    """How far the words of topics hang together, on average; None where no topic has words."""
+    nodes = _below(figures)
+    return float(sum(node.coherence for node in nodes) / len(nodes)) if nodes else None
+
+
+def word_diversity(figures: Figures, n: int = 10) -> tuple[float, int]:
+    """The share of different words among the first words of all topics, and how many these are."""
+    words = [word for node in _below(figures) for word in node.words[:n]]
+    return len(set(words)) / max(len(words), 1), len(words)
+
+
+def alike_topics(figures: Figures, most: int) -> list[tuple[int, int, int, int]]:
+    """Pairs of last topics whose words are much the same: how many they share, of how many, and the two nodes.
+
+    Those that share most come first.
+    """
+    nodes, found = figures.collection.tree.nodes, []
+    sets = {leaf: set(nodes[leaf].words[:LOOKED_AT]) for leaf in figures.tree.leaves}
+    for one, two in combinations(sets, 2):
+        common, of = len(sets[one] & sets[two]), min(len(sets[one]), len(sets[two]))
+        if of >= FEWEST and common >= SHARED * of:
+            found.append((common, of, one, two))
+    return sorted(found, key=lambda pair: (-pair[0], pair[2:]))[:most]

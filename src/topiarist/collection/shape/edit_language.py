@@ -29,7 +29,7 @@ from topiarist.collection.shape.edits import (
     Unpin,
 )
 from topiarist.errors import UsageError
-from topiarist.hierarchy.tree import nearest
+from topiarist.text.spelling import proposed
 
 WORDS = {  # of a command, for messages
     "rename": "rename TOPIC NAME",
@@ -75,7 +75,7 @@ def edit_from(entry: Any, place: int = 1) -> Edit:
         raise UsageError(f"edit {place}: expected one edit with its name, got {shown(entry)}", hint=EXAMPLE)
     (kind, given), *_ = entry.items()
     if kind not in KINDS:
-        raise UsageError(f"edit {place}: there is no edit called {kind!r}", hint=nearest(str(kind), list(KINDS)))
+        raise UsageError(f"edit {place}: there is no edit called {kind!r}", hint=proposed(str(kind), list(KINDS)))
     if not isinstance(given, Mapping):
         raise UsageError(f"edit {place}: expected the parts of {kind}, got {shown(given)}", hint=_parts(kind))
     known = {one.name: one for one in fields(KINDS[kind])}
@@ -238,7 +238,7 @@ def edit_of_words(words: Sequence[str]) -> Edit:
     """An edit from the words of a command: rename oil Energy."""
     kind, *rest = words
     if kind not in KINDS:
-        raise UsageError(f"there is no edit called {kind!r}", hint=nearest(kind, list(KINDS)))
+        raise UsageError(f"there is no edit called {kind!r}", hint=proposed(kind, list(KINDS)))
     edit = _of_words(kind, rest)
     if edit is None:
         raise UsageError(f"{kind} does not go with {shown(' '.join(rest))}", hint=WORDS[kind])

@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from topiarist.errors import DamagedError, UsageError
-from topiarist.hierarchy.tree import Tree, nearest
+from topiarist.hierarchy.tree import Tree
+from topiarist.text.spelling import proposed
 
 SHOWN = 5  # topics that a word may mean, in a message
 
@@ -84,7 +85,7 @@ class Shape:
             if found:
                 paths = "; ".join(f"#{topic} {self.path(topic)}" for topic in found[:SHOWN])
                 raise UsageError(f"{len(found)} topics are called {wanted!r}: {paths}", hint=f"#{found[0]}, its number")
-        raise UsageError(f"no topic is called {wanted!r}", hint=nearest(wanted, list(self.tree.names)))
+        raise UsageError(f"no topic is called {wanted!r}", hint=proposed(wanted, list(self.tree.names)))
 
     def _called(self, text: str) -> list[int]:
         return [topic for topic, name in zip(self.topics, self.tree.names, strict=True) if name.casefold() == text]

@@ -17,7 +17,8 @@ from sklearn.utils.validation import column_or_1d
 
 from topiarist.arrays import Array, ArrayLike, Csr, DTypeLike, Unchecked
 from topiarist.errors import InputError
-from topiarist.hierarchy.tree import Tree, nearest
+from topiarist.hierarchy.tree import Tree
+from topiarist.text.spelling import proposed
 
 UNLABELLED = -1
 AS_INDICATOR = "sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y), a 0/1 matrix with a column for each label"
@@ -239,7 +240,7 @@ def _node(tree: Tree, label: str) -> int:
         leaves = [tree.names[leaf] for leaf in tree.leaves]
         raise InputError(
             f"the label {label!r} is not in the tree: {error.message}",
-            hint=f"labels are names of nodes, or paths: {nearest(label, leaves)}",
+            hint=f"labels are names of nodes, or paths: {proposed(label, leaves)}",
         ) from error
 
 

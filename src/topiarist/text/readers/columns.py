@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from topiarist.errors import UsageError
+from topiarist.text.spelling import alike
 
 # One of the first is taken as it comes. Of the second, only if there is no other to confuse it with.
 _SURELY_TEXT = ("text", "body", "content", "full_text", "fulltext")
@@ -106,7 +106,7 @@ def _text_column(
 
 def _no_such_column(role: str, wanted: str, names: Sequence[str], source: str) -> UsageError:
     by_lower = {name.lower(): name for name in names[:_COMPARED] if len(name) <= _LONGEST_COMPARED}
-    nearest = difflib.get_close_matches(wanted.lower(), by_lower, n=1, cutoff=0.0)
+    nearest = alike(wanted.lower(), by_lower, 1, 0.0)
     return UsageError(
         f"no column {wanted} in {source}; it has: {listed(names)}",
         hint=f"--{role}-column {by_lower[nearest[0]]}" if nearest else "",

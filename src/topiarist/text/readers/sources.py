@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import stat
 from collections import Counter
@@ -16,6 +15,7 @@ from topiarist.text.documents import Problem
 from topiarist.text.readers.items import File
 from topiarist.text.readers.kinds import JSON_LINES, PLAIN, kind_of, suffix_of
 from topiarist.text.readers.lines import reason_of
+from topiarist.text.spelling import alike
 
 STANDARD_INPUT = "-"
 _OWN_FOLDER = ".topiary"  # a collection grown inside its own source must not be read back
@@ -158,7 +158,7 @@ def _is_special(source: str) -> bool:
 def _nearest(source: str) -> str:
     folder, name = os.path.split(source.rstrip(os.sep))
     try:
-        close = difflib.get_close_matches(name, os.listdir(folder or "."), n=1)
+        close = alike(name, os.listdir(folder or "."), 1, 0.6)
     except OSError:
         return f"check the spelling; {folder} does not exist or cannot be opened"
     return os.path.join(folder, close[0]) if close else "check the spelling, or give the whole path"

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-import numpy as np
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.pages.category_documents import Done, FiledList, done_of, filed_list
-from topiarist.app.explorer.pages.category_filing import STEPS, Filing, filing, headings_at
-from topiarist.app.explorer.values import Choice, counted
+from topiarist.app.explorer.pages.filed_documents import Done, FiledList, done_of, filed_list
+from topiarist.app.explorer.values import Choice, link
 from topiarist.app.explorer.view import View
-from topiarist.collection.judge.categories import Categories
-from topiarist.collection.judge.judgements import Judgement, Judgements
+from topiarist.app.words import counted, whole_percent
+from topiarist.collection import (
+    STEPS,
+    Categories,
+    Filing,
+    Judgements,
+    category_figures,
+    documents_by_level,
+    filing,
+    headings_at,
+)
 
 CONFUSED = 3
 MANY = 300  # categories; more are typed, not chosen from a list
@@ -41,7 +47,7 @@ class Ask:
     done: Annotated[int | None, Query(ge=0, le=2**53, description="the judgement that was made last")] = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CategoryRow:
     """A category: how many documents have it and are filed under it, and how far both agree.
 
@@ -82,7 +88,7 @@ class PlaceRow:
     address: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CategoriesPage:
     """Categories, their quality, and the documents of one of them."""
 
@@ -108,30 +114,63 @@ def load(view: View, ask: Ask) -> CategoriesPage:
     categories, first, now = view.collection.categories, *label_counts(view)
     if categories is None:
         return _not_learned(view, first, now)
-    made, rho = filing(view, categories), round(ask.rho, 2)
+    made, rho = filing(view.collection, categories), round(ask.rho, 2)
     listed = filed_list(view, made, ask, rho)
     every = () if listed else tuple(_threshold(made, step) for step in range(STEPS))
     found = None if listed else every[round(rho * STEPS)]
     names = tuple(sorted(set(categories.names) | set(now)))
     return CategoriesPage(
-        listed.sentence if listed else _sentence(categories, made), True, categories.several, made.seen,
-        _notes(view, made),
-        () if listed else _rows(made, _labelled(view, made, now), first, rho), every, found,
-        () if found is None else _places(made, rho), ask.label, listed, names if listed else (), len(names) > MANY,
-        done_of(view, ask.done), "",
-    )  # fmt: skip
+        sentence=listed.sentence if listed else _sentence(categories, made),
+        learned=True,
+        several=categories.several,
+        seen=made.seen,
+        notes=_notes(view, made),
+        rows=() if listed else _rows(made, _labelled(view, made, now), first, rho),
+        thresholds=every,
+        chosen=found,
+        places=() if found is None else _places(made, rho),
+        label=ask.label,
+        filed=listed,
+        options=names if listed else (),
+        typed=len(names) > MANY,
+        done=done_of(view, ask.done),
+        command="",
+    )
 
 
 def _not_learned(view: View, first: Counter[str], now: Counter[str]) -> CategoriesPage:
     rows = tuple(
-        CategoryRow(label, now[label], None, 0, None, None, (), addresses.labelled(label))
-        for label in sorted(now, key=lambda name: (-first[name], name)) if now[label]
-    )  # fmt: skip
+        CategoryRow(
+            label=label,
+            labelled=now[label],
+            filed=None,
+            held_out=0,
+            agreement=None,
+            precision=None,
+            confused=(),
+            address=addresses.labelled(label),
+        )
+        for label in sorted(now, key=lambda name: (-first[name], name))
+        if now[label]
+    )
     told = f"{counted(len(rows), 'label')} came with the documents. Nothing was learned from them yet."
     return CategoriesPage(
-        told if rows else "There are no labels.", False, False, False, (), rows, (), None, (), "", None, (), False,
-        None, f"topiarist learn {view.collection.folder.shown}",
-    )  # fmt: skip
+        sentence=told if rows else "There are no labels.",
+        learned=False,
+        several=False,
+        seen=False,
+        notes=(),
+        rows=rows,
+        thresholds=(),
+        chosen=None,
+        places=(),
+        label="",
+        filed=None,
+        options=(),
+        typed=False,
+        done=None,
+        command=f"topiarist learn {view.collection.folder.shown}",
+    )
 
 
 def label_counts(view: View) -> tuple[Counter[str], Counter[str]]:
@@ -144,16 +183,7 @@ def label_counts(view: View) -> tuple[Counter[str], Counter[str]]:
             return judgements.last_number(), Counter(view.collection.documents.label_counts())
 
     number, first = view.remembered("label counts", counts)
-    now = first.copy()
-    _judge(now, judgements.since(number))
-    return first, now
-
-
-def _judge(counts: Counter[str], judged: Iterable[Judgement]) -> None:
-    """Count the labels that people took away and gave."""
-    for one in judged:
-        counts.subtract(set(one.before))
-        counts.update(set(one.after))
+    return first, judgements.counted(first, number)
 
 
 def _labelled(view: View, made: Filing, now: Counter[str]) -> dict[str, int]:
@@ -162,8 +192,8 @@ def _labelled(view: View, made: Filing, now: Counter[str]) -> dict[str, int]:
     if not basis.by_table[0]:
         return {name: now[name] for name in names}
     known = Counter(dict(zip(names, basis.labelled.tolist(), strict=True)))
-    _judge(known, Judgements(view.collection.generation.database).since(int(basis.judged[0])))
-    return {name: known[name] for name in names}
+    now = Judgements(view.collection.generation.database).counted(known, int(basis.judged[0]))
+    return {name: now[name] for name in names}
 
 
 def _sentence(categories: Categories, made: Filing) -> str:
@@ -173,8 +203,8 @@ def _sentence(categories: Categories, made: Filing) -> str:
     whose = "that it has seen" if made.seen else "whose labels it had not seen"
     documents = f"{counted(len(basis.rows), 'document')} {whose}"
     if not categories.several:
-        return f"{n} were learned from labels. Of {documents}, {_percent(basis.exact())} got their label."
-    right, found = _percent(float(basis.told_right.mean())), _percent(float(basis.right_told.mean()))
+        return f"{n} were learned from labels. Of {documents}, {whole_percent(basis.exact())} got their label."
+    right, found = whole_percent(float(basis.told_right.mean())), whole_percent(float(basis.right_told.mean()))
     return (
         f"{n} were learned from labels; a document may have several. Of the labels that {documents} got, {right} are "
         f"right; of those that they have, {found} were found."
@@ -202,33 +232,28 @@ def _notes(view: View, made: Filing) -> tuple[str, ...]:
 
 def _has_several(view: View) -> bool:
     """Whether any document has more than one label."""
-    sql, database = "SELECT 1 FROM labels WHERE place = 1 LIMIT 1", view.collection.generation.database
-    return view.remembered(
-        ("several labels", Judgements(database).last_number()), lambda: database.one(sql) is not None
-    )
+    number = Judgements(view.collection.generation.database).last_number()
+    return view.remembered(("several labels", number), lambda: view.collection.documents.has_labels(several=True))
 
 
 def _rows(made: Filing, labelled: dict[str, int], first: Counter[str], rho: float) -> tuple[CategoryRow, ...]:
-    names, basis = made.categories.names, made.basis
-    filed = np.bincount(made.told.label[made.filed(rho)].astype(np.int64), minlength=len(names))
-    (got, got_right), (have, have_told) = basis.precision(), basis.recall()
-    wrong: dict[int, Counter[int]] = {}
-    for (own, other), number in made.confused.items():
-        wrong.setdefault(own, Counter())[other] = number
-    found = []
-    for label in sorted(range(len(names)), key=lambda one: (-max(first[names[one]], labelled[names[one]]), names[one])):
-        name = names[label]
-        confused = tuple(
-            Choice(f"{names[other]} ({number:,})", addresses.category(names[other], labelled=name), False)
-            for other, number in wrong.get(label, Counter()).most_common(CONFUSED)
+    figures = dict(zip(made.categories.names, category_figures(made, rho, CONFUSED), strict=True))
+    return tuple(
+        CategoryRow(
+            label=name,
+            labelled=labelled[name],
+            filed=figures[name].filed,
+            held_out=figures[name].held_out,
+            agreement=figures[name].agreement,
+            precision=figures[name].precision,
+            confused=tuple(
+                link(f"{other} ({number:,})", addresses.category(other, labelled=name))
+                for other, number in figures[name].confused
+            ),
+            address=addresses.category(name, rho=rho or None),
         )
-        found.append(CategoryRow(
-            name, labelled[name], int(filed[label]), int(have[label]),
-            float(have_told[label] / have[label]) if have[label] else None,
-            float(got_right[label] / got[label]) if got[label] else None,
-            confused, addresses.category(name, rho=rho or None),
-        ))  # fmt: skip
-    return tuple(found)
+        for name in sorted(figures, key=lambda name: (-max(first[name], labelled[name]), name))
+    )
 
 
 def _threshold(made: Filing, step: int) -> Threshold:
@@ -237,22 +262,16 @@ def _threshold(made: Filing, step: int) -> Threshold:
 
 
 def _places(made: Filing, rho: float) -> tuple[PlaceRow, ...]:
-    levels, at = made.curve[round(rho * STEPS)], made.levels_at(rho)
-    here = made.categories.headings.levels - 1 if made.told.best is not None else 0
-    found = [PlaceRow("at a category", levels[0].share, levels[0].correct, int((at == here).sum()), ())]
+    levels, (here, left) = made.curve[round(rho * STEPS)], documents_by_level(made, rho)
+    found = [PlaceRow("at a category", levels[0].share, levels[0].correct, here, ())]
     above = list(headings_at(made, rho))
     for place, (level, headings) in enumerate(above, 1):
         name = "under a heading" if len(above) == 1 else f"under a heading of level {level + 1}"
         choices = tuple(
-            Choice(f"{heading[:-1]} ({number:,})", addresses.category(heading, rho=rho or None), False)
+            link(f"{heading[:-1]} ({number:,})", addresses.category(heading, rho=rho or None))
             for heading, number in headings
         )
         share, correct = levels[place].share, levels[place].correct
         found.append(PlaceRow(name, share, correct, sum(number for _, number in headings), choices))
-    left = int((at < 0).sum())
     found.append(PlaceRow("left for a person", levels[-1].share, None, left, (), addresses.unfiled(rho)))
     return tuple(found)
-
-
-def _percent(value: float) -> str:
-    return f"{value:.0%}"

@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
-import numpy as np
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.asking import StoppedError, in_time, understood
-from topiarist.app.explorer.gone import LeftOutError
-from topiarist.app.explorer.originals import changed_since, original_of
 from topiarist.app.explorer.pages import topic as topic_page
-from topiarist.app.explorer.pages.coloured import MOST_WORDS, Coloured, Level, Listed, Piece, coloured
+from topiarist.app.explorer.pages.coloured_text import MOST_WORDS, Coloured, Level, Listed, Piece, coloured
 from topiarist.app.explorer.pages.search import Reason, reasons
+from topiarist.app.explorer.query_limits import StoppedError, asked
+from topiarist.app.explorer.removed_topics import LeftOutError
 from topiarist.app.explorer.rendering import plain
 from topiarist.app.explorer.values import (
     PER_PAGE,
@@ -23,21 +21,22 @@ from topiarist.app.explorer.values import (
     Pieces,
     Place,
     Step,
+    choices,
+    link,
     path_to,
-    read_among,
     titled,
-)  # fmt: skip
-from topiarist.app.explorer.view import LEAST, View
-from topiarist.collection.find import search
-from topiarist.collection.find.highlights import cut, spots
+)
+from topiarist.app.explorer.view import View
+from topiarist.collection import Likeness
 from topiarist.errors import UsageError
-from topiarist.estimators.tree.abstraction import ghost_words
 from topiarist.store import facts
+from topiarist.text.highlights import cut, spots
 from topiarist.text.query import Query as Parsed
 from topiarist.text.readers.making import storable
 
 SIMILAR = 6
 GHOSTS = 5
+COLOURS = {"level": "level", "topic": "topic", "none": "none"}
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ class Similar:
     why: tuple[Reason, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DocumentPage:
     """A document: its text with the level of every word, its places, others like it."""
 
@@ -121,36 +120,52 @@ def load(view: View, ask: Ask) -> DocumentPage:
     collection = view.collection
     row = _row(view, ask.id)
     document = collection.documents.get(row)
-    asked = Parsed() if ask.by == "meaning" else understood(ask.q)
-    painted = coloured(
-        view, row, document.text, by=ask.colour, only=ask.level, part=ask.part, found=spots(document.text, asked)
-    )
+    query = Parsed() if ask.by == "meaning" else asked(view, ask.q, ask.by).query
+    found = spots(document.text, query)
+    painted = coloured(view, row, document.text, by=ask.colour, only=ask.level, part=ask.part, found=found)
     title = titled(document.title, document.id, " ".join(document.text[:200].split()))
-    places, rest = _places(view, row)
+    ends, original = view.ends(row), view.original_of(row, document.source)
     previous, following, up, position = _around(view, ask, row)
     pinned = view.shape.pins.get(document.id)
     language = collection.settings.get("language", "")
+    levels = {None: "all levels"} | {one.level: f"level {one.level}" for one in painted.levels}
     return DocumentPage(
-        document.id, title, cut(plain(title), 0, spots(plain(title), asked)), ask.q, ask.by, document.source,
-        document.date, int(painted.words),
-        tuple(Choice(label, addresses.labelled(label), False) for label in document.labels),
-        collection.marks.tags_of([row])[0], bool(read_among(view, [row])),
-        () if pinned is None else path_to(view, view.shape.node(pinned))[1:],
-        places, rest, bool(view.hard[row]), ask.colour,
-        tuple(Choice(name, _here(ask, colour=colour, level=None), colour == ask.colour)
-              for colour, name in (("level", "level"), ("topic", "topic"), ("none", "none"))),
-        tuple(_leading(ask, painted, level) for level in painted.levels),
-        (Choice("all levels", _here(ask, level=None), ask.level is None), *(
-            Choice(f"level {level.level}", _here(ask, level=level.level), level.level == ask.level)
-            for level in painted.levels)),
-        ask.level, Choice("underline", _here(ask, underline="no" if ask.underline else None), ask.underline),
-        painted.listed, painted.pieces, _parts(ask, painted), _ghosts(view, row, painted),
-        _similar(view, document.id, row), addresses.original(document.id, text=1),
-        addresses.original(document.id) if original_of(view, row, document.source) else "",
-        changed_since(view, row, document.source),
-        previous, following, up, position,
-        language if language.isalpha() else "", view.shape.topics[int(view.homes[row])],
-    )  # fmt: skip
+        id=document.id,
+        title=title,
+        heading=cut(plain(title), 0, spots(plain(title), query)),
+        query=ask.q,
+        by=ask.by,
+        source=document.source,
+        date=document.date,
+        words=int(painted.words),
+        labels=tuple(link(label, addresses.labelled(label)) for label in document.labels),
+        tags=collection.marks.tags_of([row])[0],
+        read=bool(view.collection.marks.read_among([row])),
+        pinned=() if pinned is None else path_to(view, view.shape.node(pinned))[1:],
+        places=tuple(Place(path_to(view, node)[1:] or path_to(view, node), float(ends[node])) for node in ends),
+        rest=float(max(0.0, 1.0 - sum(ends.values()))),
+        hard=bool(view.hard[row]),
+        colour=ask.colour,
+        colours=choices(COLOURS, ask.colour, lambda colour: _here(ask, colour=colour, level=None)),
+        levels=tuple(_leading(ask, painted, level) for level in painted.levels),
+        only=choices(levels, ask.level, lambda level: _here(ask, level=level)),
+        only_level=ask.level,
+        underline=Choice("underline", _here(ask, underline="no" if ask.underline else None), ask.underline),
+        listed=painted.listed,
+        pieces=painted.pieces,
+        parts=_parts(ask, painted),
+        ghosts=_ghosts(view, row, painted),
+        similar=_similar(view, row),
+        original=addresses.original(document.id, text=1),
+        file="" if original is None else addresses.original(document.id),
+        file_changed=view.is_changed(original),
+        previous=previous,
+        next=following,
+        up=up,
+        position=position,
+        language=language if language.isalpha() else "",
+        home=view.shape.topics[int(view.homes[row])],
+    )
 
 
 def _row(view: View, id: str) -> int:
@@ -179,16 +194,6 @@ def _leading(ask: Ask, painted: Coloured, level: Level) -> Level:
     return replace(level, densest=_here(ask, part=level.part)) if painted.parts > 1 and level.share else level
 
 
-def _places(view: View, row: int) -> tuple[tuple[Place, ...], float]:
-    shares = view.collection.shares[[row]].toarray()[0].astype(np.float64)
-    ends = np.bincount(view.shape.class_nodes, shares, minlength=len(view.tree))
-    best = [node for node in np.argsort(-ends, kind="stable").tolist() if ends[node] >= LEAST]
-    return (
-        tuple(Place(path_to(view, node)[1:] or path_to(view, node), float(ends[node])) for node in best),
-        float(max(0.0, 1.0 - sum(ends[node] for node in best))),
-    )
-
-
 def _parts(ask: Ask, painted: Coloured) -> tuple[Choice, ...]:
     if painted.parts < 2:
         return ()
@@ -212,8 +217,7 @@ def _around(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
 def _in_list(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
     if ask.q.strip():
         start = max(ask.at - 2, 0)
-        with in_time(view):
-            found = search.search(view.collection, str(understood(ask.q)), 3, offset=start, by=ask.by, topic=ask.within)
+        found = asked(view, ask.q, ask.by).page(3, start, topic=ask.within)
         by = None if ask.by == "words" else ask.by
         near = {start + place + 1: hit.id for place, hit in enumerate(found.hits)}
         links = [
@@ -232,10 +236,11 @@ def _in_list(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
     node = view.shape.node(topic)
     rows = topic_page.rows_of(view, node, ask.sort, ask.show)
     values = {
-        "topic": topic, "sort": None if ask.sort == "typical" else ask.sort,
+        "topic": topic,
+        "sort": None if ask.sort == "typical" else ask.sort,
         "show": None if ask.show == "all" else ask.show,
-    }  # fmt: skip
-    places = np.flatnonzero(rows == row)
+    }
+    places = (rows == row).nonzero()[0]
     inside = {name: value for name, value in values.items() if name != "topic"}
     if not len(places):
         return "", "", addresses.topic(topic, **inside), ""
@@ -257,29 +262,32 @@ def _in_list(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
 
 def _ghosts(view: View, row: int, painted: Coloured) -> tuple[Ghosts, ...]:
     """Expected but absent, level by level: words that may serve as index terms."""
-    collection, depths = view.collection, np.array(view.tree.depths)[view.shown_nodes]
-    shares = collection.shares[[row]].toarray()
-    chosen, _ = ghost_words(collection.counts[[row]], collection.tree_model, shares, GHOSTS, depths)
-    words, names = collection.counting.vocabulary.words, {level.level: level.name for level in painted.levels}
+    names = {level.level: level.name for level in painted.levels}
     return tuple(
-        Ghosts(names.get(level, ""), level, tuple(
-            Choice(words[column], addresses.word(words[column]), False) for column in columns if column >= 0))
-        for level, columns in enumerate(chosen[0].tolist()) if level > 0 and any(column >= 0 for column in columns)
-    )  # fmt: skip
+        Ghosts(names.get(level, ""), level, tuple(link(word, addresses.word(word)) for word in words))
+        for level, words in enumerate(view.absent_words(row, GHOSTS))
+        if level > 0 and words
+    )
 
 
-def _similar(view: View, id: str, row: int) -> tuple[Similar, ...]:
+def _similar(view: View, row: int) -> tuple[Similar, ...]:
     """Documents like this one; how much, as a share of what it has in common with itself."""
-    found = search.similar(view.collection, id, SIMILAR, why=True)
-    whole = max(search.likeness_to_itself(view.collection, row), 1e-12)
+    likeness = Likeness(view.collection, row)
+    found, whole = likeness.page(SIMILAR, why=True), max(likeness.to_itself(row), 1e-12)
     return tuple(
         Similar(
             DocumentLine(
-                hit.id, titled(hit.title, hit.id, "".join(text for text, _ in hit.snippet)),
-                addresses.document(hit.id), (), hit.date[:10], hit.place.share, min(hit.score / whole, 1.0),
-                path_to(view, view.shape.node(hit.place.topic))[1:], hit.labels,
+                id=hit.id,
+                title=titled(hit.title, hit.id, "".join(text for text, _ in hit.snippet)),
+                address=addresses.document(hit.id),
+                snippet=(),
+                date=hit.date[:10],
+                share=hit.place.share,
+                score=min(hit.score / whole, 1.0),
+                path=path_to(view, view.shape.node(hit.place.topic))[1:],
+                labels=hit.labels,
             ),
             reasons(hit.why),
         )
         for hit in found.hits
-    )  # fmt: skip
+    )

@@ -5,33 +5,56 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.values import Choice
+from topiarist.app.explorer.values import Choice, link
 from topiarist.app.explorer.view import View
 
 KEYS = (
-    ("/", "search field"), ("j k", "next, previous item or document"), ("Enter", "open"),
-    ("u", "up: document, list, topic, parent"), ("[ ]", "previous, next neighbour of a topic"),
-    ("← → ↑ ↓", "in the tree: close, open, move"), ("1 … 9", "show the tree to that level"), ("t", "tag"),
+    ("/", "search field"),
+    ("j k", "next, previous item or document"),
+    ("Enter", "open"),
+    ("u", "up: document, list, topic, parent"),
+    ("[ ]", "previous, next neighbour of a topic"),
+    ("← → ↑ ↓", "in the tree: close, open, move"),
+    ("1 … 9", "show the tree to that level"),
+    ("t", "tag"),
     ("r", "mark read, or not; in a list the chosen one"),
-    ("o", "text as a file"), ("c", "another colouring"), ("n p", "next, previous special word of a text"),
+    ("o", "text as a file"),
+    ("c", "another colouring"),
+    ("n p", "next, previous special word of a text"),
     ("g h, g m, g n", "home, model, new"),
-    ("?", "these keys"), ("Esc", "close, clear, leave"),
-)  # fmt: skip
+    ("?", "these keys"),
+    ("Esc", "close, clear, leave"),
+)
 WORDS = (
-    ("topic", "a place in the tree, with words of its own and documents. Until somebody names it, it is called by its "
-     "first words, with a dot between them; a heading is a topic right below Everything, a last topic has none below."),
+    (
+        "topic",
+        "a place in the tree, with words of its own and documents. Until somebody names it, it is called by its first "
+        "words, with a dot between them; a heading is a topic right below Everything, a last topic has none below.",
+    ),
     ("own words", "words that are frequent in a topic, and that neither topics above nor those below explain better."),
-    ("share", "how much of a document lies under a topic. The shares of a document add up to 100 %, so that sizes of "
-     "topics add up too; most documents lie in one last topic."),
-    ("level", "how far from Everything the topic lies that explains a word in its document best: 0 is the general "
-     "language of the collection, and the higher, the more special."),
+    (
+        "share",
+        "how much of a document lies under a topic. The shares of a document add up to 100 %, so that sizes of "
+        "topics add up too; most documents lie in one last topic.",
+    ),
+    (
+        "level",
+        "how far from Everything the topic lies that explains a word in its document best: 0 is the general "
+        "language of the collection, and the higher, the more special.",
+    ),
     ("hard to place", "a document of which no last topic has more than half. It is counted wherever its shares are."),
-    ("meaning", "a search by meaning compares topics and words in their sense, not letters: documents are found that "
-     "have none of the words."),
+    (
+        "meaning",
+        "a search by meaning compares topics and words in their sense, not letters: documents are found that "
+        "have none of the words.",
+    ),
     ("category", "a label that documents came with, or that people gave; the model learns to give it to others."),
-    ("fit", "the computer adapts words and shares to the tree as you have shaped it. Until then, pages show numbers "
-     "from before; every edit and every fit can be undone."),
-)  # fmt: skip
+    (
+        "fit",
+        "the computer adapts words and shares to the tree as you have shaped it. Until then, pages show numbers "
+        "from before; every edit and every fit can be undone.",
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -39,7 +62,7 @@ class Ask:
     """Nothing may be asked of the page."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class HelpPage:
     """Words and keys."""
 
@@ -51,16 +74,10 @@ class HelpPage:
 def load(view: View, ask: Ask) -> HelpPage:
     """Fill the page."""
     questions = (
-        Choice("What is in here?", addresses.HOME, False, "The overview: headings, their words and typical documents."),
-        Choice(
-            "Where is it?", addresses.search(), False, "Search by words or by meaning, and see where in the tree it is."
-        ),
-        Choice(
-            "Where would this go?", addresses.NEW, False, "Paste a text, and see its place and the words that decide."
-        ),
-        Choice("Can I trust it?", addresses.MODEL, False, "How the tree came about, and what speaks for it."),
-        Choice(
-            "How do I hand it over?", f"{addresses.HOME}#hand-over", False, "One page to send, or tables of documents."
-        ),
+        link("What is in here?", addresses.HOME, "The overview: headings, their words and typical documents."),
+        link("Where is it?", addresses.search(), "Search by words or by meaning, and see where in the tree it is."),
+        link("Where would this go?", addresses.NEW, "Paste a text, and see its place and the words that decide."),
+        link("Can I trust it?", addresses.MODEL, "How the tree came about, and what speaks for it."),
+        link("How do I hand it over?", f"{addresses.HOME}#hand-over", "One page to send, or tables of documents."),
     )
-    return HelpPage(WORDS, questions, KEYS)
+    return HelpPage(words=WORDS, questions=questions, keys=KEYS)

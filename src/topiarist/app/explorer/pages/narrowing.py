@@ -2,67 +2,65 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.values import Choice, TopicLine, name_of, topic_line
+from topiarist.app.explorer.values import Choice, TopicLine, topic_line
 from topiarist.app.explorer.view import View
 from topiarist.errors import UsageError
+from topiarist.store.document_table import counts_among
 from topiarist.text.query import LONGEST, Filter, Query, parse
 
 BRANCHES = 8  # topics of the answer
 SHOWN, DATES = 8, 12  # of each other kind, and of dates
 COUNTED = 5_000  # documents that are looked at; of more, as many that are spread evenly
-_OF = {
-    "date": "SELECT substr(date, 1, 7), count(*) FROM documents WHERE date <> '' AND {} GROUP BY 1",
-    "source": "SELECT source, count(*) FROM documents WHERE source <> '' AND {} GROUP BY 1",
-    "tag": "SELECT min(tag), count(DISTINCT row) FROM tags WHERE {} GROUP BY tag COLLATE NOCASE",
-    "label": "SELECT min(label), count(DISTINCT row) FROM labels WHERE {} GROUP BY label COLLATE NOCASE",
-    "exact tag": "SELECT tag, count(DISTINCT row) FROM tags WHERE {} GROUP BY tag",
-    "exact label": "SELECT label, count(DISTINCT row) FROM labels WHERE {} GROUP BY label",
-}
 SAID = {
-    "topic": "under {}", "tag": "tagged {}", "label": "labelled {}", "type": "of type {}", "before": "before {}",
+    "topic": "under {}",
+    "tag": "tagged {}",
+    "label": "labelled {}",
+    "type": "of type {}",
+    "before": "before {}",
     "after": "since {}",
-}  # fmt: skip
-_AMONG = "row IN (SELECT value FROM json_each(?))"
+}
 
 
 @dataclass(frozen=True)
-class Search:
+class SearchAddress:
     """A search as its address has it."""
 
-    query: str
+    typed: Query
+    q: str
     by: str | None = None
     topic: int | None = None
     tag: str | None = None
     label: str | None = None
 
+    @property
+    def parts(self) -> dict[str, Any]:
+        """What the address names."""
+        return {name: value for name, value in vars(self).items() if name != "typed"}
+
     def address(self, **changed: Any) -> str:
         """The same search, or one that differs."""
-        values = {**vars(self), **changed}
-        return addresses.search(values.pop("query"), **values)
+        values = {**self.parts, **changed}
+        return addresses.search(values.pop("q"), **values)
 
     def with_condition(self, *conditions: Filter) -> str:
         """Narrowed: in the query where it can be typed there, else beside it; nothing where it cannot be said."""
-        typed = self.typed(*conditions)
-        if typed is not None:
-            return self.address(query=typed)
+        said = self.saying(*conditions)
+        if said is not None:
+            return self.address(q=said)
         (first, *_) = conditions
         beside = first.kind in ("tag", "label") and self.by is None  # what stands beside a query is looked up by words
         return self.address(**{first.kind: first.value}) if beside else ""
 
-    def typed(self, *conditions: Filter) -> str | None:
+    def saying(self, *conditions: Filter) -> str | None:
         """The query with conditions in it; None where they cannot be typed."""
-        known = parse(self.query)
-        typed = " ".join([known.read_as or self.query, *map(str, conditions)]).strip()
-        fits = len(typed) <= LONGEST and parse(typed).items == (*known.items, *conditions)
-        return typed if fits else None
+        said = " ".join([self.typed.read_as or self.q, *map(str, conditions)]).strip()
+        fits = len(said) <= LONGEST and parse(said).items == (*self.typed.items, *conditions)
+        return said if fits else None
 
 
 @dataclass(frozen=True)
@@ -84,17 +82,11 @@ class Narrowing:
     some: bool  # numbers are estimates by some of the documents
 
 
-def counts_under(view: View, rows: Any) -> Any:
-    """How many of some documents lie mostly under each node."""
-    at = np.bincount(view.homes[rows], minlength=len(view.tree))
-    return at @ view.tree.path_mask(range(len(view.tree)))
-
-
-def branches(view: View, rows: Any, search: Search) -> tuple[tuple[TopicLine, ...], int]:
+def branches(view: View, rows: Any, search: SearchAddress) -> tuple[tuple[TopicLine, ...], int]:
     """The topics with most of the answer, in the order of the tree; each a way to narrow it."""
     if not len(rows):
         return (), 0
-    under = counts_under(view, rows)
+    under = view.counts_under(rows)
     some = [node for node in range(len(view.tree)) if under[node] and node != view.tree.root]
     best = set(sorted(some, key=lambda node: (-under[node], node))[:BRANCHES])
     lines = []
@@ -106,35 +98,32 @@ def branches(view: View, rows: Any, search: Search) -> tuple[tuple[TopicLine, ..
     return tuple(lines), len(some) - len(best)
 
 
-def narrowings(view: View, rows: Any, search: Search) -> tuple[Narrowing, ...]:
+def narrowings(view: View, rows: Any, search: SearchAddress) -> tuple[Narrowing, ...]:
     """By date, kind of file, tag and label: what some of the documents have and others have not."""
     if len(rows) < 2:
         return ()
     looked = rows[:: -(-len(rows) // COUNTED)]
-    among = json.dumps(looked.tolist())
-
-    def counted() -> dict[str, dict[str, int]]:
-        database = view.collection.generation.database
-        return {kind: dict(database.all(sql.format(_AMONG), (among,))) for kind, sql in _OF.items()}
-
-    known = view.collection.generation.database.kept(f"narrow {view.mark} {search}", counted)
+    database = view.collection.generation.database
+    known = database.kept(f"narrow {view.mark} {search.parts}", lambda: counts_among(database, looked.tolist()))
     dates, times = _dates(known["date"])
     kinds = {dates: times, "type": _types(known["source"])}
     kinds |= {kind: _spelled(kind, known, search) for kind in ("tag", "label")}
     scale = len(rows) / len(looked)
-    found = (_narrowing(kind, {one: n for one, n in known.items() if n < len(looked)}, scale, search)
-             for kind, known in kinds.items())  # fmt: skip
+    found = (
+        _narrowing(kind, {one: n for one, n in known.items() if n < len(looked)}, scale, search)
+        for kind, known in kinds.items()
+    )
     return tuple(one for one in found if one.ways)
 
 
-def _spelled(kind: str, known: dict[str, dict[str, int]], search: Search) -> dict[str, int]:
+def _spelled(kind: str, known: dict[str, dict[str, int]], search: SearchAddress) -> dict[str, int]:
     """Tags or labels as they are looked up: in a query large letters are small ones, beside it they are not."""
     found = known[kind]
     other = {name: number for name, number in known[f"exact {kind}"].items() if found.get(name) != number}
-    return found | {name: number for name, number in other.items() if search.typed(Filter(kind, name)) is None}
+    return found | {name: number for name, number in other.items() if search.saying(Filter(kind, name)) is None}
 
 
-def _narrowing(kind: str, known: dict[str, int], scale: float, search: Search) -> Narrowing:
+def _narrowing(kind: str, known: dict[str, int], scale: float, search: SearchAddress) -> Narrowing:
     """The ways with most documents: dates in their order, others the most frequent first."""
     when = kind in ("year", "month")
     best = sorted(known, key=lambda name: (-known[name], name))[: DATES if when else SHOWN]
@@ -196,17 +185,17 @@ def conditions(view: View, query: Query) -> list[tuple[str, tuple[Filter, ...]]]
 def _topic_name(view: View, typed: str) -> str:
     """A topic by its name, whatever was typed for it; never by a number alone."""
     try:
-        return name_of(view, view.shape.node(view.shape.find(typed)))
+        return view.names[view.shape.node(view.shape.find(typed))]
     except UsageError:
         return typed
 
 
-def chips(view: View, query: Query, search: Search) -> tuple[Choice, ...]:
+def chips(view: View, query: Query, search: SearchAddress) -> tuple[Choice, ...]:
     """The conditions that hold now; each an address without it."""
     found = []
     for name, gone in conditions(view, query):
         rest = " ".join(str(one) for one in query.items if one not in gone)
-        found.append(Choice(name, search.address(query=rest), True))
+        found.append(Choice(name, search.address(q=rest), True))
     for kind in ("tag", "label"):
         value = getattr(search, kind)
         if value:

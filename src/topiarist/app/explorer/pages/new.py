@@ -9,11 +9,10 @@ from typing import Annotated
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.dating import grown_with
-from topiarist.app.explorer.pages.category_filing import certainty_of
-from topiarist.app.explorer.values import Choice, DocumentLine, counted, document_lines, path_to, titled
+from topiarist.app.explorer.values import Choice, DocumentLine, document_lines, link, path_to, titled
 from topiarist.app.explorer.view import View
-from topiarist.collection.file.arrivals import Filed
+from topiarist.app.words import counted
+from topiarist.collection import Filed, labels_with_certainty
 from topiarist.text.documents import Document
 
 SHOWN = 50  # documents of those that were filed
@@ -56,7 +55,7 @@ class FiledLine:
     labels: tuple[Label, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NewPage:
     """Documents that were brought; nothing is stored until somebody says so."""
 
@@ -72,39 +71,35 @@ class NewPage:
 
 def load(view: View, ask: Ask) -> NewPage:
     """The empty page, or what was filed just now: only documents that were added since the collection was grown."""
-    first, last = max(ask.first, grown_with(view)), min(ask.first + ask.filed, view.n_docs)
+    first, last = max(ask.first, view.grown_with), min(ask.first + ask.filed, view.n_docs)
     if first >= last:
-        return NewPage("Paste a text or choose files, and see where they would go.", ask.rho, (), "")
+        return NewPage(
+            sentence="Paste a text or choose files, and see where they would go.", rho=ask.rho, filed=(), key=""
+        )
     rows = range(first, min(last, first + SHOWN))
     lines = document_lines(view, rows, lambda id, _: addresses.document(id))
     lines = tuple(line if line.path else replace(line, path=path_to(view, view.tree.root)) for line in lines)
     said = f"{counted(last - first, 'document')} filed."
-    return NewPage(said, ask.rho, (), "", stored=lines, more=last - first - len(rows))
+    return NewPage(sentence=said, rho=ask.rho, filed=(), key="", stored=lines, more=last - first - len(rows))
 
 
 def placed(view: View, documents: Sequence[Document], rho: float, key: str, problems: tuple[str, ...]) -> NewPage:
     """The page with documents."""
-    certain = _certain(view, documents)
+    categories = view.collection.categories
+    certain: dict[int, dict[str, float]] = {}
+    if categories is not None and categories.several:
+        certain = labels_with_certainty(categories, view.collection.heard(list(documents)).counts)
     filed = view.collection.file(documents, rho)
     lines = tuple(_line(view, one, certain.get(place, {})) for place, one in enumerate(filed))
     strange = sum(line.unusual for line in lines)
     said = f"; {counted(strange, 'is', 'are')} unlike the collection" if strange else ""
     return NewPage(
-        f"{counted(len(lines), 'document')} to file{said}. Nothing is stored yet.", rho, lines, key, problems
+        sentence=f"{counted(len(lines), 'document')} to file{said}. Nothing is stored yet.",
+        rho=rho,
+        filed=lines,
+        key=key,
+        problems=problems,
     )
-
-
-def _certain(view: View, documents: Sequence[Document]) -> dict[int, dict[str, float]]:
-    """How certain each label of documents is that may have several, as the page of the categories says it."""
-    found: dict[int, dict[str, float]] = {}
-    categories = view.collection.categories
-    if categories is None or not categories.several:
-        return found
-    told = categories.read(view.collection.heard(list(documents)).counts)
-    sure = told.share if categories.held is None else certainty_of(categories, categories.held, told.share, told.score)
-    for place, label, certainty in zip(told.place.tolist(), told.label.tolist(), sure.tolist(), strict=True):
-        found.setdefault(place, {})[categories.names[label]] = certainty
-    return found
 
 
 def _line(view: View, filed: Filed, certain: dict[str, float]) -> FiledLine:
@@ -118,6 +113,7 @@ def _line(view: View, filed: Filed, certain: dict[str, float]) -> FiledLine:
             Level(view.names[node], addresses.topic(view.shape.topics[node]), sure)
             for node, sure in zip(nodes, certainty, strict=True)
         ),
-        tuple(Choice(word, addresses.word(word), False) for word in filed.words), filed.unusual,
+        tuple(link(word, addresses.word(word)) for word in filed.words),
+        filed.unusual,
         tuple(Label(name, certain.get(name)) for name in filed.labels),
-    )  # fmt: skip
+    )

@@ -9,9 +9,10 @@ from fastapi import Query
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.frame import Row, branch
-from topiarist.app.explorer.pages.lighting import lit
-from topiarist.app.explorer.values import Choice, counted, name_of
+from topiarist.app.explorer.query_limits import found_under
+from topiarist.app.explorer.values import Choice
 from topiarist.app.explorer.view import View
+from topiarist.app.words import counted
 
 MOST = 500  # topics on the page; deeper ones are a click away
 
@@ -26,7 +27,7 @@ class Ask:
     by: Annotated[Literal["words", "meaning", "both"], Query(description="by words, by meaning, or both")] = "words"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OutlinePage:
     """The tree, or a part of it, as an outline."""
 
@@ -43,12 +44,14 @@ def load(view: View, ask: Ask) -> OutlinePage:
     start = view.tree.depths[node]
     depth = _depth(view, below, start) if ask.depth is None else ask.depth
     opened = {one for one in below if view.tree.depths[one] - start < depth}
-    sentence = f"{counted(len(below) - 1, 'topic')} under {name_of(view, node)}, the largest first."
+    sentence = f"{counted(len(below) - 1, 'topic')} under {view.names[node]}, the largest first."
     levels = range(1, max(view.tree.depths[one] for one in below) - start + 1)
     return OutlinePage(
-        sentence, branch(view, node, opened, matching=lit(view, ask.q, ask.by)), depth,
-        tuple(Choice(str(level), addresses.tree(ask.topic, level), level == depth) for level in levels),
-    )  # fmt: skip
+        sentence=sentence,
+        row=branch(view, node, opened, matching=found_under(view, ask.q, ask.by)),
+        depth=depth,
+        levels=tuple(Choice(str(level), addresses.tree(ask.topic, level), level == depth) for level in levels),
+    )
 
 
 def _depth(view: View, below: list[int], start: int) -> int:

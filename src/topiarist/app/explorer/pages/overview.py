@@ -10,8 +10,9 @@ from typing import Annotated, Literal
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.values import Choice, DocumentLine, TopicLine, counted, document_lines, topic_line
+from topiarist.app.explorer.values import Choice, DocumentLine, TopicLine, document_lines, link, topic_line
 from topiarist.app.explorer.view import View
+from topiarist.app.words import counted
 
 FEW = 50  # documents: below, a drawing shows structure that is not there
 TYPICAL = 3
@@ -19,10 +20,25 @@ LEVELS = 3  # of the icicle, with the root
 MOST = 2_000  # rectangles
 LEAST = 0.02  # of the width; narrower siblings are put together
 LANGUAGES = {
-    "en": "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "nl": "Dutch",
-    "pt": "Portuguese", "ru": "Russian", "pl": "Polish", "sv": "Swedish", "da": "Danish", "ja": "Japanese",
-    "zh": "Chinese", "ar": "Arabic", "tr": "Turkish", "fi": "Finnish", "cs": "Czech", "ko": "Korean",
-}  # fmt: skip
+    "en": "English",
+    "de": "German",
+    "fr": "French",
+    "es": "Spanish",
+    "it": "Italian",
+    "nl": "Dutch",
+    "pt": "Portuguese",
+    "ru": "Russian",
+    "pl": "Polish",
+    "sv": "Swedish",
+    "da": "Danish",
+    "ja": "Japanese",
+    "zh": "Chinese",
+    "ar": "Arabic",
+    "tr": "Turkish",
+    "fi": "Finnish",
+    "cs": "Czech",
+    "ko": "Korean",
+}
 
 
 @dataclass(frozen=True)
@@ -43,7 +59,7 @@ class Heading:
     typical: tuple[DocumentLine, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Block:
     """A rectangle of the icicle: from where to where in the width of the collection, and at which level.
 
@@ -62,7 +78,7 @@ class Block:
     place: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OverviewPage:
     """The collection in a sentence, its headings, and the words of its root."""
 
@@ -97,21 +113,29 @@ def load(view: View, ask: Ask) -> OverviewPage:
         )
     icicle = not few and n_leaves > 1
     return OverviewPage(
-        sentence(view), notice, ask.view, view.n_docs, n_leaves, headings,
-        blocks(view, root, LEVELS) if icicle else (),
-        view.hard_sizes[root], addresses.topic(view.shape.topics[root], show="hard"),
-        view.collection.tree.nodes[root].words,
-        (
+        sentence=sentence(view),
+        notice=notice,
+        view=ask.view,
+        documents=view.n_docs,
+        topics=n_leaves,
+        headings=headings,
+        blocks=blocks(view, root, LEVELS) if icicle else (),
+        hard_to_place=view.hard_sizes[root],
+        hard_address=addresses.topic(view.shape.topics[root], show="hard"),
+        general_words=view.collection.tree.nodes[root].words,
+        views=(
             Choice("as a drawing", addresses.home(), ask.view == "icicle"),
             Choice("as a list", addresses.home("list"), ask.view == "list"),
-            *([Choice("as a dendrogram", addresses.DENDROGRAM, False)] if view.has_dendrogram else []),
-        ) if icicle else (),
-        _listed(view) if few or n_leaves == 1 else (),
-        (
-            Choice("one page to send (HTML)", addresses.REPORT, False),
-            *(Choice(text, addresses.export(kind, topic=view.shape.topics[root]), False) for kind, text in EXPORTS),
+            *([link("as a dendrogram", addresses.DENDROGRAM)] if view.has_dendrogram else []),
+        )
+        if icicle
+        else (),
+        listed=_listed(view) if few or n_leaves == 1 else (),
+        exports=(
+            link("one page to send (HTML)", addresses.REPORT),
+            *(link(text, addresses.export(kind, topic=view.shape.topics[root])) for kind, text in EXPORTS),
         ),
-    )  # fmt: skip
+    )
 
 
 def _listed(view: View) -> tuple[DocumentLine, ...]:
@@ -159,11 +183,31 @@ def blocks(view: View, root: int, levels: int, at: int = -1) -> tuple[Block, ...
         if documents:
             name = f"… {counted(len(small), 'smaller topic')}"
             address = addresses.topic(view.shape.topics[node])
-            yield Block(None, name, False, documents, level + 1, left, documents / total, address)
+            yield Block(
+                topic=None,
+                name=name,
+                named=False,
+                documents=documents,
+                level=level + 1,
+                left=left,
+                width=documents / total,
+                address=address,
+            )
 
     return tuple(islice(drawn(root, 0, 0.0), MOST))
 
 
 def _block(view: View, node: int, level: int, left: float, width: float, place: str) -> Block:
     line = topic_line(view, node)
-    return Block(line.id, line.name, line.named, line.documents, level, left, width, line.address, line.words, place)
+    return Block(
+        topic=line.id,
+        name=line.name,
+        named=line.named,
+        documents=line.documents,
+        level=level,
+        left=left,
+        width=width,
+        address=line.address,
+        words=line.words,
+        place=place,
+    )

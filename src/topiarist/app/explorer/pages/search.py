@@ -6,13 +6,13 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.asking import StoppedError, counting, in_time, understood
-from topiarist.app.explorer.pages import answers, filtered, narrowing
-from topiarist.app.explorer.pages.narrowing import Narrowing, Search
+from topiarist.app.explorer.pages import narrowing
+from topiarist.app.explorer.pages.narrowing import Narrowing, SearchAddress
+from topiarist.app.explorer.query_limits import LOOKED_AT, Asked, StoppedError, asked, counting, patience
+from topiarist.app.explorer.removed_topics import sentence
 from topiarist.app.explorer.values import (
     PER_PAGE,
     Choice,
@@ -20,20 +20,24 @@ from topiarist.app.explorer.values import (
     Paging,
     Step,
     TopicLine,
+    choices,
+    link,
     paging,
     path_to,
-    read_among,
     titled,
-)  # fmt: skip
-from topiarist.app.explorer.view import CERTAIN, View
-from topiarist.collection.find import search as finding
-from topiarist.collection.find.index import Explanation
+)
+from topiarist.app.explorer.view import View
+from topiarist.app.words import STEP, counted
+from topiarist.collection import FEW, WAYS, Explanation, Found, listed_documents
 from topiarist.errors import UsageError
-from topiarist.store.fulltext import Index
+from topiarist.measures.placed_documents import CERTAIN
+from topiarist.text.documents import Document
 from topiarist.text.query import Query as Parsed
 
+ALSO = 6  # words the model ties to the query's
+NOTHING = "Type words, “phrases in quotes”, beginnings*, -not, this OR that; "
+NOTHING += "or narrow with topic: tag: label: type: before: after:"
 LITTLE = 0.005  # of a similarity: less is no reason
-LOOKED_AT = 200  # hits by meaning that tell where in the tree the answer is
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ class HitLine:
     why: tuple[Reason, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SearchPage:
     """What a query finds, and where in the tree that is."""
 
@@ -110,107 +114,126 @@ def time_for(ask: Ask) -> AbstractContextManager[None]:
 
 
 def _filled(view: View, ask: Ask) -> SearchPage:
-    search = Search(ask.q, None if ask.by == "words" else ask.by, ask.topic, ask.tag or None, ask.label or None)
+    search, by = asked(view, ask.q, ask.by), _unless_words(ask.by)
+    address = SearchAddress(search.typed, ask.q, by, ask.topic, ask.tag or None, ask.label or None)
     if ask.topic is not None:
         view.shape.node(ask.topic)
-    found, trouble, late = _found(view, ask)
-    matching = _matching(view, ask, found)
+    found, trouble, late = _found(view, ask, search)
+    matching = _matching(view, ask, search) if found.total else view.rows_of(0)
     if not found.exact and len(matching):  # counted after all: the topics of the answer are those of all rows
         found = replace(found, total=len(matching), exact=True)
     late = late or not found.exact
-    pages = paging(found.total, ask.page, lambda page: search.address(page=page, all=1 if ask.all else None))
-    branches, more = narrowing.branches(view, matching, search)
-    few = ask.by == "words" and found.total < finding.FEW and bool(understood(ask.q).terms)
+    pages = paging(found.total, ask.page, lambda page: address.address(page=page, all=1 if ask.all else None))
+    branches, more = narrowing.branches(view, matching, address)
+    few = ask.by == "words" and found.total < FEW and bool(search.query.terms)
     return SearchPage(
-        ask.q, ask.by, _sentence(view, ask, found, branches), found.read_as, trouble or found.message,
-        understood(ask.q).notes, tuple(Choice(word, search.address(query=word), False) for word in found.suggestions),
-        search.address(query=found.without) if found.without else "",
-        search.address(by="meaning") if few else "",
-        found.total, found.exact, answers.stopped(found.total) if late else "",
-        search.address(all=1) if late and not ask.all else "",
-        _hits(view, ask, found, pages), branches, more,
-        () if ask.topic is None else path_to(view, view.shape.node(ask.topic)), search.address(topic=None),
-        narrowing.chips(view, understood(ask.q), search), narrowing.narrowings(view, matching, search),
-        tuple(Choice(word, addresses.search(word), False) for word in answers.also(view, ask.q)),
-        tuple(Choice(way, search.address(by=None if way == "words" else way), way == ask.by)
-              for way in ("words", "meaning", "both")),
-        pages,
-        tuple(Choice(text, addresses.export(kind, **{"q" if name == "query" else name: value
-                                                      for name, value in vars(search).items()}), False)
-              for kind, text in (("csv", "CSV"), ("jsonl", "JSON lines"), ("txt", "titles"))) if found.total else (),
-    )  # fmt: skip
+        query=ask.q,
+        by=ask.by,
+        sentence=_sentence(view, ask, search, found, branches),
+        read_as=found.read_as,
+        message=trouble or found.message,
+        notes=search.query.notes,
+        suggestions=tuple(link(word, address.address(q=word)) for word in found.suggestions),
+        without=address.address(q=found.without) if found.without else "",
+        meaning=address.address(by="meaning") if few else "",
+        total=found.total,
+        exact=found.exact,
+        stopped=_stopped(found.total) if late else "",
+        count_all=address.address(all=1) if late and not ask.all else "",
+        hits=_hits(view, ask, found, pages),
+        branches=branches,
+        more_branches=more,
+        within=() if ask.topic is None else path_to(view, view.shape.node(ask.topic)),
+        clear=address.address(topic=None),
+        chips=narrowing.chips(view, search.query, address),
+        narrow=narrowing.narrowings(view, matching, address),
+        also=tuple(link(word, addresses.search(word)) for word in _also(view, search.query)),
+        ways=choices(dict(zip(WAYS, WAYS, strict=True)), ask.by, lambda way: address.address(by=_unless_words(way))),
+        paging=pages,
+        exports=tuple(
+            link(text, addresses.export(kind, **address.parts))
+            for kind, text in (("csv", "CSV"), ("jsonl", "JSON lines"), ("txt", "titles"))
+        )
+        if found.total
+        else (),
+    )
 
 
-def _found(view: View, ask: Ask) -> tuple[finding.Found, str, bool]:
+def _unless_words(way: str) -> str | None:
+    """As an address names a way to search: words are what is searched by anyway."""
+    return None if way == "words" else way
+
+
+def _found(view: View, ask: Ask, search: Asked) -> tuple[Found, str, bool]:
     """The answer; what went wrong, in words, since a query never fails; and whether there was no time for it."""
     try:
-        return _asked(view, ask), "", False
+        if ask.tag or ask.label:
+            return _listed(view, _given(view, ask), ask.page), "", False
+        return _page(ask, search) if ask.q.strip() else Found((), 0), "", False
     except StoppedError:
-        return finding.Found((), 0, exact=False), "", True
+        return Found((), 0, exact=False), "", True
     except UsageError as error:  # a topic that is not there, or is called like others
-        return finding.Found((), 0), f"{error.message[:1].upper()}{error.message[1:]}.", False
+        return Found((), 0), sentence(error.message), False
 
 
-def _asked(view: View, ask: Ask) -> finding.Found:
-    if ask.tag or ask.label:
-        return filtered.found(view, _given(view, ask), ask.page)
-    if not ask.q.strip():
-        return finding.Found((), 0)
-    query = understood(ask.q)
-    near = ask.by != "words" and bool(query.terms)
-    found = _page(view, ask, str(query), min(ask.page, LOOKED_AT // PER_PAGE) if near else ask.page)
-    if found.total and not found.hits and ask.page > 1:  # beyond the end: the last page
-        found = _page(view, ask, str(query), max(1, -(-found.total // PER_PAGE)))
+def _page(ask: Ask, search: Asked) -> Found:
+    """The page that was asked for; beyond the end, the last one."""
+    near, why = not search.by_words, ask.by != "words"
+    page = min(ask.page, LOOKED_AT // PER_PAGE) if near else ask.page
+    found = search.page(PER_PAGE, (page - 1) * PER_PAGE, topic=ask.topic, why=why)
+    if found.total and not found.hits and ask.page > 1:
+        last = max(1, -(-found.total // PER_PAGE))
+        found = search.page(PER_PAGE, (last - 1) * PER_PAGE, topic=ask.topic, why=why)
     if near:  # by meaning everything resembles everything a little
-        found = replace(found, total=min(found.total, LOOKED_AT), exact=True)
-    return replace(found, read_as=query.read_as)
+        return replace(found, total=min(found.total, LOOKED_AT), exact=True)
+    return found
 
 
-def _sentence(view: View, ask: Ask, found: finding.Found, branches: tuple[TopicLine, ...]) -> str:
+def _sentence(view: View, ask: Ask, search: Asked, found: Found, branches: tuple[TopicLine, ...]) -> str:
     if ask.tag or ask.label:
-        return filtered.sentence(found.total, ask.q, ask.tag, ask.label)
+        return _filtered(found.total, ask.q, ask.tag, ask.label)
     if not ask.q.strip():
-        return answers.NOTHING
-    query = understood(ask.q)
-    if not query:
+        return NOTHING
+    if not search.query:
         return f"There is nothing to look for in “{ask.q}”."
     if ask.by != "words":
-        return answers.near(view, query, ask.topic, min(found.total, LOOKED_AT))
-    return answers.sentence(view, query, ask.topic, found, branches)
+        return _by_meaning(view, search.query, ask.topic, min(found.total, LOOKED_AT))
+    return _by_words(view, search.query, ask.topic, found, branches)
 
 
 def _given(view: View, ask: Ask) -> Any:
     """The rows with a tag or a label, and with the words if there are any."""
-    query = understood(ask.q)
-    rows = word_rows(view, query, ask.topic) if query else np.arange(view.n_docs)
-    if not query and ask.topic is not None:
-        rows = rows[view.shares_under(view.shape.node(ask.topic)) >= CERTAIN]
-    return filtered.kept(view, rows, tag=ask.tag, label=ask.label)
+    search = asked(view, ask.q)
+    rows = search.rows(ask.topic) if search.query else view.rows_of(view.n_docs)
+    if not search.query and ask.topic is not None:
+        rows = rows[view.mostly_under(view.shape.node(ask.topic))]
+    return kept(view, rows, tag=ask.tag, label=ask.label)
 
 
-def _page(view: View, ask: Ask, query: str, page: int) -> finding.Found:
-    with in_time(view):
-        return finding.search(
-            view.collection, query, PER_PAGE, offset=(page - 1) * PER_PAGE, by=ask.by, topic=ask.topic,
-            why=ask.by != "words",
-        )  # fmt: skip
-
-
-def _hits(view: View, ask: Ask, found: finding.Found, pages: Paging) -> tuple[HitLine, ...]:
+def _hits(view: View, ask: Ask, found: Found, pages: Paging) -> tuple[HitLine, ...]:
     rows = [hit.row for hit in found.hits]
-    read, tags = read_among(view, rows), view.collection.marks.tags_of(rows)
+    read, tags = view.collection.marks.read_among(rows), view.collection.marks.tags_of(rows)
     told = []
     for place, hit in enumerate(found.hits):
         at = pages.start + place + 1
-        address = addresses.document(hit.id, q=ask.q, by=None if ask.by == "words" else ask.by, within=ask.topic, at=at)
+        address = addresses.document(hit.id, q=ask.q, by=_unless_words(ask.by), within=ask.topic, at=at)
         if ask.tag or ask.label:
             address = addresses.document(hit.id)
         node = view.shape.node(hit.place.topic)
         lead = "".join(text for text, _ in hit.snippet)
         line = DocumentLine(
-            hit.id, titled(hit.title, hit.id, lead), address, hit.snippet, hit.date[:10], hit.place.share, hit.score,
-            path_to(view, node)[1:], hit.labels, tags[place], hit.row in read,
-        )  # fmt: skip
+            id=hit.id,
+            title=titled(hit.title, hit.id, lead),
+            address=address,
+            snippet=hit.snippet,
+            date=hit.date[:10],
+            share=hit.place.share,
+            score=hit.score,
+            path=path_to(view, node)[1:],
+            labels=hit.labels,
+            tags=tags[place],
+            read=hit.row in read,
+        )
         told.append(HitLine(line, at, reasons(hit.why)))
     return tuple(told)
 
@@ -229,46 +252,85 @@ def reasons(why: Explanation | None, n: int = 6) -> tuple[Reason, ...]:
     )
 
 
-def _matching(view: View, ask: Ask, found: finding.Found) -> Any:
+def _matching(view: View, ask: Ask, search: Asked) -> Any:
     """The rows of everything that was found; by meaning, of the best."""
-    if not found.total:
-        return np.empty(0, np.int64)
     if ask.tag or ask.label:
         return _given(view, ask)
-    query = understood(ask.q)
-    if ask.by == "words" or not query.terms:
-        try:
-            return word_rows(view, query, ask.topic)
-        except StoppedError:
-            return np.empty(0, np.int64)
-    return near_rows(view, str(query), ask.by, ask.topic)
+    try:
+        return search.rows(ask.topic)
+    except StoppedError:
+        return view.rows_of(0)
 
 
-def near_rows(view: View, query: str, by: str, topic: int | None) -> Any:
-    """The documents nearest in meaning: asked for by the page, and again by the tree beside it."""
+def _by_words(view: View, query: Parsed, topic: int | None, found: Found, branches: tuple[TopicLine, ...]) -> str:
+    """What was found by words, and where most of it is."""
+    if not found.total and not found.exact:
+        return f"Nothing was found in time for{_asked_for(view, query, topic, ' “{}”')}."
+    what = _asked_for(view, query, topic, " match “{}”" if found.total > 1 else " matches “{}”")
+    if not found.total:
+        return f"No document{what}."
+    number = f"{'' if found.exact else 'At least '}{counted(found.total, 'document')}"
+    most = max(branches, key=lambda line: (line.matching or 0, line.level), default=None)
+    mostly = ""
+    named = {*([] if topic is None else [topic]), *(view.shape.find(one.value) for one in query.topics)}
+    known = {node for one in named for node in view.tree.path(view.shape.node(one))}
+    if most is not None and found.total > 1 and (most.matching or 0) > found.total / 2:
+        node = view.shape.node(most.id)
+        names = [step.name for step in path_to(view, node)[1:]]
+        mostly = "" if node in known else f", most of them under {STEP.join(names)}"
+    return f"{number}{what}{mostly}."
 
-    def found() -> Any:
-        return np.array(finding.matching(view.collection, query, by=by, topic=topic, near=LOOKED_AT), np.int64)
 
-    return found() if _marked(understood(query)) else view.numbers(("near", query, by, topic), found)
-
-
-def _marked(query: Parsed) -> bool:
-    """Whether a query asks for what changes while the tree stays."""
-    return any(one.kind in ("tag", "label") for one in query.filters)
+def _by_meaning(view: View, query: Parsed, topic: int | None, some: int) -> str:
+    """What was found by meaning."""
+    what = _asked_for(view, query, topic, " most similar in meaning to “{}”")
+    return f"The {counted(some, 'document')}{what}, the closest first."
 
 
-def word_rows(view: View, query: Parsed, topic: int | None) -> Any:
-    """All documents that a query finds by its words."""
+def _asked_for(view: View, query: Parsed, topic: int | None, words: str) -> str:
+    """A query in words: what it looks for, then its conditions."""
+    typed = " ".join(map(str, query.terms))
+    where = [] if topic is None else [f"under {view.names[view.shape.node(topic)]}"]
+    said = ", ".join([*where, *(name for name, _ in narrowing.conditions(view, query))])
+    return f"{words.format(typed) if typed else ''}{' ' if said else ''}{said}"
 
-    def found() -> Any:
-        with in_time(view):
-            return np.array(Index(view.collection.generation.database).rows(query), np.int64)
 
-    database = view.collection.generation.database
-    rows = database.kept(f"rows {query}", found) if _marked(query) else view.numbers(("rows", str(query)), found)
-    conditions = [(view.shape.find(one.value), one.exclude) for one in query.topics]
-    for wanted, exclude in [*conditions, *([(topic, False)] if topic is not None else [])]:
-        there = view.shares_under(view.shape.node(wanted))[rows] >= CERTAIN
-        rows = rows[~there if exclude else there]
-    return rows
+def _stopped(total: int) -> str:
+    """That there was no time to count all."""
+    least = f": at least {total:,}" if total else ""
+    return f"Stopped counting after {patience():g} s{least}."
+
+
+def _also(view: View, query: Parsed) -> list[str]:
+    """Own words of the topic that the query speaks of, as other words to try."""
+    words = query.meant
+    counts = view.collection.counted([Document("query", words)]) if words else None
+    if counts is None or not counts.nnz:
+        return []
+    chosen = int(view.collection.placer.place(counts, CERTAIN).nodes[0])
+    if chosen == view.tree.root:
+        return []
+    said = set(words.casefold().split())
+    return [word for word in view.collection.tree.nodes[chosen].words if word not in said][:ALSO]
+
+
+def kept(view: View, rows: Any, *, tag: str = "", label: str = "") -> Any:
+    """Those of some rows that have a tag or a label, whatever signs these hold: a query could not say every one."""
+    if tag:
+        rows = view.among(rows, view.collection.marks.rows_with(tag))
+    return view.among(rows, view.collection.documents.labelled_rows(label)) if label else rows
+
+
+def _listed(view: View, rows: Any, page: int) -> Found:
+    """A page of documents as a search answers; beyond the end, the last one."""
+    start = (min(page, max(1, -(-len(rows) // PER_PAGE))) - 1) * PER_PAGE
+    some = rows[start : start + PER_PAGE].tolist()
+    leads = view.leads(some)
+    return Found(listed_documents(view.collection, some, [((leads.get(row, ""), False),) for row in some]), len(rows))
+
+
+def _filtered(total: int, query: str, tag: str, label: str) -> str:
+    """What was found."""
+    said = [f"tagged “{tag}”"] * bool(tag) + [f"labelled “{label}”"] * bool(label)
+    said += [f"that match “{query}”"] * bool(query.strip())
+    return f"{counted(total, 'document')} {', '.join(said)}."

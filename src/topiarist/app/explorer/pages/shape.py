@@ -8,19 +8,36 @@ from typing import Annotated, Literal
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.gone import spoken
-from topiarist.app.explorer.values import STEP, counted, name_of, path_to
+from topiarist.app.explorer.removed_topics import spoken
+from topiarist.app.explorer.values import path_to
 from topiarist.app.explorer.view import View
-from topiarist.collection.shape import changes as shaping
-from topiarist.collection.shape.edits import Delete, Describe, Edit, Merge, Move, Pin, Rename, Split, Unpin
-from topiarist.collection.shape.shape import Shape
+from topiarist.app.words import STEP, counted
+from topiarist.collection import (
+    Delete,
+    Describe,
+    Edit,
+    Merge,
+    Move,
+    Pin,
+    Rename,
+    Shape,
+    Split,
+    Unpin,
+    preview_edits,
+)
 from topiarist.errors import UsageError
 
 Kind = Literal["rename", "describe", "merge", "split", "move", "delete", "pin", "unpin"]
 TITLES = {
-    "rename": "Rename", "describe": "Write a note about", "merge": "Merge", "split": "Split", "move": "Move",
-    "delete": "Delete", "pin": "Pin", "unpin": "Unpin",
-}  # fmt: skip
+    "rename": "Rename",
+    "describe": "Write a note about",
+    "merge": "Merge",
+    "split": "Split",
+    "move": "Move",
+    "delete": "Delete",
+    "pin": "Pin",
+    "unpin": "Unpin",
+}
 MOST = 500  # topics to choose from
 
 
@@ -58,7 +75,7 @@ class Change:
     said: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ShapePage:
     """An edit: what is told so far, and what it would change, in numbers."""
 
@@ -96,16 +113,26 @@ def load(view: View, ask: Ask) -> ShapePage:
             message, hint = spoken(view, error)
             problem = f"{message} Try: {hint}." if hint else message
     known = view.shape.titles.get(ask.topic, "") if ask.topic is not None else ""
-    subject = ask.document if ask.edit in ("pin", "unpin") else name_of(view, node)
+    subject = ask.document if ask.edit in ("pin", "unpin") else view.names[node]
     return ShapePage(
-        ask.edit, f"{TITLES[ask.edit]} {subject}", ask.topic, name_of(view, node),
-        ask.name if ask.ready else known,
-        ask.note if ask.ready else view.shape.notes.get(node if ask.topic is None else ask.topic, ""),
-        ask.other, ask.into, ask.below, ask.document, _options(view, ask, node), changes, problem,
-        ready and not problem, refits,
-        addresses.document(ask.document) if ask.edit in ("pin", "unpin") else addresses.topic(ask.topic or 0),
-        view.mark,
-    )  # fmt: skip
+        edit=ask.edit,
+        title=f"{TITLES[ask.edit]} {subject}",
+        topic=ask.topic,
+        current=view.names[node],
+        name=ask.name if ask.ready else known,
+        note=ask.note if ask.ready else view.shape.notes.get(node if ask.topic is None else ask.topic, ""),
+        other=ask.other,
+        into=ask.into,
+        below=ask.below,
+        document=ask.document,
+        options=_options(view, ask, node),
+        changes=changes,
+        problem=problem,
+        ready=ready and not problem,
+        refits=refits,
+        back=addresses.document(ask.document) if ask.edit in ("pin", "unpin") else addresses.topic(ask.topic or 0),
+        state=view.mark,
+    )
 
 
 def edit_of(ask: Ask) -> Edit:
@@ -115,11 +142,15 @@ def edit_of(ask: Ask) -> Edit:
         raise UsageError("the other topic is missing", hint="choose one")
     other = -1 if ask.other is None else ask.other
     made: dict[str, Edit] = {
-        "rename": Rename(topic, ask.name), "describe": Describe(topic, ask.note),
-        "merge": Merge((topic, other), ask.name or None), "split": Split(topic, ask.into),
-        "move": Move(topic, other), "delete": Delete(topic, ask.below),
-        "pin": Pin((ask.document,), other), "unpin": Unpin((ask.document,)),
-    }  # fmt: skip
+        "rename": Rename(topic, ask.name),
+        "describe": Describe(topic, ask.note),
+        "merge": Merge((topic, other), ask.name or None),
+        "split": Split(topic, ask.into),
+        "move": Move(topic, other),
+        "delete": Delete(topic, ask.below),
+        "pin": Pin((ask.document,), other),
+        "unpin": Unpin((ask.document,)),
+    }
     return made[ask.edit]
 
 
@@ -131,15 +162,19 @@ def _options(view: View, ask: Ask, node: int) -> tuple[Option, ...]:
     if ask.edit == "move":
         barred = {node, *view.tree.descendants(node)}
     return tuple(
-        Option(view.shape.topics[one], STEP.join(step.name for step in path_to(view, one)[1:]) or name_of(view, one),
-               view.shape.topics[one] == ask.other)
-        for one in view.ordered() if one not in barred
-    )[:MOST]  # fmt: skip
+        Option(
+            view.shape.topics[one],
+            STEP.join(step.name for step in path_to(view, one)[1:]) or view.names[one],
+            view.shape.topics[one] == ask.other,
+        )
+        for one in view.ordered()
+        if one not in barred
+    )[:MOST]
 
 
 def changed(view: View, edit: Edit) -> tuple[Change, ...]:
     """What an edit would change: names, places, and documents under topics, as they would be before a new fit."""
-    after = shaping.preview(view.collection, [edit])
+    after = preview_edits(view.collection, [edit])
     shape, found = after.shape, []
     before = {topic: view.sizes[node] for node, topic in enumerate(view.shape.topics)}
     for topic in dict.fromkeys((*view.shape.topics, *shape.topics)):

@@ -5,34 +5,43 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.pages.overview import LEVELS, Block, blocks
-from topiarist.app.explorer.pages.topic_words import OwnWord, subtree_words, words_of
 from topiarist.app.explorer.values import (
     Choice,
     DocumentLine,
     Paging,
     Step,
     TopicLine,
-    counted,
+    choices,
     document_lines,
-    name_of,
+    link,
     paging,
     path_to,
     topic_line,
-)  # fmt: skip
-from topiarist.app.explorer.view import CERTAIN, LEAST, View
+)
+from topiarist.app.explorer.view import View
+from topiarist.app.words import counted
+from topiarist.collection import LEAST
+from topiarist.measures.placed_documents import CERTAIN
+from topiarist.text.query import phrase
 
 DEEPEST = 8  # levels of the strip that says where one is
 Sort = Literal["typical", "newest", "longest", "name"]
 Show = Literal["all", "here", "hard", "unread", "tagged"]
 SORTS = {"typical": "most typical", "newest": "newest", "longest": "longest", "name": "by name"}
 SHOWS = {
-    "all": "all", "here": "mostly here (50 % or more)", "hard": "hard to place", "unread": "unread", "tagged": "tagged"
-}  # fmt: skip
+    "all": "all",
+    "here": "mostly here (50 % or more)",
+    "hard": "hard to place",
+    "unread": "unread",
+    "tagged": "tagged",
+}
+
+KINDS = {"own": "own words", "below": "all words below this topic"}
+USUAL = {"special": None, "n": 12, "words": "own", "sort": "typical", "show": "all", "page": 1}
 
 
 @dataclass(frozen=True)
@@ -48,7 +57,19 @@ class Ask:
     page: Annotated[int, Query(ge=1, le=1_000_000)] = 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
+class OwnWord:
+    """A word of a topic: its probability there, how much of the list's largest that is, where it occurs."""
+
+    word: str
+    probability: float
+    bar: float  # of the largest in this list
+    documents: int  # mostly under the topic, with the word
+    search: str  # documents here with this word
+    address: str  # where else it is at home
+
+
+@dataclass(frozen=True, kw_only=True)
 class TopicPage:
     """A topic: where it hangs, its words, what it splits into, its documents."""
 
@@ -86,7 +107,8 @@ def load(view: View, ask: Ask) -> TopicPage:
     rows = rows_of(view, node, ask.sort, ask.show)
     pages = paging(len(rows), ask.page, lambda page: addresses.topic(ask.topic, **here | {"page": page}))
     chosen = rows[pages.start : pages.last]
-    own = words_of(view, node, ask.n, ask.special) if ask.words == "own" else subtree_words(view, node, ask.n)
+    pairs = view.own_words(node, ask.n, ask.special) if ask.words == "own" else view.words_below(node, ask.n)
+    own = word_lines(view, node, pairs)
     inside = {"topic": ask.topic, "sort": here["sort"], "show": here["show"]}
     lines = document_lines(
         view, chosen.tolist(), lambda id, _: addresses.document(id, **inside), [word.word for word in own], node
@@ -94,24 +116,35 @@ def load(view: View, ask: Ask) -> TopicPage:
     parent = view.tree.parents[node]
     siblings = [n for n in view.children(parent) if n != node] if parent >= 0 else []
     return TopicPage(
-        line, view.mark, path_to(view, node), _whereabouts(view, node), _sentence(view, node, own),
-        view.shape.notes.get(ask.topic, ""), own, ask.words, ask.special,
-        tuple(Choice(text, addresses.topic(ask.topic, **here | {"words": value, "page": None}), ask.words == kind)
-              for kind, value, text in (("own", None, "own words"), ("below", "below", "all words below this topic"))),
-        tuple(topic_line(view, child) for child in view.children(node)),
-        tuple(topic_line(view, sibling) for sibling in siblings[:8]),
-        view.hard_sizes[node], sum(topic == ask.topic for topic in view.shape.pins.values()),
-        lines, _heading(view, node, ask, len(rows)), _how_counted(view, node),
-        _read(view, rows), ask.sort, ask.show,
-        tuple(Choice(text, addresses.topic(ask.topic, **here | {"sort": _unless(sort, "typical"), "page": None}),
-                     sort == ask.sort, sort) for sort, text in SORTS.items()),
-        tuple(Choice(text, addresses.topic(ask.topic, **here | {"show": _unless(show, "all"), "page": None}),
-                     show == ask.show, show) for show, text in SHOWS.items()),
-        pages,
-        tuple(Choice(text, addresses.export(kind, topic=ask.topic, show=here["show"], sort=here["sort"]), False)
-              for kind, text in (("csv", "CSV"), ("jsonl", "JSON lines"), ("txt", "titles"))),
-        view.shape.pending,
-    )  # fmt: skip
+        topic=line,
+        state=view.mark,
+        path=path_to(view, node),
+        whereabouts=_whereabouts(view, node),
+        sentence=_sentence(view, node, own),
+        note=view.shape.notes.get(ask.topic, ""),
+        words=own,
+        words_kind=ask.words,
+        special=ask.special,
+        kinds=choices(KINDS, ask.words, lambda words: addresses.topic(ask.topic, **_values(ask, words=words))),
+        subtopics=tuple(topic_line(view, child) for child in view.children(node)),
+        neighbours=tuple(topic_line(view, sibling) for sibling in siblings[:8]),
+        hard_to_place=view.hard_sizes[node],
+        pinned=sum(topic == ask.topic for topic in view.shape.pins.values()),
+        documents=lines,
+        heading=_heading(view, node, ask, len(rows)),
+        how_counted=_how_counted(view, node),
+        read=int(view.marked(rows, view.collection.marks.read_rows()).sum()),
+        sort=ask.sort,
+        show=ask.show,
+        sorts=_ways(ask, "sort", SORTS),
+        shows=_ways(ask, "show", SHOWS),
+        paging=pages,
+        exports=tuple(
+            link(text, addresses.export(kind, topic=ask.topic, show=here["show"], sort=here["sort"]))
+            for kind, text in (("csv", "CSV"), ("jsonl", "JSON lines"), ("txt", "titles"))
+        ),
+        pending=view.shape.pending,
+    )
 
 
 def _whereabouts(view: View, node: int) -> tuple[Block, ...]:
@@ -121,37 +154,47 @@ def _whereabouts(view: View, node: int) -> tuple[Block, ...]:
     return blocks(view, view.tree.root, min(max(view.tree.depths[node] + 2, LEVELS), DEEPEST), node)
 
 
-def _read(view: View, rows: Any) -> int:
-    """How many of them were read."""
-    known = view.collection.marks.read_rows()
-    if not len(known):
-        return 0
-    here = np.zeros(view.n_docs, bool)
-    here[rows] = True
-    return int(here[known[known < view.n_docs]].sum())
-
-
 def rows_of(view: View, node: int, sort: str, show: str) -> Any:
     """The rows of the list of a topic."""
     if show not in ("unread", "tagged"):
         return view.listed(node, sort, show)
-    rows = view.listed(node, sort, "all")
-    marks, known = view.collection.marks, np.zeros(view.n_docs, bool)
-    found = marks.read_rows() if show == "unread" else marks.tagged_rows()
-    known[found[found < view.n_docs]] = True
-    return rows[~known[rows] if show == "unread" else known[rows]]
+    rows, marks = view.listed(node, sort, "all"), view.collection.marks
+    return (
+        rows[~view.marked(rows, marks.read_rows())]
+        if show == "unread"
+        else rows[view.marked(rows, marks.tagged_rows())]
+    )
 
 
-def _values(ask: Ask) -> dict[str, Any]:
-    """What is in the address, as far as it differs from what is shown anyway."""
-    return {
-        "special": ask.special, "n": _unless(ask.n, 12), "words": _unless(ask.words, "own"),
-        "sort": _unless(ask.sort, "typical"), "show": _unless(ask.show, "all"), "page": _unless(ask.page, 1),
-    }  # fmt: skip
+def word_lines(view: View, node: int, pairs: list[tuple[str, float | None]]) -> tuple[OwnWord, ...]:
+    """Words of a topic with their probabilities, as a page has them."""
+    largest = max((share for _, share in pairs if share), default=1.0)
+    documents, topic = view.document_counts(node), None if node == view.tree.root else view.shape.topics[node]
+    return tuple(
+        OwnWord(
+            word=word,
+            probability=share or 0.0,
+            bar=(share or 0.0) / largest,
+            documents=int(documents[view.columns[word]]) if word in view.columns else 0,
+            search=addresses.search(phrase(word), topic=topic),
+            address=addresses.word(word),
+        )
+        for word, share in pairs
+    )
 
 
-def _unless(value: Any, usual: Any) -> Any:
-    return None if value == usual else value
+def _values(ask: Ask, **changed: Any) -> dict[str, Any]:
+    """What is in the address, as far as it differs from what is shown anyway; of something else the first page."""
+    known = {name: getattr(ask, name) for name in USUAL} | ({"page": 1} if changed else {}) | changed
+    return {name: None if value == USUAL[name] else value for name, value in known.items()}
+
+
+def _ways(ask: Ask, name: str, texts: dict[str, str]) -> tuple[Choice, ...]:
+    """Other orders of the list, or other parts of it."""
+    return tuple(
+        Choice(text, addresses.topic(ask.topic, **_values(ask, **{name: value})), value == getattr(ask, name), value)
+        for value, text in texts.items()
+    )
 
 
 def _sentence(view: View, node: int, own: tuple[OwnWord, ...]) -> str:
@@ -171,7 +214,7 @@ def _sentence(view: View, node: int, own: tuple[OwnWord, ...]) -> str:
 
 
 def _heading(view: View, node: int, ask: Ask, total: int) -> str:
-    name = name_of(view, node)
+    name = view.names[node]
     return {
         "all": f"{counted(total, 'document')} with at least {LEAST:.0%} under {name}",
         "here": f"{counted(total, 'document')} with at least {CERTAIN:.0%} under {name}",

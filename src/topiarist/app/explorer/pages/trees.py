@@ -3,22 +3,74 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
-from topiarist.app.explorer.pages.beside import Both, Other, both_of, chosen, level_of, others
-from topiarist.app.explorer.pages.flowing import Picture, picture
-from topiarist.app.explorer.pages.paired import Ask, Beside, Move, PairList, Row, TreeTopic
-from topiarist.app.explorer.values import Choice, Paging, counted, paging
+from topiarist.app.explorer import addresses
+from topiarist.app.explorer.pages.tree_pairs import (
+    Ask,
+    Beside,
+    Move,
+    Other,
+    PairList,
+    Row,
+    TreeTopic,
+    both_of,
+    chosen,
+    level_of,
+    others,
+)
+from topiarist.app.explorer.removed_topics import sentence
+from topiarist.app.explorer.values import Choice, Paging, paging
 from topiarist.app.explorer.view import View
+from topiarist.app.words import counted, verb
+from topiarist.collection import TreeSide, TwoTrees
 from topiarist.errors import InputError
+from topiarist.measures.comparison import NOTICEABLE
 from topiarist.measures.side_by_side import ALONE, CHANGED, JOINED, SAME, SPLIT, SideBySide
 
 __all__ = ["Ask", "TreesPage", "load"]
 
 ROWS = 30  # topics on a page of the list
+SHOWN = 30  # topics on each side of the picture; the smaller ones are one block
 
 
 @dataclass(frozen=True)
+class Block:
+    """A topic in the picture; ``topic`` is none for those that are too small to be shown one by one.
+
+    ``heading``: the topic of the first level that it is under, if it is not one itself.
+    """
+
+    topic: int | None
+    name: str
+    heading: str
+    documents: int
+    address: str
+
+
+@dataclass(frozen=True)
+class Stream:
+    """From a block at the left to one at the right, by their places. ``stays``: the topics belong together."""
+
+    left: int
+    right: int
+    documents: int
+    stays: bool
+    address: str
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Both columns from top to bottom, and the streams that are large enough to be seen."""
+
+    left: tuple[Block, ...]
+    right: tuple[Block, ...]
+    streams: tuple[Stream, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class TreesPage:
     """Two trees side by side."""
 
@@ -46,44 +98,42 @@ def load(view: View, ask: Ask) -> TreesPage:
     other = chosen(view, ask.with_)
     if other is None:
         said = "There is nothing to compare this tree with: it was not changed since it was grown."
-        return TreesPage(said, "", (), "", None, "all", "", "")
-    known = others(view)
+        return TreesPage(sentence=said, detail="", others=(), other="", level=None, show="all", left="", right="")
+    filled = partial(TreesPage, others=others(view), other=other.key, level=ask.level, show=ask.show)
     try:
         both = both_of(view, other)
     except InputError as error:  # no document in common
-        said = f"{error.message[:1].upper()}{error.message[1:]}."
-        return TreesPage(said, "", known, other.key, ask.level, ask.show, "", "")
+        return filled(sentence=sentence(error.message), detail="", left="", right="")
+    filled = partial(filled, left=both.a.title, right=both.b.title)
     side = level_of(view, both, ask.level)
     page = Beside(view, ask, other, both, side)
     if ask.left is not None and ask.right is not None:
         pair = page.pair(ask.left, ask.right)
-        said = f"{counted(pair.partner.documents, 'document')} {'lies' if pair.partner.documents == 1 else 'lie'} "
-        said += f"under {pair.left.name} at the left and under {pair.partner.topic.name} at the right."
-        return TreesPage(
-            said, "", known, other.key, ask.level, ask.show, both.a.title, both.b.title, pair=pair,
-            back=page.address(),
-        )  # fmt: skip
+        documents, topic = pair.partner.documents, pair.partner.topic
+        said = f"{counted(documents, 'document')} {verb(documents, 'lies', 'lie')} under {pair.left.name} at the left "
+        return filled(sentence=f"{said}and under {topic.name} at the right.", detail="", pair=pair, back=page.address())
     if ask.left is not None:
         row = page.one(ask.left)
         said = f"The {counted(row.topic.documents, 'document')} of {row.topic.name} at the left "
         said += f"lie under {counted(len(row.partners), 'topic')} at the right."
-        return TreesPage(
-            said, "", known, other.key, ask.level, ask.show, both.a.title, both.b.title, rows=(row,),
-            back=page.address(),
-        )  # fmt: skip
+        return filled(sentence=said, detail="", rows=(row,), back=page.address())
     rows = page.rows()
     at = paging(len(rows), ask.page, lambda number: page.address(page=number), ROWS)
     alone = [node for node in both.b.order if side.came.get(node) == ALONE]
-    return TreesPage(
-        _sentence(both, side), _detail(both, ask.level), known, other.key, ask.level, ask.show, both.a.title,
-        both.b.title, page.levels(), page.shows(), tuple(map(page.row, rows[at.start : at.last])),
-        tuple(page.right(node) for node in alone[:ROWS]), at,
-        picture(both, side, ask.level, page.address, ask.show == "changed"),
-        page.moves(),
-    )  # fmt: skip
+    return filled(
+        sentence=_sentence(both, side),
+        detail=_detail(both, ask.level),
+        levels=page.levels(),
+        shows=page.shows(),
+        rows=tuple(map(page.row, rows[at.start : at.last])),
+        new=tuple(page.right(node) for node in alone[:ROWS]),
+        paging=at,
+        picture=picture(both, side, ask.level, page.address, ask.show == "changed"),
+        moves=page.moves(),
+    )
 
 
-def _sentence(both: Both, side: SideBySide) -> str:
+def _sentence(both: TwoTrees, side: SideBySide) -> str:
     """What became of the topics, and how many documents moved."""
     found, total = Counter(side.became.values()), len(side.became)
     moved, shared = both.found.moved, both.found.n_shared
@@ -91,28 +141,31 @@ def _sentence(both: Both, side: SideBySide) -> str:
         return f"All {counted(total, 'topic')} have the same documents, or nearly, in both trees."
     joined = counted(len(side.joined), "topic")
     all_same = f"all {counted(total, 'topic')} are" if total > 1 else "the one topic is"
-    said = [f"{found[SAME]:,} of {counted(total, 'topic')} {_are(found[SAME])} nearly the same"]
+    said = [f"{found[SAME]:,} of {counted(total, 'topic')} {verb(found[SAME])} nearly the same"]
     said = [f"None of {counted(total, 'topic')} is nearly the same"] if not found[SAME] else said
     said = [f"{all_same} nearly the same".capitalize()] if found[SAME] == total else said
-    said += [f"{found[SPLIT]:,} {_were(found[SPLIT])} split"] * bool(found[SPLIT])
-    said += [f"{found[JOINED]:,} {_were(found[JOINED])} joined into {joined}"] * bool(found[JOINED])
+    said += [f"{found[SPLIT]:,} {verb(found[SPLIT], 'was', 'were')} split"] * bool(found[SPLIT])
+    said += [f"{found[JOINED]:,} {verb(found[JOINED], 'was', 'were')} joined into {joined}"] * bool(found[JOINED])
     said += [f"{found[CHANGED]:,} changed"] * bool(found[CHANGED])
-    said += [f"{found[ALONE]:,} {_have(found[ALONE])} no counterpart"] * bool(found[ALONE])
+    said += [f"{found[ALONE]:,} {verb(found[ALONE], 'has', 'have')} no counterpart"] * bool(found[ALONE])
     new = sum(kind == ALONE for kind in side.came.values())
-    said += [f"{new:,} {_are(new)} new"] * bool(new)
+    said += [f"{new:,} {verb(new)} new"] * bool(new)
     went = "No document moved."
     if moved:
         went = f"{moved:,} of {shared:,} documents ({moved / shared:.1%}) moved: their last topics do not correspond."
     return f"{', '.join(said)}. {went}"
 
 
-def _detail(both: Both, level: int | None) -> str:
+def _detail(both: TwoTrees, level: int | None) -> str:
     """How far both agree, and over what that is counted: the numbers of ``topiarist compare``."""
     found = both.found
     deep = level is not None and level <= len(found.levels)
     figures = found.levels[level - 1] if deep and level is not None else found.leaves
-    only = [f"{counted(number, 'document')} only at the {where}"
-            for number, where in ((found.n_only_a, "left"), (found.n_only_b, "right")) if number]  # fmt: skip
+    only = [
+        f"{counted(number, 'document')} only at the {where}"
+        for number, where in ((found.n_only_a, "left"), (found.n_only_b, "right"))
+        if number
+    ]
     counts = "; ".join([f"{counted(found.n_shared, 'document')} in both", *only])
     return (
         f"Agreement {'at this level' if deep else 'of the last topics'}: {figures.nmi:.3f} of 1 (normalised mutual "
@@ -120,13 +173,52 @@ def _detail(both: Both, level: int | None) -> str:
     )
 
 
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
+def picture(
+    both: TwoTrees, side: SideBySide, level: int | None, address: Callable[..., str], only_changed: bool = False
+) -> Picture:
+    """The picture of two trees at a level."""
+    left, place_a = _column(both.a, side.sizes_a, level)
+    right, place_b = _column(both.b, side.sizes_b, level)
+    together: Counter[tuple[int, int]] = Counter()
+    stays: set[tuple[int, int]] = set()
+    links: dict[tuple[int, int], str] = {}
+    for pair in side.pairs:
+        ends = (place_a[pair.node_a], place_b[pair.node_b])
+        if only_changed and pair.related and side.became[pair.node_a] == SAME:
+            continue
+        together[ends] += pair.documents
+        stays |= {ends} if pair.related else set()
+        whole = left[ends[0]].topic is not None and right[ends[1]].topic is not None
+        links[ends] = address(left=both.a.topics[pair.node_a], right=both.b.topics[pair.node_b]) if whole else ""
+    streams = [
+        Stream(*ends, n, ends in stays, links[ends])
+        for ends, n in sorted(together.items())
+        if ends in stays or n >= NOTICEABLE * min(left[ends[0]].documents, right[ends[1]].documents)
+    ]
+    return Picture(left, right, tuple(streams))
 
 
-def _were(number: int) -> str:
-    return "was" if number == 1 else "were"
+def _column(side: TreeSide, sizes: Mapping[int, int], level: int | None) -> tuple[tuple[Block, ...], dict[int, int]]:
+    """The blocks of a tree, and the place of each node's block."""
+    nodes = [node for node in side.order if sizes.get(node)]
+    largest = set(sorted(nodes, key=lambda node: (-sizes[node], node))[: SHOWN if len(nodes) <= SHOWN else SHOWN - 1])
+    shown, small = [node for node in nodes if node in largest], [node for node in nodes if node not in largest]
+    place = {node: number for number, node in enumerate(shown)} | dict.fromkeys(small, len(shown))
+    blocks = [
+        Block(
+            side.topics[node],
+            side.names[node],
+            _heading(side, node, level),
+            sizes[node],
+            addresses.topic(side.topics[node]) if side.here else "",
+        )
+        for node in shown
+    ]
+    if small:
+        blocks.append(Block(None, f"… {len(small):,} more", "", sum(sizes[node] for node in small), ""))
+    return tuple(blocks), place
 
 
-def _have(number: int) -> str:
-    return "has" if number == 1 else "have"
+def _heading(side: TreeSide, node: int, level: int | None) -> str:
+    path = side.tree.path(node)
+    return side.names[path[1]] if level != 1 and len(path) > 2 else ""

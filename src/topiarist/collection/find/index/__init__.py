@@ -1,4 +1,4 @@
-"""Finding: documents that match a query or resemble a document, with the reasons. See docs/models/fisher.md"""
+"""The index by meaning: documents like a query or a document, with reasons. See docs/models/fisher.md"""
 
 from __future__ import annotations
 

@@ -1,9 +1,11 @@
-"""What a search says: hits, reasons, and what could not be understood."""
+"""What an index answers: hits, reasons, the way down the tree, and sentences about what could not be understood."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+
+from topiarist.collection.find.index.query_counts import QueryCounts
 
 
 @dataclass(frozen=True)
@@ -105,3 +107,30 @@ class Step:
 
     here: Branch
     branches: tuple[Branch, ...]
+
+
+SPELLED = 5  # unknown words for which near spellings are looked up
+UNKNOWN = "not in the vocabulary: too rare, a stop word, or new since the models were fitted"
+
+
+def nothing(query: QueryCounts, near: Mapping[str, tuple[str, ...]]) -> str:
+    """Why there is nothing to look for."""
+    if not query.unknown:
+        return "The query holds no words to look for. Try: one or more words of the subject."
+    return _unknown(query, near)
+
+
+def sentence(n_hits: int, n_docs: int, query: QueryCounts, by: str, near: Mapping[str, tuple[str, ...]]) -> str:
+    """One or two sentences about an answer."""
+    ways = {"meaning": "in meaning", "words": "by words", "both": "in meaning and by words"}
+    some = "document" if n_hits == 1 else f"{n_hits:,} documents"
+    said = f"The {some} of {n_docs:,} most similar {ways[by]}." if n_hits else "No document matches."
+    return f"{said} {_unknown(query, near)}" if query.unknown else said
+
+
+def _unknown(query: QueryCounts, near: Mapping[str, tuple[str, ...]]) -> str:
+    names = ", ".join(repr(name) for name in query.unknown[:SPELLED])
+    more = f" and {len(query.unknown) - SPELLED:,} more" if len(query.unknown) > SPELLED else ""
+    verb = "is" if len(query.unknown) == 1 else "are"
+    meant = ", ".join(name for names_of in near.values() for name in names_of)
+    return f"{names}{more} {verb} {UNKNOWN}." + (f" Did you mean {meant}?" if meant else "")

@@ -25,9 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.collection.find.index.descent import Shape
 from topiarist.collection.find.index.segments import Documents, Segment
 from topiarist.collection.find.index.soundness import check_sound
+from topiarist.collection.find.index.topics import Shape
 from topiarist.counts.settings import CountSettings, PhraseSettings
 from topiarist.errors import TopiaristError, UsageError
 from topiarist.hierarchy import Tree

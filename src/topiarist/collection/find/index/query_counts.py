@@ -1,10 +1,10 @@
-"""A query: from a text, a mapping or counts to the columns of its words and how often they occur."""
+"""A query as an index counts it: a text, a mapping or a row of counts as columns of words and their counts."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
@@ -26,7 +26,7 @@ NO_WORDS = "this index was made of counts without their words: give counts, or b
 
 
 @dataclass(frozen=True)
-class Query:
+class QueryCounts:
     """The columns of its words and how often they occur; words that nobody knows."""
 
     columns: Any
@@ -65,7 +65,7 @@ class TextReader:
         by_stem = {stem: column for column, stem in enumerate(stems(self.vocabulary.words, language))}
         return lambda word: columns.get(word, by_stem.get(stems([word], language)[0]))
 
-    def __call__(self, text: str) -> Query:
+    def __call__(self, text: str) -> QueryCounts:
         """The query that a text stands for."""
         times = Counter(word for word in self.settings.tokenizer(text) if word not in self._stop_words)
         found: Counter[int] = Counter()
@@ -81,16 +81,15 @@ class TextReader:
             joined = {part for column in row.indices.tolist() for part in self.vocabulary[column].split()}
             unknown = [word for word in unknown if word not in joined]
             found = Counter(dict(zip(row.indices.tolist(), row.data.tolist(), strict=True)))
-        columns = np.array(sorted(found), np.int64)
-        return Query(columns, np.array([found[column] for column in columns.tolist()], np.float64), tuple(unknown))
+        return _in_order(found, unknown)
 
 
-def query_of(given: Any, n_words: int, reader: TextReader | None) -> Query:
+def query_of(given: Any, n_words: int, reader: TextReader | None) -> QueryCounts:
     """The query that something stands for: a text, a mapping from words to counts, or one row of counts.
 
     A word that does not count is no word of the query; a query may be left with none, and then is like nothing.
     """
-    if isinstance(given, Query):
+    if isinstance(given, QueryCounts):
         return given
     if isinstance(given, str | Mapping):
         if reader is None:
@@ -103,10 +102,10 @@ def query_of(given: Any, n_words: int, reader: TextReader | None) -> Query:
             f"{counts.shape[1]}",
             hint="count it with the vocabulary of the index, or give a text",
         )
-    return Query(counts.indices.astype(np.int64), counts.data.astype(np.float64))
+    return QueryCounts(counts.indices.astype(np.int64), counts.data.astype(np.float64))
 
 
-def _of_mapping(given: Mapping[Any, Any], reader: TextReader) -> Query:
+def _of_mapping(given: Mapping[Any, Any], reader: TextReader) -> QueryCounts:
     """Each key is read as a text is; keys that meet in one word add up."""
     found: dict[int, float] = {}
     unknown: list[str] = []
@@ -122,13 +121,18 @@ def _of_mapping(given: Mapping[Any, Any], reader: TextReader) -> Query:
         if not times:
             continue
         column = reader.vocabulary.column(word)
-        read = Query(np.array([column]), np.ones(1)) if column is not None else reader(word)
+        read = QueryCounts(np.array([column]), np.ones(1)) if column is not None else reader(word)
         for place, often in zip(read.columns.tolist(), read.counts.tolist(), strict=True):
             found[place] = found.get(place, 0.0) + times * often
         unknown += read.unknown if len(read.columns) or read.unknown else (word,)
-    columns = np.array(sorted(found), np.int64)
-    counts = np.array([found[column] for column in columns.tolist()], np.float64)
-    return Query(columns, counts, tuple(dict.fromkeys(unknown)))
+    return _in_order(found, dict.fromkeys(unknown))
+
+
+def _in_order(found: Mapping[int, float], unknown: Iterable[str]) -> QueryCounts:
+    """The query of some columns and how often each occurs."""
+    columns = sorted(found)
+    counts = np.array([found[column] for column in columns], np.float64)
+    return QueryCounts(np.array(columns, np.int64), counts, tuple(unknown))
 
 
 def _row(given: Any) -> Any:

@@ -1,4 +1,4 @@
-"""From scores to hits: filters, the best of many in a settled order, and BM25 as a way or as an ingredient. (F7)"""
+"""From scores to hits: filters, the best of many in a settled order, BM25 and its weight beside the kernel (F7)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ import numpy as np
 
 from topiarist.arrays import Floats
 from topiarist.collection.find.index.answers import Hit
-from topiarist.collection.find.index.query_counts import Query
+from topiarist.collection.find.index.query_counts import QueryCounts
 from topiarist.collection.find.index.segments import K1, Segment
-from topiarist.collection.find.index.sentences import nearest
 from topiarist.errors import InputError, UsageError
+from topiarist.text.spelling import proposed
 
 # Beside each other, each as a share of the most that it can be: the kernel's two parts of one model, and BM25.
 SHARE_OF_MEANING, SHARE_OF_WORDS = 2.0, 1.25
+NAMED = 3  # labels or documents that one may have meant
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Bm25:
         tokens = sum(float(np.sum(segment.lengths)) for segment in segments)
         return cls(np.log1p((number - holding + 0.5) / (holding + 0.5)), max(tokens / max(1, number), 1e-300))
 
-    def weights(self, query: Query, by: str, most: float | None) -> tuple[float, tuple[float, Floats] | None]:
+    def weights(self, query: QueryCounts, by: str, most: float | None) -> tuple[float, tuple[float, Floats] | None]:
         """The weight of the kernel, and with the average length the weights of the words; None or 0 if not wanted.
 
         Together, both count as shares of what no document can exceed; ``most`` is that of the kernel, if there is such.
@@ -63,7 +64,7 @@ def allowed(segments: Sequence[Segment], below: Any, label: str | Iterable[str] 
     if wanted is not None:
         known = {name for segment in segments for name in segment.label_rows}
         for name in sorted(wanted - known):
-            raise InputError(f"no document has the label {name!r}", hint=nearest(name, sorted(known)))
+            raise InputError(f"no document has the label {name!r}", hint=proposed(name, sorted(known), NAMED))
     masks = []
     for segment in segments:
         mask = np.ones(len(segment), bool) if below is None else below[segment.nodes]
@@ -113,7 +114,7 @@ def number_of(segments: Sequence[Segment], document: Any) -> int:
                 return start + segment.numbers[document]
             start += len(segment)
         names = (name for segment in segments for name in segment.documents.ids)
-        raise UsageError(f"no document is called {document!r}", hint=nearest(document, names))
+        raise UsageError(f"no document is called {document!r}", hint=proposed(document, names, NAMED))
     if isinstance(document, bool) or not isinstance(document, Integral):
         raise UsageError(f"a document is given by its id or its number, got {document!r}")
     last = sum(map(len, segments)) - 1

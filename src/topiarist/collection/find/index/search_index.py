@@ -15,30 +15,31 @@ from typing import Any
 import numpy as np
 
 from topiarist.arrays import Floats
-from topiarist.collection.find.index import compaction, ranking, sentences, sources
+from topiarist.collection.find.index import answers, ranking
 from topiarist.collection.find.index.answers import Answer, Explanation, Step
-from topiarist.collection.find.index.descent import Shape, no_tree, walk
 from topiarist.collection.find.index.index_folder import Kept, append, open_index, write_index
-from topiarist.collection.find.index.near_words import Spelling
-from topiarist.collection.find.index.query_counts import Query, TextReader, query_of
-from topiarist.collection.find.index.reasons import explained
-from topiarist.collection.find.index.segments import Documents, Segment, segment_of
-from topiarist.collection.find.index.topic_words import Words, named
-from topiarist.collection.find.index.views import View, views
+from topiarist.collection.find.index.query_counts import NO_WORDS, QueryCounts, TextReader, query_of
+from topiarist.collection.find.index.question import Question
+from topiarist.collection.find.index.segments import Documents, Segment, check_words, joined, n_staying, segment_of
+from topiarist.collection.find.index.topics import Shape, Words, no_tree, told, walk
+from topiarist.counts.corpus import Corpus, text_of
+from topiarist.counts.counting import count_in
 from topiarist.counts.settings import CountSettings
+from topiarist.counts.validation import check_counts
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import options
-from topiarist.estimators.similarity.lenses import kernel_sets
+from topiarist.estimators.similarity.lenses import kernel_sets, lens_of, tree_of
 from topiarist.models.engine import load_kernels, load_search_kernels
 from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
+from topiarist.models.fisher.matrix import plain_lens
 from topiarist.models.fisher.scores import Lens
 from topiarist.scale.blocks import BlockStore
 from topiarist.scale.threads import Threads
+from topiarist.text.documents import Document
 
-WAYS = ("meaning", "words", "both")
-SHOWN = 20  # words of a query that an answer repeats
+PARTS = ("topical", "lexical", "plain")
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +72,7 @@ class SearchIndex:
         """
         if not callable(getattr(kernel, "prepared", None)):
             raise UsageError(f"expected a FisherKernel, got {type(kernel).__name__}", hint="FisherKernel().fit(counts)")
-        index: SearchIndex = sources.empty(cls, kernel.prepared(), documents, dtype, n_threads)
+        index = _without_documents(kernel.prepared(), documents, dtype, n_threads)
         if isinstance(documents, BlockStore):
             ids = list(documents.ids()) or [str(row) for row in range(len(documents))]
             for block in documents.blocks():
@@ -103,12 +104,12 @@ class SearchIndex:
         ``Corpus`` of the same words, or counts. Where another has added to the folder meanwhile, nothing is written
         and that is said.
         """
-        found = sources.counted(documents, self.vocabulary, self.settings, self.n_words, len(self))
+        found = _counted(documents, self.vocabulary, self.settings, self.n_words, len(self))
         if found is None:
             return self
         made = self._segment(*found)
-        stay = compaction.kept([len(segment) for segment in self.segments], len(made))
-        tail = compaction.joined([*self.segments[stay:], made])
+        stay = n_staying([len(segment) for segment in self.segments], len(made))
+        tail = joined([*self.segments[stay:], made])
         longer = replace(self, segments=(*self.segments[:stay], tail))
         if self.kept is None:
             return longer
@@ -127,15 +128,9 @@ class SearchIndex:
                 hint="other ids, or leave them out",
             )
         made = segment_of(
-            self._engine,
-            load_search_kernels(),
-            self.lenses,
-            counts,
-            known,
-            self.parts,
-            self.normalise,
-            np.dtype(self.dtype),
-        )
+            self._engine, load_search_kernels(), self.lenses, counts, known,
+            parts=self.parts, normalise=self.normalise, dtype=np.dtype(self.dtype),
+        )  # fmt: skip
         return made if self.shape is None else replace(made, nodes=self.shape.places(made.rows[self.shape.model]))
 
     @property
@@ -164,10 +159,6 @@ class SearchIndex:
     @cached_property
     def _reader(self) -> TextReader | None:
         return None if self.vocabulary is None else TextReader(self.vocabulary, self.settings)
-
-    @cached_property
-    def _spelling(self) -> Spelling:
-        return Spelling(self.vocabulary.words if self.vocabulary else ())
 
     @cached_property
     def _bm25(self) -> ranking.Bm25:
@@ -202,57 +193,19 @@ class SearchIndex:
         self, query: Any, n: int, offset: int = 0, *, by: str = "meaning", allowed: Any = None, why: bool = False
     ) -> Answer:
         """The ``n`` best documents after the ``offset`` best; ``allowed`` says of each document whether it may be."""
-        options.check_one_of("by", by, WAYS)
-        asked = self.read(query)
-        near = sentences.suggestions(asked.unknown, self._spelling)
-        words = named(self.vocabulary, asked.columns[:SHOWN].tolist())
-        if not len(asked.columns):
-            return Answer((), sentences.nothing(asked, near), words, asked.unknown, near)
-        seen = self._views(asked) if by != "words" else []
-        scores = self._scores(asked, seen, by)
-        hits = ranking.best(scores, self.segments, allowed, n, offset)
-        if why:
-            hits = tuple(replace(hit, why=self._explained(asked, seen, hit.number, by)) for hit in hits)
-        total = int(np.count_nonzero(scores > 0 if allowed is None else (scores > 0) & allowed))
-        message = sentences.sentence(len(hits), len(self), asked, by, near)
-        return Answer(hits, message, words, asked.unknown, near, total)
+        return Question(self, query, by).page(n, offset, allowed=allowed, why=why)
 
-    def read(self, query: Any) -> Query:
+    def read(self, query: Any) -> QueryCounts:
         """The columns and counts that a text, a mapping or a row of counts stands for."""
         return query_of(query, self.n_words, self._reader)
 
     def scores(self, query: Any, *, by: str = "meaning") -> Floats:
         """The score of every document, in their order: nothing for a query that holds no known word."""
-        options.check_one_of("by", by, WAYS)
-        asked = self.read(query)
-        return self._scores(asked, self._views(asked) if by != "words" else [], by)
-
-    def _scores(self, asked: Query, seen: list[View], by: str) -> Floats:
-        kernels, threads = load_search_kernels(), self._engine.threads
-        total = np.zeros(len(self))
-        of_kernel, of_words = self._weights(asked, by)
-        if not len(asked.columns):
-            return total
-        if seen:
-            wanted = [view.wanted for view in seen]
-            total += of_kernel * np.concatenate([part.by_meaning(kernels, wanted, threads) for part in self.segments])
-        if of_words is not None:
-            average, weights = of_words
-            parts = [part.by_words(kernels, asked.columns, weights, average, threads) for part in self.segments]
-            total += np.concatenate(parts)
-        return total
+        return Question(self, query, by).scores
 
     def explain(self, query: Any, document: str | int, *, by: str = "meaning") -> Explanation:
         """Why a document is similar to a query: the words in their sense and the topics, which add up to the score."""
-        options.check_one_of("by", by, WAYS)
-        asked = self.read(query)
-        return self._explained(asked, self._views(asked) if by != "words" else [], self.number(document), by)
-
-    def _explained(self, asked: Query, seen: list[View], number: int, by: str) -> Explanation:
-        segment, row = ranking.located(self.segments, number)
-        words = named(self.vocabulary, asked.columns.tolist())
-        weights = self._weights(asked, by)
-        return explained(asked, seen, segment, row, words, self.topic_words, self.class_words, weights)
+        return Question(self, query, by).explained(self.number(document))
 
     def descend(self, query: Any, node: Any = None) -> tuple[Step, ...]:
         """The way of a query down the tree, level by level: each step shows the branches with words and probabilities.
@@ -262,32 +215,114 @@ class SearchIndex:
         """
         if self.shape is None:
             raise no_tree()
-        asked = self.read(query)
-        if not len(asked.columns):
-            raise InputError(sentences.nothing(asked, sentences.suggestions(asked.unknown, self._spelling)))
-        row = self._views(asked)[self.shape.model].row
+        question = Question(self, query)
+        if not len(question.counts.columns):
+            raise InputError(answers.nothing(question.counts, question.near))
+        row = question.views[self.shape.model].row
         return walk(self.shape, row, [segment.nodes for segment in self.segments], node)
 
     def number(self, document: str | int) -> int:
         """The number of a document, given by its id or by its number."""
         return ranking.number_of(self.segments, document)
 
-    def query_like(self, document: str | int) -> Query:
+    def query_like(self, document: str | int) -> QueryCounts:
         """A document of the index as a query."""
         segment, row = ranking.located(self.segments, self.number(document))
-        return Query(*segment.words_of(row))
-
-    def _views(self, query: Query) -> list[View]:
-        return views(
-            self._engine, load_search_kernels(), self.lenses, query, self.parts, self.normalise, np.dtype(self.dtype)
-        )
-
-    def _weights(self, query: Query, by: str) -> tuple[float, Any]:
-        most = {"parts": float(sum(map(len, self.parts))), "total": 1.0, None: None}
-        return self._bm25.weights(query, by, most[self.normalise])
+        return QueryCounts(*segment.words_of(row))
 
     def _allowed(self, under: Any, label: Any) -> Any:
         if under is not None and self.shape is None:
             raise no_tree()
         below = None if under is None or self.shape is None else self.shape.below(under)
         return ranking.allowed(self.segments, below, label)
+
+
+def _without_documents(kernel: Any, documents: Any, dtype: Any, n_threads: int | None) -> SearchIndex:
+    """An index without documents: models, words and settings."""
+    wrong = [part for part in kernel._parts if part not in PARTS]
+    if wrong:
+        raise UsageError(f"an index cannot search by {wrong[0]!r}", hint=f"parts from {PARTS}")
+    lenses, shape = kernel.lenses_, None
+    vocabulary = getattr(documents, "vocabulary", None)
+    if vocabulary is not None:
+        check_words(len(lenses[0].by_word), len(vocabulary))
+    words = vocabulary.words if vocabulary is not None else None
+    chosen = _precision(documents, dtype, sum(lens.n_classes for lens in lenses))
+    topic_words, class_words = [], []
+    for number, (model, lens) in enumerate(zip(kernel.models_, lenses, strict=True)):
+        found = tree_of(model)
+        of_topics, of_classes = told(lens, found, words)
+        if found is not None and shape is None:
+            shape = Shape(found[0], found[1], number, of_topics)
+        topic_words.append(of_topics)
+        class_words.append(of_classes)
+    if chosen != np.float64:
+        lenses = [_light(lens_of(model, chosen), lens) for model, lens in zip(kernel.models_, lenses, strict=True)]
+    parts = [tuple(part for part in kernel._parts if part != "plain")] * len(lenses)
+    if "plain" in kernel._parts:
+        parts.append(("lexical",))
+        lenses.append(plain_lens(len(lenses[0].by_word)))
+        topic_words.append(((),))
+        class_words.append(((),))
+    settings = getattr(documents, "settings", None)
+    return SearchIndex(
+        lenses=tuple(lenses), segments=(), parts=tuple(parts), normalise=kernel.normalise, dtype=chosen.name,
+        vocabulary=vocabulary, **({} if settings is None else {"settings": settings}), shape=shape,
+        topic_words=tuple(topic_words), class_words=tuple(class_words), n_threads=n_threads,
+    )  # fmt: skip
+
+
+def _precision(documents: Any, dtype: Any, width: int) -> Any:
+    if isinstance(documents, BlockStore):
+        return options.precision(dtype, int(documents.nnz), float(documents.largest), width)
+    counts = documents.counts if isinstance(documents, Corpus) else documents
+    nnz = counts.nnz if hasattr(counts, "nnz") else np.asarray(counts).size
+    return options.precision(dtype, int(nnz), 1.0, width)
+
+
+def _light(single: Lens, lens: Lens) -> Lens:
+    """A lens in single precision, with the information of another."""
+    kept = ("word_information", "class_information", "row_scores")
+    return replace(single, **{name: getattr(lens, name) for name in kept})
+
+
+def _counted(documents: Any, vocabulary: Any, settings: CountSettings, n_words: int, start: int) -> Any:
+    """Documents of any kind as counts of the known words and what is known of them; None where there are none."""
+    if isinstance(documents, Corpus):
+        if vocabulary is None or documents.vocabulary.words != vocabulary.words:
+            raise InputError(
+                f"the documents were counted with other words ({len(documents.vocabulary):,} of them) than the index "
+                f"has ({n_words:,})",
+                hint="add the documents themselves: they are counted as the others were",
+            )
+        return documents.counts, Documents(documents.ids, documents.titles, documents.labels)
+    if isinstance(documents, str | bytes | Document) or not (hasattr(documents, "shape") or np.iterable(documents)):
+        raise UsageError(
+            f"expected documents, a Corpus or counts, got {type(documents).__name__}",
+            hint="a list of Document objects, such as readers give",
+        )
+    if hasattr(documents, "shape"):
+        return (*_rows(documents, start),) if documents.shape[0] else None
+    given = list(documents)
+    if not given:
+        return None
+    if not all(isinstance(one, Document) for one in given):
+        strange = next((one for one in given if isinstance(one, str | bytes | Document | dict)), None)
+        if strange is not None:
+            raise UsageError(
+                f"expected Document objects or counts, got {type(strange).__name__} among them",
+                hint="Document(id, text)",
+            )
+        return _rows(given, start)
+    if vocabulary is None:
+        raise UsageError(f"documents cannot be counted: {NO_WORDS}", hint="counts")
+    counts = count_in((text_of(one, settings.titles) for one in given), vocabulary, settings)
+    known = Documents(
+        tuple(one.id for one in given), tuple(one.title for one in given), tuple(one.labels for one in given)
+    )
+    return check_counts(counts), known
+
+
+def _rows(documents: Any, start: int) -> tuple[Any, Documents]:
+    counts = check_counts(documents, name="the documents")
+    return counts, Documents(tuple(str(start + row) for row in range(counts.shape[0])))

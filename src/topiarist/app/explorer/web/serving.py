@@ -1,0 +1,134 @@
+"""Starting the server: sockets, addresses that can be opened, the browser."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import sys
+import threading
+import webbrowser
+from dataclasses import dataclass
+
+import uvicorn
+
+from topiarist.app.explorer.web.safety import LOOPBACK
+from topiarist.app.explorer.web.server import explorer, make_ready
+from topiarist.errors import UsageError
+
+LOCAL = "127.0.0.1"
+ANY = ("0.0.0.0", "::")  # noqa: S104
+ELSEWHERE = {socket.AF_INET: "192.0.2.1", socket.AF_INET6: "2001:db8::1"}  # of nobody: only the way there is asked for
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What is listened on, and what there is to say about it."""
+
+    sockets: tuple[socket.socket, ...]
+    addresses: tuple[str, ...]  # the best one first
+    hosts: tuple[str, ...]  # names that are answered to
+    door: str  # the token with which every address begins; empty: nobody else can ask
+    note: str = ""
+
+
+def serve(
+    folder: str,
+    *,
+    port: int = 0,
+    browser: bool = True,
+    read_only: bool = False,
+    remote: str | None = None,
+    beside: tuple[str, ...] = (),
+) -> None:
+    """Serve until somebody stops it. Nobody but this machine can ask, unless ``remote`` names another address.
+
+    ``beside``: other collections to compare it with.
+    """
+    found = opened(remote, port)
+    app = explorer(folder, read_only=read_only, hosts=found.hosts, door=found.door, beside=beside)
+    if found.door:
+        print(
+            f"Warning: everybody who has this address can read{'' if read_only else ' and change'} the collection, "
+            "and nothing on the way is encrypted.",
+            file=sys.stderr,
+        )
+    threading.Thread(target=make_ready, args=(app.state.session,), daemon=True, name="warm").start()
+    print(told(folder, found), file=sys.stderr)
+    if browser and not found.door:
+        threading.Timer(0.4, webbrowser.open, [found.addresses[0]]).start()
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, server_header=False, date_header=False, timeout_graceful_shutdown=2
+    )
+    uvicorn.Server(config).run(sockets=list(found.sockets))
+
+
+def told(folder: str, found: Opened) -> str:
+    """Where the collection is open, and how to stop that."""
+    first, *others = found.addresses
+    lines = [f"{folder} is open at {first}{f' ({found.note})' if found.note else ''}"]
+    lines += [f"On this machine also at {address}" for address in others]
+    return "\n".join([*lines, "Stop with Ctrl-C."])
+
+
+def opened(remote: str | None, port: int) -> Opened:
+    """Sockets that listen: on this machine always, and on the address that somebody named beside."""
+    host = remote or LOCAL
+    door = "" if host in LOOPBACK else secrets.token_urlsafe(24)
+    first = bound(host, port)
+    number = first.getsockname()[1]
+    if not door:
+        return Opened((first,), (_address(host, number),), LOOPBACK, "")
+    shown, note = host, ""
+    if host in ANY:
+        shown = reachable(first.family)
+        note = "a guess: the address of this machine on the way out" if shown else "no other address was found"
+    sockets = (first,) if host == ANY[0] else (first, *_beside(number))
+    names = [name for name in (shown, LOCAL if host == ANY[0] or len(sockets) > 1 else "") if name]
+    hosts = ("*",) if host in ANY else (*LOOPBACK, _name(host))
+    return Opened(sockets, tuple(_address(name, number, door) for name in names or [host]), hosts, door, note)
+
+
+def _beside(port: int) -> tuple[socket.socket, ...]:
+    """This machine's own address with the same number, unless somebody has that."""
+    try:
+        return (bound(LOCAL, port),)
+    except UsageError:
+        return ()
+
+
+def reachable(family: int) -> str:
+    """The address of this machine by which it would speak to others; nothing if there is no way out.
+
+    Nothing is sent: the system only tells which way it would take.
+    """
+    with socket.socket(family, socket.SOCK_DGRAM) as asked:
+        try:
+            asked.connect((ELSEWHERE[socket.AddressFamily(family)], 9))
+        except OSError:
+            return ""
+        found = str(asked.getsockname()[0])
+        return "" if found in ANY else found
+
+
+def _address(host: str, port: int, door: str = "") -> str:
+    return f"http://{_name(host)}:{port}/{door}{'/' if door else ''}"
+
+
+def _name(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """A socket that listens, or an error that says why not."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio: no delay for TCP it is told of
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        if family == socket.AF_INET6:
+            found.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)  # the other kind has a socket of its own
+        found.bind((host, port))
+        found.listen(128)  # whoever is told the address may ask at once
+    except OSError as error:
+        found.close()
+        raise UsageError(f"cannot listen on {host}, port {port}: {error.strerror}", hint="--port 0") from error
+    return found

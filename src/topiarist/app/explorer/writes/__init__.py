@@ -1,0 +1,48 @@
+"""What people change from a page: marks, edits of the tree, judgements, new documents. By POST, with the token."""
+
+from __future__ import annotations
+
+from fastapi import Depends, FastAPI
+from fastapi.security import APIKeyHeader
+
+from topiarist.app.explorer.jobs import JobPage
+from topiarist.app.explorer.pages import new
+from topiarist.app.explorer.web import failures, safety
+from topiarist.app.explorer.writes import bodies, judgements, marks, tree_edits, uploads
+from topiarist.app.explorer.writes.posts import Does, Done, posted
+
+STATUSES = (400, 403, 404, 409, 422, 503)
+TOKEN = APIKeyHeader(name=safety.TOKEN, auto_error=False, description="what pages have as ``topiarist-token``")
+
+
+def add(app: FastAPI) -> None:
+    """Which function writes what was posted to which address."""
+    routes: dict[str, tuple[Does, type]] = {
+        "/tag": (marks.tag, bodies.Tagged),
+        "/untag": (marks.untag, bodies.Tagged),
+        "/read": (marks.read, bodies.ReadMarks),
+        "/undo": (tree_edits.undo, bodies.TakenBack),
+        "/refit": (tree_edits.refit, bodies.Seen),
+        "/stop": (tree_edits.stop, bodies.Body),
+        "/shape": (tree_edits.edit, bodies.Edited),
+        "/new": (uploads.bring, bodies.Brought),
+        "/keep": (uploads.keep, bodies.Kept),
+        "/judge": (judgements.judge, bodies.Judgement),
+    }
+    for path, (does, kind) in routes.items():
+        app.add_api_route(
+            path,
+            posted(does, kind),
+            methods=["POST"],
+            name=f"post {path[1:]}",
+            summary=does.__doc__,
+            response_model=new.NewPage if path == "/new" else Done,
+            dependencies=[Depends(TOKEN)],
+            openapi_extra={"requestBody": bodies.described(kind)},
+            responses={
+                200: {"content": {"text/html": {}}, "description": "What was done, or what is asked before"},
+                303: {"description": "Done; a browser goes to the page that shows it"},
+                **failures.documented(*STATUSES),
+            },
+        )
+    app.add_api_route("/job.json", tree_edits.job, response_model=JobPage, summary="How the fit goes")

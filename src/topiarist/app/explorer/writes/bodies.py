@@ -1,0 +1,160 @@
+"""What may be told by POST, as a form or as JSON: the same names, the same meaning, one description for both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any, Literal
+
+from fastapi.exceptions import RequestValidationError
+from pydantic import Field, TypeAdapter, ValidationError
+from starlette.datastructures import FormData, UploadFile
+
+from topiarist.app.explorer.pages.shape import Kind
+from topiarist.app.explorer.pages.topic import Show
+from topiarist.app.explorer.web.failures import JSON
+from topiarist.text.readers.making import storable
+
+Topic = Annotated[int, Field(ge=0, lt=10**9)]
+Id = Annotated[str, Field(max_length=10_000)]
+State = Annotated[str, Field(min_length=1, max_length=200, description="what the page or its data calls ``state``")]
+Label = Annotated[str, Field(max_length=10_000)]
+Back = Annotated[str, Field(max_length=20_000, description="the page to go to afterwards")]
+Token = Annotated[str, Field(max_length=200, description="in forms; other clients send it as a header")]
+SEVERAL = "label"  # a field that may be told more than once
+URLENCODED, MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Body:
+    """What every write may tell."""
+
+    token: Token = ""
+    back: Back = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen(Body):
+    """A change of what somebody saw: of another state nothing is changed."""
+
+    state: State
+
+
+@dataclass(frozen=True, kw_only=True)
+class TakenBack(Seen):
+    """The last step, to be undone."""
+
+    sure: Annotated[bool, Field(description="categories that were learned are forgotten only if this is told")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Marks(Seen):
+    """Marks of one document, or of all documents of a topic that a list shows."""
+
+    document: Id | None = None
+    topic: Topic | None = None
+    show: Show = "all"
+    sure: Annotated[bool, Field(description="more documents than a page shows are marked only if this is told")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tagged(Marks):
+    """A tag, to be given or taken away."""
+
+    tag: Annotated[str, Field(min_length=1, max_length=1_000)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadMarks(Marks):
+    """Read, or not."""
+
+    unread: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Edited(Seen):
+    """An edit of the tree; see ``shape.Ask``."""
+
+    edit: Kind
+    topic: Topic | None = None
+    name: Annotated[str, Field(max_length=400)] = ""
+    note: Annotated[str, Field(max_length=20_000)] = ""
+    other: Topic | None = None
+    into: Annotated[int, Field(ge=2, le=100)] = 2
+    below: bool = False
+    document: Id = ""
+    refit: Annotated[bool, Field(description="fit the tree when this is done")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement(Seen):
+    """What somebody says of the labels of a document, after the last judgement of it that they saw."""
+
+    document: Id
+    does: Literal["accept", "move", "leave", "back"]
+    number: Annotated[int, Field(ge=0, lt=10**9, description="of the last judgement that was seen")] = 0
+    label: Annotated[tuple[Label, ...], Field(max_length=1_000, description="the labels that it shall have")] = ()
+    to: Annotated[Label, Field(description="another label, that it shall have too, or instead")] = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Brought(Body):
+    """Documents to be placed: a text, and in a form of several parts files as well."""
+
+    text: str = ""
+    rho: Annotated[float, Field(ge=0, lt=1)] = 0.9
+    files: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept(Body):
+    """Documents that were placed, to be stored."""
+
+    key: Annotated[str, Field(min_length=1, max_length=200)]
+
+
+@cache
+def _adapter(kind: type) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def of_form(form: FormData) -> dict[str, Any]:
+    """The values of a form; a field that was left empty says nothing."""
+    told: dict[str, Any] = {name: value for name, value in form.items() if isinstance(value, str) and value}
+    files = [one for one in form.getlist("files") if isinstance(one, UploadFile) and one.filename]
+    labels = [storable(one) for one in form.getlist(SEVERAL) if isinstance(one, str) and one]
+    told = {name: storable(value) for name, value in told.items() if name not in (SEVERAL, "files")}
+    return {**told, **({SEVERAL: labels} if labels else {}), "files": files}
+
+
+def of_json(given: Any) -> dict[str, Any]:
+    """The values of a JSON object. Files come in forms."""
+    if not isinstance(given, dict):
+        raise RequestValidationError([{"loc": ("body",), "msg": "expected a JSON object", "type": "value_error"}])
+    kept = {name: value for name, value in given.items() if value is not None and name != "files"}
+    return {name: _storable(value) for name, value in kept.items()}
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_storable(one) for one in value]
+    return storable(value) if isinstance(value, str) else value
+
+
+def checked(kind: type, told: dict[str, Any]) -> Any:
+    """The body, or an error that names what is wrong with it."""
+    try:
+        return _adapter(kind).validate_python(told)
+    except ValidationError as error:
+        raise RequestValidationError(error.errors(include_input=False, include_url=False)) from error
+
+
+def described(kind: type) -> dict[str, Any]:
+    """The body as OpenAPI describes it."""
+    plain = _adapter(kind).json_schema()
+    parts = {**plain, "properties": dict(plain["properties"])}
+    if parts["properties"].pop("files", None) is not None:
+        plain = {**parts, "properties": dict(parts["properties"])}
+        parts["properties"]["files"] = {"type": "array", "items": {"type": "string", "format": "binary"}}
+    contents = {JSON: plain, URLENCODED: plain, MULTIPART: parts}
+    return {"required": True, "content": {name: {"schema": schema} for name, schema in contents.items()}}

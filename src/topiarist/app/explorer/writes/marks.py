@@ -1,0 +1,132 @@
+"""Marks of documents: tags, and that they were read. Before more of them than a page shows are marked, a question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import Request
+from starlette.responses import Response
+
+from topiarist.app.explorer import addresses
+from topiarist.app.explorer.pages import topic
+from topiarist.app.explorer.session import Session, generation_of
+from topiarist.app.explorer.values import PER_PAGE, titled
+from topiarist.app.explorer.view import View
+from topiarist.app.explorer.writes import bodies
+from topiarist.app.explorer.writes.posts import asked, back, conflict, conflict_answer, patience, repeated, safe_back
+from topiarist.app.words import counted
+from topiarist.collection import ChangedError
+from topiarist.errors import UsageError
+from topiarist.store.marks import Marks, tag_name
+
+NAMES = ("document", "topic", "show", "sure", "tag", "unread")
+
+
+@contextmanager
+def _marking(session: Session, body: Any) -> Iterator[tuple[Marks, list[int]]]:
+    """Marks to write, and the documents that are spoken of: one, or those of a topic.
+
+    They are looked up while nobody else can write, in what somebody saw: in a collection that was grown anew the same
+    number is another topic, and the same id may be another document.
+    """
+    with session.marking(patience(session)) as generation:
+        view = session.fresh()
+        same = body.state == view.mark
+        if body.topic is None:
+            same = generation_of(body.state) == generation_of(view.mark)
+        if not same:
+            raise ChangedError("somebody has changed the tree since this page was made", hint="reload it")
+        if body.topic is not None:
+            rows = topic.rows_of(view, view.shape.node(body.topic), "typical", body.show).tolist()
+        elif body.document is not None:
+            rows = [view.collection.documents.row_of(body.document)]
+        else:
+            raise UsageError("neither a document nor a topic was told", hint="document")
+        yield Marks(generation.database), rows
+
+
+@dataclass(frozen=True)
+class Said:
+    """What is to be done with documents, in words around them, and how it is taken back."""
+
+    before: str
+    after: str
+    inverse: str
+
+    def of(self, what: str) -> str:
+        """Done with these."""
+        return f"{self.before} {what}{self.after}"
+
+
+def tag(request: Request, session: Session, body: bodies.Tagged) -> Response:
+    """Give documents a tag."""
+    name = tag_name(body.tag)
+    said = Said("Tag", f" “{name}”", "“Take the tag away” takes it back.")
+    return _marked(request, session, body, said, lambda marks, rows: marks.tag(rows, name))
+
+
+def untag(request: Request, session: Session, body: bodies.Tagged) -> Response:
+    """Take a tag away."""
+    name = tag_name(body.tag)
+    said = Said(f"Take the tag “{name}” away from", "", "“Tag” gives it back, to all of them.")
+    return _marked(request, session, body, said, lambda marks, rows: marks.untag(rows, name))
+
+
+def read(request: Request, session: Session, body: bodies.ReadMarks) -> Response:
+    """Mark documents as read, or not."""
+    said = Said("Mark", " read", "“Mark all unread” takes it back.")
+    if body.unread:
+        said = Said("Mark", " unread", "Which of them were read is forgotten then.")
+    return _marked(request, session, body, said, lambda marks, rows: marks.mark_read(rows, read=not body.unread))
+
+
+def _marked(
+    request: Request, session: Session, body: Any, said: Said, does: Callable[[Marks, list[int]], None]
+) -> Response:
+    """Mark documents; before more of them than a page shows, ask."""
+    names = tuple(name for name in NAMES if hasattr(body, name))
+    try:
+        with _marking(session, body) as (marks, rows):
+            if len(rows) <= PER_PAGE or body.sure:
+                does(marks, rows)
+                return back(request, body.back)
+    except ChangedError:
+        return _other(request, session, body, said.of("it"), repeated(body, *names))
+    values = repeated(body, *(name for name in names if name != "sure"))
+    inverse = f"They are more than one page of the list shows. {said.inverse}"
+    return asked(request, session, body, said.of(f"all {len(rows):,}"), inverse, values)
+
+
+def _other(request: Request, session: Session, body: Any, said: str, values: tuple[tuple[str, str], ...]) -> Response:
+    """Marks of something that may be something else by now: what it is, and the same once more."""
+    view = session.fresh()
+    what, there = _meant(view, body)
+    both = conflict(
+        session,
+        view,
+        body.state,
+        theirs=what,
+        yours=said,
+        action=request.scope["route"].path,
+        button=f"{said} as it is now" if there else "",
+        values=values,
+        back=safe_back(request, body.back) if there else addresses.HOME,
+    )
+    return conflict_answer(request, view, both)
+
+
+def _meant(view: View, body: Any) -> tuple[str, bool]:
+    """What a topic or a document is now, and whether it is there at all."""
+    if body.topic is not None:
+        node = view.shape.node_of.get(body.topic)
+        if node is None:
+            return "the topic is gone", False
+        return f"the topic {view.names[node]}, with {counted(view.sizes[node], 'document')}", True
+    try:
+        found = view.collection.documents.get(view.collection.documents.row_of(body.document or ""))
+    except UsageError:
+        return "the document is gone", False
+    return f"the document {titled(found.title, found.id)}", True

@@ -1,0 +1,128 @@
+"""New documents from a page: read as the command line reads them, placed, and kept only if somebody says so."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import tempfile
+import time
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from fastapi import Request
+from starlette.datastructures import UploadFile
+from starlette.responses import HTMLResponse, JSONResponse, Response
+
+from topiarist.app.explorer import addresses, frame
+from topiarist.app.explorer.pages import new
+from topiarist.app.explorer.session import Session
+from topiarist.app.explorer.web.failures import wants_data
+from topiarist.app.explorer.writes.bodies import Brought, Kept
+from topiarist.app.explorer.writes.posts import back, patience
+from topiarist.collection import ChangedError, add_documents
+from topiarist.errors import InputError, ResourceError, TopiaristError
+from topiarist.text.documents import Document
+from topiarist.text.readers import read
+from topiarist.text.readers.making import storable
+
+MOST = 1_000  # documents that a page takes at once
+LONGEST_NAME = 200  # bytes
+LONGEST_TITLE = 120  # letters of the first line of a pasted text
+EMPTY = "there is no text in what you brought"
+
+
+def bring(request: Request, session: Session, body: Brought) -> Response:
+    """Where documents would go."""
+    view = session.view()
+    documents, problems = _documents(body)
+    if not documents and wants_data(request):
+        raise InputError(EMPTY, hint="paste a text, or choose a file")
+    if not documents:
+        said = f"{EMPTY[0].upper()}{EMPTY[1:]}: paste a text, or choose a file."
+        page = replace(new.load(view, new.Ask(rho=body.rho)), problems=(*problems, said))
+        return HTMLResponse(frame.page_of(request, "new.html", page, view), 400)
+    page = new.placed(view, documents, body.rho, session.keep_for_later(documents), problems)
+    if wants_data(request):
+        return JSONResponse(asdict(page))
+    return HTMLResponse(frame.page_of(request, "new.html", replace(page, text=body.text), view))
+
+
+def keep(request: Request, session: Session, body: Kept) -> Response:
+    """File documents that were brought. They are forgotten only when they are stored; ids are chosen then."""
+    documents = session.take(body.key)
+    if documents is None:
+        raise ChangedError("these documents were filed already, or are forgotten", hint="bring them again")
+    try:
+        first = _store(session, documents)
+    except BaseException:
+        session.put_back(body.key, documents)
+        raise
+    return back(request, body.back, addresses.filed(first, len(documents)))
+
+
+def _store(session: Session, documents: list[Document]) -> int:
+    """Store them; the row of the first."""
+    until = time.monotonic() + patience(session)
+    while True:
+        try:
+            with session.writer() as collection:
+                stored = [one.document.id for one in add_documents(collection, documents, rename=True)]
+                return collection.documents.row_of(stored[0])
+        except ResourceError as error:
+            if "being written" not in error.message or time.monotonic() > until:
+                said = f"nothing is stored yet: {error.message}"
+                raise ResourceError(said, hint="go back, and press “File these” again in a moment") from error
+            time.sleep(0.1)
+
+
+def _documents(body: Brought) -> tuple[list[Document], tuple[str, ...]]:
+    """What was pasted, and what files hold."""
+    found: list[Document] = []
+    problems: list[str] = []
+    pasted = storable(body.text)
+    if pasted.strip():
+        found.append(Document("pasted", pasted, title=_title(pasted)))
+    with tempfile.TemporaryDirectory() as folder:
+        for one in body.files:
+            if len(found) >= MOST:
+                break
+            documents, trouble = _uploaded(Path(folder) / secrets.token_hex(8), one, MOST - len(found))
+            found += documents
+            problems += trouble
+    if len(found) >= MOST:
+        problems.insert(0, f"Only the first {MOST:,} documents were read; the command topiarist add takes any number.")
+    return found, tuple(problems[:20])
+
+
+def _title(text: str) -> str:
+    """The first line of a text, cut between words where it is long."""
+    line = " ".join(text.strip().split("\n", 1)[0].split())
+    return line if len(line) <= LONGEST_TITLE else f"{line[: LONGEST_TITLE - 2].rsplit(' ', 1)[0]} …"
+
+
+def _uploaded(folder: Path, upload: UploadFile, most: int) -> tuple[list[Document], list[str]]:
+    """The documents of a file, as if it had been read where it was: under its own name, in a folder of its own."""
+    folder.mkdir()
+    path = folder / _name(str(upload.filename))
+    with path.open("wb") as file:
+        shutil.copyfileobj(upload.file, file)
+
+    def shown(said: str) -> str:
+        return said.replace(f"{folder}{os.sep}", "").replace(f"{folder.name}/", "").replace(str(folder), path.name)
+
+    try:
+        with read([folder], limit=most) as documents:
+            found = [replace(one, id=shown(one.id), source=shown(one.source)) for one in documents]
+        return found, [f"{shown(one.source)}: {shown(one.reason)}" for one in documents.problems]
+    except TopiaristError as error:
+        return [], [f"{path.name}: {shown(error.message)}"]
+
+
+def _name(given: str) -> str:
+    """The name of a file without the folders before it, and without what no file may be called."""
+    name = "".join(sign for sign in re.split(r"[/\\]", storable(given))[-1] if sign.isprintable()).lstrip(".")
+    while len(name.encode()) > LONGEST_NAME:
+        name = name[1:]
+    return name or "file.txt"

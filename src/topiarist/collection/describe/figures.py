@@ -1,0 +1,353 @@
+"""Numbers of a collection at one state, worked out once: homes, sizes and orders of documents, words of topics."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from topiarist.arrays import Array
+from topiarist.counts.validation import token_counts
+from topiarist.estimators.tree.abstraction import ghost_words
+from topiarist.measures.placed_documents import CERTAIN
+
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
+
+T = TypeVar("T")
+
+
+ROOT_NAME, NO_WORDS = "Everything", "no words of its own"
+_NUMBER = re.compile(r"#?[\d.]+")
+LEAST = 0.01  # of a document under a topic, for it to be listed there
+BLOCK = 4_096  # documents whose shares are dense at once
+FEW_WORDS = 20  # that say nothing, in a word-by-word mean
+FLOOR = 0.01  # of a uniform share of a word: less than that is "not there"
+ENOUGH = 1e-6  # of a topic's words, to be ranked at all
+AT_HOME = 0.005  # of a word's occurrences, for it to be at home in a topic
+OF_DOCUMENTS = ("lengths", "columns", "general", "node_weight", "usual")  # hold as long as the parts are the same
+OF_FORM = (
+    "sizes",
+    "mask",
+    "_places",
+    "hard",
+    "hard_sizes",
+    "shown_nodes",
+    "has_dendrogram",
+)  # and the form of the tree
+
+
+class Figures:
+    """What the documents and the tree of a collection come to; arrays are by the rows of documents, or by nodes."""
+
+    def __init__(self, collection: Collection) -> None:
+        self.collection = collection
+        self.shape = collection.outline
+        self.tree = collection.outline.tree
+        self._lock = threading.RLock()
+
+    def kept(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What was made for a key; whoever has a memory keeps it, here it is made again each time."""
+        return make()
+
+    @property
+    def form(self) -> tuple[Any, ...]:
+        """All of a tree but what people have written into it."""
+        shape = self.shape
+        return self.n_docs, self.tree.parents, shape.topics, shape.class_nodes, shape.node_topics, dict(shape.pins)
+
+    @property
+    def n_docs(self) -> int:
+        """How many documents there are."""
+        return len(self.collection)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """What topics are called: as people named them, or by their words; never a number alone."""
+        found = []
+        for node, name in enumerate(self.tree.names):
+            if node == self.tree.root and (not name or _NUMBER.fullmatch(name)):
+                name = ROOT_NAME
+            elif _NUMBER.fullmatch(name) and self.shape.topics[node] not in self.shape.titles:
+                name = " · ".join(self.collection.tree.nodes[node].words[:3]) or NO_WORDS
+            found.append(name)
+        return tuple(found)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Documents under each node, in whole numbers that add up."""
+        with self._lock:
+            return self.collection.tree.sizes
+
+    @cached_property
+    def mask(self) -> Array:
+        """Classes × nodes: under which nodes a class lies."""
+        return self.tree.path_mask(self.shape.class_nodes)
+
+    @cached_property
+    def lengths(self) -> Array:
+        """Counted words of each document."""
+        with self._lock:
+            return token_counts(self.collection.counts)
+
+    @cached_property
+    def homes(self) -> Array:
+        """The deepest node that has most of each document."""
+        with self._lock:
+            shares, depths = self.collection.shares, np.array(self.tree.depths)
+            homes = np.zeros(self.n_docs, np.int32)
+            for start in range(0, self.n_docs, BLOCK):
+                nodes = shares[start : start + BLOCK].toarray() @ self.mask
+                deep = np.where(nodes > CERTAIN, depths, -1)
+                homes[start : start + BLOCK] = np.where(deep.max(axis=1) < 0, self.tree.root, deep.argmax(axis=1))
+            return homes
+
+    @cached_property
+    def hard(self) -> Array:
+        """Which documents are hard to place: no topic has more than half of them."""
+        with self._lock:
+            return self.collection.hard_to_place
+
+    @cached_property
+    def hard_sizes(self) -> tuple[int, ...]:
+        """Documents under each node that are hard to place."""
+        found: list[int] = self.counts_under(np.flatnonzero(self.hard)).tolist()
+        return tuple(found)
+
+    def counts_under(self, rows: Array) -> Array:
+        """How many of some documents lie mostly under each node."""
+        at = np.bincount(self.homes[rows], minlength=len(self.tree))
+        found: Array = at @ self.tree.path_mask(range(len(self.tree)))
+        return found
+
+    def shares_under(self, node: int) -> Array:
+        """How much of each document lies under a node."""
+
+        def made() -> Array:
+            found: Array = self.collection.shares @ self.mask[:, node].astype(np.float32)
+            return found
+
+        return self.kept(("shares", node), made)
+
+    def mostly_under(self, node: int, rows: Array | None = None) -> Array:
+        """Which documents, or which of some rows, have at least half of themselves under a node."""
+        shares = self.shares_under(node)
+        found: Array = (shares if rows is None else shares[rows]) >= CERTAIN
+        return found
+
+    def children(self, node: int) -> list[int]:
+        """The nodes below, the largest first."""
+        return sorted(self.tree.children(node), key=lambda child: (-self.sizes[child], child))
+
+    def ordered(self, root: int | None = None) -> tuple[int, ...]:
+        """The nodes from one down, as people read the tree: each before what is below it, the largest first."""
+        return self.tree.in_order(lambda node: (-self.sizes[node], node), root)
+
+    def rank(self, sort: str) -> Array:
+        """The place of each document in an order that has nothing to do with topics: longest, newest, name."""
+
+        def made() -> Array:
+            if sort == "longest":
+                order = np.lexsort((np.arange(self.n_docs), -self.lengths))
+            else:
+                order = np.array(self.collection.documents.ordered_rows(sort), np.int64)
+            ranks = np.empty(self.n_docs, np.int64)
+            ranks[order] = np.arange(self.n_docs)
+            return ranks
+
+        return self.kept(("rank", sort), made)
+
+    def listed(self, node: int, sort: str, show: str) -> Array:
+        """The rows of the documents of a node. ``show``: all, here (mostly in this topic), or hard (to place)."""
+
+        def made() -> Array:
+            shares = self.shares_under(node)
+            if show == "hard":
+                under = np.zeros(len(self.tree), bool)
+                under[[node, *self.tree.descendants(node)]] = True
+                rows = np.flatnonzero(self.hard & under[self.homes])
+            else:
+                rows = np.flatnonzero(shares >= (CERTAIN if show == "here" else LEAST))
+            if sort == "typical":
+                return rows[np.lexsort((rows, -self._speaking(node, rows), -shares[rows].round(4)))]
+            return rows[np.argsort(self.rank(sort)[rows], kind="stable")]
+
+        return self.kept(("listed", node, sort, show), made)
+
+    def marked(self, rows: Array, known: Array) -> Array:
+        """Which of some documents are among those of a sorted list that may have documents added since."""
+        found = np.zeros(self.n_docs, bool)
+        found[known[known < self.n_docs]] = True
+        return found[rows]
+
+    def among(self, rows: Array, known: Sequence[int]) -> Array:
+        """Those of some documents that are among others."""
+        found: Array = rows[np.isin(rows, known)]
+        return found
+
+    def rows_of(self, number: int) -> Array:
+        """The rows of the first documents."""
+        return np.arange(number, dtype=np.int64)
+
+    def at_home(self, node: int) -> tuple[Array, Array]:
+        """The documents that lie mostly at a node and in nothing below, the most typical first, and their shares."""
+        rows = np.flatnonzero(self.homes == node)
+        shares = self.shares_under(node)[rows]
+        order = np.lexsort((rows, -self.lengths[rows], -shares.round(4)))
+        return rows[order], shares[order]
+
+    def n_at_home(self, node: int) -> int:
+        """How many documents lie mostly at a node and in nothing below."""
+        return int((self.homes == node).sum())
+
+    def ends(self, row: int) -> dict[int, float]:
+        """The shares of a document at the nodes that have enough of it, the largest first."""
+        shares = self.collection.shares[[row]].toarray()[0].astype(np.float64)
+        ends = np.bincount(self.shape.class_nodes, shares, minlength=len(self.tree))
+        return {node: ends[node] for node in np.argsort(-ends, kind="stable").tolist() if ends[node] >= LEAST}
+
+    def largest_class(self, row: int) -> int:
+        """The node of the class with the largest share of a document."""
+        shares = self.collection.shares[[row]].toarray()[0]
+        return self.shape.class_nodes[int(shares.argmax())] if shares.any() else self.tree.root
+
+    def _speaking(self, node: int, rows: Array) -> Array:
+        """How much more likely the words of some documents are in a topic than elsewhere, per word.
+
+        As if each had a few words more that say nothing: else the shortest would say most.
+        """
+        own = self.word_shares(node)
+        if own is None or node == self.tree.root:
+            return self.lengths[rows]
+        weight = np.log(0.5 * np.maximum(own, 0.0) / self.usual + 0.5).astype(np.float32)
+        counts = self.collection.counts if len(rows) == self.n_docs else self.collection.counts[rows]
+        found: Array = (counts @ weight) / (self.lengths[rows] + FEW_WORDS)
+        return found
+
+    @cached_property
+    def usual(self) -> Array:
+        """P(word) in the whole collection, as the model has it."""
+        found: Array = np.maximum(self.node_weight @ self.collection.tree_model.word_given_node, 1e-12)
+        return found
+
+    @cached_property
+    def columns(self) -> dict[str, int]:
+        """The column of each word, and of each form of it."""
+        return dict(self.collection.counting.vocabulary.columns)
+
+    @cached_property
+    def general(self) -> frozenset[str]:
+        """Words of more than half of the documents, which are the root's."""
+        return frozenset(self.collection.counting.general)
+
+    @cached_property
+    def node_weight(self) -> Array:
+        """How much of the collection each node of the model explains."""
+        model = self.collection.tree_model
+        found: Array = model.class_prior.astype(np.float64) @ model.node_given_class
+        return found
+
+    def model_nodes(self, node: int) -> list[int]:
+        """The nodes of the model that a topic is made of: one, several where topics were merged, or none yet."""
+        topic = self.shape.topics[node]
+        return [own for own, known in enumerate(self.shape.node_topics) if known == topic]
+
+    @cached_property
+    def shown_nodes(self) -> Array:
+        """The node of the tree that people see for each node of the model; for one that is gone, the next above."""
+        model, found = self.collection.tree_model.tree, np.full(len(self.shape.node_topics), self.tree.root, np.int64)
+        for own in model.depth_first():
+            topic, parent = self.shape.node_topics[own], model.parents[own]
+            found[own] = self.shape.node_of.get(topic, found[parent] if parent >= 0 else self.tree.root)
+        return found
+
+    @cached_property
+    def has_dendrogram(self) -> bool:
+        """Whether the tree was made by joining groups, and was not fitted in another way since."""
+        if self.collection.state.model != "ggm":
+            return False
+        with self._lock:
+            hierarchy = getattr(self.collection.model, "hierarchy_", None)
+        return hierarchy is not None and len(hierarchy.linkage_) + 1 == len(self.shape.class_nodes)
+
+    def word_shares(self, node: int) -> Array | None:
+        """P(word | topic), its own words; None for a topic that the model does not know yet."""
+        own = self.model_nodes(node)
+        if not own:
+            return None
+        weight = np.maximum(self.node_weight[own], 1e-12)
+        found: Array = (weight / weight.sum()) @ self.collection.tree_model.word_given_node[own]
+        return found
+
+    def own_words(self, node: int, n: int, special: float | None = None) -> list[tuple[str, float | None]]:
+        """The own words of a topic with P(word | topic), None for one that is not counted any more.
+
+        ``special`` goes from the frequent (0) to those that hardly anybody above has (1), by
+        (1 - s) log P(w|topic) + s log P(w|topic)/P(w|above).
+        """
+        shares = self.word_shares(node)
+        if shares is None:
+            return []
+        if special is None:
+            known = self.collection.tree.nodes[node].words[:n]
+            return [(word, float(shares[self.columns[word]]) if word in self.columns else None) for word in known]
+        parent, above = self.tree.parents[node], np.full(len(shares), FLOOR / len(shares))
+        for higher in {parent, self.tree.root} - {node, -1}:
+            theirs = self.word_shares(higher)
+            above = above if theirs is None else np.maximum(above, theirs)
+        there = np.flatnonzero(shares > max(ENOUGH, FLOOR / len(shares)))
+        here = np.log(shares[there])
+        score = here if node == self.tree.root else here - special * np.log(above[there])
+        return self._with_words(shares, there[np.argsort(-score, kind="stable")][:n])
+
+    def words_below(self, node: int, n: int) -> list[tuple[str, float | None]]:
+        """The most frequent words of all that lies under a topic, general ones and all."""
+        model = self.collection.tree_model
+        inside = model.class_prior.astype(np.float64) * self.mask[:, node]
+        if not inside.sum():
+            return []
+        shares = (inside / inside.sum()) @ model.node_given_class @ model.word_given_node
+        return self._with_words(shares, np.argsort(-shares, kind="stable")[:n])
+
+    def _with_words(self, shares: Array, columns: Array) -> list[tuple[str, float | None]]:
+        words = self.collection.counting.vocabulary.words
+        return [(words[column], float(shares[column])) for column in columns.tolist()]
+
+    def document_counts(self, node: int) -> Array:
+        """In how many documents that lie mostly under a topic each word of the vocabulary occurs."""
+
+        def made() -> Array:
+            counts = self.collection.counts
+            if node == self.tree.root:
+                return np.asarray(self.collection.counting.vocabulary.document_frequency)
+            rows = np.flatnonzero(self.mostly_under(node))
+            found: Array = np.bincount(counts[rows].indices, minlength=counts.shape[1])
+            return found
+
+        return self.kept(("documents", node), made)
+
+    def word_homes(self, word: str, n: int) -> list[tuple[int, float]]:
+        """The nodes that explain most of a word's occurrences, with how much; the root for a general word."""
+        column = self.columns.get(word)
+        if column is None:
+            return [(self.tree.root, 1.0)] if word in self.general else []
+        weight = self.node_weight * self.collection.tree_model.word_given_node[:, column]
+        shown = np.bincount(self.shown_nodes, weight / max(weight.sum(), 1e-300), minlength=len(self.tree))
+        best = np.argsort(-shown, kind="stable")[:n]
+        return [(node, float(shown[node])) for node in best.tolist() if shown[node] >= AT_HOME]
+
+    def absent_words(self, row: int, n: int) -> list[list[str]]:
+        """For each level the words that one would expect in a document and that are not there."""
+        collection, depths = self.collection, np.array(self.tree.depths)[self.shown_nodes]
+        counts, shares = collection.counts[[row]], collection.shares[[row]].toarray()
+        words = collection.counting.vocabulary.words
+        chosen, _ = ghost_words(counts, collection.tree_model, shares, n, depths)
+        return [[words[column] for column in columns if column >= 0] for columns in chosen[0].tolist()]
+
+    def leads(self, rows: Sequence[int]) -> dict[int, str]:
+        """The beginnings of some texts, in one line each."""
+        return self.collection.documents.leads(rows)

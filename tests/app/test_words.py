@@ -1,0 +1,59 @@
+"""The phrase book: what terminal and pages say of numbers, shares, sizes and times."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from topiarist.app import words
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (words.counted(1, "leaf", "leaves"), "1 leaf"),
+        (words.counted(2_000, "leaf", "leaves"), "2,000 leaves"),
+        (words.counted(0, "document"), "0 documents"),
+        (words.and_more(range(12), 5), "and 7 more"),
+        (words.and_more(range(5), 5), ""),
+        (words.percent(0.123), "12 %"),
+        (words.percent(0.001), "<1 %"),
+        (words.percent(0.0), "0 %"),
+        (words.fine_percent(0.9999), ">99%"),
+        (words.fine_percent(1.0), "100%"),
+        (words.fine_percent(0.0123), "1.2%"),
+        (words.size(999), "999 bytes"),
+        (words.size(2e6), "2.0 MB"),
+        (words.size(31e9), "31 GB"),
+        (words.size(2_300), "2.3 kB"),
+        (words.size(45e6), "45 MB"),
+        (words.size(9.1e9), "9.1 GB"),
+        (words.duration(8.24), "8.2 s"),
+        (words.duration(151), "2 min 31 s"),
+        (words.duration(3_900), "1 h 5 min"),
+        (words.duration(31), "31 s"),
+        (words.duration(7_300), "2 h 1 min"),
+        (words.clock(5), "0:05"),
+        (words.time_left(0.1), "1 s"),
+        (words.time_left(61), "2 min"),
+        (words.clock(65), "1:05"),
+        (words.clock(7_205), "2:00:05"),
+        (words.one_line("two\nlines\x1b[2J"), "two lines [2J"),
+        (words.path_of(["Law", "Courts"]), "Law ▸ Courts"),
+        (words.path_of([]), "Everything"),
+        (words.hard_to_place(1), "1 document is hard to place"),
+        (words.hard_to_place(3), "3 documents are hard to place"),
+        (words.in_topics("1 leaf, then 1,200 leaves"), "1 topic, then 1,200 topics"),
+    ],
+)
+def test_phrases_read_as_people_say_them(said: str, expected: str) -> None:
+    assert said == expected
+
+
+def test_a_moment_names_its_year_only_if_it_is_another_one() -> None:
+    time, zone = "2026-03-12T14:02:00+00:00", datetime.now(UTC).astimezone().tzinfo
+    here = datetime.fromisoformat(time).astimezone()
+    assert words.when(time, datetime(2026, 8, 1, tzinfo=zone)) == f"{here.day} March, {here:%H:%M}"
+    assert words.day(time, datetime(2027, 8, 1, tzinfo=zone)) == f"{here.day} March 2026"
+    assert words.when("long ago") == words.day("long ago") == "long ago"

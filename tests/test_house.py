@@ -11,6 +11,7 @@ import pytest
 import topiarist
 
 SOURCE = Path(topiarist.__file__).parent
+MOST_ANY = 0.06  # of all parameters: lower it when there are fewer, never raise it
 
 
 def test_every_public_name_is_there():
@@ -87,6 +88,38 @@ def test_without_numba_the_reference_takes_over():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert float(done.stdout) == pytest.approx(2.0)
+
+
+def parameters():
+    """Every parameter of every function: where it is, its name and its annotation."""
+    for path in SOURCE.rglob("*.py"):
+        for function in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            given = function.args
+            starred = [one for one in (given.vararg, given.kwarg) if one is not None]
+            for one in (*given.posonlyargs, *given.args, *given.kwonlyargs, *starred):
+                yield f"{path.relative_to(SOURCE)}:{one.lineno}", one.arg, one.annotation
+
+
+def says_any(annotation):
+    return annotation is not None and any(isinstance(n, ast.Name) and n.id == "Any" for n in ast.walk(annotation))
+
+
+def test_parameters_say_what_they_are():
+    """Any is for what really may be anything; a mixin declares what it needs of its estimator."""
+    every = list(parameters())
+    assert [place for place, name, said in every if name == "self" and says_any(said)] == []
+    others = [(place, says_any(said)) for place, name, said in every if name != "self"]
+    vague = [place for place, is_any in others if is_any]
+    assert len(vague) <= MOST_ANY * len(others), f"{len(vague)} of {len(others)} parameters are Any"
+
+
+def test_arrays_have_one_vocabulary():
+    """Array, Floats and the like are declared in ``topiarist.arrays`` alone."""
+    declared = re.compile(r"^\w+(: TypeAlias)? = np\.ndarray\[", re.MULTILINE)
+    found = [str(path.relative_to(SOURCE)) for path in SOURCE.rglob("*.py") if declared.search(path.read_text("utf-8"))]
+    assert sorted(found) == ["arrays.py"]
 
 
 MOST_POSITIONAL = 6

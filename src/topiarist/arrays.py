@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -18,7 +19,9 @@ Integers: TypeAlias = np.ndarray[Any, np.dtype[np.integer[Any]]]
 Ints: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 Bools: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
 Dtype: TypeAlias = np.dtype[Any]
+Move: TypeAlias = Callable[[Any], Any]  # an array to where it is computed with, or back
 
 Csr: TypeAlias = "csr_array[Any]"  # sparse by rows: documents × words
+Unchecked: TypeAlias = Any  # as people hand it in, before anything is known of it
 Matrix: TypeAlias = "ArrayLike | sparray | spmatrix"  # what people hand in: anything that can be read as a matrix
 Seed: TypeAlias = "int | np.random.RandomState | None"  # scikit-learn's ``random_state``

@@ -17,8 +17,7 @@ from topiarist.kernels.shard import Shard, Side
 from topiarist.models import cam, categorisers, em, hplsa, plsa
 from topiarist.models.engine.host import Engine
 from topiarist.models.gaussian import fits, starts
-from topiarist.models.gaussian.condition import Limit
-from topiarist.models.gaussian.covariances import shape_of
+from topiarist.models.gaussian.covariances import Limit, shape_of
 from topiarist.models.gaussian.mixture import Ggm
 from topiarist.models.gaussian.mixture import Params as GaussianParams
 from topiarist.models.labels import pmm

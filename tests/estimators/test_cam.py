@@ -216,7 +216,7 @@ def test_without_levels_it_is_a_mixture_of_multinomials(given_tree):
 
 
 def test_annealed_growth_goes_through_the_temperatures(monkeypatch):
-    import topiarist.estimators.tree.cam as module
+    import topiarist.estimators.tree.preparation as module
 
     made = []
 

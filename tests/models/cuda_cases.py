@@ -20,7 +20,7 @@ from topiarist.kernels.shard import Side
 from topiarist.models import cam, em, hplsa, plsa
 from topiarist.models.drift import BatchRecord
 from topiarist.models.engine.cuda import CudaEngine
-from topiarist.models.engine.cuda_stream import Parked, block_cuts
+from topiarist.models.engine.cuda_counts import Parked, block_cuts
 from topiarist.models.engine.host import Engine, paths_of
 from topiarist.models.misfits import Misfits
 from topiarist.scale.blocks import BlockStore

@@ -15,7 +15,6 @@ from tests.strategies import counts, simplex_rows
 from topiarist.estimators.similarity.lenses import lens_of
 from topiarist.kernels import load, search
 from topiarist.models.engine.host import Engine
-from topiarist.models.fisher import information as fisher_information
 from topiarist.models.fisher import matrix as fisher_matrix
 from topiarist.models.fisher import scores as fisher
 from topiarist.models.fisher.scores import Lens
@@ -121,8 +120,8 @@ def test_features_matrix_and_literal_sums_agree(X, seed, tree, one_class, kernel
 def test_kernels_are_positive_semi_definite(one_class, normalise):
     X = csr_array(np.random.default_rng(1).poisson(0.7, (30, 40)).astype(float))
     lens, rows, *_ = random_case(X, 1, tree=True, one_class=one_class)
-    for kind in fisher_information.KINDS:
-        seen = fisher_information.informed(lens, X, rows, kind)
+    for kind in fisher.KINDS:
+        seen = fisher.informed(lens, X, rows, kind)
         square = matrix(seen, X, rows, ("topical", "lexical", "levels"), normalise)
         np.testing.assert_allclose(square, square.T, atol=1e-10 * np.abs(square).max())
         assert np.linalg.eigvalsh((square + square.T) / 2).min() > -1e-10 * np.abs(square).max()
@@ -143,7 +142,7 @@ def test_the_corrected_kernels_are_the_literal_ones(X, seed, one_class, kind):
     """(F6): scores divided by the root of their mean square, over tokens or over documents, a tenth from the model."""
     X = csr_array(X)
     lens, rows, words, mix = random_case(X, seed, tree=True, one_class=one_class)
-    seen, dense = fisher_information.informed(lens, X, rows, kind), X.toarray()
+    seen, dense = fisher.informed(lens, X, rows, kind), X.toarray()
     filled = np.flatnonzero(dense.any(axis=1))
     senses = [similarity.sense(dense[i], rows[i], mix, words, one_class) for i in range(len(dense))]
     p_hat = dense / np.maximum(dense.sum(axis=1, keepdims=True), 1)
@@ -158,8 +157,8 @@ def test_the_corrected_kernels_are_the_literal_ones(X, seed, one_class, kind):
         scores = np.einsum("dj,dja->da", p_hat, tokens)
     joint = words.T * (lens.class_prior @ mix)
     expected = (joint + np.outer(joint.sum(axis=1), lens.class_prior @ mix)) / 2
-    information = fisher_information.steadied(shown, expected)
-    of_classes = fisher_information.steadied(of_classes, lens.class_prior)
+    information = fisher.steadied(shown, expected)
+    of_classes = fisher.steadied(of_classes, lens.class_prior)
     lexical = [
         np.divide(p_hat[i][:, None] * senses[i], np.sqrt(information), out=np.zeros_like(information),
                   where=information > 0)
@@ -187,7 +186,7 @@ def test_documents_outside_the_fit_are_of_the_size_of_those_inside(kind, one_cla
     lens = Lens(np.ascontiguousarray(words.T), np.eye(2), np.array([0.5, 0.5]), **reading)
     inside = csr_array(np.kron(np.eye(2), rng.integers(1, 5, (20, 6))).astype(float))
     outside = csr_array(rng.integers(1, 5, (20, 12)).astype(float))
-    seen = fisher_information.informed(lens, inside, fisher.read(ENGINE, lens, inside), kind)
+    seen = fisher.informed(lens, inside, fisher.read(ENGINE, lens, inside), kind)
     norms = []
     for X in (inside, outside):
         features = fisher.lexical(seen, X, fisher.read(ENGINE, lens, X))
@@ -203,7 +202,7 @@ def test_one_guard_for_features_and_their_products():
     model = type("Stranger", (), {})()
     model.components_, model.component_prior_ = words, np.ones(3) / 3
     lens, X, rows = lens_of(model), csr_array(rng.poisson(1.0, (9, 8)).astype(float)), simplex_rows(rng, 9, 3)
-    for seen in (lens, *(fisher_information.informed(lens, X, rows, kind) for kind in ("diagonal", "hofmann"))):
+    for seen in (lens, *(fisher.informed(lens, X, rows, kind) for kind in ("diagonal", "hofmann"))):
         for kernels in TELLINGS:
             square = matrix(seen, X, rows, ("lexical",), None, kernels)
             np.testing.assert_allclose(by_features(seen, X, rows, ("lexical",)), square, rtol=1e-10)

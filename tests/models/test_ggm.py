@@ -13,8 +13,7 @@ from tests.oracles import gaussians
 from topiarist.models.em import State
 from topiarist.models.gaussian import fits as fitting
 from topiarist.models.gaussian import selection, starts
-from topiarist.models.gaussian.condition import Limit
-from topiarist.models.gaussian.covariances import LargeFull, shape_of
+from topiarist.models.gaussian.covariances import LargeFull, Limit, shape_of
 from topiarist.models.gaussian.mixture import Block, Ggm, Options, Params
 from topiarist.scale.executors import InProcess
 from topiarist.scale.threads import Threads

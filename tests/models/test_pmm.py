@@ -13,7 +13,7 @@ from tests.oracles import labels as blackboard
 from topiarist.kernels import load
 from topiarist.models import em
 from topiarist.models.engine.host import Engine
-from topiarist.models.labels import choice, label_shares, pmm
+from topiarist.models.labels import choice, pmm
 from topiarist.models.labels.label_sets import Pattern, grouped
 from topiarist.scale.threads import Threads
 
@@ -336,9 +336,9 @@ def test_thresholds_are_no_worse_than_a_common_one_and_than_fewer_sweeps(monkeyp
         share = 0.7 * rng.dirichlet(np.ones(4), 60) + 0.3 * given / given.sum(axis=1, keepdims=True)
         means = []
         for sweeps in range(5):
-            monkeypatch.setattr(label_shares, "SWEEPS", sweeps)
-            thresholds = label_shares.best_thresholds(share, csr_array(given.astype(int)))
-            means.append(label_shares._mean_f(label_shares.margins(share, thresholds), given))
+            monkeypatch.setattr(choice, "SWEEPS", sweeps)
+            thresholds = choice.best_thresholds(share, csr_array(given.astype(int)))
+            means.append(choice._mean_f(choice.margins(share, thresholds), given))
         assert means == sorted(means)
 
 
@@ -347,9 +347,9 @@ def test_thresholds_find_what_separates_labels():
     given = rng.random((400, 3)) < (0.9, 0.3, 0.05)
     given[~given.any(axis=1), 0] = True
     share = np.where(given, rng.uniform(0.3, 1.0, given.shape), rng.uniform(0.0, 0.25, given.shape)) * (0.2, 1.0, 0.6)
-    thresholds = label_shares.best_thresholds(share, csr_array(given.astype(int)))
+    thresholds = choice.best_thresholds(share, csr_array(given.astype(int)))
     assert np.mean(((share > thresholds) == given).all(axis=1)) > 0.97
-    margins = label_shares.margins(np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]), thresholds)
+    margins = choice.margins(np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]), thresholds)
     assert ((margins > 0).sum(axis=1) == [1, 3]).all()
 
 

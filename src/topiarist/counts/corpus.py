@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from topiarist.arrays import Csr
+from topiarist.arrays import ArrayLike, Csr, Matrix
 from topiarist.counts.counting import count, count_in
 from topiarist.counts.pruning import vocabulary_of
 from topiarist.counts.settings import CountSettings
@@ -71,7 +71,7 @@ class Corpus:
         documents: Iterable[Document],
         settings: CountSettings | None = None,
         *,
-        vectorizer: Any = None,
+        vectorizer: Vectorizer | None = None,
         keep_texts: bool = True,
         n_jobs: int | None = 1,
     ) -> Corpus:
@@ -128,7 +128,7 @@ class Corpus:
         sentence = f"{self.n_docs:,} documents, {self.n_words:,} different words, {self.n_tokens:,} tokens"
         return sentence + (f"; {self.n_empty:,} documents hold none of the words" if self.n_empty else "")
 
-    def subset(self, rows: Any) -> Corpus:
+    def subset(self, rows: ArrayLike) -> Corpus:
         """Return the corpus of some documents: a mask, or row numbers in the wanted order.
 
         The vocabulary stays as it is, with the frequencies of the whole collection.
@@ -210,7 +210,15 @@ class _Records:
             yield text_of(document, titles)
 
 
-def count_with(vectorizer: Any, texts: Iterable[str]) -> Csr:
+class Vectorizer(Protocol):
+    """A text vectorizer of scikit-learn, or one like it."""
+
+    fit_transform: Callable[[list[str]], Matrix]
+    transform: Callable[[list[str]], Matrix]
+    get_feature_names_out: Callable[[], Iterable[object]]
+
+
+def count_with(vectorizer: Vectorizer, texts: Iterable[str]) -> Csr:
     """Return the counts of texts by a scikit-learn vectorizer, which is fitted to them if it is not yet."""
     if not hasattr(vectorizer, "transform") or not hasattr(vectorizer, "get_feature_names_out"):
         raise UsageError(
@@ -227,7 +235,7 @@ def count_with(vectorizer: Any, texts: Iterable[str]) -> Csr:
     return check_counts(vectorizer.transform(kept), name="counts")
 
 
-def vocabulary_with(vectorizer: Any, counts: Csr) -> Vocabulary:
+def vocabulary_with(vectorizer: Vectorizer, counts: Csr) -> Vocabulary:
     """Return the vocabulary of counts made by a scikit-learn vectorizer."""
     words = tuple(map(str, vectorizer.get_feature_names_out()))
     if len(words) != counts.shape[1]:

@@ -168,8 +168,7 @@ class Heard(NamedTuple):
     @property
     def share(self) -> Doubles:
         """The share of known tokens; not a number for a text without any token."""
-        share: Doubles = np.where(self.tokens > 0, self.known / np.maximum(self.tokens, 1.0), np.nan)
-        return share
+        return np.where(self.tokens > 0, self.known / np.maximum(self.tokens, 1.0), np.nan)
 
 
 def hear(
@@ -201,8 +200,7 @@ def _tokens_of(chunk: CountChunk, counted: Callable[[str], bool]) -> Doubles:
     """How many tokens of each text are of words that count."""
     weight = np.fromiter(map(counted, chunk.words), np.float64, len(chunk.words))
     ends = np.concatenate([[0], np.cumsum(chunk.lengths)])
-    tokens: Doubles = np.diff(np.concatenate([[0.0], np.cumsum(weight[chunk.indices] * chunk.data)])[ends])
-    return tokens
+    return np.diff(np.concatenate([[0.0], np.cumsum(weight[chunk.indices] * chunk.data)])[ends])
 
 
 def _forms_of(words: Collection[str], chunks: Sequence[CountChunk], settings: CountSettings) -> set[str]:

@@ -51,8 +51,7 @@ def document_directions(counts: Csr, n_dims: int, seed: int = 0) -> Floats:
     """Return documents as unit vectors of a latent space of damped counts; zero for a document without words."""
     space = truncated_svd(unit_rows(tfidf(counts, sublinear=True)), n_dims, seed=seed).doc_vectors
     lengths = np.linalg.norm(space, axis=1, keepdims=True)
-    unit: Floats = (space / np.where(lengths > 1e-12, lengths, 1.0)).astype(np.float32)
-    return unit
+    return (space / np.where(lengths > 1e-12, lengths, 1.0)).astype(np.float32)
 
 
 def truncated_svd(matrix: Csr, n_dims: int, *, seed: int = 0) -> LatentSpace:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.arrays import Csr
+from topiarist.arrays import Csr, Integers
 from topiarist.counts.chunks import count_texts
 from topiarist.counts.corpus import text_of
 from topiarist.counts.settings import CountSettings
@@ -92,7 +91,7 @@ class StreamCounter:
         merged.sum_duplicates()
         return merged, distinct, shown
 
-    def _grow(self, keys: list[str], shown: dict[str, str], frequency: Any) -> None:
+    def _grow(self, keys: list[str], shown: dict[str, str], frequency: Integers) -> None:
         """Columns for words that have come in enough documents, in sorted order within a batch."""
         most = self.settings.max_words
         for key, documents in zip(keys, frequency.tolist(), strict=True):

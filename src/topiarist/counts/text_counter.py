@@ -28,7 +28,7 @@ class TextCounter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         min_df: float = 1,
         max_df: float = 1.0,
         max_features: int | None = None,
-        stop_words: Any = None,
+        stop_words: str | Iterable[str] | None = None,
         numbers: bool = False,
         stem: str | None = None,
         phrases: bool | float = False,
@@ -43,12 +43,12 @@ class TextCounter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.phrases = phrases
         self.n_jobs = n_jobs
 
-    def fit(self, raw_documents: Iterable[str], y: Any = None) -> TextCounter:
+    def fit(self, raw_documents: Iterable[str], y: object | None = None) -> TextCounter:
         """Learn the vocabulary of texts."""
         self.fit_transform(raw_documents, y)
         return self
 
-    def fit_transform(self, raw_documents: Iterable[str], y: Any = None) -> Csr:
+    def fit_transform(self, raw_documents: Iterable[str], y: object | None = None) -> Csr:
         """Learn the vocabulary of texts and return their counts."""
         settings = self._settings()
         texts = raw_documents
@@ -64,7 +64,7 @@ class TextCounter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "vocabulary_")
         return count_in(raw_documents, self.vocabulary_, self.settings_, n_jobs=self.n_jobs)
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray[Any, Any]:
+    def get_feature_names_out(self, input_features: object | None = None) -> np.ndarray[Any, Any]:
         """Return the words of the columns."""
         check_is_fitted(self, "vocabulary_")
         return np.array(self.vocabulary_.words, dtype=object)

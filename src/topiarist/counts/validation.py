@@ -8,14 +8,14 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csr_array
 
-from topiarist.arrays import Csr
+from topiarist.arrays import Array, Csr, Matrix
 from topiarist.errors import InputError
 
 _EXACT_IN_FLOAT32 = 2**24
 LARGEST_TOTAL = 2.0**53  # of all counts together: beyond it double precision cannot count
 
 
-def check_counts(X: Any, *, name: str = "X", min_docs: int = 1, min_words: int = 1) -> Csr:
+def check_counts(X: Matrix, *, name: str = "X", min_docs: int = 1, min_words: int = 1) -> Csr:
     """Return ``X`` as canonical CSR (rows sorted, no duplicates, no stored zeros) of float32 or float64.
 
     Any array-like, data frame or sparse matrix is accepted. float32 and float64 keep their type, whole
@@ -46,7 +46,7 @@ def check_counts(X: Any, *, name: str = "X", min_docs: int = 1, min_words: int =
     return _canonical(matrix, shared=_shares_memory(matrix, X))
 
 
-def _wanted_type(X: Any) -> Any:
+def _wanted_type(X: Matrix) -> Any:
     """Return what ``check_array`` should convert to: nothing for numbers that a sparse matrix can hold."""
     dtype = getattr(X, "dtype", None)
     kind = getattr(dtype, "kind", "O")
@@ -55,7 +55,7 @@ def _wanted_type(X: Any) -> Any:
     return None if kind in "fiub" else "numeric"
 
 
-def _float_type(data: np.ndarray[Any, Any]) -> type[np.floating[Any]]:
+def _float_type(data: Array) -> type[np.floating[Any]]:
     """Return the smaller float type that holds whole-number data exactly."""
     if data.dtype.kind not in "iub":
         return np.float64
@@ -90,7 +90,7 @@ def _check_values(matrix: Csr, name: str) -> None:
     )
 
 
-def _shares_memory(matrix: Csr, X: Any) -> bool:
+def _shares_memory(matrix: Csr, X: object) -> bool:
     """Tell whether changing ``matrix`` in place could change the caller's ``X``."""
     if not sparse.issparse(X):
         return False

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.arrays import Ints
+from topiarist.arrays import Array, Ints
 from topiarist.errors import InputError
 
 
@@ -95,7 +95,7 @@ class Vocabulary:
         """Return the column of a word or of one of its forms; None when it is unknown."""
         return self.columns.get(word)
 
-    def select(self, keep: np.ndarray[Any, Any]) -> Vocabulary:
+    def select(self, keep: Array) -> Vocabulary:
         """Return the vocabulary of the columns for which ``keep`` (a mask) is true."""
         chosen = np.flatnonzero(keep).tolist()
         return Vocabulary(

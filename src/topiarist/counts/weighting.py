@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.arrays import Csr, Doubles
+from topiarist.arrays import Array, Csr, Doubles
 from topiarist.counts.validation import document_frequency, token_counts
 from topiarist.errors import UsageError
 
@@ -63,6 +63,6 @@ def _float_type(matrix: Csr) -> type[np.floating[Any]]:
     return np.float64 if matrix.data.dtype == np.float64 else np.float32
 
 
-def _with_data(matrix: Csr, data: np.ndarray[Any, Any]) -> Csr:
+def _with_data(matrix: Csr, data: Array) -> Csr:
     """Return a matrix with other values at the same places (which are shared, not copied)."""
     return csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)

@@ -8,7 +8,7 @@ mapped, not read: opening takes no memory, and several processes share them. See
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import DamagedError, InputError, UsageError
@@ -27,6 +27,9 @@ from topiarist.store.tensors import map_tensors, write_tensors
 from topiarist.store.vocabulary_file import VOCABULARY, read_vocabulary, write_vocabulary
 from topiarist.version import __version__
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 DESCRIPTION, ARRAYS = "model.json", "model.safetensors"
 MODEL = Format(
     name="topiarist-model",
@@ -42,7 +45,7 @@ MODEL = Format(
 )
 
 
-def save_model(model: Any, folder: str | Path, *, vocabulary: Vocabulary | None = None) -> None:
+def save_model(model: BaseEstimator, folder: str | Path, *, vocabulary: Vocabulary | None = None) -> None:
     """Write a fitted estimator into a new folder, with the words of its columns if they are given.
 
     The same model gives the same bytes. ``executor`` is left out; an estimator that holds something else that cannot be

@@ -99,7 +99,7 @@ VALUES = {
     "CAM.Stats": Kind("topiarist.models.cam:Stats"),
     "Checkpoint": Kind("topiarist.hierarchy.growth.loop:Checkpoint"),
     "Curve": Kind("topiarist.estimators.tree.preparation:Curve"),
-    "Frame": Kind("topiarist.estimators.gaussian.mixture_inputs:Frame"),
+    "Frame": Kind("topiarist.estimators.gaussian.ggm:Frame"),
     "HPLSA.Stats": Kind("topiarist.models.hplsa:Stats"),
     "Lens": Kind("topiarist.models.fisher.scores:Lens", {
         "by_word": "words topics", "word_information?": "words topics", "mix?": "classes topics",
@@ -130,7 +130,7 @@ def names() -> list[str]:
     return list(ESTIMATORS)
 
 
-def name_of(thing: Any) -> tuple[str, str] | None:
+def name_of(thing: object) -> tuple[str, str] | None:
     """What a thing is, "model" or "value", and what files call its class; None for anything else."""
     home = f"{type(thing).__module__}:{type(thing).__qualname__}"
     if home in _NAMES:
@@ -157,7 +157,7 @@ def class_of(kind: str, name: str) -> Any:
     return _kind(kind, name).type
 
 
-def check(kind: str, name: str, thing: Any) -> None:
+def check(kind: str, name: str, thing: object) -> None:
     """Raise ValueError where attributes of a model, or the fields of a value, do not fit each other."""
     shapes = _kind(kind, name).shapes
     lengths = _known_lengths(thing) if kind == "model" else {}
@@ -166,7 +166,7 @@ def check(kind: str, name: str, thing: Any) -> None:
     check_shapes(thing, shapes, lengths)
 
 
-def check_shapes(thing: Any, shapes: Mapping[str, str], lengths: dict[str, int]) -> None:
+def check_shapes(thing: object, shapes: Mapping[str, str], lengths: dict[str, int]) -> None:
     """Raise ValueError where attributes do not have the shapes they should; new lengths are added to those known."""
     for name, axes in shapes.items():
         several, _, inner = name.partition("[].")
@@ -185,7 +185,7 @@ def check_shapes(thing: Any, shapes: Mapping[str, str], lengths: dict[str, int])
         lengths |= dict(zip(wanted, shape, strict=True))
 
 
-def _known_lengths(model: Any) -> dict[str, int]:
+def _known_lengths(model: object) -> dict[str, int]:
     lengths = {"4": 4}
     if type(n_words := getattr(model, "n_features_in_", None)) is int:
         lengths["words"] = n_words
@@ -194,14 +194,14 @@ def _known_lengths(model: Any) -> dict[str, int]:
     return lengths
 
 
-def _attribute(model: Any, name: str) -> Any:
+def _attribute(model: object, name: str) -> Any:
     try:
         return attrgetter(name)(model)
     except AttributeError:
         return None
 
 
-def _shape(value: Any) -> tuple[int, ...] | None:
+def _shape(value: object) -> tuple[int, ...] | None:
     if isinstance(value, np.ndarray) or issparse(value):
         return tuple(cast(Any, value).shape)
     return (len(value),) if isinstance(value, tuple) else None

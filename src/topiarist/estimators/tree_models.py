@@ -6,6 +6,7 @@ named by their place and loaded when they are needed: this module is light.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -59,13 +60,13 @@ REFITTED = {
 }
 
 
-def called(model: Any) -> str | None:
+def called(model: object) -> str | None:
     """What people call the kind of a fitted model; None for one that is not known."""
     known = {kind.class_name: kind.called for kind in TREE_MODELS.values()}
     return (known | REFITTED).get(type(model).__name__)
 
 
-def listed(names: Any = None, last: str = "or") -> str:
+def listed(names: Iterable[str] | None = None, last: str = "or") -> str:
     """The names of some kinds of trees, all by default, in a sentence: cam, hplsa or ggm."""
     *first, end = list(TREE_MODELS if names is None else names)
     return f"{', '.join(first)} {last} {end}" if first else end

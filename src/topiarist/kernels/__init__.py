@@ -16,9 +16,22 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from topiarist.arrays import Array
 
 VERB_SETS = ("counts", "paths", "active", "classes")  # of ``Kernels``; labels and search have records of their own
+
+
+# A mixture below this is treated as impossible: its ratio could overflow in single precision, and says nothing. Where
+# the mixtures themselves are wanted they are never smaller, so that their logarithms are finite.
+SMALLEST_MIXTURE = 1e-30
+
+
+def ratios(data: Array, mixture: Array) -> Array:
+    """n / mixture, and zero where the model says that the word cannot occur."""
+    possible = mixture > SMALLEST_MIXTURE
+    return np.where(possible, data / np.where(possible, mixture, 1), 0)
 
 
 class Folding(NamedTuple):

@@ -13,13 +13,13 @@ import stat
 import tempfile
 from functools import cache
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 import numba
 import platformdirs
 
 
-def settle(config: Any = numba.config) -> None:
+def settle(config: ModuleType = numba.config) -> None:
     """Tell numba where to keep compiled kernels, unless the user has told it (``NUMBA_CACHE_DIR``)."""
     if not config.CACHE_DIR:
         config.CACHE_DIR = str(_folder())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numba
 from llvmlite import ir
 from numba.core import cgutils, types
@@ -27,10 +25,10 @@ LINES = 4  # 64 floats of four bytes; the hardware follows by itself from there
 
 
 @intrinsic
-def prefetch_row(_context: Any, array: Any, row: Any) -> Any:
+def prefetch_row(_context, array, row):
     """Start fetching ``array[row]`` of a C-contiguous matrix."""
 
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def emit(context, builder, signature, arguments):
         struct = context.make_array(signature.args[0])(context, builder, arguments[0])
         stride = cgutils.unpack_tuple(builder, struct.strides)[0]
         word = stride.type
@@ -49,7 +47,7 @@ def prefetch_row(_context: Any, array: Any, row: Any) -> Any:
     return types.void(array, row), emit
 
 
-def _nothing(array: Any, row: Any) -> None:
+def _nothing(array, row):
     """The same lines in a debugger (``NUMBA_DISABLE_JIT``): nothing to fetch ahead."""
 
 

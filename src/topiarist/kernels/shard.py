@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
-from topiarist.arrays import Array
+from topiarist.arrays import Array, Csr, Dtype, DTypeLike
 from topiarist.kernels import load
 
 PIECES = 64  # enough to keep sixteen threads evenly busy, few enough that handing them out costs nothing
@@ -33,7 +32,7 @@ class Side:
     cuts: Array
 
     @classmethod
-    def of(cls, matrix: Any, dtype: Any = None) -> Side:
+    def of(cls, matrix: Csr, dtype: DTypeLike | None = None) -> Side:
         """From a CSR matrix (rows are documents) or a CSC one (rows are words), sharing what has this type already."""
         data = matrix.data if dtype is None else matrix.data.astype(dtype, copy=False)
         return cls(matrix.indptr, matrix.indices, data, even_cuts(matrix.indptr))
@@ -97,7 +96,7 @@ class Shard:
     words: Tiles
 
     @classmethod
-    def of(cls, counts: Any, dtype: Any = np.float64, n_components: int = 1) -> Shard:
+    def of(cls, counts: Csr, dtype: DTypeLike = np.float64, n_components: int = 1) -> Shard:
         """Index a CSR matrix both ways; the matrix is not changed, and not copied where it has this type."""
         rows = Side.of(counts, dtype)
         size = min(LARGEST_TILE, max(SMALLEST_TILE, TILE_BYTES // (n_components * np.dtype(dtype).itemsize)))
@@ -131,21 +130,20 @@ def even_cuts(indptr: Array, pieces: int = PIECES) -> Array:
     return np.unique(cuts)
 
 
-def uniform_rows(n_rows: int, n_components: int, dtype: Any) -> Array:
+def uniform_rows(n_rows: int, n_components: int, dtype: DTypeLike) -> Array:
     """Mixing proportions that say nothing yet."""
     rows = aligned_empty((n_rows, n_components), dtype)
     rows[:] = 1.0 / n_components
     return rows
 
 
-def aligned_empty(shape: tuple[int, ...], dtype: Any) -> Array:
+def aligned_empty(shape: tuple[int, ...], dtype: DTypeLike) -> Array:
     """An array that begins on a cache line: where a row is a whole number of lines, the sweeps run a fifth faster."""
     dtype = np.dtype(dtype)
     size = int(np.prod(shape)) * dtype.itemsize
     return _aligned(np.empty(size + CACHE_LINE, np.uint8), size, dtype, shape)
 
 
-def _aligned(buffer: Array, size: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
+def _aligned(buffer: Array, size: int, dtype: Dtype, shape: tuple[int, ...]) -> Array:
     start = -buffer.ctypes.data % CACHE_LINE
-    array: Array = buffer[start : start + size].view(dtype).reshape(shape)
-    return array
+    return buffer[start : start + size].view(dtype).reshape(shape)

@@ -255,7 +255,7 @@ def plain(found: Comparison) -> dict[str, Any]:
     def of_b(node: int) -> dict[str, Any]:
         return _node(found.tree_b, found.words_b, found.sizes_b, node)
 
-    def pairs(matches: dict[int, Any]) -> list[dict[str, Any]]:
+    def pairs(matches: dict[int, Match]) -> list[dict[str, Any]]:
         return [
             {"a": of_a(node), "b": of_b(match.node_b), "overlap": match.overlap, "doubtful": match.doubtful}
             for node, match in sorted(matches.items())

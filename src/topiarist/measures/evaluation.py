@@ -14,6 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.metrics import adjusted_rand_score, homogeneity_completeness_v_measure
 
+from topiarist.arrays import Csr, Floats, Integers
 from topiarist.errors import InputError
 from topiarist.hierarchy.tree import Tree
 from topiarist.hierarchy.tree_text import printable
@@ -90,8 +91,8 @@ def evaluate(
     placed: Placed,
     labels: Sequence[Sequence[str]] | None = None,
     *,
-    counts: Any = None,
-    word_given_node: Any = None,
+    counts: Csr | None = None,
+    word_given_node: Floats | None = None,
     perplexity: float | None = None,
     coherence: float | None = None,
     diversity: float | None = None,
@@ -121,7 +122,7 @@ def evaluate(
     )
 
 
-def _topics(tree: Tree, word_given_node: Any) -> Any:
+def _topics(tree: Tree, word_given_node: Floats) -> Any:
     """The words of the nodes below the root, whose own words are those of everything."""
     words = np.asarray(word_given_node)
     if words.ndim != 2 or len(words) != len(tree):
@@ -160,7 +161,7 @@ def against_labels(placed: Placed, labels: Sequence[Sequence[str]]) -> Labelled 
     )
 
 
-def _example_f1(tree: Tree, homes: Any, sets: Sequence[tuple[str, ...]], best: dict[str, BestNode]) -> float:
+def _example_f1(tree: Tree, homes: Integers, sets: Sequence[tuple[str, ...]], best: dict[str, BestNode]) -> float:
     """How well label sets are predicted by giving a document the labels whose best node is above it."""
     number = {label: column for column, label in enumerate(best)}
     at_node: list[list[int]] = [[] for _ in range(len(tree))]

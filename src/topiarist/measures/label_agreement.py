@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from topiarist.arrays import Floats, Integers
+from topiarist.arrays import Array, ArrayLike, Csr, Floats, Integers, Matrix
 from topiarist.errors import InputError, UsageError
 
 INDICATOR = "an indicator matrix, documents × labels, of 0 and 1: MultiLabelBinarizer().fit_transform(labels)"
 
 
-def example_f1(labels_true: Any, labels_pred: Any, sample_weight: Any = None) -> float:
+def example_f1(labels_true: Matrix, labels_pred: Matrix, sample_weight: ArrayLike | None = None) -> float:
     """The mean over documents of 2|y∩ŷ| / (|y|+|ŷ|): how well sets of labels are predicted. 1 is agreement.
 
     Both are indicator matrices, dense or sparse. A document without labels in either counts 1: nothing was missed.
@@ -39,10 +39,10 @@ def example_f1(labels_true: Any, labels_pred: Any, sample_weight: Any = None) ->
     return float(np.average(each, weights=weights))
 
 
-def _indicator(labels: Any, name: str) -> Any:
+def _indicator(labels: Matrix, name: str) -> Any:
     try:
         sparse = bool(issparse(labels))
-        matrix = csr_array(labels if sparse else np.asarray(labels))
+        matrix = csr_array(labels if sparse else np.asarray(labels))  # type: ignore[arg-type]
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} must be an indicator matrix: {error}", hint=INDICATOR) from error
     if matrix.ndim != 2 or 0 in matrix.shape or matrix.dtype.kind not in "biuf":
@@ -54,7 +54,7 @@ def _indicator(labels: Any, name: str) -> Any:
     return matrix.astype(np.float64)
 
 
-def label_numbers(labels: Any, name: str, n_docs: int | None = None) -> Integers:
+def label_numbers(labels: ArrayLike, name: str, n_docs: int | None = None) -> Integers:
     """Labels of any kind as numbers from 0 on."""
     try:
         array = np.asarray(labels)
@@ -68,7 +68,7 @@ def label_numbers(labels: Any, name: str, n_docs: int | None = None) -> Integers
     raise InputError(f"{name} must hold one label for {wanted}, got {came}", hint="a list of numbers or of texts")
 
 
-def gini(posterior: Any, labels: Any) -> tuple[float, float]:
+def gini(posterior: ArrayLike, labels: ArrayLike) -> tuple[float, float]:
     """Gini indices (G_l, G_α): how far labels spread over clusters, and clusters over labels. 0 is agreement.
 
     ``posterior`` is P(α|d), documents × clusters, or the one cluster of each document. G_l is the mean over labels of
@@ -79,7 +79,7 @@ def gini(posterior: Any, labels: Any) -> tuple[float, float]:
     return _spread(together), _spread(together.T)
 
 
-def purity(labels_pred: Any, labels_true: Any) -> float:
+def purity(labels_pred: ArrayLike, labels_true: ArrayLike) -> float:
     """The share of the documents that have the most frequent label of their cluster: 1 when no cluster is mixed."""
     numbers = label_numbers(labels_true, "labels_true")
     clusters = label_numbers(labels_pred, "labels_pred", len(numbers))
@@ -93,11 +93,10 @@ def _spread(counts: Floats) -> float:
     return float((1 - (share**2).sum(axis=1)).mean())
 
 
-def _together(labels: Integers, memberships: Any) -> Floats:
+def _together(labels: Integers, memberships: Csr | Floats) -> Floats:
     """How many documents, or parts of such, each label (row) has in each cluster (column)."""
     together = _one_each(labels).T @ memberships
-    counts: Floats = together if isinstance(together, np.ndarray) else together.toarray()
-    return counts
+    return together if isinstance(together, np.ndarray) else together.toarray()
 
 
 def _one_each(numbers: Integers) -> Any:
@@ -105,7 +104,7 @@ def _one_each(numbers: Integers) -> Any:
     return csr_array((np.ones(len(numbers)), numbers, np.arange(len(numbers) + 1)))
 
 
-def _memberships(posterior: Any, n_docs: int) -> Any:
+def _memberships(posterior: ArrayLike, n_docs: int) -> Any:
     """P(α|d) as it came, or from the one cluster of each document."""
     array = np.asarray(posterior)
     if array.ndim == 1:
@@ -127,7 +126,7 @@ def _memberships(posterior: Any, n_docs: int) -> Any:
     return rows
 
 
-def interpolated_precision(relevance: Any, scores: Any, *, levels: Any = None) -> float:
+def interpolated_precision(relevance: ArrayLike, scores: ArrayLike, *, levels: ArrayLike | None = None) -> float:
     """Interpolated average precision of rankings: how many of the first documents are relevant, at settled recalls.
 
     ``relevance`` says which documents (columns) are relevant to which query (rows), ``scores`` what a system gave them;
@@ -152,7 +151,7 @@ def interpolated_precision(relevance: Any, scores: Any, *, levels: Any = None) -
     return float(np.mean(judged))
 
 
-def _interpolated(relevant: Any, scores: Floats, levels: Floats) -> float:
+def _interpolated(relevant: Array, scores: Floats, levels: Floats) -> float:
     hits = np.cumsum(relevant[np.argsort(-scores, kind="stable")])
     precision = hits / np.arange(1, len(hits) + 1)
     best = np.maximum.accumulate(precision[::-1])[::-1]  # at this rank or any later one

@@ -7,13 +7,12 @@ count by their shares: F = 2 Σ s·t / (Σ s² + Σ t²), which is the same wher
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
-from topiarist.arrays import Floats, Ints
+from topiarist.arrays import Csr, Floats, Ints
 from topiarist.errors import InputError, UsageError
 from topiarist.hierarchy.tree import Tree
 from topiarist.measures.placed_documents import Placed, name_ranks, upwards
@@ -53,8 +52,7 @@ class Overlap:
     @property
     def f1(self) -> Floats:
         """How well each pair agrees."""
-        value: Floats = 2 * self.both / (self.size_a[self.rows] + self.size_b[self.columns])
-        return value
+        return 2 * self.both / (self.size_a[self.rows] + self.size_b[self.columns])
 
     @property
     def swapped(self) -> Overlap:
@@ -166,13 +164,12 @@ def _measured(f1: float, measure: str) -> float:
     return f1 if measure == "f1" else f1 / (2 - f1)
 
 
-def _squares(shares: csr_array[Any, Any], up: csr_array[Any, Any]) -> Floats:
+def _squares(shares: Csr, up: Csr) -> Floats:
     """Σ over documents of the squared share of each node."""
-    found: Floats = (up.T @ _product(shares, shares) @ up).diagonal()
-    return found
+    return (up.T @ _product(shares, shares) @ up).diagonal()
 
 
-def _product(a: csr_array[Any, Any], b: csr_array[Any, Any]) -> csr_array[Any, Any]:
+def _product(a: Csr, b: Csr) -> Csr:
     """aᵀ b, in blocks of dense rows where there is little to skip."""
     if max(side.nnz / (side.shape[0] * side.shape[1]) for side in (a, b)) < DENSE:
         return csr_array(a.T.astype(np.float64) @ b)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from topiarist.arrays import Bools, Floats, Ints
+from topiarist.arrays import Array, Bools, Csr, Floats, Integers, Ints, Matrix
 from topiarist.errors import InputError
 from topiarist.hierarchy.tree import Tree
 
@@ -29,7 +29,7 @@ class Placed:
 
     tree: Tree
     class_nodes: tuple[int, ...]
-    shares: csr_array[Any, Any]
+    shares: Csr
     ids: Sequence[str]
     words: tuple[tuple[str, ...], ...] = ()
 
@@ -89,13 +89,13 @@ class Placed:
         found: Ints = summed_up(self.tree, np.bincount(self.homes, minlength=len(self.tree)))
         return found
 
-    def rows(self, numbers: Any) -> Placed:
+    def rows(self, numbers: Integers) -> Placed:
         """Some of the documents, in the wanted order."""
         chosen = np.asarray(numbers, np.int64)
         return replace(self, shares=self.shares[chosen], ids=[self.ids[row] for row in chosen.tolist()])
 
 
-def largest_shares(shares: csr_array[Any, Any]) -> Floats:
+def largest_shares(shares: Csr) -> Floats:
     """The largest share of each document; 0 where it has none."""
     found = np.zeros(shares.shape[0], shares.dtype)
     filled, starts = _filled(shares)
@@ -104,19 +104,18 @@ def largest_shares(shares: csr_array[Any, Any]) -> Floats:
     return found
 
 
-def hard_to_place(shares: csr_array[Any, Any], certain: float = CERTAIN) -> Bools:
+def hard_to_place(shares: Csr, certain: float = CERTAIN) -> Bools:
     """Which documents are hard to place: of which no class has more than half, or so much of it."""
-    hard: Bools = largest_shares(shares) <= certain
-    return hard
+    return largest_shares(shares) <= certain
 
 
-def _filled(shares: csr_array[Any, Any]) -> tuple[Ints, Ints]:
+def _filled(shares: Csr) -> tuple[Ints, Ints]:
     """The rows that have entries, and where those begin."""
     filled = np.flatnonzero(np.diff(shares.indptr)).astype(np.int64)
     return filled, shares.indptr[filled].astype(np.int64)
 
 
-def summed_up(tree: Tree, values: Any) -> Any:
+def summed_up(tree: Tree, values: Csr | Array) -> Any:
     """Values of nodes, with those of all nodes below added."""
     total = np.array(values)
     for node in reversed(tree.depth_first()[1:]):
@@ -124,7 +123,7 @@ def summed_up(tree: Tree, values: Any) -> Any:
     return total
 
 
-def upwards(tree: Tree) -> csr_array[Any, Any]:
+def upwards(tree: Tree) -> Csr:
     """Nodes × nodes: one for the node itself and each above it."""
     paths = [tree.path(node) for node in range(len(tree))]
     columns = np.fromiter((step for path in paths for step in path), np.int64)
@@ -143,11 +142,11 @@ def name_ranks(tree: Tree) -> Ints:
     return ranks
 
 
-def _checked_shares(shares: Any, n_classes: int) -> csr_array[Any, Any]:
+def _checked_shares(shares: Matrix, n_classes: int) -> Csr:
     """Shares as CSR without repeated entries: numbers from 0 to 1, no row above one."""
     try:
         given: Any = shares if issparse(shares) else np.asarray(shares)
-        found: csr_array[Any, Any] = csr_array(given)
+        found: Csr = csr_array(given)
         if found.dtype.kind != "f":
             found = found.astype(np.float64)
     except (TypeError, ValueError) as error:

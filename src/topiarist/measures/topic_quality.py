@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from topiarist.arrays import Floats
+from topiarist.arrays import ArrayLike, Csr, Floats, Matrix
 from topiarist.counts.split import completion_split
 from topiarist.counts.validation import check_counts
 from topiarist.errors import InputError, UsageError
@@ -16,7 +16,16 @@ from topiarist.models.engine import Side, load_kernels
 from topiarist.scale.threads import Threads
 
 
-def perplexity(model: Any, X: Any, *, random_state: int = 0) -> float:
+class Completes(Protocol):
+    """A fitted model that places documents."""
+
+    components_: Floats
+
+    def transform(self, X: Csr) -> Floats:
+        """P(k|d)."""
+
+
+def perplexity(model: Completes, X: Matrix, *, random_state: int = 0) -> float:
     """Perplexity by document completion: exp(-mean log P(word | document)) over the unseen half of each document.
 
     The tokens of each document are dealt into two halves (from ``random_state``). ``model.transform`` sees the first
@@ -26,7 +35,9 @@ def perplexity(model: Any, X: Any, *, random_state: int = 0) -> float:
     return completion_perplexity(model.components_, model.transform, check_counts(X), random_state)
 
 
-def completion_perplexity(components: Any, fold_in: Callable[[Any], Any], counts: Any, random_state: int = 0) -> float:
+def completion_perplexity(
+    components: Floats, fold_in: Callable[[Csr], Floats], counts: Csr, random_state: int = 0
+) -> float:
     """``perplexity`` of word distributions with a function that finds a document's components."""
     words = _rows_to_one(components)
     if words.shape[1] != counts.shape[1]:
@@ -54,7 +65,7 @@ def completion_perplexity(components: Any, fold_in: Callable[[Any], Any], counts
     return float(np.exp(-np.dot(hidden.data, np.log(probability.astype(np.float64))) / tokens))
 
 
-def known_counts(word_given_component: Floats, counts: Any) -> Any:
+def known_counts(word_given_component: Floats, counts: Csr) -> Any:
     """The counts without words that no component can produce."""
     known = word_given_component.max(axis=0) > 0
     if known.all():
@@ -79,7 +90,7 @@ def _probabilities(side: Side, own: Floats, other: Floats) -> Floats:
     return out
 
 
-def npmi_coherence(topics: Any, X: Any, *, top_n: int = 10) -> Floats:
+def npmi_coherence(topics: ArrayLike, X: Matrix, *, top_n: int = 10) -> Floats:
     """Normalised pointwise mutual information of each topic's ``top_n`` words, averaged over their pairs.
 
     ``topics`` is a topics × words array (``components_``) or a list of lists of column numbers. P(v, w) is the share of
@@ -90,7 +101,7 @@ def npmi_coherence(topics: Any, X: Any, *, top_n: int = 10) -> Floats:
     return np.array([_coherence(presence[:, top]) for top in _top_words(topics, top_n)])
 
 
-def _coherence(presence: Any) -> float:
+def _coherence(presence: Csr) -> float:
     """Mean over pairs of columns, of which each says in which documents a word occurs."""
     together = (presence.T @ presence).toarray() / presence.shape[0]
     first, second = np.triu_indices(together.shape[0], 1)
@@ -103,17 +114,16 @@ def _npmi(joint: Floats, first: Floats, second: Floats) -> Floats:
     safe = np.where(meet, joint, 0.5)
     apart = np.where(meet, first * second, 0.5)
     value = np.log(safe / apart) / -np.log(safe)
-    result: Floats = np.where(meet, value, np.where(joint > 0, 1.0, -1.0))
-    return result
+    return np.where(meet, value, np.where(joint > 0, 1.0, -1.0))
 
 
-def topic_diversity(topics: Any, *, top_n: int = 25) -> float:
+def topic_diversity(topics: ArrayLike, *, top_n: int = 25) -> float:
     """The share of different words among the ``top_n`` words of all topics: 1 when no two topics share one."""
     tops = np.concatenate(_top_words(topics, top_n))
     return len(np.unique(tops)) / len(tops)
 
 
-def _top_words(topics: Any, top_n: int) -> list[Any]:
+def _top_words(topics: ArrayLike, top_n: int) -> list[Any]:
     if top_n < 2:
         raise UsageError(f"top_n must be at least 2, got {top_n}", hint="10")
     if isinstance(topics, list | tuple) and all(np.asarray(topic).dtype.kind in "iu" for topic in topics):
@@ -128,9 +138,8 @@ def _top_words(topics: Any, top_n: int) -> list[Any]:
     return tops
 
 
-def _rows_to_one(array: Any) -> Floats:
+def _rows_to_one(array: ArrayLike) -> Floats:
     array = np.asarray(array, dtype=None if np.asarray(array).dtype == np.float32 else np.float64)
     total = array.sum(axis=1, keepdims=True, dtype=np.float64).astype(array.dtype)
     uniform = np.full_like(array, 1.0 / array.shape[1])
-    rows: Floats = np.where(total > 0, array / np.where(total > 0, total, 1), uniform)
-    return rows
+    return np.where(total > 0, array / np.where(total > 0, total, 1), uniform)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from topiarist.arrays import Integers
+from topiarist.arrays import Array, ArrayLike, Integers
 from topiarist.errors import InputError, UsageError
 from topiarist.hierarchy import Tree
 from topiarist.measures.label_agreement import label_numbers
@@ -16,7 +17,7 @@ from topiarist.measures.label_agreement import label_numbers
 AVERAGES = ("weighted", "macro")
 
 
-def dendrogram_purity(tree: Tree, leaf_of_doc: Any, labels: Any) -> float:
+def dendrogram_purity(tree: Tree, leaf_of_doc: ArrayLike, labels: ArrayLike) -> float:
     """The expected purity of the smallest subtree that holds both of two documents with the same label.
 
     Over all pairs of documents that share a label: the share of that label among the documents under the pair's lowest
@@ -60,7 +61,7 @@ def _sum_of_purities(tree: Tree, below: list[Counter[int]]) -> float:
     return total
 
 
-def _node_numbers(tree: Tree, leaf_of_doc: Any, n_docs: int) -> Integers:
+def _node_numbers(tree: Tree, leaf_of_doc: ArrayLike, n_docs: int) -> Integers:
     if not isinstance(tree, Tree):
         raise InputError(f"expected a topiarist.hierarchy.Tree, got {type(tree).__name__}", hint="Tree.from_linkage")
     nodes = np.asarray(leaf_of_doc)
@@ -90,7 +91,7 @@ class BestNode:
     size: int  # documents of the label
 
 
-def best_nodes(tree: Tree, leaf_of_doc: Any, labels: Any) -> dict[Any, BestNode]:
+def best_nodes(tree: Tree, leaf_of_doc: ArrayLike, labels: Sequence[Hashable] | Array) -> dict[Any, BestNode]:
     """For each label the node whose documents agree best with the label's: the largest F over all nodes.
 
     ``leaf_of_doc`` is the number of each document's node, ``labels`` one label per document or a tuple of several. A
@@ -108,7 +109,9 @@ def best_nodes(tree: Tree, leaf_of_doc: Any, labels: Any) -> dict[Any, BestNode]
     return _best_of_all(tree, below, np.bincount(nodes, minlength=len(tree)).tolist(), totals)
 
 
-def _best_of_all(tree: Tree, below: list[Counter[Any]], sizes: list[int], totals: Counter[Any]) -> dict[Any, BestNode]:
+def _best_of_all(
+    tree: Tree, below: list[Counter[Hashable]], sizes: list[int], totals: Counter[Hashable]
+) -> dict[Any, BestNode]:
     """The best node of each label, from the labels of each node's own documents and their number; both are spent.
 
     A label that only one of a node's branches has is better off there: so a label is looked at where branches that have
@@ -140,7 +143,9 @@ def _is_better(tree: Tree, new: BestNode, old: BestNode) -> bool:
     return one > other or (one == other and tree.path_names(new.node) < tree.path_names(old.node))
 
 
-def tree_f1(tree: Tree, leaf_of_doc: Any, labels: Any, *, average: str = "weighted") -> float:
+def tree_f1(
+    tree: Tree, leaf_of_doc: ArrayLike, labels: Sequence[Hashable] | Array, *, average: str = "weighted"
+) -> float:
     """The F of each label at its best node, averaged: 1 when every label has a node to itself, at whatever level.
 
     ``average="weighted"``: a label counts as often as documents have it; ``"macro"``: all labels count the same.
@@ -152,7 +157,7 @@ def tree_f1(tree: Tree, leaf_of_doc: Any, labels: Any, *, average: str = "weight
     return sum(weight * label.f1 for weight, label in zip(weights, best, strict=True)) / sum(weights)
 
 
-def _label_sets(labels: Any) -> list[frozenset[Any]]:
+def _label_sets(labels: Sequence[Hashable] | Array) -> list[frozenset[Hashable]]:
     """The labels of each document, each once; anything but a tuple, list or set is a label by itself."""
     try:
         return [frozenset(own if isinstance(own, tuple | list | set | frozenset) else (own,)) for own in labels]

@@ -15,13 +15,12 @@ keep every word possible in every cluster; elsewhere a few tokens guard against 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from topiarist.arrays import Floats
+from topiarist.arrays import Floats, Move
 from topiarist.kernels import Paths
 from topiarist.kernels.shard import Shard, Side
 from topiarist.models.em import State
@@ -57,7 +56,7 @@ class Params:
         """How many clusters there are."""
         return len(self.cluster_prior)
 
-    def moved(self, move: Callable[[Any], Any]) -> Params:
+    def moved(self, move: Move) -> Params:
         """The same elsewhere: on a device, or back. What belongs to paths and clusters is small and stays."""
         return Params(move(self.word_given_node), self.node_given_cluster, self.cluster_prior)
 
@@ -107,7 +106,7 @@ class Cam:
         return self.node_mix != "heldout"
 
     def e_step(
-        self, shared: Params, block: Block, local: Any = None, inverse_temperature: float = 1.0
+        self, shared: Params, block: Block, local: Floats | None = None, inverse_temperature: float = 1.0
     ) -> tuple[Stats, Floats]:
         """(C1), (C2) and the sums of (C3), (C4); the temperature is that of the posterior of clusters alone."""
         training, heldout = block

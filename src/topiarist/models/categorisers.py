@@ -17,9 +17,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from topiarist.arrays import Floats
-from topiarist.kernels import Folding, Paths
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
+from topiarist.arrays import Bools, Csr, DTypeLike, Floats
+from topiarist.kernels import SMALLEST_MIXTURE, Folding, Paths
 from topiarist.kernels.shard import Shard, Side, aligned_empty
 from topiarist.models.em import State
 from topiarist.models.engine.host import Engine, paths_of, row_pieces
@@ -93,7 +92,7 @@ class Hplc:
             raise ValueError("topic_mix='fixed' needs fixed_mix, and nothing else does")
 
     def e_step(
-        self, shared: Params, block: Block, local: Any = None, inverse_temperature: float = 1.0
+        self, shared: Params, block: Block, local: Floats | None = None, inverse_temperature: float = 1.0
     ) -> tuple[Stats, Any]:
         """(H4) with the class known, tempered; and (K4): P(α|d) of unlabelled documents, which are their rows."""
         paths = self._paths(shared, inverse_temperature)
@@ -206,7 +205,7 @@ def handed_down(engine: Engine, table: Side, topics: Floats, paths: Paths) -> tu
     return counts, mix, sum(total for _, total in done)
 
 
-def pooled(engine: Engine, table: Any, path_mask: Any, smoothing: float, dtype: Any) -> Floats:
+def pooled(engine: Engine, table: Csr, path_mask: Bools, smoothing: float, dtype: DTypeLike) -> Floats:
     """The start: P(j|ν) pooled over the classes below ν; with smoothing a thousandth of it is even.
 
     ``table`` is a sparse matrix, words × classes.
@@ -217,17 +216,16 @@ def pooled(engine: Engine, table: Any, path_mask: Any, smoothing: float, dtype: 
     return engine.normalise_rows(words, START_BACKGROUND / words.shape[1]) if smoothing else words
 
 
-def even_mix(path_mask: Any) -> Floats:
+def even_mix(path_mask: Bools) -> Floats:
     """P(ν|α) even over the path."""
     mix: Floats = path_mask / path_mask.sum(axis=1, keepdims=True)
     return mix
 
 
-def mix_of(class_topic_count: Floats, path_mask: Any) -> Floats:
+def mix_of(class_topic_count: Floats, path_mask: Bools) -> Floats:
     """(H6): P(ν|α) from counts; even for a class without any."""
     total = class_topic_count.sum(axis=1, keepdims=True)
-    mix: Floats = np.where(total > 0, class_topic_count / np.where(total > 0, total, 1.0), even_mix(path_mask))
-    return mix
+    return np.where(total > 0, class_topic_count / np.where(total > 0, total, 1.0), even_mix(path_mask))
 
 
 def posterior_of_one_class(engine: Engine, rows: Side, words: Floats, prior: Floats) -> tuple[Floats, float]:
@@ -273,7 +271,7 @@ def posterior_of_shares(
     return out
 
 
-def patience(n_parameters: int, dtype: Any) -> Folding:
+def patience(n_parameters: int, dtype: DTypeLike) -> Folding:
     """When (K2) may stop: where a step would move less of the document's tokens than this share.
 
     Small models are exact. In single precision P(α|d) is off by less than a hundredth for nearly all documents. It

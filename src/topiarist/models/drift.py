@@ -16,7 +16,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import TypeGuard
 
 from topiarist.errors import UsageError
 
@@ -105,7 +105,7 @@ class _Usual:
         return max(QUIETEST, (1.0 + FEW / number) * self.differences / number / NORMAL_DIFFERENCE)
 
 
-def _check(allowance: Any, alarm: Any, warm_up: Any) -> None:
+def _check(allowance: object, alarm: object, warm_up: object) -> None:
     if isinstance(warm_up, bool) or not isinstance(warm_up, Integral) or warm_up < 2:
         hint = f"{WARM_UP}: the differences between these batches tell the noise"
         raise UsageError(f"warm_up must be a whole number of at least 2, got {warm_up!r}", hint=hint)
@@ -115,10 +115,10 @@ def _check(allowance: Any, alarm: Any, warm_up: Any) -> None:
         raise UsageError(f"alarm must be a number above 0, got {alarm!r}", hint=f"{ALARM:g}")
 
 
-def _finite(value: Any) -> bool:
+def _finite(value: object) -> TypeGuard[float]:
     return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
 
 
-def likelihoods(records: Sequence[Any]) -> list[float]:
+def likelihoods(records: Sequence[BatchRecord]) -> list[float]:
     """The figures of a stream's records."""
     return [float(record.log_likelihood) for record in records]

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 from topiarist.errors import InputError
 from topiarist.scale.executors import Executor, InProcess
@@ -30,20 +30,35 @@ STRIDE_GROWTH = 1.1
 class Statistics(Protocol):
     """Expected counts of a block, with the objective they were computed at."""
 
-    objective: float
+    @property
+    def objective(self) -> float:
+        """The log-likelihood, or what stands for it."""
 
 
-class Model(Protocol):
+Params = TypeVar("Params")  # shared parameters
+Stats = TypeVar("Stats", bound=Statistics)
+Block = TypeVar("Block", contravariant=True)  # documents
+Rows = TypeVar("Rows")  # their own parameters
+
+
+class Model(Protocol[Params, Stats, Block, Rows]):
     """What the loop needs to know; ``shared`` belongs to the model, ``local`` to the rows of a block."""
 
-    def e_step(self, shared: Any, block: Any, local: Any, inverse_temperature: float) -> tuple[Any, Any]:
+    def e_step(self, shared: Params, block: Block, local: Rows, inverse_temperature: float) -> tuple[Stats, Rows]:
         """Statistics of a block at these parameters, and the block's next row parameters."""
 
-    def m_step(self, stats: Any) -> Any:
+    def m_step(self, stats: Stats) -> Params:
         """The next shared parameters; the statistics are spent."""
 
-    def log_prior(self, shared: Any) -> float:
+    def log_prior(self, shared: Params) -> float:
         """The part of the objective that must be added once, not once per block."""
+
+    def extrapolate(self, old: State, new: State, stride: float) -> State:
+        """See ``Looks``."""
+
+
+class Looks(Protocol):
+    """The part of a model that looks ahead."""
 
     def extrapolate(self, old: State, new: State, stride: float) -> State:
         """The point ``stride`` times as far from ``old`` as ``new`` is, brought back into the simplex.
@@ -120,17 +135,16 @@ class Fit:
 
 
 @dataclass(frozen=True)
-class Sweep:
+class Sweep(Generic[Params, Stats, Block, Rows]):
     """The E-step at some parameters as a function, which may travel to another process."""
 
-    model: Any
-    shared: Any
+    model: Model[Params, Stats, Block, Rows]
+    shared: Params
     inverse_temperature: float
 
-    def __call__(self, block: Any, rows: Any) -> tuple[Any, Any]:
+    def __call__(self, block: Block, rows: Rows) -> tuple[Stats, Rows]:
         """Statistics of a block, and its next rows."""
-        result: tuple[Any, Any] = self.model.e_step(self.shared, block, rows, self.inverse_temperature)
-        return result
+        return self.model.e_step(self.shared, block, rows, self.inverse_temperature)
 
 
 @dataclass(frozen=True)
@@ -140,13 +154,18 @@ class Ahead:
     model: Any
     stride: float
 
-    def __call__(self, _: Any, rows: tuple[Any, Any]) -> tuple[float, Any]:
+    def __call__(self, _: None, rows: tuple[Rows, Rows]) -> tuple[float, Rows]:
         """Nothing to add, and the rows further on than the second of two."""
-        return 0.0, self.model.ahead(*rows, self.stride)
+        ahead: Rows = self.model.ahead(*rows, self.stride)
+        return 0.0, ahead
 
 
 def step(
-    model: Model, blocks: Sequence[Any], state: State, inverse_temperature: float, executor: Executor
+    model: Model[Params, Stats, Block, Rows],
+    blocks: Sequence[object],
+    state: State,
+    inverse_temperature: float,
+    executor: Executor,
 ) -> tuple[State, float]:
     """One EM step: the next state, and the objective of the given one."""
     stats, local = executor.total(Sweep(model, state.shared, inverse_temperature), blocks, state.local)
@@ -155,8 +174,8 @@ def step(
 
 
 def run(
-    model: Model,
-    blocks: Sequence[Any],
+    model: Model[Params, Stats, Block, Rows],
+    blocks: Sequence[object],
     start: Callable[[], State] | State | Loop,
     rules: Rules,
     *,
@@ -225,7 +244,7 @@ def _reason_to_stop(loop: Loop, following: State, rules: Rules) -> str:
     return "max_iter" if loop.steps >= rules.max_iter else ""
 
 
-def _advanced(model: Model, loop: Loop, following: State, rules: Rules, executor: Executor) -> Loop:
+def _advanced(model: Looks, loop: Loop, following: State, rules: Rules, executor: Executor) -> Loop:
     if rules.turns_back is not None:
         return _with_momentum(model, loop, following, rules.turns_back)
     if not rules.accelerate or loop.stride <= 1.0:
@@ -236,7 +255,7 @@ def _advanced(model: Model, loop: Loop, following: State, rules: Rules, executor
     return replace(loop, state=ahead, fallback=following, stride=stride, steps=loop.steps + 1)
 
 
-def _with_momentum(model: Model, loop: Loop, following: State, turns_back: Callable[..., bool]) -> Loop:
+def _with_momentum(model: Looks, loop: Loop, following: State, turns_back: Callable[..., bool]) -> Loop:
     before, steps = loop.before, loop.steps + 1
     if before is None or turns_back(loop.state, following, before):
         return replace(loop, state=following, before=following, pace=1, steps=steps)
@@ -244,7 +263,7 @@ def _with_momentum(model: Model, loop: Loop, following: State, turns_back: Calla
     return replace(loop, state=ahead, fallback=following, before=following, pace=loop.pace + 1, steps=steps)
 
 
-def _ahead(model: Model, old: State, new: State, stride: float, executor: Executor) -> State:
+def _ahead(model: Looks, old: State, new: State, stride: float, executor: Executor) -> State:
     if not any(handles(new.local)):
         return model.extrapolate(old, new, stride)
     shared = model.extrapolate(replace(old, local=()), replace(new, local=()), stride).shared
@@ -280,7 +299,7 @@ def best_of(one_start: Callable[[], Fit], n_starts: int) -> Fit:
 
 
 def cool(
-    run_at: Callable[[Any, float], Fit],
+    run_at: Callable[[Callable[[], State] | State, float], Fit],
     start: Callable[[], State] | State,
     *,
     factor: float = 0.9,

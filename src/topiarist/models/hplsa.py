@@ -21,14 +21,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from topiarist.arrays import Floats
-from topiarist.kernels import Paths
+from topiarist.arrays import Bools, Floats, Move
+from topiarist.kernels import SMALLEST_MIXTURE, Paths
 from topiarist.kernels.counts.reference import look_ahead
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.kernels.shard import Shard, Side, aligned_empty
 from topiarist.models import plsa
 from topiarist.models.em import State
 from topiarist.models.engine.host import Engine, paths_of, row_pieces, weighted_total
+from topiarist.scale.blocks import BlockFile
 
 NUMBERS = 1 << 20  # non-zeros times classes that are looked at together
 
@@ -79,7 +79,7 @@ def _pieces(side: Side, n_classes: int) -> list[slice]:
 
 
 def _classes(
-    side: Side, own: Floats, words: Floats, reduce: Any, choose: Choose, number: int, docs: slice
+    side: Side, own: Floats, words: Floats, reduce: Callable[..., Floats], choose: Choose, number: int, docs: slice
 ) -> tuple[Any, Any, Floats, float]:
     """Classes of the tokens of some documents: counts by document; places by word and class with what goes there."""
     indptr, n_classes = side.indptr[docs.start : docs.stop + 1], own.shape[1]
@@ -174,7 +174,7 @@ class Params:
         """How many classes there are."""
         return len(self.topic_given_class)
 
-    def moved(self, move: Callable[[Any], Any]) -> Params:
+    def moved(self, move: Move) -> Params:
         """The same elsewhere: on a device, or back. What belongs to paths is small and stays."""
         return Params(move(self.word_given_topic), self.topic_given_class)
 
@@ -322,11 +322,10 @@ class Hplsa:
 def _normalised(counts: Floats, otherwise: Floats) -> Floats:
     """Rows to sum one; a row of nothing becomes the other one."""
     total = counts.sum(axis=1, keepdims=True)
-    rows: Floats = np.where(total > 0, counts / np.where(total > 0, total, 1.0), otherwise)
-    return rows
+    return np.where(total > 0, counts / np.where(total > 0, total, 1.0), otherwise)
 
 
-def uniform_mix(path_mask: Any) -> Floats:
+def uniform_mix(path_mask: Bools) -> Floats:
     """P(ν|α) that says nothing yet: even over the path."""
     mix: Floats = path_mask / path_mask.sum(axis=1, keepdims=True)
     return mix
@@ -345,7 +344,9 @@ def doc_given_class(rows: Floats, lengths: Floats) -> Floats:
     return _normalised(count, np.full(count.shape, 1.0 / max(1, count.shape[1])))
 
 
-def initial(blocks: Sequence[Any], path_mask: Any, rng: np.random.Generator, word_smoothing: float = 0.0) -> State:
+def initial(
+    blocks: Sequence[Block | Shard | BlockFile], path_mask: Bools, rng: np.random.Generator, word_smoothing: float = 0.0
+) -> State:
     """A start for a given tree: leaves as the components of ``plsa.initial``, topics of several classes as background.
 
     A topic on the path of one class alone has half the words of one document drawn at random and half those of the

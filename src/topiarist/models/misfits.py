@@ -9,7 +9,7 @@ one document in ten is strange, as a low quantile itself would.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
@@ -20,6 +20,7 @@ from topiarist.counts.validation import token_counts
 from topiarist.counts.weighting import shortened
 from topiarist.kernels import load
 from topiarist.models.engine import SMALLEST_MIXTURE, Side
+from topiarist.models.engine.host import Engine
 
 FAR = 3.9  # about one abstract in a hundred; with normal tails, which end sooner, one document in two hundred
 FEWEST_TOKENS = 5  # scored tokens: of fewer nothing can be said
@@ -46,22 +47,38 @@ class Scores:
         return float(np.nansum(self.log_likelihood * self.tokens) / total) if total else float("nan")
 
 
+class Folds(Protocol):
+    """A model that can place documents, and say how probable words are in each class."""
+
+    @property
+    def engine(self) -> Engine:
+        """Where it computes."""
+
+    def class_word_table(self, shared: Any) -> Floats:
+        """P(w|class), a row for each word."""
+
+    def fold_in(self, shared: Any, rows: Side, /) -> Floats:
+        """P(class|d)."""
+
+
 def completion_scores(
-    model: Any, shared: Any, counts: Csr, effective_length: float | None = None, seed: int = 0
+    model: Folds, shared: object, counts: Csr, effective_length: float | None = None, seed: int = 0
 ) -> Scores:
     """Half of each document's tokens place it, the other half are scored."""
     observed, hidden = completion_split(counts, seed=seed)
     return hidden_scores(model, shared, observed, hidden, effective_length)
 
 
-def hidden_scores(model: Any, shared: Any, observed: Csr, hidden: Csr, effective_length: float | None = None) -> Scores:
+def hidden_scores(
+    model: Folds, shared: object, observed: Csr, hidden: Csr, effective_length: float | None = None
+) -> Scores:
     """Observed tokens place documents, wherever the model computes; hidden ones are scored on the host."""
     words = model.class_word_table(shared)
     rows = model.fold_in(shared, Side.of(shortened(observed, effective_length), words.dtype))
     return scored(model.engine, hidden, model.engine.to_host(rows), model.engine.to_host(words))
 
 
-def scored(engine: Any, counts: Csr, rows: Floats, words: Floats) -> Scores:
+def scored(engine: Engine, counts: Csr, rows: Floats, words: Floats) -> Scores:
     """The likelihood of the tokens of each document: ``rows`` has its classes, ``words`` P(word|class) by words."""
     side, kernels = Side.of(counts, words.dtype), load("compiled")  # a few documents: the host's work
     mixture = np.empty(len(side.data), words.dtype)

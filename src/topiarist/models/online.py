@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from topiarist.arrays import Floats
+from topiarist.models.em import Statistics
 
 SMALLEST_SMOOTHING = 0.01  # a word that has not come yet must be able to come
 FORGETTING = 0.6  # between 0.5 and 1, or the average would not settle
@@ -25,13 +26,18 @@ FIRST_STEPS = 50  # of ordinary EM on the first batch
 SEEN = 0.5  # a word expected less often than this has not come yet
 
 
-class Learner(Protocol):
+Params = TypeVar("Params")
+Stats = TypeVar("Stats", bound=Statistics)
+Batch = TypeVar("Batch", contravariant=True)
+
+
+class Learner(Protocol[Params, Stats, Batch]):
     """What a stream needs of a model."""
 
-    def stream_stats(self, shared: Any, block: Any) -> Any:
+    def stream_stats(self, shared: Params, block: Batch) -> Stats:
         """Expected counts of a batch whose documents are near their optimum; their log-likelihood as objective."""
 
-    def m_step(self, stats: Any) -> Any:
+    def m_step(self, stats: Stats) -> Params:
         """The parameters of counts, which are spent."""
 
 
@@ -43,7 +49,7 @@ class Stream:
     batches: int
     tokens: float
 
-    def params(self, model: Learner) -> Any:
+    def params(self, model: Learner[Params, Stats, Batch]) -> Params:
         """The parameters that the average stands for; smoothing counts against all tokens seen."""
         tokens = max(self.tokens, 1.0)
         return model.m_step(_each(lambda values: values * values.dtype.type(tokens), self.stats))
@@ -55,7 +61,7 @@ def smoothing(word_smoothing: float) -> float:
 
 
 def absorb(
-    model: Learner, stream: Stream, shared: Any, batch: Any, forgetting: float = FORGETTING
+    model: Learner[Params, Stats, Batch], stream: Stream, shared: Params, batch: Batch, forgetting: float = FORGETTING
 ) -> tuple[Stream, float]:
     """Learn from a batch: the stream after it, and what a token of the batch had for log-likelihood before.
 
@@ -74,7 +80,7 @@ def absorb(
     return Stream(average, stream.batches + 1, stream.tokens + tokens), stats.objective / parts[0]
 
 
-def expected_counts(words: Floats, weights: Any, pseudo: Any, tokens: float) -> Floats:
+def expected_counts(words: Floats, weights: Floats, pseudo: Floats | float, tokens: float) -> Floats:
     """Counts per token that P(w|a) (nodes, words) and P(a) stand for, without what smoothing had added to them.
 
     ``pseudo`` are the pseudo-counts among ``tokens`` tokens: one number, or one for each node and word.
@@ -98,7 +104,7 @@ def wider(words: Floats, counts: Floats, n_words: int) -> Floats:
     return out
 
 
-def _shards(batch: Any) -> list[Any]:
+def _shards(batch: object) -> list[Any]:
     """The tokens that are learned from, and those that are held out where there are such."""
     return [part for part in batch if part is not None] if isinstance(batch, tuple) else [batch]
 
@@ -113,8 +119,9 @@ def _blended(old: Floats, new: Floats, rate: float, tokens: float) -> Floats:
     return new
 
 
-def _each(function: Callable[..., Floats], stats: Any, *others: Any) -> Any:
+def _each(function: Callable[..., Floats], stats: Stats, *others: Stats) -> Stats:
     """Statistics with a function of each array; the objective belongs to a batch and is left behind."""
-    names = [field.name for field in fields(stats) if field.name != "objective"]
+    whole: Any = stats
+    names = [field.name for field in fields(whole) if field.name != "objective"]
     arrays = {name: function(getattr(stats, name), *(getattr(other, name) for other in others)) for name in names}
-    return type(stats)(**arrays, objective=0.0)
+    return replace(whole, **arrays, objective=0.0)  # type: ignore[no-any-return]

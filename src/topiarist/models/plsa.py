@@ -7,17 +7,18 @@ of the documents, so the joint model (P1) needs no parameters of its own for the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from topiarist.arrays import Floats
+from topiarist.arrays import ArrayLike, Dtype, Floats, Move
 from topiarist.kernels import Folding
 from topiarist.kernels.shard import Shard, Side, aligned_empty
 from topiarist.models.em import State
 from topiarist.models.engine.host import Engine, row_pieces
+from topiarist.scale.blocks import BlockFile
 from topiarist.store.array_files import EvenRows, handles
 
 BRIEF = (10, 1e-3)  # steps and tolerance: a batch's documents need not be at their optimum to show the way
@@ -34,11 +35,11 @@ class Params:
             raise ValueError("word_given_component must be the transpose of a C-contiguous (words, components) array")
 
     @classmethod
-    def of(cls, word_given_component: Any) -> Params:
+    def of(cls, word_given_component: ArrayLike) -> Params:
         """From any array of the right shape; copied only where the sweeps could not read it."""
         return cls(np.ascontiguousarray(np.asarray(word_given_component).T).T)
 
-    def moved(self, move: Callable[[Any], Any]) -> Params:
+    def moved(self, move: Move) -> Params:
         """The same elsewhere: on a device, or back."""
         return Params(move(self.by_word).T)
 
@@ -146,7 +147,9 @@ def folded_in(
     return engine.fold_in(rows, start, words, Folding(smoothing, inverse_temperature, *(patience or usual)))
 
 
-def initial(shards: list[Shard], n_components: int, rng: np.random.Generator, word_smoothing: float = 0.0) -> State:
+def initial(
+    shards: Sequence[Shard | BlockFile], n_components: int, rng: np.random.Generator, word_smoothing: float = 0.0
+) -> State:
     """A start for each component: half the words of one document drawn at random, half those of the collection.
 
     Started so, EM needs about two thirds of the steps that it needs from disturbed word frequencies, and ends higher.
@@ -167,15 +170,19 @@ def initial(shards: list[Shard], n_components: int, rng: np.random.Generator, wo
     return State(Params(by_word.T), even_local(shards, n_components, dtype))
 
 
-def even_local(shards: Sequence[Any], n_components: int, dtype: np.dtype[Any]) -> tuple[Any, ...]:
+def even_local(shards: Sequence[Shard | BlockFile], n_components: int, dtype: Dtype) -> tuple[Any, ...]:
     """Uniform rows for each block; those of a block that is a file are made where it is opened."""
     return tuple(
-        EvenRows(shard.shape[0], n_components, dtype.str) if any(handles(shard)) else shard.uniform_rows(n_components)
+        EvenRows(shard.shape[0], n_components, dtype.str)
+        if isinstance(shard, BlockFile) or any(handles(shard))
+        else shard.uniform_rows(n_components)
         for shard in shards
     )
 
 
-def drawn_documents(shards: list[Shard], number: int, rng: np.random.Generator) -> Iterator[tuple[Floats, Floats]]:
+def drawn_documents(
+    shards: Sequence[Shard | BlockFile], number: int, rng: np.random.Generator
+) -> Iterator[tuple[Floats, Floats]]:
     """The words and counts of documents drawn without replacement from those that have any."""
     ends = np.cumsum([np.count_nonzero(np.diff(shard.rows.indptr)) for shard in shards])
     which, filled, side = -1, np.empty(0, np.int64), shards[0].rows

@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from topiarist.arrays import Array, Floats
+from topiarist.arrays import Array, DTypeLike, Floats
 from topiarist.kernels import Active
 from topiarist.kernels.shard import Shard, Side, aligned_empty
 from topiarist.models import plsa
@@ -44,8 +44,11 @@ class Lists(NamedTuple):
 
     active: Active
     age: int = 0  # steps since the rows became lists
-    entrants: Any = None  # (documents, 8)
-    gains: Any = None  # (documents, 8), zero where there is none
+    entrants: Array | None = None  # (documents, 8)
+    gains: Array | None = None  # (documents, 8), zero where there is none
+
+
+Rows: TypeAlias = Floats | Lists  # of documents: whole, or without their zeros
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ class SparsePlsa(plsa.Plsa):
         """The model for fitting these blocks."""
         return replace(self, lengths=tuple(Lengths.of(block, n_components) for block in blocks))
 
-    def e_step(self, shared: Params, block: Shard, local: Any, inverse_temperature: float = 1.0) -> tuple[Stats, Any]:
+    def e_step(self, shared: Params, block: Shard, local: Rows, inverse_temperature: float = 1.0) -> tuple[Stats, Rows]:  # type: ignore[override]
         """(P2) and the document half of (P3), over the components in use where the rows are lists (S1)."""
         if not isinstance(local, Lists):
             return super().e_step(shared, block, local, inverse_temperature)
@@ -97,13 +100,15 @@ class SparsePlsa(plsa.Plsa):
         rows = zip(old.local, new.local, self.lengths, strict=True)
         return State(shared, tuple(self._shortened(*each, stride) for each in rows))
 
-    def _shortened(self, before: Any, after: Any, lengths: Lengths, stride: float) -> Any:
-        if isinstance(after, Lists):
+    def _shortened(self, before: Rows, after: Rows, lengths: Lengths, stride: float) -> Rows:
+        if isinstance(after, Lists) and isinstance(before, Lists):
             ahead = self.engine.look_ahead(before.active.values, after.active.values, stride)
             active = shortened(self.engine, before.active, after.active, lengths.least, ahead)
-            if after.entrants is not None:
+            if after.entrants is not None and after.gains is not None:
                 active = extended(self.engine, active, after.entrants, after.gains > 0, lengths.entry)
             return Lists(active, after.age)
+        if isinstance(after, Lists) or isinstance(before, Lists):
+            raise TypeError("rows that are lists do not become whole again")
         ahead, least, n_components = self.ahead(before, after, stride), lengths.least, after.shape[1]
         sizes = np.concatenate(
             self.engine.threads.map(
@@ -116,7 +121,7 @@ class SparsePlsa(plsa.Plsa):
             return ahead
         return Lists(listed(self.engine, before, after, least, ahead, sizes))
 
-    def log_likelihood(self, shared: Params, rows: Side, local: Any) -> float:
+    def log_likelihood(self, shared: Params, rows: Side, local: Rows) -> float:
         """Σ n log P(j|i)."""
         whole = spread(local.active, shared.by_word.shape[1]) if isinstance(local, Lists) else local
         return super().log_likelihood(shared, rows, whole)
@@ -135,8 +140,7 @@ class SparsePlsa(plsa.Plsa):
 
 def _used(before: Floats, after: Floats, least: Floats) -> Array:
     """(S2): what a document keeps."""
-    used: Array = (after > 0) & ((after >= least[:, None]) | (after >= before))
-    return used
+    return (after > 0) & ((after >= least[:, None]) | (after >= before))
 
 
 def document_counts(engine: Engine, shard: Shard, active: Active, words: Floats) -> tuple[Active, Floats, float]:
@@ -263,7 +267,7 @@ def lane_ends(sizes: Array) -> Array:
     return np.append(0, np.cumsum(-(-sizes // LANE)))
 
 
-def empty_lists(ends: Array, dtype: Any) -> Active:
+def empty_lists(ends: Array, dtype: DTypeLike) -> Active:
     """Room for so many lanes."""
     shape = (int(ends[-1]), LANE)
     return Active(ends, aligned_empty(shape, np.uint16), aligned_empty(shape, dtype))
@@ -284,7 +288,7 @@ def spread(active: Active, n_components: int) -> Floats:
     return rows
 
 
-def mean_used(local: Sequence[Any]) -> float:
+def mean_used(local: Sequence[Rows]) -> float:
     """Components that a document uses on average."""
     used = sum(np.count_nonzero(rows.active.values if isinstance(rows, Lists) else rows) for rows in local)
     return used / max(1, sum(len(rows.active.ends) - 1 if isinstance(rows, Lists) else len(rows) for rows in local))

@@ -21,7 +21,7 @@ from topiarist.arrays import Array, Csr
 from topiarist.collection.judge.heldout_answers import HeldOut
 from topiarist.errors import DamagedError
 from topiarist.estimators.common import options
-from topiarist.models.labels import label_shares
+from topiarist.models.labels import choice
 from topiarist.store.tensors import map_tensors, write_tensors
 
 ARRAYS = "told.safetensors"
@@ -192,7 +192,7 @@ class Categories:
             found: Array = self.model.predict_proba(counts)
             return found
         with options.running(self.model) as engine:
-            return label_shares.shares(engine, self.model.word_given_label_.T, counts)
+            return choice.shares(engine, self.model.word_given_label_.T, counts)
 
     def read(self, counts: Csr, names: Sequence[str] | None = None) -> Told:
         """What the model tells of documents, a block of them after the other; labels are numbers of its own ``names``.

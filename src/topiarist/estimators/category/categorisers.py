@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from topiarist.arrays import DTypeLike, Floats, Seed
-from topiarist.counts.validation import check_counts
+from topiarist.arrays import Array, ArrayLike, Csr, Dtype, DTypeLike, Floats, Matrix, Seed
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.category import explanation
 from topiarist.estimators.category.class_learning import (
@@ -30,6 +29,7 @@ from topiarist.estimators.category.given_labels import Labels, class_nodes, labe
 from topiarist.estimators.common import options, stored_counts
 from topiarist.estimators.common.options import LARGEST_SINGLE_COUNT
 from topiarist.estimators.common.progress import fitting
+from topiarist.estimators.common.stored_counts import Documents, ReadsCounts
 from topiarist.estimators.tree.posteriors import FilesDocuments
 from topiarist.hierarchy import levels
 from topiarist.hierarchy.tree import Tree
@@ -39,13 +39,13 @@ from topiarist.models.engine.host import Engine
 from topiarist.scale.executors import Executor
 
 
-class DocumentCategoriser(FilesDocuments, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the categorisers. ``_shares``: tokens choose their classes alone (K2), or a document has one (K3)."""
 
     _shares = True
     _on_host = True
 
-    def fit(self: Any, X: Any, y: Any) -> Any:
+    def fit(self, X: Documents, y: Matrix) -> Self:
         """Learn from counts (documents × words) and labels.
 
         ``y`` has a label for each document, −1 (in a list of texts also "-1" or None) for one without; or it is a 0/1
@@ -70,7 +70,7 @@ class DocumentCategoriser(FilesDocuments, ClassifierMixin, BaseEstimator):  # ty
         self._keep(labels, plan, learned)
         return self
 
-    def _plan(self: Any, labels: Labels, dtype: np.dtype[Any]) -> Plan:
+    def _plan(self, labels: Labels, dtype: Dtype) -> Plan:
         tree, nodes = class_nodes(self.tree, labels.classes)
         # the maximum-likelihood words of a flat tree are known: those of each class, and none of the root (K1)
         flat = self.tree is None or (self.topic_mix == "ml" and tree.depth == 1 and tree.root not in nodes)
@@ -83,7 +83,7 @@ class DocumentCategoriser(FilesDocuments, ClassifierMixin, BaseEstimator):  # ty
             float(self.inverse_temperature), rules, dtype, seed,
         )  # fmt: skip
 
-    def _settled(self: Any, engine: Engine, counts: Any, labels: Labels, plan: Plan) -> Plan:
+    def _settled(self, engine: Engine, counts: Csr, labels: Labels, plan: Plan) -> Plan:
         """The plan with what cross-validation was asked to choose; smoothing without the unlabelled documents."""
         if self.smoothing == "cv":
             weight = plan.unlabelled_weight
@@ -94,10 +94,10 @@ class DocumentCategoriser(FilesDocuments, ClassifierMixin, BaseEstimator):  # ty
             plan = chosen(engine, counts, labels, plan, "unlabelled_weight", WEIGHTS)
         return plan
 
-    def _chooses(self: Any) -> bool:
+    def _chooses(self) -> bool:
         return "cv" in (self.smoothing, self.unlabelled_weight) or bool(self.calibrate)
 
-    def _keep(self: Any, labels: Labels, plan: Plan, learned: Learned) -> None:
+    def _keep(self, labels: Labels, plan: Plan, learned: Learned) -> None:
         self.classes_, self.tree_, self.class_nodes_ = labels.classes, plan.tree, plan.class_nodes
         self.smoothing_, self.unlabelled_weight_ = plan.smoothing, plan.unlabelled_weight
         self.class_tokens_ = learned.class_tokens
@@ -108,36 +108,35 @@ class DocumentCategoriser(FilesDocuments, ClassifierMixin, BaseEstimator):  # ty
         self.history_, self.n_iter_, self.converged_ = np.array(fit.objectives), max(1, fit.steps), fit.converged
         self.stopped_ = fit.reason
 
-    def predict_proba(self: Any, X: Any) -> Floats:
+    def predict_proba(self, X: Documents) -> Floats:
         """P(class | document), each document by itself; columns are ``classes_``. Of a ``BlockStore`` too."""
         check_is_fitted(self)
         return stored_counts.read(self, X)
 
-    def predict(self: Any, X: Any) -> Any:
+    def predict(self, X: Documents) -> Any:
         """The most probable class of each document."""
         rows = self.predict_proba(X)
         return self.classes_[rows.argmax(axis=1)]
 
-    def score(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Documents, y: Matrix, sample_weight: ArrayLike | None = None) -> float:
         """The share of documents whose class is predicted; those without a label (−1 or None) are left out."""
         rows = self.predict(X)
         known, labelled = labels_to_score(y, len(rows))
         weight = None if sample_weight is None else np.asarray(sample_weight)[labelled]
         return float(accuracy_score(known, rows[labelled], sample_weight=weight))
 
-    def predict_log_proba(self: Any, X: Any) -> Floats:
+    def predict_log_proba(self, X: Documents) -> Floats:
         """Logarithms of ``predict_proba``; nothing is less probable than 1e-30."""
-        logs: Floats = np.log(np.maximum(self.predict_proba(X), 1e-30))
-        return logs
+        return np.log(np.maximum(self.predict_proba(X), 1e-30))
 
-    def without_known_words(self: Any, X: Any) -> Any:
+    def without_known_words(self, X: Documents) -> Any:
         """True for each document that has no word of the training documents: its answer is ``class_prior_``."""
         check_is_fitted(self)
         counts = self._counts(X, reset=False)
         known = self._class_word_table.max(axis=1) > 0
         return np.asarray(counts @ known.astype(np.float64)).ravel() == 0
 
-    def level_curve(self: Any, X: Any, y: Any, rho: Sequence[float] = levels.RHOS) -> levels.LevelCurve:
+    def level_curve(self, X: Documents, y: Matrix, rho: Sequence[float] = levels.RHOS) -> levels.LevelCurve:
         """Accuracy against coverage of ``predict_path`` as ``rho`` moves, on documents whose labels are known."""
         check_is_fitted(self)
         places = dict(zip(self.classes_.tolist(), self.class_nodes_, strict=True))
@@ -150,7 +149,7 @@ class DocumentCategoriser(FilesDocuments, ClassifierMixin, BaseEstimator):  # ty
         )
 
     def explain(
-        self: Any, x: Any, *, n_words: int = 8, n_labels: int = 3, words: Sequence[str] | None = None
+        self, x: Matrix, *, n_words: int = 8, n_labels: int = 3, words: Sequence[str] | None = None
     ) -> explanation.Explanation:
         """Why a document is filed where it is: the words that spoke for each label, and for each step down the tree.
 
@@ -173,12 +172,11 @@ class DocumentCategoriser(FilesDocuments, ClassifierMixin, BaseEstimator):  # ty
         return explanation.explained(view, counts, self.predict_proba(row)[0], n_words, n_labels)
 
     @property
-    def components_(self: Any) -> Floats:
+    def components_(self) -> Floats:
         """P(word | class), (n_classes, n_words)."""
-        components: Floats = self._class_word_table.T
-        return components
+        return self._class_word_table.T
 
-    def _reader(self: Any, engine: Engine) -> Categoriser:
+    def _reader(self, engine: Engine) -> Categoriser:
         prepare_kernels(self._class_word_table.dtype, "paths", "classes")
         return Categoriser(
             engine, self._class_word_table, self.class_tokens_, self._shares, self._reading_length, self.sharpness_,
@@ -186,16 +184,13 @@ class DocumentCategoriser(FilesDocuments, ClassifierMixin, BaseEstimator):  # ty
         )  # fmt: skip
 
     @property
-    def _reading_length(self: Any) -> float | None:
+    def _reading_length(self) -> float | None:
         return None if self._shares else self.effective_length
 
-    def _counts(self: Any, X: Any, *, reset: bool) -> Any:
-        stored_counts.in_memory(X, "this method")
-        counts = check_counts(X)
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        return counts
+    def _counts(self, X: Documents, *, reset: bool) -> Csr:
+        return stored_counts.checked(self, X, "this method", reset=reset)
 
-    def _check_options(self: Any) -> None:
+    def _check_options(self) -> None:
         options.check_one_of("topic_mix", self.topic_mix, ("ml", "uniform", "heldout"))
         if self.smoothing != "cv":
             options.check_number("smoothing", self.smoothing, 0.0, hint="0.01 or 'cv'")
@@ -208,13 +203,6 @@ class DocumentCategoriser(FilesDocuments, ClassifierMixin, BaseEstimator):  # ty
         options.check_number("inverse_temperature", self.inverse_temperature, 0.01, 1.0, hint="1.0")
         options.check_common(self)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        tags.classifier_tags.poor_score = True  # as naive Bayes: two coordinates of a point are not counts
-        return tags
-
 
 SMOOTHINGS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 WEIGHTS = (0.0, 0.05, 0.2, 0.5, 1.0)
@@ -223,7 +211,7 @@ SHARPEST = 1000.0
 FLOORS = (1e-9, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0)
 
 
-def unseen_posteriors(engine: Engine, counts: Any, labels: Labels, plan: Plan) -> tuple[Floats, Any]:
+def unseen_posteriors(engine: Engine, counts: Csr, labels: Labels, plan: Plan) -> tuple[Floats, Any]:
     """P(class | document) of labelled documents, each told by a model that has not seen it; and their classes."""
     if float(counts.data.max(initial=0)) <= LARGEST_SINGLE_COUNT:
         plan = replace(plan, dtype=np.dtype(np.float32))  # precise enough to compare
@@ -235,7 +223,7 @@ def unseen_posteriors(engine: Engine, counts: Any, labels: Labels, plan: Plan) -
     return rows, np.concatenate([labels.of_row[out] for _, out in told])
 
 
-def _without_folds(engine: Engine, counts: Any, labels: Labels, plan: Plan) -> Iterator[tuple[Any, Any]]:
+def _without_folds(engine: Engine, counts: Csr, labels: Labels, plan: Plan) -> Iterator[tuple[Any, Any]]:
     folds = fold_numbers(labels, plan.seed + 1, FOLDS)
     known = labels.of_row >= 0
     for fold in range(FOLDS):
@@ -244,7 +232,7 @@ def _without_folds(engine: Engine, counts: Any, labels: Labels, plan: Plan) -> I
             yield out, learn(engine, counts, labels.only(np.flatnonzero(~(known & (folds == fold)))), plan)
 
 
-def chosen(engine: Engine, counts: Any, labels: Labels, plan: Plan, name: str, values: tuple[float, ...]) -> Plan:
+def chosen(engine: Engine, counts: Csr, labels: Labels, plan: Plan, name: str, values: tuple[float, ...]) -> Plan:
     """The plan with the value that puts most unseen documents into their class; between equals the most likely one."""
     best, best_score = plan, (-1.0, -np.inf)
     for value in values:
@@ -256,7 +244,7 @@ def chosen(engine: Engine, counts: Any, labels: Labels, plan: Plan, name: str, v
     return best
 
 
-def fitted_sharpness(engine: Engine, counts: Any, labels: Labels, plan: Plan) -> tuple[float, float]:
+def fitted_sharpness(engine: Engine, counts: Csr, labels: Labels, plan: Plan) -> tuple[float, float]:
     """The power of P(class | document), and its floor, under which the classes of unseen documents are most probable.
 
     Shares of tokens may be exactly zero, and a class without a share may still be right: the floor says how often.
@@ -275,7 +263,7 @@ def fitted_sharpness(engine: Engine, counts: Any, labels: Labels, plan: Plan) ->
     return power, floor
 
 
-def _mean_log(rows: Floats, truth: Any) -> float:
+def _mean_log(rows: Floats, truth: Array) -> float:
     given = rows[np.arange(len(truth)), truth].astype(np.float64)
     return float(np.log(np.maximum(given, 1e-12)).mean())
 
@@ -401,7 +389,6 @@ class PLC(DocumentCategoriser):
         The tree is a root, which says nothing, and a leaf for each class.
     """
 
-    _shares = True
     tree = None
     topic_mix = "ml"
 

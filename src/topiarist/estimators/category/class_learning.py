@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.arrays import Floats
+from topiarist.arrays import Array, Bools, Csr, Dtype, Floats, Ints
 from topiarist.counts.validation import document_frequency, token_counts
 from topiarist.counts.weighting import shortened
 from topiarist.errors import InputError
@@ -43,7 +43,7 @@ class Plan:
     unlabelled_weight: float
     inverse_temperature: float
     rules: em.Rules
-    dtype: np.dtype[Any]
+    dtype: Dtype
     seed: int
 
     @property
@@ -52,7 +52,7 @@ class Plan:
         return None if self.shares else self.effective_length
 
     @property
-    def path_mask(self) -> Any:
+    def path_mask(self) -> Bools:
         """Which topics a class speaks with."""
         mask = self.tree.path_mask(self.class_nodes)
         if not self.flat:
@@ -73,7 +73,7 @@ class Learned:
     fit: em.Fit
 
 
-def learn(engine: Engine, counts: Any, labels: Labels, plan: Plan, watch: Watch | None = None) -> Learned:
+def learn(engine: Engine, counts: Csr, labels: Labels, plan: Plan, watch: Watch | None = None) -> Learned:
     """(K1): topics of the classes from labelled documents, then, where there are any, with unlabelled ones (K4)."""
     if plan.unlabelled_weight == 0:
         labels = labels.only(np.flatnonzero(labels.of_row >= 0))
@@ -116,7 +116,7 @@ def learn(engine: Engine, counts: Any, labels: Labels, plan: Plan, watch: Watch 
     return everywhere(model, fit, seen, class_tokens, whole)
 
 
-def _entries(counts: Any, labels: Labels, plan: Plan) -> tuple[Any, Any, float]:
+def _entries(counts: Csr, labels: Labels, plan: Plan) -> tuple[Any, Any, float]:
     """The documents of the labels in order, with the words to learn; which words those are; their smoothing.
 
     A word of one unlabelled document alone tells nothing about any other. Unlabelled documents bring words, but no more
@@ -130,16 +130,17 @@ def _entries(counts: Any, labels: Labels, plan: Plan) -> tuple[Any, Any, float]:
     known[counts.indices[labelled]] = True
     seen = known if labelled.all() else known | (document_frequency(counts) > 1)
     places = np.cumsum(seen, dtype=counts.indices.dtype) - 1
-    kept, indptr = slice(None), counts.indptr
+    kept: slice | Bools = slice(None)
+    indptr = counts.indptr
     if not labelled.all():
-        kept = seen[counts.indices]
-        indptr = np.append(0, np.cumsum(kept))[indptr].astype(indptr.dtype)
+        kept = known_places = seen[counts.indices]
+        indptr = np.append(0, np.cumsum(known_places))[indptr].astype(indptr.dtype)
     data, columns = counts.data[kept].astype(plan.dtype, copy=False), places[counts.indices[kept]]
     entries = csr_array((data, columns, indptr), shape=(counts.shape[0], int(seen.sum())))
     return entries, seen, plan.smoothing * float(known.sum()) / max(1.0, float(seen.sum()))
 
 
-def fold_numbers(labels: Labels, seed: int, n_folds: int = N_FOLDS) -> Any:
+def fold_numbers(labels: Labels, seed: int, n_folds: int = N_FOLDS) -> Ints:
     """The fold of each entry: the documents of a class are dealt out evenly; a document is in one fold only."""
     rng = np.random.default_rng(seed)
     documents, first = np.unique(labels.rows, return_index=True)
@@ -153,7 +154,7 @@ def fold_numbers(labels: Labels, seed: int, n_folds: int = N_FOLDS) -> Any:
     return of_doc[labels.rows]
 
 
-def tables_of(entries: Any, shares: Any, folds: Any) -> list[Any]:
+def tables_of(entries: Csr, shares: Csr, folds: Ints | None) -> list[Csr]:
     """(K1): #(j,α), how often each word occurs in each class, words × classes; one table for each fold.
 
     ``shares`` are those of each document in each class (sparse): all of it in one where the class is known.
@@ -170,13 +171,13 @@ def tables_of(entries: Any, shares: Any, folds: Any) -> list[Any]:
     return tables
 
 
-def _ones(of_row: Any, n_classes: int) -> Any:
+def _ones(of_row: Array, n_classes: int) -> Any:
     """The shares of documents whose classes are known."""
     parts = (np.ones(len(of_row)), of_row, np.arange(len(of_row) + 1))
     return csr_array(parts, shape=(len(of_row), n_classes))
 
 
-def interpolated(engine: Engine, whole: Any, tables: list[Any], plan: Plan) -> tuple[Floats, Floats]:
+def interpolated(engine: Engine, whole: Csr, tables: list[Csr], plan: Plan) -> tuple[Floats, Floats]:
     """(K5): P(ν|α) by deleted interpolation, and the mean of the words without a fold: a start for those of all."""
     mask = plan.path_mask
     model = categorisers.Interpolation(engine, mask, plan.smoothing)
@@ -199,13 +200,13 @@ def interpolated(engine: Engine, whole: Any, tables: list[Any], plan: Plan) -> t
     return state.shared, engine.normalise_rows(words, 0.0)
 
 
-def _cells(table: Any) -> Any:
+def _cells(table: Csr) -> Any:
     """The places of the non-zeros of a table, counted row after row."""
     rows = np.repeat(np.arange(table.shape[0], dtype=np.int64), np.diff(table.indptr))
     return rows * table.shape[1] + table.indices
 
 
-def everywhere(model: categorisers.Hplc, fit: em.Fit, seen: Any, class_tokens: Floats, table: Any) -> Learned:
+def everywhere(model: categorisers.Hplc, fit: em.Fit, seen: Bools, class_tokens: Array, table: Csr) -> Learned:
     """Parameters for all words. A topic that no class speaks with has the words of all of them."""
     shared: categorisers.Params = fit.state.shared
     silent = ~model.path_mask.any(axis=0)
@@ -236,7 +237,7 @@ class Categoriser:
     sharpness: float = 1.0
     floor: float = FLOOR
 
-    def __call__(self, counts: Any) -> Floats:
+    def __call__(self, counts: Csr) -> Floats:
         """A row for each row of the counts; P(class) for a document without a known word."""
         counts, words = shortened(counts, self.effective_length), self.class_word_table
         folding = categorisers.patience(words.size, words.dtype)
@@ -267,7 +268,7 @@ def sharpened(rows: Floats, exponent: float, floor: float = FLOOR) -> Floats:
     return out
 
 
-def check_words(counts: Any, labels: Labels) -> None:
+def check_words(counts: Csr, labels: Labels) -> None:
     """Every class has a document with words."""
     lengths = np.diff(counts.indptr)[labels.rows]
     spoken = np.bincount(labels.of_row[(labels.of_row >= 0) & (lengths > 0)], minlength=len(labels.classes))

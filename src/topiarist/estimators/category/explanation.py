@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from topiarist.arrays import Array, Csr, Floats
+from topiarist.arrays import Array, Csr, Floats, Matrix
 from topiarist.counts.weighting import shortened
 from topiarist.errors import InputError
 from topiarist.hierarchy.levels import node_posterior
@@ -82,15 +82,15 @@ class View(NamedTuple):
     effective_length: float | None = None  # as which longer documents are read
 
 
-def one_row(x: Any) -> Any:
+def one_row(x: Matrix) -> Any:
     """A document as a matrix of one row, given as that, as a row of a matrix or as a list."""
     row = x if hasattr(x, "ndim") else np.asarray(x)
     if row.ndim != 1:
         return row
-    return csr_array(x.reshape(1, -1)) if issparse(x) else np.asarray(row)[None]  # type: ignore[attr-defined]
+    return csr_array(x.reshape(1, -1)) if issparse(x) else np.asarray(row)[None]
 
 
-def check_names(words: Any, n_words: int) -> None:
+def check_names(words: Sequence[str] | None, n_words: int) -> None:
     """A name for each column, where there are any."""
     if words is not None and len(words) != n_words:
         raise InputError(
@@ -98,7 +98,7 @@ def check_names(words: Any, n_words: int) -> None:
         )
 
 
-def explained(view: View, counts: Any, posterior: Array, n_words: int, n_labels: int) -> Explanation:
+def explained(view: View, counts: Csr, posterior: Array, n_words: int, n_labels: int) -> Explanation:
     """The explanation of one document."""
     known = view.class_word_table[counts.indices].max(axis=1, initial=0) > 0
     columns, times = counts.indices[known], counts.data[known].astype(np.float64)

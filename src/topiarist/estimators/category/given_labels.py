@@ -15,7 +15,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from topiarist.arrays import Array
+from topiarist.arrays import Array, ArrayLike, Csr, DTypeLike, Unchecked
 from topiarist.errors import InputError
 from topiarist.hierarchy.tree import Tree
 from topiarist.text.spelling import proposed
@@ -56,11 +56,11 @@ class NamedColumns:
         """Always two."""
         return self.matrix.ndim
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         return np.array(self.matrix, dtype=dtype, copy=copy)
 
 
-def read_labels(y: Any, n_docs: int) -> Labels:
+def read_labels(y: Unchecked, n_docs: int) -> Labels:
     """Labels of documents: a label each (−1 or None for none), or a 0/1 matrix with a column for each label.
 
     The columns of a data frame have names, which are the labels; otherwise labels are the numbers of the columns.
@@ -82,7 +82,7 @@ def read_labels(y: Any, n_docs: int) -> Labels:
     return _enough(Labels(classes, np.arange(n_docs), of_row))
 
 
-def labels_to_score(y: Any, n_docs: int) -> tuple[Array, Array]:
+def labels_to_score(y: Unchecked, n_docs: int) -> tuple[Array, Array]:
     """The labels that there are, and which documents have one, of labels that may be missing (−1 or None)."""
     if sparse.issparse(y):
         raise InputError("expected a label for each document to score, got a matrix", hint=AS_UNLABELLED)
@@ -126,12 +126,12 @@ def _without_label(y: Array) -> Array:
     return np.array([_is_missing(label) or label in (UNLABELLED, str(UNLABELLED)) for label in y], dtype=bool)
 
 
-def _is_missing(label: Any) -> bool:
+def _is_missing(label: object) -> bool:
     """None, or what pandas has in its place, which cannot be compared with anything."""
     return label is None or type(label).__name__ == "NAType"
 
 
-def _refuse_lists(y: Any) -> None:
+def _refuse_lists(y: Unchecked) -> None:
     if isinstance(y, np.ndarray) and y.dtype != object:
         return
     if isinstance(y, Iterable) and any(isinstance(label, list | tuple | set | frozenset) for label in y):
@@ -140,7 +140,7 @@ def _refuse_lists(y: Any) -> None:
         raise InputError(f"expected a label for each document, got lists: {reprlib.repr(y)}", hint=AS_INDICATOR)
 
 
-def _is_indicator(y: Any) -> bool:
+def _is_indicator(y: Unchecked) -> bool:
     """Lists that are the rows of a 0/1 matrix, or of a single column."""
     try:
         rows = np.asarray(y)
@@ -167,7 +167,7 @@ def _plain(labels: Array) -> Array:
     return labels if all(texts) else np.array(labels.tolist())
 
 
-def _several(y: Any, n_docs: int) -> Labels:
+def _several(y: Unchecked, n_docs: int) -> Labels:
     """Each document once for each of its labels, and once if it has none."""
     names = getattr(y, "columns", None)
     given: Any = y if sparse.issparse(y) else _numbers(y)
@@ -191,7 +191,7 @@ def _several(y: Any, n_docs: int) -> Labels:
     return _enough(Labels(classes[order], np.concatenate([rows, bare]), of_row))
 
 
-def _numbers(y: Any) -> Array:
+def _numbers(y: Unchecked) -> Array:
     try:
         return np.asarray(y, np.float64)
     except (TypeError, ValueError) as error:
@@ -207,7 +207,7 @@ def _enough(labels: Labels) -> Labels:
     return labels
 
 
-def class_nodes(tree: Any, classes: Array) -> tuple[Tree, tuple[int, ...]]:
+def class_nodes(tree: Tree | None, classes: Array) -> tuple[Tree, tuple[int, ...]]:
     """The tree, and the node of each class: the one of the same name, or at the end of the path that the label is."""
     if tree is None:
         names = [str(label) for label in classes]
@@ -257,13 +257,13 @@ class LabelMatrix:
     form: str  # "single", "dense", "matrix" or "array": one label each, or the kind of indicator
 
 
-def given_back(chosen: Any, form: str) -> Any:
+def given_back(chosen: Csr, form: str) -> Any:
     """Chosen labels (anything but zero) as whole numbers: sparse where labels came sparse, else dense."""
     ones = csr_array((np.ones(chosen.nnz, np.int64), chosen.indices, chosen.indptr), shape=chosen.shape)
     return csr_matrix(ones) if form == "matrix" else ones if form == "array" else ones.toarray()
 
 
-def read_label_matrix(y: Any, n_docs: int) -> LabelMatrix:
+def read_label_matrix(y: Unchecked, n_docs: int) -> LabelMatrix:
     """Labels of any of these forms, checked; what is none of them raises ``InputError``."""
     if y is None:
         raise InputError(
@@ -287,7 +287,7 @@ def read_label_matrix(y: Any, n_docs: int) -> LabelMatrix:
     return _indicator(csr_array(array.astype(np.int64)), "dense", names, n_docs)
 
 
-def _rectangle(y: Any) -> Any:
+def _rectangle(y: Unchecked) -> Any:
     try:
         array = np.asarray(y)
     except ValueError:
@@ -301,16 +301,16 @@ def _rectangle(y: Any) -> Any:
     return array
 
 
-def _zeros_and_ones(array: Any) -> bool:
+def _zeros_and_ones(array: Array) -> bool:
     return array.dtype.kind in "biuf" and bool(np.isin(array, (0, 1)).all())
 
 
-def _first_other(array: Any) -> Any:
+def _first_other(array: Array) -> Any:
     flat = array.ravel().tolist()
     return next((value for value in flat if value not in (0, 1)), flat[0])
 
 
-def _check_missing(array: Any) -> None:
+def _check_missing(array: Array) -> None:
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         kind = "NaN" if np.isnan(array).any() else "infinity"
         raise InputError(f"Input y contains {kind}", hint="a label is there (1) or not (0); leave out what is unknown")
@@ -324,7 +324,7 @@ def _check_length(found: int, n_docs: int) -> None:
         )
 
 
-def ones_of(given: Any) -> Any:
+def ones_of(given: sparse.coo_array[Any] | Csr) -> Any:
     """A sparse indicator matrix as one of its own, by rows: a one for each label, however often it was said."""
     _check_missing(given.data)
     if not _zeros_and_ones(given.data):
@@ -338,7 +338,7 @@ def ones_of(given: Any) -> Any:
     return matrix
 
 
-def _indicator(given: Any, form: str, names: Any, n_docs: int) -> LabelMatrix:
+def _indicator(given: Unchecked, form: str, names: ArrayLike | None, n_docs: int) -> LabelMatrix:
     if given.ndim != 2:
         raise InputError(f"expected labels as documents × labels, got an array of {given.ndim} axis", hint=INDICATOR)
     _check_length(given.shape[0], n_docs)
@@ -364,7 +364,7 @@ def _indicator(given: Any, form: str, names: Any, n_docs: int) -> LabelMatrix:
     return LabelMatrix(matrix, classes, form)
 
 
-def _single(array: Any, n_docs: int) -> LabelMatrix:
+def _single(array: Array, n_docs: int) -> LabelMatrix:
     _check_missing(array)
     try:
         flat = column_or_1d(array, warn=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -16,18 +16,19 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from topiarist.arrays import Floats, Seed
+from topiarist.arrays import Array, ArrayLike, Csr, Floats, Matrix, Seed, Unchecked
 from topiarist.counts.validation import check_counts
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.category.explanation import one_row
 from topiarist.estimators.category.given_labels import given_back, read_label_matrix
 from topiarist.estimators.common import options
 from topiarist.estimators.common.progress import fitting
+from topiarist.estimators.common.stored_counts import Documents, ReadsCounts
 from topiarist.measures.label_agreement import example_f1
 from topiarist.models import em
 from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
-from topiarist.models.labels import choice, label_shares, pmm
+from topiarist.models.labels import choice, pmm
 from topiarist.models.labels.label_sets import Block, Grouped, grouped
 from topiarist.scale.blocks import BlockStore
 from topiarist.scale.executors import Executor
@@ -40,7 +41,7 @@ from topiarist.store.array_files import Scratch
     device="As elsewhere. Labels are too few to keep a device busy: the processor computes in either case.",
     executor="Where blocks of label sets are computed; None is this process.",
 )
-class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class PMM(ReadsCounts, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Parametric mixture model: a document with several labels mixes the words of its labels.
 
     Parameters
@@ -106,7 +107,7 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.executor = executor
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> PMM:
+    def fit(self, X: Documents, y: Matrix) -> PMM:
         """Learn from counts (documents × words, or a ``BlockStore``) and labels.
 
         ``y`` is an indicator matrix (documents × labels) of 0 and 1, dense or sparse; every document has a label. Or it
@@ -133,7 +134,7 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.converged_, self.stopped_ = fit.converged, fit.reason
         return self
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Documents) -> Any:
         """The labels of each document: an indicator matrix of the kind that ``fit`` got, or one label each.
 
         A document without any word that was in the training documents gets the most frequent label, and a warning.
@@ -148,7 +149,7 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ends = np.concatenate([[0], *(np.diff(part.indptr) for part in parts)]).cumsum()
         return given_back(csr_array((*joined, ends), shape=(counts.shape[0], len(self.classes_))), self._form)
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: Documents) -> Floats:
         """How much speaks for each label, (n_documents, n_labels): above zero for those that ``predict`` gives.
 
         By how much a predicted label raised the log-likelihood when it joined the labels before it (the first: how far
@@ -165,7 +166,7 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             parts = parts_of(counts, len(self.classes_))
             return np.concatenate([self._gains(engine, part) for part in parts])
 
-    def explain(self, x: Any, labels: Any = None, *, n_words: int | None = None) -> list[Evidence]:
+    def explain(self, x: Documents, labels: ArrayLike | None = None, *, n_words: int | None = None) -> list[Evidence]:
         """Which words of a document decided: an ``Evidence`` for each label, the words with the largest part first.
 
         ``labels`` are names from ``classes_``; None: those that ``predict`` gives, in the order in which they were
@@ -173,7 +174,7 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels, to how far the label is ahead of the best other one. Without known words the prior decides, and no word.
         """
         check_is_fitted(self)
-        counts = self._counts(x if isinstance(x, BlockStore) else one_row(x), reset=False)
+        counts = self._counts(x if isinstance(x, BlockStore) else one_row(cast("Matrix", x)), reset=False)
         if isinstance(counts, BlockStore) or counts.shape[0] != 1:
             raise InputError(
                 f"explain takes one document, got {counts.shape[0]}", hint="X[[0]] is the first one as a matrix"
@@ -183,7 +184,7 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with options.running(self) as engine:
             return evidence(self, engine, counts, labels, n_words)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Documents, y: Matrix, sample_weight: ArrayLike | None = None) -> float:
         """The mean F of the documents, ``metrics.example_f1``; with single labels that is the accuracy."""
         check_is_fitted(self)
         predicted = self.predict(X)
@@ -196,13 +197,13 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         bias = self.label_bias_ if self.order == 2 else np.empty((0, 0))
         return choice.Mixture(self.word_given_label_.T, bias, self.label_prior_ > 0)
 
-    def _chosen(self, engine: Engine, counts: Any) -> Any:
+    def _chosen(self, engine: Engine, counts: Csr) -> Any:
         """A sparse matrix of labels; the prior's answer where no word is known."""
         blank = self._without_known_words(counts)
         if self.label_threshold_ is None:
             chosen = choice.chosen_labels(engine, self._mixture, counts)
         else:
-            chosen = csr_array(label_shares.margins(self._shares(engine, counts), self.label_threshold_) > 0)
+            chosen = csr_array(choice.margins(self._shares(engine, counts), self.label_threshold_) > 0)
         if not len(blank):
             return chosen
         self._warn(len(blank))
@@ -211,19 +212,19 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         changed[blank, int(self.label_prior_.argmax())] = 1
         return csr_array(changed)
 
-    def _gains(self, engine: Engine, counts: Any) -> Floats:
+    def _gains(self, engine: Engine, counts: Csr) -> Floats:
         if self.label_threshold_ is None:
             gains = choice.label_gains(engine, self._mixture, counts)[1]
         else:
-            gains = label_shares.margins(self._shares(engine, counts), self.label_threshold_)
+            gains = choice.margins(self._shares(engine, counts), self.label_threshold_)
         blank = self._without_known_words(counts)
         gains[blank] = prior_margins(self.label_prior_)
         return gains
 
-    def _shares(self, engine: Engine, counts: Any) -> Floats:
-        return label_shares.shares(engine, self.word_given_label_.T, counts)
+    def _shares(self, engine: Engine, counts: Csr) -> Floats:
+        return choice.shares(engine, self.word_given_label_.T, counts)
 
-    def _likelihoods(self, counts: Any, *, warn: bool = False) -> Floats:
+    def _likelihoods(self, counts: Csr | BlockStore, *, warn: bool = False) -> Floats:
         """The log-likelihood of each single label; how frequent labels are where no word is known."""
         values, blank = [], 0
         with options.running(self) as engine:
@@ -236,7 +237,7 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._warn(blank)
         return np.concatenate(values)
 
-    def _without_known_words(self, counts: Any) -> Any:
+    def _without_known_words(self, counts: Csr) -> Any:
         known = np.add.reduceat(np.append(self._known[counts.indices], False), counts.indptr[:-1])
         return np.flatnonzero((known == 0) | (np.diff(counts.indptr) == 0))
 
@@ -248,8 +249,8 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             stacklevel=4,
         )
 
-    def _counts(self, X: Any, *, reset: bool) -> Any:
-        counts = X if isinstance(X, BlockStore) else check_counts(X)
+    def _counts(self, X: Documents, *, reset: bool) -> Any:
+        counts = X if isinstance(X, BlockStore) else check_counts(cast("Matrix", X))
         validate_data(self, X, reset=reset, skip_check_array=True)
         return counts
 
@@ -262,10 +263,7 @@ class PMM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
         tags.classifier_tags.multi_label = True
-        tags.classifier_tags.poor_score = True  # as naive Bayes: made for counts of words, not for points in a plane
         return tags
 
 
@@ -285,7 +283,7 @@ class Fitted:
     known: Any  # bool (n_words,): words of the training documents
 
 
-def fitted_mixture(engine: Engine, counts: Any, labels: Any, settings: Any, **rules: Any) -> Fitted:
+def fitted_mixture(engine: Engine, counts: Csr | BlockStore, labels: Csr, settings: PMM, **rules: Any) -> Fitted:
     """Fit a ``PMM``'s model to counts and labels, both sparse by rows (counts may be a ``BlockStore``)."""
     data = grouped(_with_labels(counts, labels), counts.shape[1])
     model = pmm.Pmm(
@@ -305,7 +303,14 @@ def fitted_mixture(engine: Engine, counts: Any, labels: Any, settings: Any, **ru
     return Fitted(found, shared.by_word(data.pattern), bias, data.label_docs, known)
 
 
-def _run(model: pmm.Pmm, data: Grouped, blocks: Any, rules: em.Rules, watch: Any, executor: Any) -> em.Fit:
+def _run(
+    model: pmm.Pmm,
+    data: Grouped,
+    blocks: Sequence[Block],
+    rules: em.Rules,
+    watch: Callable[[em.Loop], None] | None,
+    executor: Executor | None,
+) -> em.Fit:
     start = pmm.initial(model, data)
     if blocks:
         return em.run(model, blocks, start, rules, watch=watch, executor=executor)
@@ -314,18 +319,18 @@ def _run(model: pmm.Pmm, data: Grouped, blocks: Any, rules: em.Rules, watch: Any
 
 
 @contextmanager
-def _placed(data: Grouped, executor: Any) -> Iterator[Any]:
+def _placed(data: Grouped, executor: Executor | None) -> Iterator[Any]:
     """The blocks; in files as long as this lasts, where the executor needs them there."""
     if not getattr(executor, "needs_files", False):
         yield data.blocks
         return
-    with tempfile.TemporaryDirectory(dir=executor.scratch, prefix="topiarist-") as folder:
+    with tempfile.TemporaryDirectory(dir=getattr(executor, "scratch", None), prefix="topiarist-") as folder:
         scratch = Scratch(Path(folder))
         yield [_in_files(block, scratch) for block in data.blocks]
 
 
 def _in_files(block: Block, scratch: Scratch) -> Block:
-    def kept(array: Any) -> Any:
+    def kept(array: Array) -> Any:
         file = scratch.rows()
         file.save(array)
         return file
@@ -333,7 +338,7 @@ def _in_files(block: Block, scratch: Scratch) -> Block:
     return Block(type(block.sets)(*map(kept, block.sets)), kept(block.pair_members), kept(block.pair_labels))
 
 
-def _with_labels(counts: Any, labels: Any) -> Iterator[tuple[Any, Any]]:
+def _with_labels(counts: Csr | BlockStore, labels: Csr) -> Iterator[tuple[Any, Any]]:
     """Parts of the collection with their labels."""
     if not isinstance(counts, BlockStore):
         yield counts, labels
@@ -345,7 +350,7 @@ def _with_labels(counts: Any, labels: Any) -> Iterator[tuple[Any, Any]]:
         place += part.shape[0]
 
 
-def parts_of(counts: Any, n_labels: int) -> Iterator[Any]:
+def parts_of(counts: Csr | BlockStore, n_labels: int) -> Iterator[Any]:
     """Counts of so many documents that an array of documents × labels is small."""
     size = max(1, NUMBERS // n_labels)
     for part in (block.counts() for block in counts.blocks()) if isinstance(counts, BlockStore) else (counts,):
@@ -355,7 +360,7 @@ def parts_of(counts: Any, n_labels: int) -> Iterator[Any]:
             yield from (csr_array(part[start : start + size]) for start in range(0, part.shape[0], size))
 
 
-def calibrated(engine: Engine, counts: Any, labels: Any, settings: Any) -> Floats:
+def calibrated(engine: Engine, counts: Csr | BlockStore, labels: Csr, settings: PMM) -> Floats:
     """(M8): thresholds from shares of documents by models that have not seen them."""
     if isinstance(counts, BlockStore):
         counts = csr_array(counts.sample(len(counts)))
@@ -364,8 +369,8 @@ def calibrated(engine: Engine, counts: Any, labels: Any, settings: Any) -> Float
     for number in range(int(fold.max()) + 1 if counts.shape[0] > 1 else 0):
         rest, here = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
         seen = fitted_mixture(engine, csr_array(counts[rest]), csr_array(labels[rest]), settings, **FOLD_RULES)
-        shares[here] = label_shares.shares(engine, seen.by_word, csr_array(counts[here]))
-    return label_shares.best_thresholds(shares, labels)
+        shares[here] = choice.shares(engine, seen.by_word, csr_array(counts[here]))
+    return choice.best_thresholds(shares, labels)
 
 
 def prior_margins(label_prior: Floats) -> Floats:
@@ -393,7 +398,7 @@ class Evidence:
         return f"{self.label} ({'predicted' if self.predicted else 'not predicted'}, {self.total:+.3g}): {told}"
 
 
-def evidence(estimator: Any, engine: Engine, counts: Any, labels: Any, n_words: int | None) -> list[Evidence]:
+def evidence(estimator: PMM, engine: Engine, counts: Csr, labels: Unchecked, n_words: int | None) -> list[Evidence]:
     """For ``PMM.explain``: the parts of each word in the decision about each label."""
     mixture, classes = estimator._mixture, estimator.classes_
     words, x = counts.indices, counts.data.astype(np.float64)
@@ -408,8 +413,8 @@ def evidence(estimator: Any, engine: Engine, counts: Any, labels: Any, n_words: 
         ranks, gains = (rows[0] for rows in choice.label_gains(engine, mixture, counts))
         chosen = np.flatnonzero(ranks)[np.argsort(ranks[np.flatnonzero(ranks)])]
     else:
-        share = label_shares.shares(engine, mixture.by_word, counts)[0]
-        gains = label_shares.margins(share[None], estimator.label_threshold_)[0]
+        share = choice.shares(engine, mixture.by_word, counts)[0]
+        gains = choice.margins(share[None], estimator.label_threshold_)[0]
         ranks, chosen = gains > 0, np.flatnonzero(gains > 0)
         chosen = chosen[np.argsort(-gains[chosen])]
     names = getattr(estimator, "feature_names_in_", None)
@@ -418,7 +423,7 @@ def evidence(estimator: Any, engine: Engine, counts: Any, labels: Any, n_words: 
         if share is None:
             parts = choice.contributions(mixture, words, x, ranks, gains, int(label))
         else:
-            parts = label_shares.word_shares(mixture.by_word, words, x, share, int(label))
+            parts = choice.word_shares(mixture.by_word, words, x, share, int(label))
         order = np.argsort(-parts, kind="stable")[:n_words]
         shown = words[order] if names is None else names[words[order]]
         total = float(parts.sum())
@@ -426,7 +431,7 @@ def evidence(estimator: Any, engine: Engine, counts: Any, labels: Any, n_words: 
     return told
 
 
-def _label_numbers(labels: Any, classes: Any) -> list[int]:
+def _label_numbers(labels: Unchecked, classes: Array) -> list[int]:
     wanted = [labels] if isinstance(labels, str) or np.ndim(labels) == 0 else list(labels)
     places = {name: number for number, name in enumerate(classes.tolist())}
     unknown = [name for name in wanted if name not in places]

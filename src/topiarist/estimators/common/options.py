@@ -47,13 +47,13 @@ def check_one_of(name: str, value: object, choices: tuple[object, ...]) -> objec
     return value
 
 
-def check_plain(estimator: object, what: str, **plain: object) -> None:
+def check_plain(estimator: object, what: str, otherwise: str = "", **plain: object) -> None:
     """Options that must have these values, because ``what`` was asked for."""
     for name, value in plain.items():
         if getattr(estimator, name) != value:
             raise UsageError(
                 f"{name}={getattr(estimator, name)!r} does not go with {what}",
-                hint=f"{name}={value!r}, or without {what}",
+                hint=f"{name}={value!r}, or {otherwise or f'without {what}'}",
             )
 
 

@@ -7,17 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from topiarist.arrays import Csr, Floats
-from topiarist.counts.validation import token_counts
+from topiarist.arrays import Array, Csr, Dtype, DTypeLike, Floats, Matrix
+from topiarist.counts.validation import check_counts, token_counts
 from topiarist.counts.weighting import shortened
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import options
-from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine, weighted_total
 from topiarist.scale.blocks import BlockFile, BlockStore
 from topiarist.scale.executors import OWN, Executor, InProcess
@@ -27,7 +26,44 @@ IN_MEMORY = 64 << 20  # bytes: an array with a row for each document that is lar
 IN_ALLOWANCE = OWN // 4  # the same where memory is limited: three such arrays are no more than what is anybody's own
 BLOCKS = 32  # that counts in memory are cut into for a cluster, if there are enough documents
 SMALLEST_BLOCK, LARGEST_BLOCK = 1 << 12, 1 << 16
+Documents: TypeAlias = "Matrix | BlockFile | BlockStore"  # counts, of documents × words
 SAMPLE = "store.sample(20_000), so many documents in memory; or block.counts() for each of store.blocks()"
+
+
+class Fitted(options.Runs, Protocol):
+    """What reading needs of an estimator."""
+
+    def _counts(self, X: Documents, *, reset: bool) -> Csr: ...
+
+    def _reader(self, engine: Engine) -> Reads: ...
+
+
+class Reads(Protocol):
+    """P(component | document) as a function of counts."""
+
+    @property
+    def dtype(self) -> Dtype:
+        """The precision of the rows."""
+
+    @property
+    def shared(self) -> Any:
+        """The parameters; they know ``n_components``."""
+
+    def __call__(self, counts: Csr) -> Floats:
+        """A row for each row of the counts."""
+
+
+class ReadsCounts:
+    """For an estimator of counts: what scikit-learn must know of them."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = tags.input_tags.positive_only = True
+        if tags.transformer_tags is not None:
+            tags.transformer_tags.preserves_dtype = []
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.poor_score = True  # as naive Bayes: two coordinates of a point are not counts
+        return tags
 
 
 @dataclass(frozen=True)
@@ -37,18 +73,17 @@ class Reader:
     model: Any
     shared: Any
     inverse_temperature: float
-    dtype: np.dtype[Any]
+    dtype: Dtype
     effective_length: float | None = None
 
-    def __call__(self, counts: Any) -> Floats:
+    def __call__(self, counts: Csr) -> Floats:
         """A row for each row of the counts."""
         engine, shared = self.model.engine, self.model.engine.to_device(self.shared)
         sides = engine.sides(shortened(counts, self.effective_length), self.dtype, shared.n_components)
         parts = [engine.to_host(self.model.fold_in(shared, side, self.inverse_temperature)) for side in sides]
-        rows: Floats = parts[0] if len(parts) == 1 else np.concatenate(parts)
-        return rows
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def log_likelihood(self, counts: Any, rows: Floats) -> float:
+    def log_likelihood(self, counts: Csr, rows: Floats) -> float:
         """Of counts, whose rows are known."""
         engine, total, start = self.model.engine, 0.0, 0
         for side in engine.sides(counts, self.dtype, self.shared.n_components):
@@ -89,30 +124,29 @@ class CountsFile:
 class ReadBlock:
     """A reader as a function of a block's counts."""
 
-    reader: Any
+    reader: Reads
 
-    def __call__(self, counts: Csr, _: Any) -> tuple[Floats, Floats]:
+    def __call__(self, counts: Csr, _: object) -> tuple[Floats, Floats]:
         """The tokens of each component, and what the reader says of each document."""
         rows = self.reader(counts)
         return weighted_total(token_counts(counts), rows), rows
 
 
-def read(estimator: Any, X: Any) -> Floats:
+def read(estimator: Fitted, X: Documents) -> Floats:
     """What ``transform`` returns, for counts in memory and for a store."""
     if isinstance(X, BlockStore):
         return _read(estimator, X).rows()
     counts = estimator._counts(X, reset=False)
     with options.running(estimator) as engine:
-        rows: Floats = estimator._reader(engine)(counts)
-        return rows
+        return estimator._reader(engine)(counts)
 
 
-def read_labels(estimator: Any, X: Any) -> Any:
+def read_labels(estimator: Fitted, X: Documents) -> Any:
     """The place of the largest number in each row that ``read`` returns."""
     return _read(estimator, X).labels() if isinstance(X, BlockStore) else read(estimator, X).argmax(axis=1)
 
 
-def _read(estimator: Any, store: BlockStore) -> Answers:
+def _read(estimator: Fitted, store: BlockStore) -> Answers:
     validate_data(estimator, store, reset=False, skip_check_array=True)
     with options.running(estimator) as engine:
         return read_store(store, estimator._reader(engine), estimator.executor)
@@ -137,12 +171,12 @@ class Answers:
         """The place of the largest number in each row."""
         return self.kept((self.n_docs,), np.intp, (part.load().argmax(axis=1) for part in self.parts))
 
-    def kept(self, shape: tuple[int, ...], dtype: Any, parts: Iterable[Any]) -> Any:
+    def kept(self, shape: tuple[int, ...], dtype: DTypeLike, parts: Iterable[Array]) -> Any:
         """An array of parts, with something for each document."""
         return room(shape, dtype, self.parts[0].folder.parent, parts, self.in_memory)
 
 
-def read_store(store: BlockStore, reader: Any, executor: Any) -> Answers:
+def read_store(store: BlockStore, reader: Reads, executor: Executor | None) -> Answers:
     """Have all blocks read."""
     dtype, n_columns = np.dtype(reader.dtype).str, reader.shared.n_components
     blocks = [CountsFile(block, dtype) for block in store.blocks()]
@@ -152,7 +186,7 @@ def read_store(store: BlockStore, reader: Any, executor: Any) -> Answers:
     return Answers(tokens, parts, len(store), min(IN_MEMORY, IN_ALLOWANCE) if limited else IN_MEMORY)
 
 
-def room(shape: tuple[int, ...], dtype: Any, folder: Path, parts: Iterable[Any], in_memory: int) -> Any:
+def room(shape: tuple[int, ...], dtype: DTypeLike, folder: Path, parts: Iterable[Array], in_memory: int) -> Any:
     """An array of these parts: in memory if it is small, else in a file that goes when the array does."""
     if np.prod(shape) * np.dtype(dtype).itemsize > in_memory:
         return Scratch(folder).array(shape, dtype, parts)
@@ -163,19 +197,27 @@ def room(shape: tuple[int, ...], dtype: Any, folder: Path, parts: Iterable[Any],
     return array
 
 
-def is_stored(X: Any, executor: Any) -> bool:
+def is_stored(X: Documents, executor: Executor | None) -> bool:
     """True when the counts are files, or must be for this executor."""
     return isinstance(X, BlockStore) or bool(getattr(executor, "needs_files", False))
 
 
-def seat(engine: Engine, blocks: Sequence[Any], executor: Any) -> tuple[Executor, Callable[[Any], Any]]:
+def seat(engine: Engine, blocks: Sequence[object], executor: Executor | None) -> tuple[Executor, Callable[[Any], Any]]:
     """Who computes the blocks, and what brings a start to its place. With blocks that are files that is the host."""
     if any(handles(blocks[0])):
         return executor or InProcess(), lambda state: state
     return executor or engine.executor, engine.to_device
 
 
-def in_memory(X: Any, what: str, executor: Any = None) -> None:
+def checked(estimator: object, X: Documents, what: str, *, reset: bool) -> Csr:
+    """Counts in memory, checked; the estimator remembers their columns, or compares them with those of its fit."""
+    in_memory(X, what)
+    counts = check_counts(cast("Matrix", X))
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    return counts
+
+
+def in_memory(X: Documents, what: str, executor: Executor | None = None) -> None:
     """Refuse a store, or an executor that needs one, where only counts in memory will do."""
     if isinstance(X, BlockStore):
         raise UsageError(f"{what} needs counts in memory, and this is a BlockStore", hint=SAMPLE)
@@ -187,7 +229,7 @@ def in_memory(X: Any, what: str, executor: Any = None) -> None:
 
 
 @contextmanager
-def as_store(estimator: Any, X: Any) -> Iterator[BlockStore]:
+def as_store(estimator: Fitted, X: Documents) -> Iterator[BlockStore]:
     """The store given, or one of counts in memory for as long as this lasts. Its blocks depend on the counts alone."""
     if isinstance(X, BlockStore):
         validate_data(estimator, X, reset=True, skip_check_array=True)
@@ -200,14 +242,9 @@ def as_store(estimator: Any, X: Any) -> Iterator[BlockStore]:
         yield BlockStore.write(Path(folder) / "counts", counts, block_size=size, dtype=counts.data.dtype.name)
 
 
-def refuse(estimator: Any, why: str, **plain: Any) -> None:
+def refuse(estimator: object, why: str, **plain: object) -> None:
     """Refuse options that need all counts in memory."""
-    for name, value in plain.items():
-        if getattr(estimator, name) != value:
-            raise UsageError(
-                f"{name}={getattr(estimator, name)!r} does not go with counts that are files: {why}",
-                hint=f"{name}={value!r}, or counts in memory and no executor",
-            )
+    options.check_plain(estimator, f"counts that are files: {why}", "counts in memory and no executor", **plain)
 
 
 def check_filled(store: BlockStore, wanted: int, what: str) -> None:
@@ -217,25 +254,3 @@ def check_filled(store: BlockStore, wanted: int, what: str) -> None:
             f"{what} needs at least as many documents with words; {store.n_filled} came (n_samples={len(store)})",
             hint=f"at most {max(1, store.n_filled // 10)}, or more documents",
         )
-
-
-def fit_plsa(estimator: Any, X: Any) -> None:
-    """Fit a ``PLSA`` to a store; only parameters and a block at a time are in memory."""
-    why = "held-out tokens are drawn in memory"
-    refuse(estimator, why, heldout_fraction=None)
-    if estimator.inverse_temperature == "heldout":
-        refuse(estimator, why, inverse_temperature=1.0)
-    refuse(estimator, "batches are drawn in memory; give them to partial_fit", online=False)
-    refuse(estimator, "lists of components are kept in memory", sparse=False)
-    n_components = estimator.n_components
-    with as_store(estimator, X) as store, options.running(estimator) as engine:
-        check_filled(store, n_components, f"n_components={n_components}")
-        dtype = options.precision(estimator.dtype, store.nnz, store.largest, n_components)
-        prepare_kernels(dtype, device=estimator.device)
-        rng = options.generator(estimator.random_state)
-        fit = estimator._run(engine, store.blocks(dtype), store.n_tokens, None, rng)
-        answers = read_store(store, estimator._reader(engine, fit), estimator.executor)
-        estimator._keep_fit(fit)
-        estimator.component_prior_ = (answers.tokens / store.n_tokens).astype(estimator.components_.dtype)
-        estimator.component_given_doc_ = answers.rows()
-        estimator._forget_stream(len(store), store.n_tokens)

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from topiarist.arrays import Csr, Doubles, Seed
+from topiarist.arrays import ArrayLike, Bools, Csr, Doubles, Ints, Matrix, Seed
 from topiarist.counts.lsi import LatentSpace, truncated_svd
 from topiarist.counts.split import split_tokens
 from topiarist.counts.validation import check_counts, word_totals
 from topiarist.counts.weighting import inverse_document_frequency, tfidf, unit_rows
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import options
-from topiarist.estimators.gaussian import mixture_inputs
+from topiarist.estimators.common.stored_counts import ReadsCounts
+from topiarist.estimators.gaussian import ggm
 
 TRIED = (1, 2, 3, 5, 8, 12, 16, 24, 32, 48, 64, 96)  # dimensions, where they are chosen
 N_FOLDS = 5
 
 
 @options.common_options(random_state=options.seed_of("the decomposition and of folds"))
-class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class LSI(ReadsCounts, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Counts to unit rows, to a truncated singular value decomposition, to points of few dimensions.
 
     Parameters
@@ -73,7 +73,7 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         self.max_dimensions = max_dimensions
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> LSI:
+    def fit(self, X: Matrix, y: ArrayLike | None = None) -> LSI:
         """Decompose counts (documents × words); labels serve only to choose the number of dimensions."""
         self._check_options()
         counts = self._counts(X, reset=True)
@@ -93,17 +93,19 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         self.word_factors_ = np.asarray(space.word_factors, np.float64)
         return self
 
-    def transform(self, X: Any) -> Doubles:
+    def transform(self, X: Matrix) -> Doubles:
         """The points of documents, (n_documents, n_dimensions)."""
         check_is_fitted(self)
         return self._points(self._weighted(self._counts(X, reset=False), self.kept_, self._idf), self.word_factors_)
 
-    def words_of(self, points: Any) -> Doubles:
+    def words_of(self, points: ArrayLike) -> Doubles:
         """The weight of every word at points of the space, (n_points, n_words): back from dimensions to words."""
         check_is_fitted(self)
         return np.atleast_2d(np.asarray(points, np.float64)) @ self.word_factors_.T
 
-    def _space(self, counts: Csr, y: Any, seed: int, rng: Any) -> tuple[LatentSpace, dict[int, float] | None]:
+    def _space(
+        self, counts: Csr, y: ArrayLike | None, seed: int, rng: np.random.Generator
+    ) -> tuple[LatentSpace, dict[int, float] | None]:
         rows = self._weighted(counts, self.kept_, self._idf)
         most = min(*counts.shape, int(self.kept_.sum()))
         if self.n_dimensions is not None:
@@ -117,7 +119,7 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
             return truncated_svd(rows, min(self.n_dimensions, most), seed=seed), None
         least = 2 if self.unit_length else 1  # on a line all points of length one are the same, or its opposite
         sizes = [size for size in TRIED if least <= size <= min(self.max_dimensions, most)] or [min(least, most)]
-        codes = mixture_inputs.encoded(y, np.empty((counts.shape[0], 0)))[1]
+        codes = ggm.encoded(y, np.empty((counts.shape[0], 0)))[1]
         labelled = int((codes >= 0).sum())
         if labelled > N_FOLDS and len(np.unique(codes[codes >= 0])) > 1:
             curve = self._classified(counts, codes, sizes, seed, rng)
@@ -126,7 +128,9 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         best = min(curve, key=lambda size: (round(curve[size], 12), size))
         return truncated_svd(rows, best, seed=seed), curve
 
-    def _classified(self, counts: Csr, codes: Any, sizes: list[int], seed: int, rng: Any) -> dict[int, float]:
+    def _classified(
+        self, counts: Csr, codes: Ints, sizes: list[int], seed: int, rng: np.random.Generator
+    ) -> dict[int, float]:
         """Share of held-out labels that one Gaussian for each class, of one covariance, gets wrong.
 
         Words, their weights and the space come from the other documents alone.
@@ -167,12 +171,11 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     def _idf_of(self, counts: Csr) -> Doubles | None:
         return inverse_document_frequency(counts) if self.weighting == "idf" else None
 
-    def _weighted(self, counts: Csr, words: Any, idf: Doubles | None) -> Csr:
+    def _weighted(self, counts: Csr, words: Bools, idf: Doubles | None) -> Csr:
         kept = counts.copy()
         kept.data = np.where(words[kept.indices], kept.data, 0.0).astype(kept.data.dtype)
         kept.eliminate_zeros()
-        rows: Csr = unit_rows(kept if idf is None else tfidf(kept, idf))
-        return rows
+        return unit_rows(kept if idf is None else tfidf(kept, idf))
 
     def _points(self, rows: Csr, factors: Doubles, *, unit: bool = True) -> Doubles:
         points = np.asarray(rows @ factors, np.float64)
@@ -182,10 +185,9 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         if not self.unit_length:
             return points
         length = np.linalg.norm(points, axis=1, keepdims=True)
-        brought: Doubles = points / np.where(length > 0, length, 1.0)
-        return brought
+        return points / np.where(length > 0, length, 1.0)
 
-    def _counts(self, X: Any, *, reset: bool) -> Csr:
+    def _counts(self, X: Matrix, *, reset: bool) -> Csr:
         counts = check_counts(X)
         validate_data(self, X, reset=reset, skip_check_array=True)
         return counts
@@ -207,10 +209,3 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     @property
     def _n_features_out(self) -> int:
         return self.n_dimensions_
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        tags.transformer_tags.preserves_dtype = []
-        return tags

@@ -9,26 +9,29 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from topiarist.arrays import DTypeLike, Floats, Seed
+from topiarist.arrays import Csr, DTypeLike, Floats, Seed
 from topiarist.counts.split import split_tokens
-from topiarist.counts.validation import check_counts, token_counts
+from topiarist.counts.validation import token_counts
 from topiarist.errors import InputError
 from topiarist.estimators.common import options, stored_counts
-from topiarist.estimators.common.progress import fitting
-from topiarist.estimators.flat.plsa_stream import StreamsPLSA
+from topiarist.estimators.common.progress import counting, fitting
+from topiarist.estimators.common.stored_counts import Documents, ReadsCounts
+from topiarist.estimators.common.streams import PREDICTING, LearnsFromStreams
 from topiarist.measures.topic_quality import completion_perplexity, known_counts
-from topiarist.models import em, plsa, sparse_plsa
+from topiarist.models import em, online, plsa, sparse_plsa
+from topiarist.models.engine import Shard
 from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine, weighted_total
+from topiarist.scale.blocks import BlockFile
 from topiarist.scale.executors import Executor
 
 HELDOUT_FRACTION = 0.1
 
 
 @options.common_options(random_state=options.seed_of("the start and of the held-out tokens"))
-class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class PLSA(ReadsCounts, LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Probabilistic latent semantic analysis: documents as mixtures of components, components as word distributions.
 
     Parameters
@@ -83,6 +86,10 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         The ones used (or found): ``transform`` uses the same.
     """
 
+    _plain = (
+        ("inverse_temperature", 1.0), ("heldout_fraction", None), ("n_init", 1), ("sparse", False), ("executor", None)
+    )  # fmt: skip
+
     def __init__(
         self,
         n_components: int = 10,
@@ -124,13 +131,13 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.executor = executor
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> PLSA:
+    def fit(self, X: Documents, y: object = None) -> PLSA:
         """Learn the components of a matrix of counts (documents × words) or a ``BlockStore``; ``y`` is ignored."""
         self._check_options()
         if hasattr(self, "truncation_bound_"):
             del self.truncation_bound_
         if stored_counts.is_stored(X, self.executor):
-            stored_counts.fit_plsa(self, X)
+            self._fit_stored(X)
             return self
         counts = self._counts(X, reset=True)
         with options.running(self) as engine:
@@ -145,7 +152,26 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 self._keep_documents(counts, documents)
         return self
 
-    def _fit_batch(self, engine: Engine, counts: Any, rng: np.random.Generator) -> em.Fit:
+    def _fit_stored(self, X: Documents) -> None:
+        """Fit to a store; only parameters and a block at a time are in memory."""
+        tempered = {"inverse_temperature": 1.0} if self.inverse_temperature == "heldout" else {}
+        stored_counts.refuse(self, "held-out tokens are drawn in memory", heldout_fraction=None, **tempered)
+        stored_counts.refuse(self, "batches are drawn in memory; give them to partial_fit", online=False)
+        stored_counts.refuse(self, "lists of components are kept in memory", sparse=False)
+        n_components = self.n_components
+        with stored_counts.as_store(self, X) as store, options.running(self) as engine:
+            stored_counts.check_filled(store, n_components, f"n_components={n_components}")
+            dtype = options.precision(self.dtype, store.nnz, store.largest, n_components)
+            prepare_kernels(dtype, device=self.device)
+            rng = options.generator(self.random_state)
+            fit = self._run(engine, store.blocks(dtype), store.n_tokens, None, rng)
+            answers = stored_counts.read_store(store, self._reader(engine, fit), self.executor)
+            self._keep_fit(fit)
+            self.component_prior_ = (answers.tokens / store.n_tokens).astype(self.components_.dtype)
+            self.component_given_doc_ = answers.rows()
+            self._forget_stream(len(store), store.n_tokens)
+
+    def _fit_batch(self, engine: Engine, counts: Csr, rng: np.random.Generator) -> em.Fit:
         training, validation = self._heldout_split(counts, rng)
         dtype = options.working_dtype(self.dtype, counts, self.n_components)
         prepare_kernels(dtype, *(["active"] if self.sparse else []), device=self.device)
@@ -153,7 +179,14 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         judge = likelihood(self._model(engine), validation, shards)
         return self._run(engine, shards, float(training.data.sum(dtype=np.float64)), judge, rng)
 
-    def _run(self, engine: Engine, blocks: Any, weight: float, judge: Any, rng: np.random.Generator) -> em.Fit:
+    def _run(
+        self,
+        engine: Engine,
+        blocks: Sequence[Any],
+        weight: float,
+        judge: Callable[[em.State], float] | None,
+        rng: np.random.Generator,
+    ) -> em.Fit:
         model = self._model(engine)
         if isinstance(model, sparse_plsa.SparsePlsa):
             model = model.of(blocks, self.n_components)
@@ -161,7 +194,7 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         rules = em.Rules(self.max_iter, self.tol, weight, accelerate=self.accelerate)
         with fitting(f"PLSA, {self.n_components} components", rules, show=bool(self.verbose)) as watch:
 
-            def run_at(start: Any, inverse_temperature: float) -> em.Fit:
+            def run_at(start: Callable[[], em.State] | em.State, inverse_temperature: float) -> em.Fit:
                 return em.run(
                     model, blocks, start, rules,
                     inverse_temperature=inverse_temperature, heldout=judge, watch=watch, executor=executor,
@@ -187,7 +220,7 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.history_, self.heldout_history_ = np.array(fit.objectives), np.array(fit.heldout)
         self.n_iter_, self.converged_, self.stopped_ = fit.steps, fit.converged, fit.reason
 
-    def _keep_documents(self, counts: Any, component_given_doc: Floats) -> None:
+    def _keep_documents(self, counts: Csr, component_given_doc: Floats) -> None:
         """Made by the same E-step that ``transform`` makes, so that the two can never disagree."""
         lengths = token_counts(counts)
         prior = weighted_total(lengths, component_given_doc)
@@ -196,12 +229,11 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         if not self.online:
             self._forget_stream(counts.shape[0], float(lengths.sum()))
 
-    def fit_transform(self, X: Any, y: Any = None) -> Floats:
+    def fit_transform(self, X: Documents, y: object = None) -> Floats:
         """Fit, and return P(component | document)."""
-        result: Floats = self.fit(X).component_given_doc_
-        return result
+        return self.fit(X).component_given_doc_
 
-    def transform(self, X: Any) -> Floats:
+    def transform(self, X: Documents) -> Floats:
         """P(component | document) by folding in: each document by itself, the learned words fixed.
 
         Of a ``BlockStore`` too; where the rows are many, the array lies in a file as long as it is used.
@@ -209,7 +241,7 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_is_fitted(self)
         return stored_counts.read(self, X)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Documents, y: object = None) -> float:
         """Mean log-likelihood per token of documents that are folded in; words unknown to the model are left out."""
         check_is_fitted(self)
         counts = known_counts(self.components_, self._counts(X, reset=False, what="score"))
@@ -218,12 +250,119 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             total = reader.log_likelihood(counts, reader(counts))
         return total / max(float(counts.data.sum(dtype=np.float64)), 1.0)
 
-    def perplexity(self, X: Any) -> float:
+    def perplexity(self, X: Documents) -> float:
         """Perplexity by document completion: half of each document's tokens folded in, the other half scored."""
         check_is_fitted(self)
         counts = self._counts(X, reset=False, what="perplexity")
         with options.running(self) as engine:
             return completion_perplexity(self.components_, self._reader(engine), counts)
+
+    def partial_fit(self, X: Documents, y: object = None) -> PLSA:
+        """Learn from one more batch of a stream; the first one needs at least ``n_components`` documents.
+
+        A stream may bring words that the first batches lacked, so every word keeps some probability: without
+        ``word_smoothing`` as if it had been counted a hundredth of a time. After ``fit`` the stream goes on from there,
+        and ``history_`` begins anew. Tempering, held-out tokens, several starts and ``sparse`` are refused: where a fit
+        had them, ``set_params`` takes them back first. See docs/how-to/follow-a-stream.md.
+        """
+        return self._partial_fit(X)
+
+    def _begin_stream(self, X: Documents) -> None:
+        batch = self._counts(X.counts() if isinstance(X, BlockFile) else X, reset=True)
+        with options.running(self) as engine:
+            self._start_stream(engine, batch, options.generator(self.random_state))
+            self._absorb(engine, batch, judge=False)
+            self._keep_batch(engine, batch)
+
+    def _keep_batch(self, engine: Engine, counts: Csr) -> None:
+        self.component_given_doc_ = self._reader(engine)(counts)
+
+    def _fit_online(self, engine: Engine, counts: Csr, rng: np.random.Generator) -> None:
+        sample = counts[np.sort(rng.permutation(counts.shape[0])[: self.batch_size])]
+        enough = np.count_nonzero(np.diff(sample.indptr)) >= self.n_components
+        self._start_stream(engine, sample if enough else counts, rng)
+        lengths = token_counts(counts)
+        epochs: list[float] = []
+        self.stopped_ = "max_iter"
+        try:
+            with counting(
+                "PLSA, batches", -(-len(lengths) // self.batch_size) * self.max_iter, self.verbose
+            ) as one_more:
+                while len(epochs) < self.max_iter and self.stopped_ == "max_iter":
+                    order, total = rng.permutation(len(lengths)), 0.0
+                    for start in range(0, len(order), self.batch_size):
+                        rows = np.sort(order[start : start + self.batch_size])
+                        self._absorb(engine, counts[rows], judge=False)
+                        if lengths[rows].any():
+                            total += self.history_[-1] * lengths[rows].sum()
+                        one_more()
+                    epochs.append(total / lengths.sum())
+                    if len(epochs) > 1 and epochs[-1] - epochs[-2] < self.tol:
+                        self.stopped_ = "converged"
+        except KeyboardInterrupt:
+            if not self.n_batches_:
+                raise
+            self.stopped_ = "interrupted"
+        self.n_iter_, self.converged_ = len(epochs), self.stopped_ == "converged"
+
+    def _start_stream(self, engine: Engine, batch: Csr, rng: np.random.Generator) -> None:
+        """Fit the first batch as a small collection: a stream sees a document once and could not mend a poor start."""
+        dtype = options.working_dtype(self.dtype, batch, self.n_components)
+        prepare_kernels(dtype, device=self.device)
+        shard = engine.shard(batch, dtype, self.n_components)
+        model = replace(self._model(engine), word_smoothing=online.smoothing(self.word_smoothing))
+        fit = em.run(
+            model,
+            [shard],
+            lambda: engine.to_device(plsa.initial([shard], self.n_components, rng, model.word_smoothing)),
+            em.Rules(online.FIRST_STEPS, self.tol, float(batch.data.sum(dtype=np.float64))),
+            executor=engine.executor,
+        )
+        self.components_ = engine.to_host(fit.state.shared).word_given_component
+        self.component_prior_ = np.full(self.n_components, 1.0 / self.n_components, dtype)
+        self.component_smoothing_ = float(self.component_smoothing)
+        self._forget_stream(0, 0.0)
+
+    def _stream_model(self, engine: Engine, stream: online.Stream) -> plsa.Plsa:
+        return plsa.Plsa(engine, online.smoothing(self.word_smoothing), float(self.component_smoothing))
+
+    def _scorer(self, model: plsa.Plsa) -> plsa.Plsa:
+        return replace(model, component_smoothing=max(PREDICTING, model.component_smoothing))
+
+    def _stream_shared(self) -> plsa.Params:
+        return plsa.Params.of(self.components_)
+
+    def _untemper(self) -> None:
+        self.heldout_history_, self.inverse_temperature_ = np.empty(0), 1.0
+
+    def _stream_start(self) -> plsa.Stats:
+        smoothing = float(self.word_smoothing) if self.n_tokens_seen_ else 0.0
+        words = np.ascontiguousarray(self.components_)
+        joint = online.expected_counts(words, self.component_prior_, smoothing, self.n_tokens_seen_)
+        return plsa.Stats(np.ascontiguousarray(joint.T), 0.0)
+
+    def _word_totals(self, stats: plsa.Stats) -> Floats:
+        totals: Floats = stats.word_component_count.sum(axis=1, dtype=np.float64)
+        return totals
+
+    def _stream_block(self, engine: Engine, counts: Csr, shard: BlockFile | None) -> Shard:
+        dtype = self.components_.dtype
+        if shard is None:
+            return engine.shard(counts, dtype, self.n_components)
+        return replace(shard, dtype=dtype.name).load()
+
+    def _keep_shared(self, shared: plsa.Params, stream: online.Stream) -> None:
+        self.components_ = shared.word_given_component
+        prior = stream.stats.word_component_count.sum(axis=0, dtype=np.float64)
+        self.component_prior_ = (prior / max(prior.sum(), 1e-300)).astype(self.components_.dtype)
+
+    def _widen(self, n_words: int) -> None:
+        stream = self._enter_stream()
+        counts = stream.stats.word_component_count
+        tokens = counts.sum(axis=0, dtype=np.float64) * self.n_tokens_seen_
+        self.components_ = plsa.Params.of(online.wider(self.components_, tokens, n_words)).word_given_component
+        more = ((0, n_words - len(counts)), (0, 0))
+        self._stream = replace(stream, stats=plsa.Stats(np.pad(counts, more), 0.0))
 
     def _reader(self, engine: Engine, fit: em.Fit | None = None) -> stored_counts.Reader:
         if fit is not None:
@@ -233,15 +372,13 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         model, shared = plsa.Plsa(engine, 0.0, self.component_smoothing_), plsa.Params.of(self.components_)
         return stored_counts.Reader(model, shared, self.inverse_temperature_, shared.by_word.dtype)
 
-    def _counts(self, X: Any, *, reset: bool, what: str = "this method") -> Any:
-        stored_counts.in_memory(X, what)
-        counts = check_counts(X)
-        validate_data(self, X, reset=reset, skip_check_array=True)
+    def _counts(self, X: Documents, *, reset: bool, what: str = "this method") -> Any:
+        counts = stored_counts.checked(self, X, what, reset=reset)
         if reset:
             self._check_enough(counts, "")
         return counts
 
-    def _check_enough(self, counts: Any, left: str) -> None:
+    def _check_enough(self, counts: Csr, left: str) -> None:
         filled = int(np.count_nonzero(np.diff(counts.indptr)))
         if filled < self.n_components:
             raise InputError(
@@ -254,7 +391,7 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         kind = sparse_plsa.SparsePlsa if self.sparse else plsa.Plsa
         return kind(engine, float(self.word_smoothing), float(self.component_smoothing))
 
-    def _heldout_split(self, counts: Any, rng: np.random.Generator) -> tuple[Any, Any]:
+    def _heldout_split(self, counts: Csr, rng: np.random.Generator) -> tuple[Any, Any]:
         if self.heldout_fraction is None and self.inverse_temperature != "heldout":
             return counts, None
         return split(counts, self.heldout_fraction or HELDOUT_FRACTION, rng, self._check_enough)
@@ -272,7 +409,12 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             hint = "1.0, or 'heldout' to have it chosen"
             options.check_number("inverse_temperature", self.inverse_temperature, 0.01, 1.0, hint=hint)
         if options.check_one_of("sparse", self.sparse, (False, True)):
-            plain = {"inverse_temperature": 1.0, "component_smoothing": 0.0, "accelerate": True, "online": False}
+            plain: dict[str, Any] = {
+                "inverse_temperature": 1.0,
+                "component_smoothing": 0.0,
+                "accelerate": True,
+                "online": False,
+            }
             options.check_plain(self, "sparse=True", **plain, device="cpu")
         if self.online:
             self._check_stream_options("online=True")
@@ -281,15 +423,8 @@ class PLSA(StreamsPLSA, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        tags.transformer_tags.preserves_dtype = []
-        return tags
 
-
-def split(counts: Any, fraction: float, rng: np.random.Generator, check: Callable[[Any, str], None]) -> tuple[Any, Any]:
+def split(counts: Csr, fraction: float, rng: np.random.Generator, check: Callable[[Csr, str], None]) -> tuple[Any, Any]:
     """Tokens to learn from, which are checked, and tokens to judge by."""
     training, validation = split_tokens(counts, (1 - fraction, fraction), seed=int(rng.integers(2**31)))
     check(training, " without the held-out tokens")
@@ -303,7 +438,7 @@ def split(counts: Any, fraction: float, rng: np.random.Generator, check: Callabl
     return training, validation
 
 
-def likelihood(model: plsa.Plsa, validation: Any, shards: Sequence[Any]) -> Callable[[em.State], float] | None:
+def likelihood(model: plsa.Plsa, validation: Csr | None, shards: Sequence[Shard]) -> Callable[[em.State], float] | None:
     """Log-likelihood per held-out token of a state, or None without held-out tokens; ``shards`` say who has which."""
     if validation is None:
         return None

@@ -10,10 +10,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from topiarist.arrays import Floats, Seed
+from topiarist.arrays import ArrayLike, Csr, Floats, Matrix, Seed
 from topiarist.counts.validation import check_counts
 from topiarist.estimators.category.class_learning import Plan
 from topiarist.estimators.common import options
+from topiarist.estimators.common.stored_counts import ReadsCounts
 from topiarist.estimators.flat.lsi import LSI
 from topiarist.estimators.gaussian.ggm import GGM
 from topiarist.estimators.gaussian.mixture_hierarchy import MixtureHierarchy
@@ -37,7 +38,7 @@ LENGTH = 35.0  # a longer document weighs as if it had so many tokens, as in the
 
 
 @options.common_options(random_state=options.seed_of("all steps"), device='The processor: "cpu".')
-class GaussianTree(FilesDocuments, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class GaussianTree(ReadsCounts, FilesDocuments, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Counts to a tree: ``LSI``, ``GGM`` without labels, ``MixtureHierarchy``, and topics along its paths.
 
     Parameters
@@ -98,7 +99,7 @@ class GaussianTree(FilesDocuments, TransformerMixin, BaseEstimator):  # type: ig
         self.executor = executor
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> GaussianTree:
+    def fit(self, X: Matrix, y: ArrayLike | None = None) -> GaussianTree:
         """Fit all steps to counts (documents × words); ``y`` is ignored."""
         self._check_options()
         counts = check_counts(X)
@@ -149,7 +150,7 @@ class GaussianTree(FilesDocuments, TransformerMixin, BaseEstimator):  # type: ig
         best = tried(sorted(between)) if between else best
         return best, {size: ranks[size][1] for size in sorted(ranks)}
 
-    def _learn_words(self, counts: Any, rows: Floats, seed: int) -> None:
+    def _learn_words(self, counts: Csr, rows: Floats, seed: int) -> None:
         """The words of nodes and the nodes of paths; what hardly says anything is removed, the rest learned anew."""
         shares = sparse_shares(rows)
         dtype = options.working_dtype(None, counts, rows.shape[1])
@@ -180,26 +181,19 @@ class GaussianTree(FilesDocuments, TransformerMixin, BaseEstimator):  # type: ig
         options.check_one_of("device", self.device, ("cpu",))
         options.check_common(self)
 
-    def transform(self, X: Any) -> Floats:
+    def transform(self, X: Matrix) -> Floats:
         """P(component | document), each document by itself."""
         check_is_fitted(self)
         counts = check_counts(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         return self._posterior(self.lsi_.transform(counts))
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Matrix) -> Any:
         """The most probable component of each document."""
         return self.transform(X).argmax(axis=1)
 
     def _posterior(self, points: Floats) -> Floats:
         return self.hierarchy_._posterior(points)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        tags.transformer_tags.preserves_dtype = []
-        return tags
 
 
 def _as_with_all(model: GGM, times: float) -> float:

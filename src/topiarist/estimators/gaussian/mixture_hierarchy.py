@@ -11,10 +11,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from topiarist.arrays import Doubles, Seed
+from topiarist.arrays import ArrayLike, Bools, Csr, Doubles, Ints, Matrix, Seed
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import options
-from topiarist.estimators.gaussian import mixture_inputs
+from topiarist.estimators.flat.lsi import LSI
+from topiarist.estimators.gaussian import ggm
 from topiarist.estimators.gaussian.ggm import GGM
 from topiarist.hierarchy.tree import Tree
 from topiarist.models.gaussian import overlaps
@@ -40,7 +41,7 @@ class Assignment(Place):
 
     probability: Doubles
 
-    def __new__(cls, cluster: Any, level: Any, probability: Doubles) -> Assignment:
+    def __new__(cls, cluster: Ints, level: Ints, probability: Doubles) -> Assignment:
         """Two to unpack, one beside."""
         made = super().__new__(cls, cluster, level)
         made.probability = probability
@@ -81,7 +82,7 @@ class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
         self,
         measure: str = "modified_l2",
         *,
-        of_class: Any = None,
+        of_class: object | None = None,
         n_samples: int = 20_000,
         random_state: Seed = None,
     ) -> None:
@@ -90,7 +91,7 @@ class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
         self.n_samples = n_samples
         self.random_state = random_state
 
-    def fit(self, ggm: GGM, y: Any = None) -> MixtureHierarchy:
+    def fit(self, ggm: GGM, y: ArrayLike | None = None) -> MixtureHierarchy:
         """Merge the components of a fitted mixture; ``y`` is ignored."""
         options.check_one_of("measure", self.measure, overlaps.MEASURES)
         options.check_common(self)
@@ -139,31 +140,31 @@ class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
             noise[mine] = mixture.mean[component] + noise[mine] @ np.linalg.cholesky(covariance).T
         return noise
 
-    def _posterior(self, X: Any) -> Doubles:
+    def _posterior(self, X: Matrix) -> Doubles:
         """P(leaf | example), within the class where the hierarchy is that of a class."""
-        return self._posterior_of(mixture_inputs.checked_points(self.ggm_, X, reset=False))
+        return self._posterior_of(ggm.checked_points(self.ggm_, X, reset=False))
 
     def _posterior_of(self, points: Doubles) -> Doubles:
-        with mixture_inputs.reading(self.ggm_) as threads:
-            joint = mixture_inputs.log_joint(self.ggm_, points, threads)[self.components_]
+        with ggm.reading(self.ggm_) as threads:
+            joint = ggm.log_joint(self.ggm_, points, threads)[self.components_]
         prior = self.ggm_.component_prior_[self.components_]
         joint += (np.log(np.maximum(self.weight_, TINY)) - np.log(np.maximum(prior, TINY)))[:, None]
         joint -= joint.max(axis=0)
-        return mixture_inputs.normalised(np.exp(joint).T)
+        return ggm.normalised(np.exp(joint).T)
 
-    def node_given_example(self, X: Any) -> Doubles:
+    def node_given_example(self, X: Matrix) -> Doubles:
         """P(node | example) of every node of the tree; a node's probability is the sum of its children's."""
         check_is_fitted(self)
         posterior: Doubles = self._posterior(X) @ self.node_members_.T.astype(np.float64)
         return posterior
 
-    def assign(self, X: Any, rho: float = 0.9) -> Assignment:
+    def assign(self, X: Matrix, rho: float = 0.9) -> Assignment:
         """The node of each example at the lowest level at which one is more probable than ``rho``, and that level."""
         check_is_fitted(self)
         options.check_number("rho", rho, 0.0, 1.0, hint="0.9")
         return Assignment(*overlaps.levels(self._posterior(X), self.linkage_, rho))
 
-    def sample_clusters(self, X: Any, rho: float = 0.9) -> list[Any]:
+    def sample_clusters(self, X: Matrix, rho: float = 0.9) -> list[Any]:
         """The fewest components of the mixture that are together more probable than ``rho``, for each example."""
         check_is_fitted(self)
         options.check_number("rho", rho, 0.0, 1.0, hint="0.9")
@@ -182,22 +183,22 @@ class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
             nodes = (nodes - {one, other}) | {n_components + step}
         return sorted(nodes)
 
-    def prototypes(self, X: Any, n: int = 5) -> list[Any]:
+    def prototypes(self, X: Matrix, n: int = 5) -> list[Any]:
         """The rows of the ``n`` most typical examples of each node: of highest density, components in proportion."""
         check_is_fitted(self)
         options.check_integer("n", n, 1, hint="5")
-        points = mixture_inputs.checked_points(self.ggm_, X, reset=False)
-        with mixture_inputs.reading(self.ggm_) as threads:
-            joint = mixture_inputs.log_joint(self.ggm_, points, threads)[self.components_]
+        points = ggm.checked_points(self.ggm_, X, reset=False)
+        with ggm.reading(self.ggm_) as threads:
+            joint = ggm.log_joint(self.ggm_, points, threads)[self.components_]
         return prototypes(joint, self.weight_, self.node_members_, n)
 
     def keywords(
         self,
         words: Sequence[str],
         *,
-        lsi: Any = None,
-        X: Any = None,
-        counts: Any = None,
+        lsi: LSI | None = None,
+        X: Matrix | None = None,
+        counts: Csr | None = None,
         n: int = 8,
         plain: bool = False,
     ) -> list[list[str]]:
@@ -209,14 +210,14 @@ class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         options.check_integer("n", n, 1, hint="8")
-        if (lsi is None) == (X is None or counts is None):
-            raise UsageError("keywords need either lsi, or X and counts", hint="keywords(words, lsi=lsi)")
-        if lsi is not None:
+        weight = count = None
+        if lsi is not None and (X is None or counts is None):
             means = self.ggm_.component_mean_[self.components_]
             rows = projected(lsi, means, self.weight_, self.node_members_)
-            weight, count = None, None
-        else:
+        elif lsi is None and X is not None and counts is not None:
             rows, weight, count = counted(self.node_given_example(X), counts)
+        else:
+            raise UsageError("keywords need either lsi, or X and counts", hint="keywords(words, lsi=lsi)")
         return told(self.tree_, rows, words, n, plain=plain, node_weight=weight, count=count)
 
     def dendrogram(self, ax: Axes | None = None, words: Sequence[Sequence[str]] | None = None) -> Axes:
@@ -230,7 +231,7 @@ class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
 UNSEEN = 1e-9  # a word with no weight at a node
 
 
-def prototypes(joint: Doubles, weight: Doubles, members: Any, n: int) -> list[Any]:
+def prototypes(joint: Doubles, weight: Doubles, members: Bools, n: int) -> list[Any]:
     """The most typical examples of each node: those of highest p(x|k), as many of a component as its weight asks for.
 
     ``joint`` is log P(k)p(x|k), (components, examples), which ranks examples of one component as p(x|k) does.
@@ -260,7 +261,7 @@ def _allotted(shares: Doubles, n: int) -> list[int]:
     return numbers
 
 
-def projected(lsi: Any, means: Doubles, weight: Doubles, members: Any) -> Doubles:
+def projected(lsi: LSI, means: Doubles, weight: Doubles, members: Bools) -> Doubles:
     """The weight of every word at each node, from the mean of the node back through the space: U·μ, never negative."""
     if lsi.n_dimensions_ != means.shape[1]:
         raise InputError(
@@ -272,7 +273,7 @@ def projected(lsi: Any, means: Doubles, weight: Doubles, members: Any) -> Double
     return np.asarray(np.maximum(lsi.words_of(shares @ means), 0.0))
 
 
-def counted(node_given_example: Doubles, counts: Any) -> tuple[Doubles, Doubles, Doubles]:
+def counted(node_given_example: Doubles, counts: Csr) -> tuple[Doubles, Doubles, Doubles]:
     """The words of each node's examples by how much each belongs there, the weight of nodes, how often words are."""
     matrix = check_counts(counts)
     if matrix.shape[0] != len(node_given_example):

@@ -10,30 +10,34 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topiarist.arrays import Doubles
+from topiarist.arrays import ArrayLike, Doubles, Matrix
 from topiarist.errors import InputError
-from topiarist.estimators.gaussian import mixture_inputs
+from topiarist.estimators.gaussian import ggm
 from topiarist.hierarchy.picture import COLOURS, INK, PALE_INK, TRUNK, _require_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from topiarist.estimators.gaussian.ggm import GGM
+    from topiarist.estimators.gaussian.mixture_hierarchy import Assignment, MixtureHierarchy
 
 DEVIATIONS = 2.0  # of an ellipse
 NO_LABEL = ""
 MANY = 4000  # points of a scatter plot that are drawn at most
 
 
-def _axes(ax: Axes | None, size: tuple[float, float], **options: Any) -> Axes:
+def _axes(ax: Axes | None, size: tuple[float, float], **options: object) -> Axes:
     _require_matplotlib()
     if ax is not None:
         return ax
     from matplotlib import pyplot
 
-    made: Axes = pyplot.figure(figsize=size, layout="constrained").add_subplot(**options)
-    return made
+    return pyplot.figure(figsize=size, layout="constrained").add_subplot(**options)
 
 
-def dendrogram(hierarchy: Any, ax: Axes | None = None, words: Sequence[Sequence[str]] | None = None) -> Axes:
+def dendrogram(
+    hierarchy: MixtureHierarchy, ax: Axes | None = None, words: Sequence[Sequence[str]] | None = None
+) -> Axes:
     """Draw the merges level by level: one row for each component, words beside it and at every branch.
 
     The words of a branch lie on a pale ground, so that no line goes through them, and stay within the picture.
@@ -74,7 +78,7 @@ def dendrogram(hierarchy: Any, ax: Axes | None = None, words: Sequence[Sequence[
 
 
 def scatter(
-    ggm: Any, X: Any, labels: Any = None, *, dimensions: Sequence[int] = (0, 1), ax: Axes | None = None
+    ggm: GGM, X: Matrix, labels: ArrayLike | None = None, *, dimensions: Sequence[int] = (0, 1), ax: Axes | None = None
 ) -> Axes:
     """Draw examples in two or three of their dimensions, coloured by label or component, with the components' ellipses.
 
@@ -113,10 +117,10 @@ def scatter(
     return shown
 
 
-def _named(labels: Any) -> tuple[Any, list[str]]:
+def _named(labels: ArrayLike) -> tuple[Any, list[str]]:
     """Labels of any kind as texts, "" for none, and those that there are in their order: numbers by their value."""
     given = np.asarray(labels).ravel()
-    missing = mixture_inputs.missing_labels(given)
+    missing = ggm.missing_labels(given)
     known = {str(label): label for label in given[~missing].tolist()}
     try:
         names = sorted(known, key=lambda name: known[name])
@@ -154,7 +158,7 @@ def weight_curves(errors: Mapping[int, Mapping[float, float]], ax: Axes | None =
     return ax
 
 
-def level_histogram(assignment: Any, n_components: int, ax: Axes | None = None) -> Axes:
+def level_histogram(assignment: Assignment, n_components: int, ax: Axes | None = None) -> Axes:
     """Draw which share of the examples is certain at which level, the nodes of a level stacked."""
     nodes, level = np.asarray(assignment.cluster), np.asarray(assignment.level)
     ax = _axes(ax, (6.4, 3.4))
@@ -172,15 +176,16 @@ def level_histogram(assignment: Any, n_components: int, ax: Axes | None = None) 
     return ax
 
 
-def choice_curve(model: Any, ax: Axes | None = None) -> Axes:
+def choice_curve(model: GGM, ax: Axes | None = None) -> Axes:
     """Draw what a number of components, or a weight of unlabelled examples, was chosen by; the choice is marked.
 
     Held-out surprise (``cv_``) where there is any, else AIC (``aic_curve_``).
     """
-    told: dict[Any, float] = model.cv_ or model.aic_curve_
+    surprise = model.cv_ or {}
+    told: dict[Any, float] = surprise or model.aic_curve_
     if not told:
         raise InputError("the mixture has nothing to draw: no number was tried", hint="n_components=None or 'cv'")
-    by_weight = bool(model.cv_) and len({weight for weight, _ in model.cv_}) > 1
+    by_weight = len({weight for weight, _ in surprise}) > 1
     lines: dict[Any, dict[Any, float]] = {}
     for key, value in told.items():
         weight, size = key if model.cv_ else (None, key)
@@ -200,7 +205,7 @@ def choice_curve(model: Any, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def confusion(clusters: Any, labels: Any, ax: Axes | None = None) -> Axes:
+def confusion(clusters: ArrayLike, labels: ArrayLike, ax: Axes | None = None) -> Axes:
     """Draw for each label the share of its examples in every cluster; examples without a label are left out."""
     table, names, kinds = confusion_table(clusters, labels)
     ax = _axes(ax, (6.4, 3.4))
@@ -216,7 +221,7 @@ def confusion(clusters: Any, labels: Any, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def confusion_table(clusters: Any, labels: Any) -> tuple[Doubles, Any, Any]:
+def confusion_table(clusters: ArrayLike, labels: ArrayLike) -> tuple[Doubles, Any, Any]:
     """The share of each label's examples (rows) in each cluster (columns), the clusters, and the labels.
 
     Examples without a label are left out.

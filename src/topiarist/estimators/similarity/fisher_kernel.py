@@ -12,18 +12,17 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from topiarist.arrays import Floats, Seed
-from topiarist.counts.validation import check_counts
+from topiarist.arrays import ArrayLike, Csr, Floats, Seed
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import options, stored_counts
+from topiarist.estimators.common.stored_counts import Documents, ReadsCounts
 from topiarist.estimators.flat.plsa import PLSA
 from topiarist.estimators.similarity.lenses import WANTED, can_be_fitted, has_levels, is_fitted, kernel_sets, lens_of
 from topiarist.models.engine import load_search_kernels
 from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
-from topiarist.models.fisher import information as fisher_information
 from topiarist.models.fisher import matrix, scores
 from topiarist.models.fisher.scores import Lens
 from topiarist.scale.executors import Executor
@@ -40,7 +39,9 @@ def n_features(lenses: Sequence[Lens], parts: Sequence[str]) -> int:
     return width + ("plain" in parts) * len(lenses[0].by_word)
 
 
-def feature_names(models: Sequence[Any], lenses: Sequence[Lens], parts: Sequence[str], words: Sequence[str]) -> Any:
+def feature_names(
+    models: Sequence[BaseEstimator], lenses: Sequence[Lens], parts: Sequence[str], words: Sequence[str]
+) -> Any:
     """Names such as ``1.plsa64.lexical.bank.3``: the second model, the word *bank* in the sense of its topic 3."""
     number = n_features(lenses, parts)
     if number > MOST_NAMES:
@@ -51,7 +52,9 @@ def feature_names(models: Sequence[Any], lenses: Sequence[Lens], parts: Sequence
     return np.array(list(_names(models, lenses, parts, words)), dtype=object)
 
 
-def _names(models: Sequence[Any], lenses: Sequence[Lens], parts: Sequence[str], words: Sequence[str]) -> Iterator[str]:
+def _names(
+    models: Sequence[BaseEstimator], lenses: Sequence[Lens], parts: Sequence[str], words: Sequence[str]
+) -> Iterator[str]:
     for place, (model, lens) in enumerate(zip(models, lenses, strict=True)):
         title = f"{place}.{type(model).__name__.lower()}{lens.n_classes}"
         if "topical" in parts:
@@ -81,7 +84,7 @@ HELD_OUT = "held-out token"  # in what PLSA says where there are too few to hold
     device="Where those models are fitted; the kernel itself is computed on the processor.",
     executor="Where blocks are computed while those models are fitted.",
 )
-class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class FisherKernel(ReadsCounts, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Similarity of documents from fitted topic models: the same topics, and the same words in the same sense.
 
     ``transform`` gives explicit sparse features whose inner products are the kernel; ``kernel`` gives all pairs without
@@ -117,9 +120,9 @@ class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        models: Any = (1, 64),
+        models: Sequence[BaseEstimator | int] = (1, 64),
         *,
-        parts: Any = ("topical", "lexical"),
+        parts: str | Sequence[str] = ("topical", "lexical"),
         normalise: str | None = "parts",
         information: str = "identity",
         inverse_temperature: float | str = "heldout",
@@ -150,21 +153,20 @@ class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.executor = executor
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> FisherKernel:
+    def fit(self, X: Documents, y: ArrayLike | None = None) -> FisherKernel:
         """Fit the models that are not fitted yet to counts (documents × words).
 
         ``y`` is for those among them that learn from labels, −1 for a document without one; others do without.
         """
         wanted = self._checked()
         stored_counts.in_memory(X, "fitting a FisherKernel", self.executor)
-        counts = check_counts(X)
-        validate_data(self, X, reset=True, skip_check_array=True)
+        counts = stored_counts.checked(self, X, "fitting a FisherKernel", reset=True)
         seed = int(options.generator(self.random_state).integers(2**31))
         self.models_ = [self._fitted(model, counts, y, seed + place) for place, model in enumerate(wanted)]
         self._look(counts)
         return self
 
-    def _fitted(self, model: Any, counts: Any, y: Any, seed: int) -> Any:
+    def _fitted(self, model: Any, counts: Csr, y: ArrayLike | None, seed: int) -> Any:
         if is_fitted(model):
             return model
         if not isinstance(model, Integral):
@@ -187,7 +189,7 @@ class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             chosen = 1.0 if self.inverse_temperature == "heldout" else self.inverse_temperature
             return plain.set_params(inverse_temperature=chosen).fit(counts)
 
-    def _look(self, counts: Any) -> None:
+    def _look(self, counts: Csr | None) -> None:
         """Turn the models into lenses; with the information that these documents show, if that is asked for."""
         lenses = [lens_of(model) for model in self.models_]
         sizes = sorted({len(lens.by_word) for lens in lenses})
@@ -197,16 +199,16 @@ class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 f"the models know {', '.join(map(str, sizes))} words, the counts have {n_words} columns",
                 hint="models and counts of one vocabulary",
             )
-        if self.information != "identity":
+        if self.information != "identity" and counts is not None:
             with self._engine() as engine:
                 seen = [(lens, counts, scores.read(engine, lens, counts)) for lens in lenses]
-            lenses = [fisher_information.informed(*one, self.information) for one in seen]
+            lenses = [scores.informed(*one, self.information) for one in seen]
         self._lenses = lenses
         self.history_ = [np.asarray(getattr(model, "history_", ())) for model in self.models_]
         self.n_iter_ = max(1, *(int(getattr(model, "n_iter_", 0)) for model in self.models_))
         self.converged_ = all(getattr(model, "converged_", True) for model in self.models_)
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Documents) -> Any:
         """Explicit features, sparse: their inner products are the kernel. One block of columns for each part."""
         own = self.prepared()
         check_is_fitted(own)
@@ -215,7 +217,7 @@ class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             found = matrix.terms(engine, load_search_kernels(), own._lenses, counts, own._parts)
             return csr_matrix(matrix.features(found, counts, own.normalise))
 
-    def kernel(self, X: Any, Y: Any = None) -> Floats:
+    def kernel(self, X: Documents, Y: Documents | None = None) -> Floats:
         """The kernel of each document of ``X`` with each of ``Y`` (of ``X``, if left out)."""
         own = self.prepared()
         check_is_fitted(own)
@@ -230,7 +232,7 @@ class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             right = (other, matrix.terms(engine, kernels, own._lenses, other, own._parts))
             return matrix.matrix(engine, kernels, left, right, own.normalise)
 
-    def __call__(self, X: Any, Y: Any = None) -> Floats:
+    def __call__(self, X: Documents, Y: Documents | None = None) -> Floats:
         """The same, as ``SVC(kernel=…)`` calls it."""
         return self.kernel(X, Y)
 
@@ -282,11 +284,8 @@ class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         with options.running(host) as engine:
             yield engine
 
-    def _counts(self, X: Any) -> Any:
-        stored_counts.in_memory(X, "a Fisher kernel")
-        counts = check_counts(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return counts
+    def _counts(self, X: Documents) -> Any:
+        return stored_counts.checked(self, X, "a Fisher kernel", reset=False)
 
     @property
     def _parts(self) -> tuple[str, ...]:
@@ -296,11 +295,11 @@ class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """The models that are wanted, when all options can be meant."""
         options.check_common(self)
         options.check_one_of("normalise", self.normalise, ("parts", "total", None))
-        options.check_one_of("information", self.information, fisher_information.KINDS)
+        options.check_one_of("information", self.information, scores.KINDS)
         try:
             wrong = [part for part in self._parts if part not in matrix.PARTS]
         except TypeError:
-            wrong = [self.parts]
+            wrong = [str(self.parts)]
         if wrong or not self._parts:
             hint = "('topical', 'lexical')"
             raise UsageError(f"parts must be some of {matrix.PARTS}, got {self.parts!r}", hint=hint)
@@ -319,31 +318,23 @@ class FisherKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise UsageError(f"'levels' has no information={self.information!r}", hint="information='identity'")
         return models
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
+    def get_feature_names_out(self, input_features: object | None = None) -> Any:
         """What each feature is of: model, part, word and topic; refused where nobody could read so many."""
         own = self.prepared()
         check_is_fitted(own)
         words = _check_feature_names_in(own, input_features)
         return feature_names(own.models_, own._lenses, own._parts, words)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        tags.transformer_tags.preserves_dtype = []
-        return tags
-
 
 class FrozenKernel:
     """A fitted kernel as a function that stays fitted when scikit-learn clones the classifier that uses it."""
 
-    def __init__(self, fitted: Any) -> None:
+    def __init__(self, fitted: FisherKernel) -> None:
         self.fitted = fitted
 
-    def __call__(self, X: Any, Y: Any = None) -> Floats:
+    def __call__(self, X: Documents, Y: Documents | None = None) -> Floats:
         """The kernel of each document of ``X`` with each of ``Y``."""
-        square: Floats = self.fitted.kernel(X, Y)
-        return square
+        return self.fitted.kernel(X, Y)
 
     def __sklearn_clone__(self) -> FrozenKernel:
         return self

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from topiarist.arrays import DTypeLike, Floats
 from topiarist.errors import UsageError
 from topiarist.hierarchy.tree_model import TreeModel
 from topiarist.models.engine import SMALLEST_MIXTURE
 from topiarist.models.fisher.scores import Lens
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 KINDS = ("PLSA", "HPLSA", "CAM", "PLC", "HPLC", "HierarchicalMixture")
 OF_STRANGERS = ("word_given_topic_", "topic_given_class_", "class_prior_")
@@ -20,17 +24,17 @@ WANTED = (
 )
 
 
-def is_fitted(model: Any) -> bool:
+def is_fitted(model: BaseEstimator | int) -> bool:
     """True when there is something to look through."""
     return _parameters(model) is not None
 
 
-def can_be_fitted(model: Any) -> bool:
+def can_be_fitted(model: BaseEstimator | int) -> bool:
     """True for a model of a kind that is known to be something to look through once it is fitted."""
     return any(kind.__module__.startswith("topiarist.") and kind.__name__ in KINDS for kind in type(model).__mro__)
 
 
-def has_levels(model: Any) -> bool:
+def has_levels(model: BaseEstimator | int) -> bool:
     """True when a model, fitted or not, shares its topics among classes: a tree does, a size or PLSA does not."""
     known = _parameters(model)
     if known is not None:
@@ -38,7 +42,7 @@ def has_levels(model: Any) -> bool:
     return can_be_fitted(model) and all(kind.__name__ != "PLSA" for kind in type(model).__mro__)
 
 
-def lens_of(model: Any, dtype: Any = np.float64) -> Lens:
+def lens_of(model: BaseEstimator | int, dtype: DTypeLike = np.float64) -> Lens:
     """A fitted model as a lens, in this precision; shared where it has it already."""
     known = _parameters(model)
     if known is None:
@@ -69,19 +73,19 @@ def kernel_sets(lenses: Iterable[Lens]) -> list[str]:
     return ["search", *(["paths"] if any(lens.one_class for lens in known) else []), *classes]
 
 
-def tree_of(model: Any) -> tuple[Any, tuple[int, ...]] | None:
+def tree_of(model: BaseEstimator | int) -> tuple[Any, tuple[int, ...]] | None:
     """The tree of a fitted model and the node of each of its classes; None for a flat one."""
     fitted: TreeModel | None = getattr(model, "tree_model_", None)
     return None if fitted is None else (fitted.tree, fitted.class_nodes)
 
 
-def _possible(by_word: Any) -> Any:
+def _possible(by_word: Floats) -> Any:
     """Probabilities that the kernels take for none are none, here as there; shared where all are possible."""
     hardly = (by_word > 0) & (by_word <= SMALLEST_MIXTURE)
     return np.where(hardly, by_word.dtype.type(0), by_word) if hardly.any() else by_word
 
 
-def _parameters(model: Any) -> tuple[Any, Any, Any] | None:
+def _parameters(model: BaseEstimator | int) -> tuple[Any, Any, Any] | None:
     """P(word|topic), P(topic|class) (None: flat) and P(class) of a fitted model: of a tree, of PLSA, of a stranger."""
     fitted: TreeModel | None = getattr(model, "tree_model_", None)
     if fitted is not None:

@@ -6,15 +6,17 @@ the level of each node, the root's is 0: those of the tree, unless another tree 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from topiarist.arrays import Array
+from topiarist.arrays import Array, Csr, Floats
 from topiarist.counts.validation import token_counts
 from topiarist.estimators.common import options
+from topiarist.estimators.common.stored_counts import Documents
+from topiarist.estimators.tree.posteriors import FilesDocuments
 from topiarist.hierarchy.tree_model import TreeTopics
 
 NEGLIGIBLE = 1e-12  # a cluster less probable than this does not speak for a document
@@ -22,7 +24,7 @@ SMALLEST = 1e-300
 CELLS = 1 << 24  # of a dense block of documents × words
 
 
-def node_given_doc(counts: Any, model: TreeTopics, posterior: Array) -> Array:
+def node_given_doc(counts: Csr, model: TreeTopics, posterior: Array) -> Array:
     """P(a|d): the mean over a document's tokens of P(a|d,w) (C2); without words, P(a|c) of its clusters."""
     mix, words = model.node_given_class, model.word_given_node
     out = np.zeros((counts.shape[0], mix.shape[1]))
@@ -69,7 +71,7 @@ class WordLevels:
         return self.words[here], self.levels[here], self.probabilities[here]
 
 
-def word_levels(counts: Any, model: TreeTopics, posterior: Array, depths: Array | None = None) -> WordLevels:
+def word_levels(counts: Csr, model: TreeTopics, posterior: Array, depths: Array | None = None) -> WordLevels:
     """For each word of each document P(level|d,w) = Σ_c P(c|d) P(a|w,c), a the node of the level on the path of c."""
     mix, words = model.node_given_class, model.word_given_node
     depths = np.array(model.tree.depths) if depths is None else depths
@@ -90,7 +92,7 @@ def word_levels(counts: Any, model: TreeTopics, posterior: Array, depths: Array 
 
 
 def ghost_words(
-    counts: Any, model: TreeTopics, posterior: Array, n_words: int, depths: Array | None = None
+    counts: Csr, model: TreeTopics, posterior: Array, n_words: int, depths: Array | None = None
 ) -> tuple[Array, Array]:
     """Words that each level would add: those absent from d with the largest Σ_c P(c|d)P(a|c)P(w|a), a of that level.
 
@@ -135,26 +137,28 @@ def prototypes(share: Array, n_docs: int, lengths: Array | None = None, steadine
     return np.take_along_axis(top, order, axis=1)
 
 
-class ReadsDocuments:
+class ReadsDocuments(FilesDocuments):
     """The same for an estimator with ``_placed`` (counts and posterior of documents) and ``tree_model_``."""
 
-    def node_given_doc(self: Any, X: Any) -> Array:
+    _placed: Callable[[Documents, str], tuple[Csr, Floats]]
+
+    def node_given_doc(self, X: Documents) -> Array:
         """P(node | document): how much of each document every node of the tree explains, (documents, nodes)."""
         counts, posterior = self._placed(X, "node_given_doc")
         return node_given_doc(counts, self.tree_model_, posterior)
 
-    def word_levels(self: Any, X: Any) -> WordLevels:
+    def word_levels(self, X: Documents) -> WordLevels:
         """The level of abstraction of every word of every document; 0 is the root."""
         counts, posterior = self._placed(X, "word_levels")
         return word_levels(counts, self.tree_model_, posterior)
 
-    def ghost_words(self: Any, X: Any, n: int = 10) -> Any:
+    def ghost_words(self, X: Documents, n: int = 10) -> Any:
         """Words that each level would add to each document, (documents, levels, n); −1 where there is none."""
         options.check_integer("n", n, 1)
         counts, posterior = self._placed(X, "ghost_words")
         return ghost_words(counts, self.tree_model_, posterior, n)[0]
 
-    def prototypes(self: Any, X: Any, n: int = 5, *, steadiness: float = 0.0) -> Any:
+    def prototypes(self, X: Documents, n: int = 5, *, steadiness: float = 0.0) -> Any:
         """The documents that speak most from each node, (nodes, n); ``steadiness`` tokens of doubt prefer long ones."""
         options.check_integer("n", n, 1)
         counts, posterior = self._placed(X, "prototypes")

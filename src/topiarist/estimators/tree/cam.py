@@ -9,10 +9,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from threadpoolctl import threadpool_limits
 
-from topiarist.arrays import DTypeLike, Seed
+from topiarist.arrays import Csr, DTypeLike, Seed
 from topiarist.counts.weighting import shortened
 from topiarist.estimators.common import options, stored_counts
 from topiarist.estimators.common.progress import fitting
+from topiarist.estimators.common.stored_counts import Documents
 from topiarist.estimators.tree import preparation
 from topiarist.estimators.tree.abstraction import ReadsDocuments
 from topiarist.estimators.tree.posteriors import PlacesDocuments
@@ -131,7 +132,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         self.executor = executor
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, *, journal: growing.Journal | None = None) -> CAM:
+    def fit(self, X: Documents, y: object = None, *, journal: growing.Journal | None = None) -> CAM:
         """Grow a tree (or fit the given one) on a matrix of counts (documents × words); ``y`` is ignored.
 
         A ``journal`` keeps checkpoints of a tree that grows long, and a fit that was killed goes on from the last one.
@@ -144,10 +145,11 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         with options.running(self) as engine, threadpool_limits(limits=1, user_api="blas"):
             rng = options.generator(self.random_state)
             seed = int(rng.integers(2**31))
-            lengths = LENGTHS if self.effective_length == "heldout" else (self.effective_length,)
+            given = self.effective_length
+            lengths: tuple[float | None, ...] = LENGTHS if isinstance(given, str) else (given,)
             best, best_likelihood = None, -np.inf
             for length in lengths:
-                ground = preparation.prepared(engine, counts, length, self.heldout_fraction, dtype, seed)  # type: ignore[arg-type]
+                ground = preparation.prepared(engine, counts, length, self.heldout_fraction, dtype, seed)
                 grown = self._grown(engine, ground, rng, journal if len(lengths) == 1 else None)
                 likelihood = preparation.unseen_likelihood(engine, ground, grown.stage)
                 if best is None or likelihood > best_likelihood:
@@ -184,7 +186,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
     def _shown(self, title: str) -> Any:
         return fitting(title, em.Rules(self.max_iter, self.tol), show=bool(self.verbose))
 
-    def _keep(self, engine: Engine, counts: Any, grown: growing.Growth, length: Any, dtype: Any) -> None:
+    def _keep(self, engine: Engine, counts: Csr, grown: growing.Growth, length: float | None, dtype: DTypeLike) -> None:
         """Learn the words from all tokens, with the tree and the levels as they are."""
         parts = grown.stage.parts
         rows = shortened(counts, length)
@@ -206,7 +208,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         self.labels_ = self.cluster_given_doc_.argmax(axis=1)
         self._forget_stream(counts.shape[0], float(totals.sum()))
 
-    def _keep_tree(self, parts: Parts, grown: growing.Growth, fit: em.Fit, length: Any) -> None:
+    def _keep_tree(self, parts: Parts, grown: growing.Growth, fit: em.Fit, length: float | None) -> None:
         shared: cam.Params = fit.state.shared
         self.tree_, self.effective_length_, self.temperature_ = parts.tree, length, 1.0 / fit.inverse_temperature
         self.word_given_node_, self.node_given_cluster_ = shared.word_given_node, shared.node_given_cluster

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -11,11 +11,16 @@ from topiarist.arrays import Array, Csr, Floats
 from topiarist.errors import UsageError
 from topiarist.hierarchy.tree_model import TreeModel
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from topiarist.estimators.common.stored_counts import Documents
+
 BLOCK = 1 << 14  # documents that are placed at once: documents × classes are never dense in memory
 LEAST_SHARE = 1e-4  # of a document in a class that is worth remembering
 
 
-def tree_model(model: Any) -> TreeModel:
+def tree_model(model: BaseEstimator) -> TreeModel:
     """The tree of a fitted ``CAM``, ``HPLSA``, ``GaussianTree``, or of a categoriser, with its parameters."""
     found: TreeModel | None = getattr(model, "tree_model_", None)
     if found is not None:
@@ -23,7 +28,7 @@ def tree_model(model: Any) -> TreeModel:
     raise UsageError(f"expected a fitted model with a tree, got {model!r:.60}", hint="CAM().fit(counts)")
 
 
-def posterior(model: Any, counts: Any) -> Any:
+def posterior(model: BaseEstimator, counts: Documents) -> Any:
     """P(class | document) as the model tells it, whatever it calls it."""
     return model.predict_proba(counts) if hasattr(model, "predict_proba") else model.transform(counts)
 
@@ -35,7 +40,7 @@ class FoldedIn(NamedTuple):
     sampled: Floats  # all of P(class | document) of some documents
 
 
-def folded_in(model: Any, counts: Csr, sample: Array, *, training: bool = False) -> FoldedIn:
+def folded_in(model: BaseEstimator, counts: Csr, sample: Array, *, training: bool = False) -> FoldedIn:
     """Fold documents in, each once, block by block: their shares, and whole rows of a (sorted) sample.
 
     ``training``: the counts are those that the model was fitted to just now. Then it has folded them in already.
@@ -57,12 +62,12 @@ def folded_in(model: Any, counts: Csr, sample: Array, *, training: bool = False)
     return FoldedIn(shares, np.concatenate(sampled))
 
 
-def shares_of(model: Any, counts: Csr) -> Csr:
+def shares_of(model: BaseEstimator, counts: Csr) -> Csr:
     """P(class | document) without what is negligible; rows sum to one."""
     return folded_in(model, counts, np.empty(0, np.int64)).shares
 
 
-def sparse_shares(rows: Any, least: float = LEAST_SHARE) -> Csr:
+def sparse_shares(rows: Floats, least: float = LEAST_SHARE) -> Csr:
     """Shares of at least so much, brought to one again; the largest of a document is always among them."""
     values = np.asarray(rows, np.float32)
     kept = (values >= least) | (values == values.max(axis=1, keepdims=True, initial=0.0))

@@ -10,13 +10,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from threadpoolctl import threadpool_limits
 
-from topiarist.arrays import DTypeLike, Floats, Seed
+from topiarist.arrays import Csr, DTypeLike, Floats, Seed
 from topiarist.counts.validation import token_counts
 from topiarist.counts.weighting import shortened
 from topiarist.errors import UsageError
 from topiarist.estimators.common import options, stored_counts
 from topiarist.estimators.common.progress import fitting
-from topiarist.estimators.common.stored_counts import as_store, check_filled, in_memory, read_store, refuse
+from topiarist.estimators.common.stored_counts import Documents, as_store, check_filled, in_memory, read_store, refuse
 from topiarist.estimators.tree import preparation
 from topiarist.estimators.tree.posteriors import PlacesDocuments
 from topiarist.estimators.tree.tree_streams import StreamsHPLSA
@@ -106,10 +106,10 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         *,
         tree: Tree | None = None,
         class_nodes: str = "leaves",
-        topic_mix: str = "ml",
+        topic_mix: hplsa.TopicMix = "ml",
         growth: str = "guided",
         schedule: Any = None,
-        variant: str = "em",
+        variant: hplsa.Variant = "em",
         heldout_fraction: float = 0.1,
         effective_length: float | None = None,
         word_smoothing: float = 0.01,
@@ -145,7 +145,7 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         self.executor = executor
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, *, journal: growing.Journal | None = None) -> HPLSA:
+    def fit(self, X: Documents, y: object = None, *, journal: growing.Journal | None = None) -> HPLSA:
         """Grow a tree (or fit the given one) on a matrix of counts (documents × words); ``y`` is ignored.
 
         A given tree can be fitted to a ``BlockStore``, with "ml" or "uniform" for ``topic_mix``. A ``journal`` keeps
@@ -163,7 +163,7 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
             seed = int(rng.integers(2**31))
             ground = preparation.prepared(engine, counts, self.effective_length, self.heldout_fraction, dtype, seed)
             species = HplsaSpecies(
-                engine, hplsa.Block(ground.training, ground.heldout), rng, self.topic_mix, self.variant,  # type: ignore[arg-type]
+                engine, hplsa.Block(ground.training, ground.heldout), rng, self.topic_mix, self.variant,
                 self.word_smoothing, self.class_smoothing, executor=self.executor,
             )  # fmt: skip
             if self.tree is None:
@@ -187,7 +187,7 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         patient = replace(species, steps=Steps(last=self.max_iter, tol=self.tol))
         return preparation.given(growing.begun(patient, start, last=True))
 
-    def _keep(self, counts: Any, grown: growing.Growth, species: HplsaSpecies) -> None:
+    def _keep(self, counts: Csr, grown: growing.Growth, species: HplsaSpecies) -> None:
         """Learn from all tokens, with the tree as it is; then fold all documents in, as ``transform`` does."""
         parts, beta = grown.stage.parts, grown.stage.inverse_temperature
         model = species.model(parts)
@@ -269,7 +269,7 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         return len(self.class_prior_)
 
 
-def fit_stored(estimator: Any, X: Any) -> None:
+def fit_stored(estimator: Any, X: Documents) -> None:
     """Fit an ``HPLSA`` with a given tree to a store. The start is that of ``models.hplsa.initial``."""
     if estimator.tree is None:
         in_memory(X, "growing a tree", estimator.executor)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.arrays import Floats
+from topiarist.arrays import Csr, DTypeLike, Floats
 from topiarist.counts.lsi import document_directions
 from topiarist.counts.split import split_tokens
 from topiarist.counts.weighting import effective_length_weights, scale_rows
@@ -20,12 +20,17 @@ from topiarist.estimators.common import options
 from topiarist.estimators.common.progress import growing_tree
 from topiarist.hierarchy.growth.annealed import Annealed
 from topiarist.hierarchy.growth.guided import Guided
+from topiarist.hierarchy.growth.hplsa_species import HplsaSpecies
 from topiarist.hierarchy.growth.loop import Growth, Journal, Proposer, Record, Rules, Stage, grow
-from topiarist.hierarchy.growth.species import Steps, cam_params
+from topiarist.hierarchy.growth.species import CamSpecies, Steps, cam_params
 from topiarist.hierarchy.tree import Tree
 from topiarist.models import cam, em
 from topiarist.models.engine import Shard, Side
 from topiarist.models.engine.host import Engine
+from topiarist.scale.executors import Executor
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 DIMENSIONS = 50  # of the space in which guided growth looks for splits
 ANNEALING = Steps(growing=40, growing_tol=-math.inf)  # fresh doubles gain next to nothing before they part
@@ -82,7 +87,14 @@ def given(stage: Stage) -> Growth:
 
 
 def last_run(
-    model: Any, block: Any, start: em.State, rules: em.Rules, inverse_temperature: float, *, watch: Any, executor: Any
+    model: Any,
+    block: object,
+    start: em.State,
+    rules: em.Rules,
+    inverse_temperature: float,
+    *,
+    watch: Callable[[em.Loop], None] | None,
+    executor: Executor | None,
 ) -> em.Fit:
     """EM over all tokens, from the host and back to it; Ctrl-C in its first step keeps the start."""
     engine: Engine = model.engine
@@ -108,7 +120,7 @@ class Ground:
     vectors: Floats
 
 
-def parted(counts: Any, fraction: float, seed: int) -> tuple[Any, Any]:
+def parted(counts: Csr, fraction: float, seed: int) -> tuple[Any, Any]:
     """Tokens to learn from, and held-out ones; a document without any to learn from keeps all of its own."""
     training, heldout = split_tokens(counts, (1 - fraction, fraction), seed=seed)
     bare = (np.diff(training.indptr) == 0) & (np.diff(counts.indptr) > 0)
@@ -121,7 +133,7 @@ def parted(counts: Any, fraction: float, seed: int) -> tuple[Any, Any]:
 
 
 def prepared(
-    engine: Engine, counts: Any, effective_length: float | None, fraction: float, dtype: Any, seed: int
+    engine: Engine, counts: Csr, effective_length: float | None, fraction: float, dtype: DTypeLike, seed: int
 ) -> Ground:
     """Hold out a share of each document's tokens, weigh the rest, and find the documents' places in latent space."""
     training, heldout = parted(counts, fraction, seed)
@@ -141,7 +153,7 @@ def prepared(
     )
 
 
-def document_vectors(counts: Any, seed: int) -> Floats:
+def document_vectors(counts: Csr, seed: int) -> Floats:
     """Unit vectors of latent semantic indexing, with damped counts; zero for a document without words."""
     return document_directions(counts, DIMENSIONS, seed)
 
@@ -154,7 +166,7 @@ def unseen_likelihood(engine: Engine, ground: Ground, stage: Stage) -> float:
     return total / max(float(ground.unseen.data.sum(dtype=np.float64)), 1.0)
 
 
-def check_size(tree: Any, n_leaves: int | None, name: str, counts: Any) -> None:
+def check_size(tree: Tree | None, n_leaves: int | None, name: str, counts: Csr) -> None:
     """Enough documents with words for the leaves that are given or asked for."""
     if tree is not None:
         check_tree(tree, n_leaves, name)
@@ -172,14 +184,14 @@ def check_size(tree: Any, n_leaves: int | None, name: str, counts: Any) -> None:
         )
 
 
-def check_number_of_leaves(estimator: Any, name: str, largest: str) -> None:
+def check_number_of_leaves(estimator: BaseEstimator, name: str, largest: str) -> None:
     """A whole number, or None to have it chosen."""
     if getattr(estimator, name) is not None:
         options.check_integer(name, getattr(estimator, name), 1, hint="None to have it chosen")
     options.check_integer(largest, getattr(estimator, largest), 1)
 
 
-def check_tree(tree: Any, n_leaves: int | None, name: str) -> None:
+def check_tree(tree: Tree | None, n_leaves: int | None, name: str) -> None:
     """A ``Tree``, which does not contradict the number of leaves asked for."""
     if not isinstance(tree, Tree):
         raise InputError(f"tree must be a topiarist.Tree or None, got {tree!r}", hint="Tree.from_paths([...])")
@@ -191,8 +203,8 @@ def check_tree(tree: Any, n_leaves: int | None, name: str) -> None:
 
 
 def grown_tree(
-    estimator: Any,
-    species: Any,
+    estimator: BaseEstimator,
+    species: CamSpecies | HplsaSpecies,
     vectors: Floats,
     annealing: tuple[Sequence[float], Floats] | None,
     journal: Journal | None,
@@ -230,7 +242,7 @@ def said(growth: Growth, wanted: int | None, name: str) -> None:
         )
 
 
-def check_common(estimator: Any) -> None:
+def check_common(estimator: BaseEstimator) -> None:
     """The options that all estimators of trees have."""
     options.check_one_of("growth", estimator.growth, ("guided", "annealed"))
     options.check_number("heldout_fraction", estimator.heldout_fraction, 0.001, 0.9, hint="0.1")

@@ -6,14 +6,15 @@ interpolation (K5). Then EM goes on as with labelled and unlabelled documents (K
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
-from topiarist.arrays import Csr, Floats
+from topiarist.arrays import Array, Csr, Floats
 from topiarist.counts.validation import token_counts
 from topiarist.counts.weighting import shortened
 from topiarist.estimators.category import class_learning
@@ -33,7 +34,7 @@ EMPTIEST = 1e-6  # tokens of a class that has lost all documents: it may come ba
 
 
 def refit(
-    model: HPLC, counts: Csr, nodes: tuple[int, ...], start: Csr, pins: Any, watching: Watching | None = None
+    model: HPLC, counts: Csr, nodes: tuple[int, ...], start: Csr, pins: Array, watching: Watching | None = None
 ) -> HPLC:
     """Fit a categoriser to its ``tree`` from where the documents were.
 
@@ -66,7 +67,7 @@ def paths_from_shares(engine: Engine, counts: Csr, shares: Csr, plan: class_lear
     return _begun(engine, shortened(counts, plan.effective_length), shares, plan)
 
 
-def _held(start: Csr, pins: Any) -> Csr:
+def _held(start: Csr, pins: Array) -> Csr:
     """The start without what is negligible, and with pinned documents where they belong."""
     free = csr_array(start)
     lengths = np.diff(free.indptr)
@@ -88,7 +89,12 @@ def _begun(engine: Engine, entries: Csr, shares: Csr, plan: class_learning.Plan)
 
 
 def _learned(
-    engine: Engine, entries: Csr, pins: Any, plan: class_learning.Plan, start: categorisers.Params, watch: Any
+    engine: Engine,
+    entries: Csr,
+    pins: Array,
+    plan: class_learning.Plan,
+    start: categorisers.Params,
+    watch: Callable[[em.Loop], None] | None,
 ) -> class_learning.Learned:
     """EM with pinned and free documents, from the start."""
     pinned = np.flatnonzero(pins >= 0)

@@ -13,13 +13,11 @@ As in ``compiled`` the order of every sum depends on the counts and the lanes al
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from topiarist.kernels import Active, verbs
+from topiarist.arrays import DTypeLike
+from topiarist.kernels import SMALLEST_MIXTURE, Active, verbs
 from topiarist.kernels.jit import inline, jit, prefetch
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
 
 AHEAD = 6  # documents
 RUN = 256  # documents: a long sum in single precision is a sum of sums
@@ -217,7 +215,7 @@ VERBS = verbs(
 )  # fmt: skip
 
 
-def prepare(dtype: Any) -> None:
+def prepare(dtype: DTypeLike) -> None:
     """Compile these kernels in one precision."""
     indptr, indices, data = np.array([0, 1], np.int32), np.array([0], np.int32), np.ones(1, dtype)
     lanes = np.full((1, 8), 0.125, dtype)

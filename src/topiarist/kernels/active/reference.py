@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from topiarist.arrays import Array
-from topiarist.kernels import Active, verbs
-from topiarist.kernels.ratios import SMALLEST_MIXTURE, ratios
+from topiarist.kernels import SMALLEST_MIXTURE, Active, ratios, verbs
 
 
 def active_document_counts(

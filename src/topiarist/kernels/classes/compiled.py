@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from topiarist.kernels import LEAST_LEAP, Folding, Paths, verbs
+from topiarist.arrays import DTypeLike
+from topiarist.kernels import LEAST_LEAP, SMALLEST_MIXTURE, Folding, Paths, verbs
 from topiarist.kernels.counts.compiled import _add_ratios
 from topiarist.kernels.jit import inline, jit
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
 
 BLOCK = 1 << 12  # numbers: a block of words, node by node, stays in a core's first cache
 
@@ -111,7 +109,7 @@ def categorise(indptr, indices, data, own, other, sizes, folding):
 VERBS = verbs(hand_down, categorise)
 
 
-def prepare(dtype: Any) -> None:
+def prepare(dtype: DTypeLike) -> None:
     """Compile these kernels in one precision."""
     indptr, indices = np.array([0, 1], np.int32), np.array([0], np.int32)
     own, data = np.ones((1, 1), dtype), np.ones(1, dtype)

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from topiarist.arrays import Array
-from topiarist.kernels import LEAST_LEAP, Folding, Paths, verbs
-from topiarist.kernels.ratios import SMALLEST_MIXTURE, ratios
+from topiarist.kernels import LEAST_LEAP, SMALLEST_MIXTURE, Folding, Paths, ratios, verbs
 
 
 def hand_down(

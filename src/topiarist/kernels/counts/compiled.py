@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.kernels import FOLDING_STRIDE, Folding, verbs
+from topiarist.arrays import DTypeLike
+from topiarist.kernels import FOLDING_STRIDE, SMALLEST_MIXTURE, Folding, verbs
 from topiarist.kernels.jit import AHEAD, inline, jit, prefetch
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
 
 RUN = 256
 
@@ -256,7 +256,7 @@ VERBS = verbs(
 )  # fmt: skip
 
 
-def prepare(dtype: Any) -> None:
+def prepare(dtype: DTypeLike) -> None:
     """Compile the kernels of flat models in one precision, which takes some seconds once per machine."""
     indptr, indices = np.array([0, 1], np.int32), np.array([0], np.int32)
     own, data = np.ones((1, 1), dtype), np.ones(1, dtype)

@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from topiarist.arrays import Array
-from topiarist.kernels import FOLDING_STRIDE, Folding, verbs
-from topiarist.kernels.ratios import SMALLEST_MIXTURE, ratios
+from topiarist.kernels import FOLDING_STRIDE, SMALLEST_MIXTURE, Folding, ratios, verbs
 
 
 def document_counts(

@@ -11,8 +11,8 @@ import math
 import numpy as np
 from numba import cuda
 
+from topiarist.kernels import SMALLEST_MIXTURE
 from topiarist.kernels.cuda.warp import LANES, kernel, warp_max, warp_sum
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
 
 
 @kernel

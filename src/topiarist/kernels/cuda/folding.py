@@ -7,11 +7,10 @@ from typing import Any
 
 from numba import cuda
 
-from topiarist.kernels import FOLDING_STRIDE
+from topiarist.kernels import FOLDING_STRIDE, SMALLEST_MIXTURE
 from topiarist.kernels.cuda.loads import item
 from topiarist.kernels.cuda.sweeps import Shape, gather, load, meet, store
 from topiarist.kernels.cuda.warp import LANES, ONE_ROUND, device, kernel, warp_sum
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
 
 
 @device

@@ -7,8 +7,6 @@ and aligned as a whole. In the simulator they are plain functions.
 
 from __future__ import annotations
 
-from typing import Any
-
 from llvmlite import ir
 from numba import types
 from numba.cuda.extending import intrinsic
@@ -24,7 +22,7 @@ BYTES = 16  # of the widest word
 I8, I32, I64 = (ir.IntType(bits) for bits in (8, 32, 64))
 
 
-def _address(context: Any, builder: Any, kind: Any, array: Any, places: Any, word: Any) -> Any:
+def _address(context, builder, kind, array, places, word):
     """A pointer to a word: its column times the size of a number, and its row times the stride, by 32-bit factors."""
     struct = context.make_array(kind)(context, builder, array)
     offset = builder.mul(places[-1], ir.Constant(I64, kind.dtype.bitwidth // 8))
@@ -36,14 +34,14 @@ def _address(context: Any, builder: Any, kind: Any, array: Any, places: Any, wor
     return builder.bitcast(start, word.as_pointer())
 
 
-def _places(context: Any, builder: Any, kinds: Any, values: Any) -> list[Any]:
+def _places(context, builder, kinds, values):
     return [context.cast(builder, value, kind, types.int64) for kind, value in zip(kinds, values, strict=True)]
 
 
-def _reading(number: int, array: Any, places: Any) -> Any:
+def _reading(number, array, places):
     """The type and the code of a word that reads ``number`` neighbours."""
 
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def emit(context, builder, signature, arguments):
         element = context.get_data_type(array.dtype)
         word = ir.VectorType(element, number) if number > 1 else element
         at = _places(context, builder, signature.args[1:], arguments[1:])
@@ -58,10 +56,10 @@ def _reading(number: int, array: Any, places: Any) -> Any:
     return answer(array, *places), emit
 
 
-def _writing(number: int, array: Any, row: Any, column: Any, values: Any) -> Any:
+def _writing(number, array, row, column, values):
     """The type and the code of a word that writes ``number`` neighbours."""
 
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def emit(context, builder, signature, arguments):
         word = ir.VectorType(context.get_data_type(array.dtype), number)
         whole = ir.Constant(word, ir.Undefined)
         for part, value in enumerate(cgutils.unpack_tuple(builder, arguments[3])):
@@ -76,28 +74,28 @@ def _writing(number: int, array: Any, row: Any, column: Any, values: Any) -> Any
 
 if SIMULATED:
 
-    def item(array: Any, place: int) -> Any:
+    def item(array, place):
         """``array[place]``."""
         return array[place]
 
-    def one(array: Any, row: int, column: int) -> Any:
+    def one(array, row, column):
         """``array[row, column]``."""
         return array[row, column]
 
-    def two(array: Any, row: int, column: int) -> Any:
+    def two(array, row, column):
         """Two neighbours."""
         return tuple(array[row, column + part] for part in range(2))
 
-    def four(array: Any, row: int, column: int) -> Any:
+    def four(array, row, column):
         """Four neighbours."""
         return tuple(array[row, column + part] for part in range(4))
 
-    def put_two(array: Any, row: int, column: int, values: Any) -> None:
+    def put_two(array, row, column, values):
         """Write two neighbours."""
         for part in range(2):
             array[row, column + part] = values[part]
 
-    def put_four(array: Any, row: int, column: int, values: Any) -> None:
+    def put_four(array, row, column, values):
         """Write four neighbours."""
         for part in range(4):
             array[row, column + part] = values[part]
@@ -105,32 +103,32 @@ if SIMULATED:
 else:
 
     @intrinsic
-    def item(_context: Any, array: Any, place: Any) -> Any:
+    def item(_context, array, place):
         """``array[place]``."""
         return _reading(1, array, (place,))
 
     @intrinsic
-    def one(_context: Any, array: Any, row: Any, column: Any) -> Any:
+    def one(_context, array, row, column):
         """``array[row, column]``."""
         return _reading(1, array, (row, column))
 
     @intrinsic
-    def two(_context: Any, array: Any, row: Any, column: Any) -> Any:
+    def two(_context, array, row, column):
         """Two neighbours."""
         return _reading(2, array, (row, column))
 
     @intrinsic
-    def four(_context: Any, array: Any, row: Any, column: Any) -> Any:
+    def four(_context, array, row, column):
         """Four neighbours."""
         return _reading(4, array, (row, column))
 
     @intrinsic
-    def put_two(_context: Any, array: Any, row: Any, column: Any, values: Any) -> Any:
+    def put_two(_context, array, row, column, values):
         """Write two neighbours."""
         return _writing(2, array, row, column, values)
 
     @intrinsic
-    def put_four(_context: Any, array: Any, row: Any, column: Any, values: Any) -> Any:
+    def put_four(_context, array, row, column, values):
         """Write four neighbours."""
         return _writing(4, array, row, column, values)
 

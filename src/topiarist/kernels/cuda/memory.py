@@ -10,14 +10,17 @@ from __future__ import annotations
 import math
 import weakref
 from collections import defaultdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba import cuda
 
-from topiarist.arrays import Array
+from topiarist.arrays import Array, ArrayLike, DTypeLike
 from topiarist.kernels.cuda import dense
-from topiarist.kernels.cuda.warp import launch
+from topiarist.kernels.cuda.warp import Gpu, launch
+
+if TYPE_CHECKING:
+    from numba.cuda.cudadrv.driver import Stream
 
 LEAST = 512  # bytes of a place
 
@@ -27,7 +30,7 @@ class Place:
 
     __slots__ = ("__weakref__", "buffer")
 
-    def __init__(self, buffer: Any) -> None:
+    def __init__(self, buffer: Gpu | None) -> None:
         self.buffer = buffer
 
 
@@ -43,7 +46,7 @@ class DeviceArray:
 
     __slots__ = ("_place", "_transposed", "array", "memory")
 
-    def __init__(self, memory: Memory, place: Place, array: Any, transposed: bool = False) -> None:
+    def __init__(self, memory: Memory, place: Place, array: Gpu, transposed: bool = False) -> None:
         self.memory, self.array = memory, array
         self._place, self._transposed = place, transposed
 
@@ -95,7 +98,7 @@ class Memory:
         self.held, self.peak = 0, 0  # bytes taken from the driver, now and at most
         self._free: dict[int, list[Any]] = defaultdict(list)
 
-    def empty(self, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
+    def empty(self, shape: tuple[int, ...], dtype: DTypeLike) -> DeviceArray:
         """An array of anything."""
         dtype = np.dtype(dtype)
         nbytes = math.prod(shape) * dtype.itemsize
@@ -103,13 +106,14 @@ class Memory:
             return DeviceArray(self, Place(None), cuda.device_array(shape, dtype))
         size = rounded(nbytes)
         try:  # two threads may ask at a time
-            place = Place(self._free[size].pop())
+            buffer = self._free[size].pop()
         except IndexError:
-            place = Place(self._taken(size))
-        weakref.finalize(place, self._free[size].append, place.buffer).atexit = False
-        return DeviceArray(self, place, place.buffer[:nbytes].view(dtype).reshape(*shape))
+            buffer = self._taken(size)
+        place = Place(buffer)
+        weakref.finalize(place, self._free[size].append, buffer).atexit = False
+        return DeviceArray(self, place, buffer[:nbytes].view(dtype).reshape(*shape))
 
-    def put(self, host: Any, dtype: Any = None, stream: Any = None) -> DeviceArray:
+    def put(self, host: ArrayLike, dtype: DTypeLike | None = None, stream: Stream | None = None) -> DeviceArray:
         """A copy of an array of the host."""
         host = np.ascontiguousarray(host, dtype)
         out = self.empty(host.shape, host.dtype)
@@ -124,7 +128,7 @@ class Memory:
             out.array.copy_to_device(array.array, stream=self.stream)
         return out
 
-    def fetch(self, array: Any, out: Array | None = None) -> Array:
+    def fetch(self, array: Gpu, out: Array | None = None) -> Array:
         """A copy on the host of an array of the device, complete when this returns."""
         host = np.empty(array.shape, array.dtype) if out is None else out
         if host.size:
@@ -144,7 +148,7 @@ class Memory:
         if self.stream:
             self.stream.synchronize()
         else:
-            cuda.synchronize()  # type: ignore[no-untyped-call]
+            cuda.synchronize()
 
     def trim(self) -> None:
         """Give places that nobody uses back to the driver."""
@@ -191,7 +195,7 @@ def pinned_empty(nbytes: int) -> Array:
 
 def free_memory() -> int | None:
     """Bytes of the device that nobody uses, less a little; None where that cannot be said (in the simulator)."""
-    context = cuda.current_context()  # type: ignore[no-untyped-call]
+    context = cuda.current_context()
     if hasattr(context, "deallocations"):  # what was let go may still be on numba's list of things to free
         context.deallocations.clear()
     free = context.get_memory_info()[0]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from numba import cuda
 
+from topiarist.kernels import SMALLEST_MIXTURE
 from topiarist.kernels.cuda.warp import LANES, kernel, warp_sum
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
 
 
 @kernel

@@ -10,13 +10,12 @@ and swept tile after tile: a tile is as many documents as have factors that stay
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import cuda
 
-from topiarist.arrays import Array
+from topiarist.arrays import Array, Move
 from topiarist.kernels.cuda.warp import kernel
 
 SEGMENT = 1024  # non-zeros; in single precision their sum is good to six digits
@@ -54,7 +53,7 @@ class Segments(NamedTuple):
             long_rows.astype(np.int32), np.append(0, np.cumsum(parts[long_rows])).astype(np.int64), len(long),
         )  # fmt: skip
 
-    def moved(self, move: Callable[[Any], Any]) -> Segments:
+    def moved(self, move: Move) -> Segments:
         """The same with every array moved."""
         *arrays, n_places = self
         return Segments(*map(move, arrays), n_places)

@@ -6,17 +6,15 @@ swap them back while another is still at work.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba.cuda.simulator.kernel import _get_kernel_context
 
 LANES = 4
 
 
-def _told(values: Any) -> Any:
+def _told(values):
     """What each lane has to say, a row for each."""
-    block = _get_kernel_context()  # type: ignore[no-untyped-call]
+    block = _get_kernel_context()
     cells = block.__dict__.setdefault("cells", np.zeros((LANES, LANES)))
     block.syncthreads()
     cells[block.threadIdx.x, : len(values)] = values
@@ -24,21 +22,21 @@ def _told(values: Any) -> Any:
     return cells
 
 
-def spread(x: Any, lane: int) -> Any:
+def spread(x, lane):
     """See ``shuffles.spread``."""
     return x.dtype.type(_told(x)[:, lane // (LANES // len(x))].sum())
 
 
-def take(x: Any, lane: int) -> Any:
+def take(x, lane):
     """See ``shuffles.take``."""
     return type(x)(_told([x])[lane, 0])
 
 
-def warp_sum(x: Any) -> Any:
+def warp_sum(x):
     """See ``shuffles.warp_sum``."""
     return type(x)(_told([x])[:, 0].sum())
 
 
-def warp_max(x: Any) -> Any:
+def warp_max(x):
     """See ``shuffles.warp_max``."""
     return type(x)(_told([x])[:, 0].max())

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import cuda
 
+from topiarist.kernels import SMALLEST_MIXTURE
 from topiarist.kernels.cuda.loads import BYTES, item, read, write
 from topiarist.kernels.cuda.warp import LANES, ONE_ROUND, device, kernel, spread, take
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
 
 HELD = 64  # bytes of the other factor that a lane holds at a time
 MOST = min(8, LANES)  # non-zeros at a time

@@ -18,7 +18,7 @@ from topiarist.kernels.cuda import paths as trees
 from topiarist.kernels.cuda.memory import Memory
 from topiarist.kernels.cuda.segments import Segments
 from topiarist.kernels.cuda.sweeps import Shape
-from topiarist.kernels.cuda.warp import LANES, SUM_BLOCKS, THREADS, launch
+from topiarist.kernels.cuda.warp import LANES, SUM_BLOCKS, THREADS, Gpu, Kernel, launch
 
 PIECE = 2048  # columns, or words, that a warp adds up where rows are long
 ROW_PIECES = 1024  # at most, of a sum over rows
@@ -36,26 +36,26 @@ class Verbs:
         verbs = (verb for verb in Kernels._fields if verb != "name")
         return Kernels("cuda", *(getattr(self, verb, None) or _missing(verb) for verb in verbs))
 
-    def _launch(self, kernel: Any, n_threads: int, *arguments: Any, **options: Any) -> None:
+    def _launch(self, kernel: Kernel, n_threads: int, *arguments: object, **options: int) -> None:
         launch(kernel, self.memory.stream, n_threads, *arguments, **options)
 
     # ---- sweeps over non-zeros
 
     def document_counts(
-        self, indptr: Segments, indices: Any, data: Any, own: Any, other: Any, out: Any, mixture: Any
+        self, indptr: Segments, indices: Gpu, data: Gpu, own: Gpu, other: Gpu, out: Gpu, mixture: Gpu
     ) -> None:
         """(P2), (P3), (H5): see ``reference.document_counts``; no mixtures where there is no room for them."""
         self._counts(indptr, indices, data, own, other, out, mixture, out, scatter=False)
 
     def word_counts(
-        self, indptr: Segments, starts: Any, indices: Any, data: Any, own: Any, other: Any, out: Any
+        self, indptr: Segments, starts: Gpu | None, indices: Gpu, data: Gpu, own: Gpu, other: Gpu, out: Gpu
     ) -> None:
         """(P3), (H6): see ``reference.word_counts``."""
         nothing = self.memory.empty((0,), own.dtype)
         self._counts(indptr, indices, data, own, other, out, nothing.array, out, scatter=False)
 
     def scattered_counts(
-        self, indptr: Segments, indices: Any, data: Any, own: Any, other: Any, out: Any, mixture: Any, sums: Any
+        self, indptr: Segments, indices: Gpu, data: Gpu, own: Gpu, other: Gpu, out: Gpu, mixture: Gpu, sums: Gpu
     ) -> None:
         """``document_counts`` and, in the same sweep by atomic additions, ``word_counts`` (``sums``)."""
         self.fill(sums, 0.0)
@@ -63,7 +63,7 @@ class Verbs:
         self._launch(dense.multiply, sums.size, _flat(sums), _flat(other), _flat(sums))
 
     def _counts(
-        self, cut: Segments, indices: Any, data: Any, own: Any, other: Any, out: Any, mixture: Any, sums: Any,
+        self, cut: Segments, indices: Gpu, data: Gpu, own: Gpu, other: Gpu, out: Gpu, mixture: Gpu, sums: Gpu,
         *, scatter: bool,
     ) -> None:  # fmt: skip
         partial = self.memory.empty((cut.n_places, own.shape[1]), own.dtype)
@@ -75,12 +75,12 @@ class Verbs:
             n_threads = len(cut.long_rows) * own.shape[1]
             self._launch(sweeps.combine_scaled, n_threads, cut.long_rows, cut.long_ends, partial.array, own, out)
 
-    def mixtures(self, indptr: Segments, indices: Any, own: Any, other: Any, mixture: Any) -> None:
+    def mixtures(self, indptr: Segments, indices: Gpu, own: Gpu, other: Gpu, mixture: Gpu) -> None:
         """(P1): see ``reference.mixtures``."""
         kernel = sweeps.mixing(Shape.of(own.shape[1], own.dtype))
         self._launch(kernel, len(indptr.rows) * LANES, *indptr[:3], indices, own, other, mixture)
 
-    def fold_in(self, indptr: Any, indices: Any, data: Any, own: Any, other: Any, folding: Folding) -> None:
+    def fold_in(self, indptr: Gpu, indices: Gpu, data: Gpu, own: Gpu, other: Gpu, folding: Folding) -> None:
         """(P5): see ``reference.fold_in``. Here ``indptr`` is that of the rows."""
         kernel = iterated.folding(Shape.of(own.shape[1], own.dtype))
         self._launch(
@@ -88,7 +88,7 @@ class Verbs:
             float(folding.smoothing), float(folding.inverse_temperature), folding.max_steps, float(folding.tolerance),
         )  # fmt: skip
 
-    def row_products(self, indptr: Segments, indices: Any, data: Any, other: Any, out: Any) -> None:
+    def row_products(self, indptr: Segments, indices: Gpu, data: Gpu, other: Gpu, out: Gpu) -> None:
         """See ``reference.row_products``."""
         partial = self.memory.empty((indptr.n_places, out.shape[1]), np.float64)
         self._launch(
@@ -99,26 +99,28 @@ class Verbs:
             n_threads = len(indptr.long_rows) * out.shape[1]
             self._launch(sweeps.combine, n_threads, indptr.long_rows, indptr.long_ends, partial.array, out)
 
-    def word_products(self, indptr: Segments, starts: Any, indices: Any, data: Any, other: Any, out: Any) -> None:
+    def word_products(
+        self, indptr: Segments, starts: Gpu | None, indices: Gpu, data: Gpu, other: Gpu, out: Gpu
+    ) -> None:
         """See ``reference.word_products``."""
         self.row_products(indptr, indices, data, other, out)
 
-    def tally(self, indices: Any, counts: Any) -> None:
+    def tally(self, indices: Gpu, counts: Gpu) -> None:
         """See ``reference.tally``."""
         self._launch(segments.tally, indices.size, indices, counts)
 
-    def transpose(self, indptr: Any, indices: Any, data: Any, places: Any, out_indices: Any, out_data: Any) -> None:
+    def transpose(self, indptr: Gpu, indices: Gpu, data: Gpu, places: Gpu, out_indices: Gpu, out_data: Gpu) -> None:
         """See ``reference.transpose``; ``places`` has a row for each of some equal tiles of documents."""
         n_threads = len(places) * THREADS
         self._launch(segments.transpose, n_threads, indptr, indices, data, places, out_indices, out_data)
 
     # ---- paths of a tree
 
-    def climb(self, own: Any, paths: Paths, start: int, out: Any) -> None:
+    def climb(self, own: Gpu, paths: Paths, start: int, out: Gpu) -> None:
         """(H3): see ``reference.climb``."""
         self._launch(trees.climb, out.size, own, paths.ends, paths.nodes, paths.weights, start, out)
 
-    def descend(self, own: Any, words: Any, counts: Any, paths: Paths, start: int, out: Any, sums: Any) -> None:
+    def descend(self, own: Gpu, words: Gpu, counts: Gpu, paths: Paths, start: int, out: Gpu, sums: Gpu) -> None:
         """(H4), (H6): see ``reference.descend``."""
         n_words, n_classes = counts.shape
         ratio = self.memory.empty((n_classes, n_words), own.dtype)
@@ -132,7 +134,7 @@ class Verbs:
 
     # ---- whole arrays
 
-    def normalise_rows(self, counts: Any, smoothing: float) -> None:
+    def normalise_rows(self, counts: Gpu, smoothing: float) -> None:
         """(P3), (P4): see ``reference.normalise_rows``."""
         n_pieces = max(1, -(-counts.shape[1] // PIECE))
         if n_pieces == 1:
@@ -142,69 +144,69 @@ class Verbs:
         for kernel in (dense.row_sums, dense.scale_rows):
             self._launch(kernel, sums.array.size * LANES, counts, float(smoothing), PIECE, sums.array)
 
-    def column_sums(self, counts: Any, sums: Any) -> None:
+    def column_sums(self, counts: Gpu, sums: Gpu) -> None:
         """See ``reference.column_sums``."""
         size = max(ROWS, -(-len(counts) // ROW_PIECES))
         pieces = self.memory.empty((max(1, -(-len(counts) // size)), counts.shape[1]), np.float64)
         self._launch(dense.column_sums, pieces.array.size, counts, size, pieces.array)
         self._launch(dense.add_pieces, sums.size * LANES, pieces.array, sums)
 
-    def scale_columns(self, counts: Any, smoothing: float, scale: Any) -> None:
+    def scale_columns(self, counts: Gpu, smoothing: float, scale: Gpu) -> None:
         """(P3), (P4): see ``reference.scale_columns``."""
         self._launch(dense.scale_columns, counts.size, counts, float(smoothing), scale)
 
-    def look_ahead(self, old: Any, new: Any, stride: float, out: Any) -> None:
+    def look_ahead(self, old: Gpu, new: Gpu, stride: float, out: Gpu) -> None:
         """See ``reference.look_ahead``."""
         self._launch(dense.look_ahead, out.size, _flat(old), _flat(new), stride - 1.0, _flat(out))
 
-    def power(self, array: Any, exponent: float, out: Any) -> None:
+    def power(self, array: Gpu, exponent: float, out: Gpu) -> None:
         """See ``reference.power``."""
         self._launch(dense.power, out.size, _flat(array), float(exponent), _flat(out))
 
-    def logarithms(self, array: Any, out: Any) -> None:
+    def logarithms(self, array: Gpu, out: Gpu) -> None:
         """See ``reference.logarithms``."""
         self._launch(dense.logarithms, out.size, _flat(array), _flat(out))
 
-    def fill(self, out: Any, value: float) -> None:
+    def fill(self, out: Gpu, value: float) -> None:
         """One value everywhere."""
         self._launch(dense.fill, out.size, _flat(out), out.dtype.type(value))
 
-    def fill_columns(self, counts: Any, wanted: Any, value: float) -> None:
+    def fill_columns(self, counts: Gpu, wanted: Gpu, value: float) -> None:
         """One value in the columns that are wanted."""
         self._launch(dense.fill_columns, counts.size, counts, wanted, counts.dtype.type(value))
 
-    def add_outer(self, counts: Any, rows: Any, columns: Any) -> None:
+    def add_outer(self, counts: Gpu, rows: Gpu, columns: Gpu) -> None:
         """``counts += rows ⊗ columns``."""
         self._launch(dense.add_outer, counts.size, counts, rows, columns)
 
     # ---- numbers for the host
 
-    def posteriors(self, scores: Any, prior: Any, inverse_temperature: float) -> float:
+    def posteriors(self, scores: Gpu, prior: Gpu, inverse_temperature: float) -> float:
         """(C1): see ``reference.posteriors``."""
         evidence = self.memory.empty((len(scores),), np.float64)
         arguments = (scores, prior, float(inverse_temperature), evidence.array)
         self._launch(dense.posteriors, len(scores) * LANES, *arguments)
         return self._total(dense.sums, evidence.array)
 
-    def sum_of_logs(self, array: Any) -> float:
+    def sum_of_logs(self, array: Gpu) -> float:
         """(P4): see ``reference.sum_of_logs``."""
         return self._total(dense.sums_of_logs, _flat(array))
 
-    def weighted_sum(self, weights: Any, values: Any) -> float:
+    def weighted_sum(self, weights: Gpu, values: Gpu) -> float:
         """See ``reference.weighted_sum``."""
         return self._total(dense.weighted_sums, weights, values)
 
-    def weighted_logs(self, weights: Any, values: Any) -> float:
+    def weighted_logs(self, weights: Gpu, values: Gpu) -> float:
         """Σ weights · log values: a log-likelihood."""
         return self._total(dense.weighted_logs, weights, values)
 
-    def row_logs(self, array: Any, weights: Any, least: float) -> Any:
+    def row_logs(self, array: Gpu, weights: Gpu, least: float) -> Any:
         """Σ_k weights[k] log array[d, k] of each row, nothing counting as less than ``least``."""
         sums = self.memory.empty((len(array), max(1, -(-array.shape[1] // PIECE))), np.float64)
         self._launch(dense.row_logs, sums.array.size * LANES, array, weights, PIECE, float(least), sums.array)
         return sums.numpy().sum(axis=1)
 
-    def _total(self, kernel: Any, *arguments: Any) -> float:
+    def _total(self, kernel: Kernel, *arguments: object) -> float:
         """The sum of what a fixed number of warps found."""
         n_threads = SUM_BLOCKS * THREADS
         sums = self.memory.empty((n_threads // LANES,), np.float64)
@@ -212,14 +214,14 @@ class Verbs:
         return float(sums.numpy().sum())
 
 
-def _flat(array: Any) -> Any:
+def _flat(array: Gpu) -> Any:
     return array.reshape(array.size)
 
 
 def _missing(verb: str) -> Any:
     """A verb that only the host has: for rows that list their components, and for classes that are known."""
 
-    def refuse(*_: Any) -> None:
+    def refuse(*_: object) -> None:
         raise NotImplementedError(f"there is no {verb} for a device")
 
     return refuse

@@ -8,12 +8,16 @@ block is one warp. All other code is the same for both.
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numba import cuda
 
 from topiarist.kernels import cache
+
+if TYPE_CHECKING:
+    from numba.cuda.cudadrv.devicearray import DeviceNDArray
+    from numba.cuda.cudadrv.driver import Stream
 
 try:  # the package numba-cuda has settings of its own
     from numba.cuda.core import config
@@ -38,15 +42,30 @@ else:
     from topiarist.kernels.cuda.shuffles import spread, take, warp_max, warp_sum
 
 __all__ = [
-    "LANES", "ONE_ROUND", "SIMULATED", "SUM_BLOCKS", "THREADS",
-    "device", "kernel", "launch", "spread", "take", "warp_max", "warp_sum",
+    "LANES",
+    "ONE_ROUND",
+    "SIMULATED",
+    "SUM_BLOCKS",
+    "THREADS",
+    "Gpu",
+    "Kernel",
+    "device",
+    "kernel",
+    "launch",
+    "spread",
+    "take",
+    "warp_max",
+    "warp_sum",
 ]  # fmt: skip
+
+Gpu: TypeAlias = "DeviceNDArray"  # an array on a device, as numba has it
+Kernel: TypeAlias = Any  # numba's decorators are typed as if nothing were ever compiled
 
 kernel = cuda.jit(cache=True)
 device = cuda.jit(device=True)
 
 
-def launch(function: Any, stream: Any, n_threads: int, *arguments: Any, most: int = BLOCKS) -> None:
+def launch(function: Kernel, stream: Stream | int, n_threads: int, *arguments: object, most: int = BLOCKS) -> None:
     """Start a kernel with a thread for each piece of work, or as many as there may be."""
     blocks = max(1, min(most, -(-n_threads // THREADS)))
     function[blocks, THREADS, stream](*arguments)

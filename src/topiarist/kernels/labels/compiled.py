@@ -6,14 +6,12 @@ several words are multiplied first, each as often as it counts, and one logarith
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from topiarist.kernels import verbs
+from topiarist.arrays import DTypeLike
+from topiarist.kernels import SMALLEST_MIXTURE, verbs
 from topiarist.kernels.jit import inline, jit
 from topiarist.kernels.labels import FORBIDDEN, LEAST_GAIN, Sets, Taste
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
 
 LARGEST_POWER = 3  # a count above it takes a logarithm of its own
 TOKENS_AT_ONCE = 6  # with the last count at most 8 factors of at least 1e-30: no product underflows
@@ -221,7 +219,7 @@ def choose(indptr, indices, data, words, scale, taste, ranks, gains):
 VERBS = verbs(set_ratios, label_counts, normalise_labels, farthest, choose)
 
 
-def prepare(dtype: Any) -> None:
+def prepare(dtype: DTypeLike) -> None:
     """Compile these kernels: parameters are in double precision, whatever is asked for, and counts in either."""
     zero, one, ones = np.zeros(1, np.int64), np.array([0, 1], np.int64), np.ones(1)
     places = np.zeros(1, np.int32)

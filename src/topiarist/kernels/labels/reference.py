@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from topiarist.arrays import Array
-from topiarist.kernels import verbs
+from topiarist.kernels import SMALLEST_MIXTURE, verbs
 from topiarist.kernels.labels import FORBIDDEN, LEAST_GAIN, Sets, Taste
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
 
 
 def set_ratios(

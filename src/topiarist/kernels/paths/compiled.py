@@ -6,13 +6,11 @@ the order of every sum depends on its row, or on its piece of rows, alone.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from topiarist.kernels import Paths, verbs
+from topiarist.arrays import DTypeLike
+from topiarist.kernels import SMALLEST_MIXTURE, Paths, verbs
 from topiarist.kernels.jit import AHEAD, inline, jit, prefetch
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
 
 BLOCK = 1 << 16  # numbers: a block of words, class by class, stays in a core's cache
 LINE = 16  # numbers between the rows of a block, so that they do not compete for the same lines of the cache
@@ -171,7 +169,7 @@ def descend(own, words, counts, paths, start, out, sums):
 VERBS = verbs(row_products, word_products, climb, descend)
 
 
-def prepare(dtype: Any) -> None:
+def prepare(dtype: DTypeLike) -> None:
     """Compile these kernels in one precision."""
     indptr, indices = np.array([0, 1], np.int32), np.array([0], np.int32)
     own, data = np.ones((1, 1), dtype), np.ones(1, dtype)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from topiarist.arrays import Array
-from topiarist.kernels import Paths, verbs
-from topiarist.kernels.ratios import SMALLEST_MIXTURE, ratios
+from topiarist.kernels import SMALLEST_MIXTURE, Paths, ratios, verbs
 
 
 def row_products(indptr: Array, indices: Array, data: Array, other: Array, out: Array) -> None:

@@ -5,13 +5,11 @@ The order of every sum depends on the document and the query alone: blocks and t
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from topiarist.kernels import verbs
+from topiarist.arrays import DTypeLike
+from topiarist.kernels import SMALLEST_MIXTURE, verbs
 from topiarist.kernels.jit import inline, jit
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.kernels.search import Postings, Wanted
 
 
@@ -93,7 +91,7 @@ def score_words(postings, words, weights, norms, start, out):
 VERBS = verbs(lexical_lengths, score_meaning, score_words)
 
 
-def prepare(dtype: Any) -> None:
+def prepare(dtype: DTypeLike) -> None:
     """Compile these kernels in one precision."""
     ends, docs, words = np.array([0, 1], np.int64), np.array([0], np.int32), np.array([0], np.int64)
     rows, numbers, out = np.ones((1, 1), dtype), np.ones(1, dtype), np.zeros(1)

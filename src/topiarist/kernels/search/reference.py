@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from topiarist.arrays import Array
-from topiarist.kernels import verbs
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
+from topiarist.kernels import SMALLEST_MIXTURE, verbs
 from topiarist.kernels.search import Postings, Wanted
 
 

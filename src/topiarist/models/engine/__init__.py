@@ -1,7 +1,7 @@
 """How a block is computed: engines of the host and of a device, and what the rooms above need of the kernels."""
 
+from topiarist.kernels import SMALLEST_MIXTURE
 from topiarist.kernels import load as load_kernels
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
 from topiarist.kernels.search import Postings, SearchKernels, Wanted
 from topiarist.kernels.search import load as load_search_kernels
 from topiarist.kernels.shard import Shard, Side, even_cuts

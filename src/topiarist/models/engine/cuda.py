@@ -6,7 +6,7 @@ works on the processor fails here; it may only be slower.
 
 Sums are added in an order that depends on the counts alone, unless ``atomic`` says that speed matters more. Collections
 that do not fit into ``device_memory`` bytes (None: what is free) are cut into blocks that visit the device in turn, see
-``cuda_stream``.
+``cuda_counts``.
 """
 
 from __future__ import annotations
@@ -15,20 +15,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from topiarist.kernels import Folding, Paths
+from topiarist.arrays import Csr, DTypeLike, Floats
+from topiarist.kernels import SMALLEST_MIXTURE, Folding, Paths
 from topiarist.kernels.cuda.memory import DeviceArray, Memory, free_memory, new_stream
 from topiarist.kernels.cuda.verbs import Verbs
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
-from topiarist.kernels.shard import Side
+from topiarist.kernels.shard import Shard, Side
 from topiarist.models.em import State
-from topiarist.models.engine import cuda_stream
+from topiarist.models.engine import cuda_counts
 from topiarist.models.engine.cuda_counts import CudaShard, CudaSide, Swept, array_of, swept_rows, swept_words
 from topiarist.models.engine.host import TINY, Engine
 from topiarist.scale.threads import Threads
+
+Numbers: TypeAlias = Floats | DeviceArray  # of the host, or of the device
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class CudaEngine(Engine):
     """
 
     verbs: Verbs
-    parking: cuda_stream.Parking
+    parking: cuda_counts.Parking
     atomic: bool = False
 
     @classmethod
@@ -47,7 +49,7 @@ class CudaEngine(Engine):
         """An engine with a stream and memory of its own."""
         memory = Memory(new_stream(), free_memory() if device_memory is None else device_memory)
         verbs = Verbs(memory)
-        return cls(verbs.record(), threads, verbs, cuda_stream.Parking(memory), atomic)
+        return cls(verbs.record(), threads, verbs, cuda_counts.Parking(memory), atomic)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travels as a wish: another process has a device of its own."""
@@ -59,18 +61,18 @@ class CudaEngine(Engine):
         return self.verbs.memory
 
     @property
-    def executor(self) -> cuda_stream.Streamed:
+    def executor(self) -> cuda_counts.Streamed:
         """One block after the other; those that are parked are fetched while the one before is computed."""
-        return cuda_stream.Streamed(self.parking)
+        return cuda_counts.Streamed(self.parking)
 
     # ---- what comes to the device, and what goes back
 
-    def side(self, counts: Any, dtype: Any) -> CudaSide:
+    def side(self, counts: Csr, dtype: DTypeLike) -> CudaSide:
         """See ``Engine.side``."""
         side = Side.of(counts, dtype)
         return CudaSide(side.indptr, side.indices, side.data, side.cuts, swept_rows(self.verbs, side))
 
-    def sides(self, counts: Any, dtype: Any, n_components: int) -> Iterator[CudaSide]:
+    def sides(self, counts: Csr, dtype: DTypeLike, n_components: int) -> Iterator[CudaSide]:
         """See ``Engine.sides``: on the device one after the other."""
         cuts = self._cuts(counts, dtype, n_components)
         if len(cuts) == 2:
@@ -79,17 +81,17 @@ class CudaEngine(Engine):
         for start, stop in pairwise(cuts):
             yield self.side(counts[start:stop], dtype)
 
-    def _cuts(self, counts: Any, dtype: Any, n_components: int) -> list[int]:
-        return cuda_stream.block_cuts(counts, np.dtype(dtype).itemsize, n_components, self.memory.limit)
+    def _cuts(self, counts: Csr, dtype: DTypeLike, n_components: int) -> list[int]:
+        return cuda_counts.block_cuts(counts, np.dtype(dtype).itemsize, n_components, self.memory.limit)
 
-    def shard(self, counts: Any, dtype: Any, n_components: int) -> Any:
+    def shard(self, counts: Csr, dtype: DTypeLike, n_components: int) -> Any:
         """See ``Engine.shard``."""
         rows, n_words = self.side(counts, dtype), int(counts.shape[1])
         words = swept_words(self.verbs, rows.swept, n_words, n_components)
         totals = self._products(words, self._filled((rows.n_rows, 1), rows.data.dtype, 1.0), n_words, np.float64)
         return CudaShard(rows, words, totals.numpy()[:, 0], self.uniform_rows)
 
-    def shards(self, counts: Any, dtype: Any, n_components: int) -> list[Any]:
+    def shards(self, counts: Csr, dtype: DTypeLike, n_components: int) -> list[Any]:
         """See ``Engine.shards``: one block where the device can hold all, or parked ones of which it can hold two."""
         cuts = self._cuts(counts, dtype, n_components)
         if len(cuts) == 2:
@@ -99,7 +101,7 @@ class CudaEngine(Engine):
 
     def to_device(self, value: Any) -> Any:
         """See ``Engine.to_device``; parked rows stay parked."""
-        if isinstance(value, np.ndarray) and not isinstance(value, cuda_stream.Parked):
+        if isinstance(value, np.ndarray) and not isinstance(value, cuda_counts.Parked):
             return self.memory.put(value)
         if isinstance(value, State):
             return State(self.to_device(value.shared), tuple(map(self.to_device, value.local)))
@@ -109,43 +111,43 @@ class CudaEngine(Engine):
         """See ``Engine.to_host``."""
         if isinstance(value, DeviceArray):
             return value.numpy()
-        if isinstance(value, cuda_stream.Parked):
+        if isinstance(value, cuda_counts.Parked):
             return self.parking.copied(value)
         if isinstance(value, State):
             return State(self.to_host(value.shared), tuple(map(self.to_host, value.local)))
         return value.moved(self.to_host) if hasattr(value, "moved") else value
 
-    def beside(self, array: Any, value: Any) -> Any:
+    def beside(self, array: Numbers, value: Floats) -> Any:
         """See ``Engine.beside``."""
         return self.memory.put(value) if isinstance(array, DeviceArray) else value
 
-    def uniform_rows(self, n_rows: int, n_components: int, dtype: Any) -> Any:
+    def uniform_rows(self, n_rows: int, n_components: int, dtype: DTypeLike) -> Any:
         """See ``Engine.uniform_rows``."""
         return self._filled((n_rows, n_components), dtype, 1.0 / n_components)
 
-    def _filled(self, shape: tuple[int, ...], dtype: Any, value: float) -> DeviceArray:
+    def _filled(self, shape: tuple[int, ...], dtype: DTypeLike, value: float) -> DeviceArray:
         out = self.memory.empty(shape, dtype)
         self.verbs.fill(out.array, value)
         return out
 
-    def _here(self, array: Any) -> DeviceArray:
+    def _here(self, array: Numbers) -> DeviceArray:
         """An array on the device, copied if need be."""
         return array if isinstance(array, DeviceArray) else self.memory.put(array)
 
-    def _back(self, out: DeviceArray, like: Any) -> Any:
+    def _back(self, out: DeviceArray, like: Numbers) -> Any:
         """A result where the other array is."""
-        if isinstance(like, cuda_stream.Parked):
+        if isinstance(like, cuda_counts.Parked):
             return self.parking.park(out)
         return out if isinstance(like, DeviceArray) else out.numpy()
 
-    def _rows(self, side: Any) -> Swept:
+    def _rows(self, side: Side) -> Swept:
         swept = side.swept if isinstance(side, CudaSide) else swept_rows(self.verbs, side)
         return swept.moved(self._here)
 
-    def _words(self, shard: Any, n_components: int) -> Swept:
+    def _words(self, shard: Shard | CudaShard, n_components: int) -> Swept:
         return self._block(shard, n_components).words.moved(self._here)
 
-    def _block(self, shard: Any, n_components: int) -> CudaShard:
+    def _block(self, shard: Shard | CudaShard, n_components: int) -> CudaShard:
         """A shard as the device sweeps it; one of the host is brought and turned, and let go after its sweep."""
         if isinstance(shard, CudaShard):
             return shard
@@ -154,7 +156,7 @@ class CudaEngine(Engine):
         rows = CudaSide(side.indptr, side.indices, side.data, side.cuts, swept)
         return CudaShard(rows, swept_words(self.verbs, swept, n_words, n_components), range(n_words), self.uniform_rows)
 
-    def _products(self, swept: Swept, other: DeviceArray, n_rows: int, dtype: Any) -> DeviceArray:
+    def _products(self, swept: Swept, other: DeviceArray, n_rows: int, dtype: DTypeLike | None) -> DeviceArray:
         """Σ counts times rows of the other factor, for each row of the counts in this order."""
         out = self.memory.empty((n_rows, other.shape[1]), dtype or other.dtype)
         _, indices, data, cut = swept.moved(array_of)
@@ -163,7 +165,7 @@ class CudaEngine(Engine):
 
     # ---- sweeps
 
-    def expected_counts(self, shard: Any, documents: Any, words: Any) -> tuple[Any, Any, float]:
+    def expected_counts(self, shard: Shard | CudaShard, documents: Numbers, words: Numbers) -> tuple[Any, Any, float]:
         """See ``Engine.expected_counts``; ``atomic`` makes one sweep of the two."""
         shard = shard if self.atomic else self._block(shard, words.shape[1])
         if not self.atomic:
@@ -174,13 +176,13 @@ class CudaEngine(Engine):
         out, log_likelihood = self._document_counts(shard, own, other, sums)
         return self._back(out, documents), self._back(sums, words), log_likelihood
 
-    def document_counts(self, shard: Any, documents: Any, words: Any) -> tuple[Any, float]:
+    def document_counts(self, shard: Shard | CudaShard, documents: Numbers, words: Numbers) -> tuple[Any, float]:
         """See ``Engine.document_counts``."""
         out, log_likelihood = self._document_counts(shard, self._here(documents), self._here(words), None)
         return self._back(out, documents), log_likelihood
 
     def _document_counts(
-        self, shard: Any, own: DeviceArray, other: DeviceArray, sums: DeviceArray | None
+        self, shard: Shard | CudaShard, own: DeviceArray, other: DeviceArray, sums: DeviceArray | None
     ) -> tuple[DeviceArray, float]:
         swept = self._rows(shard.rows)
         out, mixture = self.memory.empty(own.shape, own.dtype), self.memory.empty(swept.data.shape, own.dtype)
@@ -192,7 +194,7 @@ class CudaEngine(Engine):
             self.verbs.scattered_counts(*arguments, sums.array)
         return out, self.verbs.weighted_logs(data, mixture.array)
 
-    def word_counts(self, shard: Any, words: Any, documents: Any) -> Any:
+    def word_counts(self, shard: Shard | CudaShard, words: Numbers, documents: Numbers) -> Any:
         """See ``Engine.word_counts``."""
         own, other, swept = self._here(words), self._here(documents), self._words(shard, words.shape[1])
         out = self.memory.empty(own.shape, own.dtype)
@@ -200,7 +202,7 @@ class CudaEngine(Engine):
         self.verbs.word_counts(cut, None, indices, data, own.array, other.array, out.array)
         return self._back(out, words)
 
-    def log_likelihood(self, side: Any, own: Any, other: Any) -> float:
+    def log_likelihood(self, side: Side, own: Numbers, other: Numbers) -> float:
         """See ``Engine.log_likelihood``."""
         mine, others, swept = self._here(own), self._here(other), self._rows(side)
         mixture = self.memory.empty(swept.data.shape, mine.dtype)
@@ -208,7 +210,7 @@ class CudaEngine(Engine):
         self.verbs.mixtures(cut, indices, mine.array, others.array, mixture.array)
         return self.verbs.weighted_logs(data, mixture.array)
 
-    def fold_in(self, side: Any, own: Any, other: Any, folding: Folding) -> Any:
+    def fold_in(self, side: Side, own: Numbers, other: Numbers, folding: Folding) -> Any:
         """See ``Engine.fold_in``."""
         others, swept = self._here(other), self._rows(side)
         out = self.memory.copied(own) if isinstance(own, DeviceArray) else self.memory.put(own)
@@ -216,11 +218,11 @@ class CudaEngine(Engine):
         self.verbs.fold_in(indptr, indices, data, out.array, others.array, folding)
         return self._back(out, own)
 
-    def row_products(self, side: Any, other: Any, dtype: Any = None) -> Any:
+    def row_products(self, side: Side, other: Numbers, dtype: DTypeLike | None = None) -> Any:
         """See ``Engine.row_products``."""
         return self._back(self._products(self._rows(side), self._here(other), side.n_rows, dtype), other)
 
-    def word_products(self, shard: Any, other: Any, dtype: Any = None) -> Any:
+    def word_products(self, shard: Shard | CudaShard, other: Numbers, dtype: DTypeLike | None = None) -> Any:
         """See ``Engine.word_products``."""
         return self._back(
             self._products(self._words(shard, other.shape[1]), self._here(other), shard.shape[1], dtype), other
@@ -228,24 +230,24 @@ class CudaEngine(Engine):
 
     # ---- paths of a tree
 
-    def climb(self, own: Any, paths: Paths) -> Any:
+    def climb(self, own: Numbers, paths: Paths) -> Any:
         """See ``Engine.climb``."""
         mine, along = self._here(own), [self._here(part) for part in paths]
         out = self.memory.empty((mine.shape[1], len(paths.ends) - 1), mine.dtype)
         self.verbs.climb(mine.array, Paths(*(part.array for part in along)), 0, out.array)
         return self._back(out, own)
 
-    def descend(self, own: Any, words: Any, counts: Any, paths: Paths) -> tuple[Any, Any]:
+    def descend(self, own: Numbers, words: Numbers, counts: Numbers, paths: Paths) -> tuple[Any, Any]:
         """See ``Engine.descend``; what belongs to paths is on the host."""
         out = self.memory.empty(own.shape, own.dtype)
         path_counts = self._handed_down(own, words, counts, paths, out)
         return self._back(out, own), path_counts
 
-    def path_counts(self, own: Any, words: Any, counts: Any, paths: Paths) -> Any:
+    def path_counts(self, own: Numbers, words: Numbers, counts: Numbers, paths: Paths) -> Any:
         """See ``Engine.path_counts``."""
         return self._handed_down(own, words, counts, paths, self.memory.empty((0, own.shape[1]), own.dtype))
 
-    def _handed_down(self, own: Any, words: Any, counts: Any, paths: Paths, out: DeviceArray) -> Any:
+    def _handed_down(self, own: Numbers, words: Numbers, counts: Numbers, paths: Paths, out: DeviceArray) -> Any:
         mine, given, counted = map(self._here, (own, words, counts))
         along = [self._here(part) for part in paths]
         sums = self.memory.empty((len(paths.classes),), np.float64)
@@ -257,7 +259,7 @@ class CudaEngine(Engine):
 
     # ---- whole arrays
 
-    def power(self, array: Any, exponent: float) -> Any:
+    def power(self, array: Numbers, exponent: float) -> Any:
         """See ``Engine.power``."""
         if exponent == 1.0:
             return array
@@ -266,32 +268,32 @@ class CudaEngine(Engine):
         self.verbs.power(here.array, exponent, out.array)
         return self._back(out, array)
 
-    def logarithms(self, array: Any) -> Any:
+    def logarithms(self, array: Numbers) -> Any:
         """See ``Engine.logarithms``."""
         here = self._here(array)
         out = self.memory.empty(here.shape, here.dtype)
         self.verbs.logarithms(here.array, out.array)
         return self._back(out, array)
 
-    def posteriors(self, scores: Any, prior: Any, inverse_temperature: float) -> tuple[Any, float]:
+    def posteriors(self, scores: Numbers, prior: Floats, inverse_temperature: float) -> tuple[Any, float]:
         """See ``Engine.posteriors``."""
         here, log_prior = self._here(scores), self.memory.put(prior, np.float64)
         total = self.verbs.posteriors(here.array, log_prior.array, inverse_temperature)
         return self._changed(scores, here), total
 
-    def _changed(self, array: Any, here: DeviceArray) -> Any:
+    def _changed(self, array: Numbers, here: DeviceArray) -> Any:
         """An array that was changed in place: if it is the host's, by way of a copy."""
-        if array is not here:
+        if not isinstance(array, DeviceArray):
             self.parking.overwrite(array, here)
         return array
 
-    def normalise_rows(self, counts: Any, smoothing: float) -> Any:
+    def normalise_rows(self, counts: Numbers, smoothing: float) -> Any:
         """See ``Engine.normalise_rows``."""
         here = self._here(counts)
         self.verbs.normalise_rows(here.array, smoothing)
         return self._changed(counts, here)
 
-    def normalise_columns(self, counts: Any, smoothing: float) -> Any:
+    def normalise_columns(self, counts: Numbers, smoothing: float) -> Any:
         """See ``Engine.normalise_columns``."""
         here = self._here(counts)
         total = self.column_totals(here) + smoothing * len(here)
@@ -302,32 +304,32 @@ class CudaEngine(Engine):
             self.verbs.fill_columns(here.array, self.memory.put(empty).array, 1.0 / len(here))
         return self._changed(counts, here)
 
-    def column_totals(self, array: Any) -> Any:
+    def column_totals(self, array: Numbers) -> Any:
         """See ``Engine.column_totals``."""
         here = self._here(array)
         sums = self.memory.empty((here.shape[1],), np.float64)
         self.verbs.column_sums(here.array, sums.array)
         return sums.numpy()
 
-    def add_outer(self, counts: Any, rows: Any, columns: Any) -> Any:
+    def add_outer(self, counts: Numbers, rows: Floats, columns: Floats) -> Any:
         """See ``Engine.add_outer``."""
         here = self._here(counts)
         left, right = self.memory.put(rows, here.dtype), self.memory.put(columns, here.dtype)
         self.verbs.add_outer(here.array, left.array, right.array)
         return self._changed(counts, here)
 
-    def weighted_logs(self, array: Any, rows: Any, columns: Any) -> float:
+    def weighted_logs(self, array: Numbers, rows: Floats, columns: Floats) -> float:
         """See ``Engine.weighted_logs``."""
         here, weights = self._here(array), self.memory.put(columns, np.float64)
         wanted = np.flatnonzero(rows)
         return float(rows[wanted] @ self.verbs.row_logs(here.array, weights.array, TINY)[wanted])
 
-    def sum_of_logs(self, array: Any) -> float:
+    def sum_of_logs(self, array: Numbers) -> float:
         """See ``Engine.sum_of_logs``."""
         here = self._here(array)
         return self.verbs.sum_of_logs(here.array)
 
-    def look_ahead(self, old: Any, new: Any, stride: float) -> Any:
+    def look_ahead(self, old: Numbers, new: Numbers, stride: float) -> Any:
         """See ``Engine.look_ahead``."""
         before, after = self._here(old), self._here(new)
         out = self.memory.empty(after.shape, after.dtype)

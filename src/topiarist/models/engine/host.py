@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.arrays import Floats
-from topiarist.kernels import Folding, Kernels, Paths
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
+from topiarist.arrays import Bools, Csr, DTypeLike, Floats
+from topiarist.kernels import SMALLEST_MIXTURE, Folding, Kernels, Paths
 from topiarist.kernels.shard import Shard, Side, aligned_empty, uniform_rows
 from topiarist.scale.executors import Executor, InProcess
 from topiarist.scale.threads import Threads
@@ -38,19 +37,19 @@ class Engine:
         """Where blocks go that nobody has another place for."""
         return InProcess()
 
-    def side(self, counts: Any, dtype: Any) -> Side:
+    def side(self, counts: Csr, dtype: DTypeLike) -> Side:
         """Counts by document, where this engine reads them."""
         return Side.of(counts, dtype)
 
-    def sides(self, counts: Any, dtype: Any, n_components: int) -> Iterator[Side]:
+    def sides(self, counts: Csr, dtype: DTypeLike, n_components: int) -> Iterator[Side]:
         """The same in as many blocks of documents as are needed, for so many components: one."""
         yield self.side(counts, dtype)
 
-    def shard(self, counts: Any, dtype: Any, n_components: int) -> Shard:
+    def shard(self, counts: Csr, dtype: DTypeLike, n_components: int) -> Shard:
         """Counts by document and by word, laid out for so many components."""
         return Shard.of(counts, dtype, n_components)
 
-    def shards(self, counts: Any, dtype: Any, n_components: int) -> list[Shard]:
+    def shards(self, counts: Csr, dtype: DTypeLike, n_components: int) -> list[Shard]:
         """The same in as many blocks of documents as are needed: one."""
         return [self.shard(counts, dtype, n_components)]
 
@@ -66,7 +65,7 @@ class Engine:
         """A NumPy array, where the other array is."""
         return value
 
-    def uniform_rows(self, n_rows: int, n_components: int, dtype: Any) -> Floats:
+    def uniform_rows(self, n_rows: int, n_components: int, dtype: DTypeLike) -> Floats:
         """Proportions that say nothing yet."""
         return uniform_rows(n_rows, n_components, dtype)
 
@@ -123,7 +122,7 @@ class Engine:
         self.threads.map(piece, side.pieces)
         return out
 
-    def row_products(self, side: Side, other: Floats, dtype: Any = None) -> Floats:
+    def row_products(self, side: Side, other: Floats, dtype: DTypeLike | None = None) -> Floats:
         """Σ_j n(i,j) other[j] for each row i, added in double precision; in the precision of ``other`` unless told."""
         out = aligned_empty((side.n_rows, other.shape[1]), dtype or other.dtype)
 
@@ -134,7 +133,7 @@ class Engine:
         self.threads.map(piece, side.pieces)
         return out
 
-    def word_products(self, shard: Shard, other: Floats, dtype: Any = None) -> Floats:
+    def word_products(self, shard: Shard, other: Floats, dtype: DTypeLike | None = None) -> Floats:
         """Σ_i n(i,j) other[i] for each word j, likewise."""
         tiles, out = shard.words, aligned_empty((shard.shape[1], other.shape[1]), dtype or other.dtype)
 
@@ -269,7 +268,7 @@ def weighted_total(weights: Floats, rows: Floats) -> Floats:
     return total
 
 
-def paths_of(path_mask: Any, weights: Any, dtype: Any) -> Paths:
+def paths_of(path_mask: Bools, weights: Floats, dtype: DTypeLike) -> Paths:
     """The pairs of a mask (classes, nodes) with their weights, by class and by node."""
     nodes, classes = np.nonzero(path_mask)[1], np.nonzero(path_mask.T)[1]
     ends, node_ends = (np.append(0, np.cumsum(np.count_nonzero(path_mask, axis=axis))) for axis in (1, 0))

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, hstack
 
-from topiarist.arrays import Csr, Floats
+from topiarist.arrays import Array, Csr, DTypeLike, Floats, Integers
 from topiarist.counts.validation import compact_indices, token_counts
 from topiarist.counts.weighting import scale_rows
 from topiarist.kernels.search import Postings, SearchKernels, Wanted
@@ -96,7 +95,7 @@ def _scales(found: Sequence[Term], counts: Csr, normalise: str | None) -> list[F
     return scales([term.lengths for term in found], token_counts(counts), normalise)
 
 
-def postings(counts: Csr, dtype: Any = np.float64) -> Postings:
+def postings(counts: Csr, dtype: DTypeLike = np.float64) -> Postings:
     """Counts by word."""
     by_word = counts.tocsc()
     return Postings(by_word.indptr.astype(np.int64), by_word.indices.astype(np.int32), by_word.data.astype(dtype))
@@ -130,7 +129,13 @@ def _add_dense(engine: Engine, left: Floats, right: Floats, out: Floats) -> None
     engine.threads.map(piece, row_pieces(out, CELLS))
 
 
-def _add_lexical(engine: Engine, kernels: SearchKernels, left: Any, right: Any, out: Floats) -> None:
+def _add_lexical(
+    engine: Engine,
+    kernels: SearchKernels,
+    left: tuple[Csr, Term, Floats],
+    right: tuple[Postings, Term, Floats],
+    out: Floats,
+) -> None:
     """(F2) for all pairs: the words of each document on the left against the postings of the right."""
     counts, own, own_scale = left
     index, other, other_scale = right
@@ -145,7 +150,12 @@ def _add_lexical(engine: Engine, kernels: SearchKernels, left: Any, right: Any, 
         documents = np.unique(docs)
         ends = np.append(np.searchsorted(docs, documents), len(docs))
 
-        def piece(place: int, words: Any = (columns, meet, mixture), ends: Any = ends, docs: Any = documents) -> None:
+        def piece(
+            place: int,
+            words: tuple[Array, ...] = (columns, meet, mixture),
+            ends: Integers = ends,
+            docs: Integers = documents,
+        ) -> None:
             span = slice(ends[place], ends[place + 1])
             wanted = Wanted(words[0][span], words[1][span], words[2][span], nothing)
             kernels.score_meaning(index, wanted, rows, rows, both, 0, out[docs[place]])

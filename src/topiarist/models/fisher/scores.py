@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.arrays import Csr, Floats
+from topiarist.arrays import Csr, Floats, Integers
 from topiarist.counts.validation import token_counts
 from topiarist.counts.weighting import scale_rows, shortened
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
+from topiarist.kernels import SMALLEST_MIXTURE
 from topiarist.kernels.search import SearchKernels
 from topiarist.kernels.shard import Side
 from topiarist.models import categorisers, plsa
@@ -77,7 +77,7 @@ class Lens:
         """How many topics there are."""
         return int(self.by_word.shape[1])
 
-    def narrowed(self, columns: Any) -> Lens:
+    def narrowed(self, columns: Integers) -> Lens:
         """The same model of some words only, in double precision: all that a single query needs."""
         information = None if self.word_information is None else self.word_information[columns]
         own = np.ascontiguousarray(self.by_word[columns], np.float64)
@@ -90,10 +90,9 @@ class Lens:
             return words
         return np.ascontiguousarray(words @ (self.mix**exponent).astype(words.dtype).T)
 
-    def word_scale(self, columns: Any) -> Floats:
+    def word_scale(self, columns: Integers) -> Floats:
         """What the squares of lexical scores are divided by: P(j|ν), or the information."""
-        scale: Floats = (self.by_word if self.word_information is None else self.word_information)[columns]
-        return scale
+        return (self.by_word if self.word_information is None else self.word_information)[columns]
 
 
 def read(engine: Engine, lens: Lens, counts: Csr) -> Floats:
@@ -113,8 +112,7 @@ def read(engine: Engine, lens: Lens, counts: Csr) -> Floats:
         words = np.ascontiguousarray(lens.class_word_table(beta))
         return plsa.folded_in(engine, side, words, lens.smoothing, beta)
     scores = engine.row_products(side, engine.logarithms(np.ascontiguousarray(lens.class_word_table())))
-    rows: Floats = engine.posteriors(scores, np.log(np.maximum(lens.class_prior, TINY)), beta)[0]
-    return rows
+    return engine.posteriors(scores, np.log(np.maximum(lens.class_prior, TINY)), beta)[0]
 
 
 def shares(counts: Csr) -> Csr:
@@ -122,7 +120,7 @@ def shares(counts: Csr) -> Csr:
     return scale_rows(counts.astype(np.float64), 1.0 / np.maximum(token_counts(counts), TINY))
 
 
-def token_posteriors(lens: Lens, rows: Floats, columns: Any) -> Floats:
+def token_posteriors(lens: Lens, rows: Floats, columns: Integers) -> Floats:
     """P(ν|d,j) of tokens, (tokens, topics): ``rows`` has P(α|d) and ``columns`` the word of each token.
 
     A word that the model cannot produce in a document has no topic: zeros.
@@ -213,7 +211,7 @@ def lexical_lengths(engine: Engine, kernels: SearchKernels, lens: Lens, counts: 
     return np.asarray(out / np.maximum(token_counts(counts), FEWEST_TOKENS) ** 2)
 
 
-def meeting(lens: Lens, columns: Any, rows: Floats) -> tuple[Floats, Floats]:
+def meeting(lens: Lens, columns: Integers, rows: Floats) -> tuple[Floats, Floats]:
     """How words of queries meet documents, see ``kernels.search``; ``rows`` has P(α|q) for each of the words."""
     posterior = token_posteriors(lens, rows, columns)
     own = lens.by_word[columns].astype(np.float64)
@@ -248,3 +246,69 @@ def per_root(above: Floats, scale: Floats) -> Floats:
     """above / √scale, guarded by the scale itself: features then leave out what their products leave out."""
     scale = np.broadcast_to(scale, above.shape)
     return np.divide(above, np.sqrt(scale), out=np.zeros(above.shape), where=scale > SMALLEST_MIXTURE)
+
+
+KINDS = ("identity", "diagonal", "hofmann")
+EXPECTED = 0.1  # weight of what the model expects against what the documents show
+
+
+def informed(lens: Lens, counts: Csr, rows: Floats, kind: str = "diagonal") -> Lens:
+    """(F6): the lens with the diagonal of the information that these documents show.
+
+    "diagonal" takes the mean over tokens where each token has its class, and over documents where a document has one;
+    "hofmann" the mean over documents of the scores of the paper, in any model.
+    """
+    if kind == "identity":
+        return lens
+    by_documents = lens.one_class or kind == "hofmann"
+    words, classes = _over_documents(lens, counts, rows) if by_documents else _over_tokens(lens, counts, rows)
+    prior = np.asarray(lens.class_prior, np.float64)
+    topic_prior = prior if lens.mix is None else prior @ lens.mix
+    return replace(
+        lens,
+        word_information=steadied(words, _expected(lens.by_word, topic_prior)),
+        class_information=steadied(classes, prior),
+        row_scores=by_documents,
+    )
+
+
+def steadied(shown: Floats, expected: Floats) -> Floats:
+    """What documents show, with a tenth of what the model expects, brought to the same total."""
+    size = float(shown.sum()) / max(float(expected.sum()), TINY)
+    return np.asarray((1 - EXPECTED) * shown + EXPECTED * (size or 1.0) * expected)
+
+
+def _expected(by_word: Floats, topic_prior: Floats) -> Floats:
+    """The mean of P(ν)P(j|ν) and P(ν)P(j), (words, topics)."""
+    joint = by_word * topic_prior
+    return np.asarray((joint + np.outer(joint.sum(axis=1), topic_prior)) / 2)
+
+
+def _over_tokens(lens: Lens, counts: Csr, rows: Floats) -> tuple[Floats, Floats]:
+    """The means of P(ν|d,j)² and P(α|d,j)² over all tokens."""
+    words, classes = np.zeros(lens.by_word.shape), np.zeros(lens.n_classes)
+    total = max(float(token_counts(counts).sum()), TINY)
+    flat = replace(lens, by_word=np.asarray(lens.class_word_table(), np.float64), mix=None, word_information=None)
+    for here, docs in blocks(counts, max(lens.n_topics, lens.n_classes)):
+        columns, weights = counts.indices[here], counts.data[here].astype(np.float64) / total
+        words += _gathered(columns, weights, len(words)) @ token_posteriors(lens, rows[docs], columns) ** 2
+        classes += weights @ token_posteriors(flat, rows[docs], columns) ** 2
+    return words, classes
+
+
+def _over_documents(lens: Lens, counts: Csr, rows: Floats) -> tuple[Floats, Floats]:
+    """The means of (p̂(j|d) P(ν|d,j))² and P(α|d)² over all documents that hold anything."""
+    words = np.zeros(lens.by_word.shape)
+    filled, p_hat = np.flatnonzero(token_counts(counts)), shares(counts)
+    number = max(1, len(filled))
+    for here, docs in blocks(counts, lens.n_topics):
+        columns = counts.indices[here]
+        weights = p_hat.data[here] ** 2 / number
+        words += _gathered(columns, weights, len(words)) @ token_posteriors(lens, rows[docs], columns) ** 2
+    return words, (rows[filled].astype(np.float64) ** 2).sum(axis=0) / number
+
+
+def _gathered(columns: Integers, weights: Floats, n_words: int) -> Csr:
+    """A matrix that adds tokens up by their words."""
+    each = csr_array((weights, columns, np.arange(len(columns) + 1)), shape=(len(columns), n_words))
+    return csr_array(each.T)

@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.arrays import Bools, Doubles, Ints
+from topiarist.arrays import Array, Bools, Doubles, Ints
 from topiarist.models import em
-from topiarist.models.gaussian.condition import Limit
-from topiarist.models.gaussian.covariances import shape_of
+from topiarist.models.gaussian.covariances import Limit, shape_of
 from topiarist.models.gaussian.mixture import Block, Ggm, Options, Params
 from topiarist.models.gaussian.starts import Sample
-from topiarist.scale.executors import InProcess
+from topiarist.scale.executors import Executor, InProcess
 from topiarist.scale.threads import Threads
 
 STEPS_WITH_ALL = 5
@@ -62,7 +61,7 @@ class Fits:
         """Whether a component has fewer than two examples, or a shape that the limit gave it; (fits,)."""
         return np.asarray(self.params.held.any(axis=1) | (self.params.count < FEWEST).any(axis=1))
 
-    def of_fits(self, fits: Any) -> Fits:
+    def of_fits(self, fits: slice) -> Fits:
         """Some of them."""
         limit = self.model.limit
         overall = limit.overall if len(limit.overall) == 1 else limit.overall[fits]
@@ -92,7 +91,7 @@ def _blocks(points: Doubles, classes: Ints, weight: Doubles, n_first: int | None
     return blocks
 
 
-def _taken(array: Any, places: Ints) -> Any:
+def _taken(array: Array, places: Ints) -> Any:
     """The examples at these places, fit by fit; all fits share what is the same for all."""
     if len(places) == 1:
         return np.ascontiguousarray(array[:, places[0]])
@@ -122,7 +121,7 @@ def drawn_halves(classes: Ints, split: float, rng: np.random.Generator) -> Bools
     return first
 
 
-def weights(classes: Ints, unlabelled_weight: Any) -> Doubles:
+def weights(classes: Ints, unlabelled_weight: float | Doubles) -> Doubles:
     """1 for a labelled example and λ for another; everything is unlabelled alike if nothing is labelled."""
     factor = np.reshape(np.asarray(unlabelled_weight, np.float64), (-1, 1))
     if not (classes >= 0).any():
@@ -138,7 +137,7 @@ def fit_many(
     *,
     overall: Doubles,
     watch: Callable[[em.Loop], None] | None = None,
-    executor: Any = None,
+    executor: Executor | None = None,
 ) -> Fits:
     """EM from every start, until no fit changes any more; those that have settled leave the batch now and then."""
     n_dims = start.component_mean.shape[-1]
@@ -170,7 +169,7 @@ def fit_many(
     return Fits(model, result, _histories(trail, result.steps) if n_fits <= HISTORIES else (), interrupted)
 
 
-def from_all(fits: Fits, sample: Sample, weight: Doubles, executor: Any = None) -> Fits:
+def from_all(fits: Fits, sample: Sample, weight: Doubles, executor: Executor | None = None) -> Fits:
     """A few steps more with all examples for means and for covariances, from where the fits have settled."""
     blocks = _blocks(sample.points, sample.classes, weight, None)
     local = [np.zeros((len(fits.params), fits.params.n_components, block.n_examples), bool) for block in blocks]

@@ -18,10 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.arrays import Bools, Doubles, Ints
+from topiarist.arrays import Array, Bools, Doubles, Ints
 from topiarist.models.em import State
-from topiarist.models.gaussian.condition import Limit
-from topiarist.models.gaussian.covariances import Precision, Shape
+from topiarist.models.gaussian.covariances import FitIndex, Limit, Precision, Shape
 from topiarist.scale.threads import Threads
 
 
@@ -58,7 +57,7 @@ class Block:
         """How many of some rows serve for means alone."""
         return 0 if self.n_first is None else min(max(self.n_first - rows.start, 0), rows.stop - rows.start)
 
-    def of_fits(self, fits: Any) -> Block:
+    def of_fits(self, fits: FitIndex) -> Block:
         """The examples of some of the fits, with what was computed from them."""
         points, classes, weight = (
             part if len(part) == 1 else part[fits] for part in (self.points, self.classes, self.weight)
@@ -95,14 +94,14 @@ class Params:
         """How many components a fit has."""
         return int(self.component_prior.shape[1])
 
-    def of_fits(self, fits: Any) -> Params:
+    def of_fits(self, fits: FitIndex) -> Params:
         """The parameters of some of the fits."""
         return Params(*(getattr(self, part.name)[fits] for part in fields(self)))
 
     def kept(self, others: Params, keep: Bools) -> Params:
         """These, but those of the others where ``keep`` is true."""
 
-        def chosen(mine: Any, theirs: Any) -> Any:
+        def chosen(mine: Array, theirs: Array) -> Any:
             return np.where(keep.reshape(-1, *(1,) * (mine.ndim - 1)), theirs, mine)
 
         return Params(*(chosen(getattr(self, part.name), getattr(others, part.name)) for part in fields(self)))
@@ -363,7 +362,14 @@ class Ggm:
         return totals
 
     def _stats(
-        self, shared: Params, block: Block, first: Doubles, second: Doubles, squares: Any, likelihood: Any, changed: Any
+        self,
+        shared: Params,
+        block: Block,
+        first: Doubles,
+        second: Doubles,
+        squares: Doubles,
+        likelihood: Doubles,
+        changed: Ints,
     ) -> Stats:
         n_dims, shape = block.points.shape[-1], shared.component_prior.shape
         first, second = (np.broadcast_to(part, (*shape, 1 + n_dims + self.n_classes)) for part in (first, second))
@@ -386,5 +392,5 @@ def _joined(parts: Sequence[Any]) -> Any:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def _rows(array: Any, fits: slice) -> Any:
+def _rows(array: Array, fits: slice) -> Any:
     return array if len(array) == 1 else array[fits]

@@ -40,8 +40,7 @@ def log_overlaps(mixture: Mixture) -> Doubles:
 
 def overlaps(mixture: Mixture) -> Doubles:
     """(G8): ∫ p(x|k) p(x|l) dx."""
-    result: Doubles = np.exp(log_overlaps(mixture))
-    return result
+    return np.exp(log_overlaps(mixture))
 
 
 class Measure(Protocol):
@@ -105,8 +104,7 @@ class SquaredDifference:
         """See ``Measure``: D; in units of the largest where numbers would not hold it."""
         finite = ranks[np.isfinite(ranks)]
         largest = float(finite.max()) if len(finite) else 0.0
-        heights: Doubles = np.exp(ranks - (largest if abs(largest) > LARGEST_LOG else 0.0))
-        return heights
+        return np.exp(ranks - (largest if abs(largest) > LARGEST_LOG else 0.0))
 
 
 def l2(mixture: Mixture) -> Measure:
@@ -161,8 +159,7 @@ class Confusion:
 
     def heights(self, ranks: Doubles) -> Doubles:
         """See ``Measure``: one minus the probability."""
-        heights: Doubles = -np.expm1(-ranks)
-        return heights
+        return -np.expm1(-ranks)
 
 
 def confusion(posterior: Doubles, mixture: Mixture) -> Measure:

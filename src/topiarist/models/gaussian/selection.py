@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
 from topiarist.arrays import Doubles, Ints
+from topiarist.models import em
 from topiarist.models.gaussian import fits as fitting
-from topiarist.models.gaussian.condition import Limit
-from topiarist.models.gaussian.covariances import shape_of
+from topiarist.models.gaussian.covariances import Limit, shape_of
 from topiarist.models.gaussian.fits import Fits
 from topiarist.models.gaussian.mixture import Block, Ggm, Options, Params
 from topiarist.models.gaussian.starts import (
@@ -27,10 +27,18 @@ from topiarist.models.gaussian.starts import (
     own_start,
     random_start,
 )
+from topiarist.scale.executors import Executor
 from topiarist.scale.threads import Threads
 
 TOGETHER = 32  # restarts of one sample that are a batch
 EXAMPLES_EACH = 2  # at least so many examples for each component that is tried
+
+
+class Run(TypedDict, total=False):
+    """How fits are run: who watches them, and where blocks are computed."""
+
+    watch: Callable[[em.Loop], None] | None
+    executor: Executor | None
 
 
 @dataclass(frozen=True)
@@ -56,7 +64,9 @@ class Found:
     by_class: bool = False  # the criterion is a sum over classes: of AIC, corrected for few examples, of their own
 
 
-def searched(sample: Sample, unlabelled_weight: Any, search: Search, threads: Threads, **run: Any) -> Found:
+def searched(
+    sample: Sample, unlabelled_weight: float | Doubles, search: Search, threads: Threads, **run: Unpack[Run]
+) -> Found:
     """(G5): a mixture for each fit, of the number of components with the lowest AIC.
 
     A mixture with a degenerate component is taken only if there is no other.
@@ -85,7 +95,12 @@ def searched(sample: Sample, unlabelled_weight: Any, search: Search, threads: Th
 
 
 def _restarts(
-    sample: Sample, weight: Doubles, search: Search, threads: Threads, start: Callable[[int], Params], **run: Any
+    sample: Sample,
+    weight: Doubles,
+    search: Search,
+    threads: Threads,
+    start: Callable[[int], Params],
+    **run: Unpack[Run],
 ) -> Iterator[Fits]:
     """Fits from every start, finished. Those of one sample are one batch; those of a study come one start at a time."""
     together = TOGETHER if max(map(len, (*sample, weight))) == 1 else 1
@@ -113,13 +128,13 @@ def _keep_best(best: list[Any], ranks: list[Any], fits: Fits, n_examples: int | 
             best[place] = (rank, fits.of_fits(slice(row, row + 1)))
 
 
-def _run(sample: Sample, weight: Doubles, params: Params, search: Search, threads: Threads, **run: Any) -> Fits:
+def _run(sample: Sample, weight: Doubles, params: Params, search: Search, threads: Threads, **run: Unpack[Run]) -> Fits:
     blocks = fitting.halves(sample, weight, search.split)
     overall = overall_covariance(sample.points, weight)
     return fitting.fit_many(blocks, params, search.options, threads, overall=overall, **run)
 
 
-def _own(sample: Sample, weight: Doubles, search: Search, threads: Threads, n_fits: int, **run: Any) -> Found:
+def _own(sample: Sample, weight: Doubles, search: Search, threads: Threads, n_fits: int, **run: Unpack[Run]) -> Found:
     """(G6): each class chooses the number of its components by its own examples; then all are fitted together."""
     chosen = np.ones((n_fits, search.options.n_classes), np.int64)
     criterion = {size: np.zeros(n_fits) for size in search.sizes}
@@ -147,7 +162,7 @@ def _own(sample: Sample, weight: Doubles, search: Search, threads: Threads, n_fi
 
 
 def _own_of_sizes(
-    sample: Sample, weight: Doubles, search: Search, threads: Threads, members: Ints, sizes: Ints, **run: Any
+    sample: Sample, weight: Doubles, search: Search, threads: Threads, members: Ints, sizes: Ints, **run: Unpack[Run]
 ) -> list[Fits]:
     """The best fit of each of some samples, with so many components for each class."""
     part = sample.of_fits(members)

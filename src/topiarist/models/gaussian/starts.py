@@ -10,13 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from topiarist.arrays import Bools, Doubles, Ints
-from topiarist.models.gaussian.condition import Limit
-from topiarist.models.gaussian.covariances import shape_of
+from topiarist.models.gaussian.covariances import FitIndex, Limit, shape_of
 from topiarist.models.gaussian.mixture import Options, Params
 
 STARTS = ("auto", "overall", "clusters")
@@ -32,7 +31,7 @@ class Sample(NamedTuple):
     classes: Ints  # (fits or 1, examples)
     first: Bools  # (fits or 1, examples): as many in every fit
 
-    def of_fits(self, fits: Any) -> Sample:
+    def of_fits(self, fits: FitIndex) -> Sample:
         """Those of some fits."""
         points, classes, first = (part if len(part) == 1 else part[fits] for part in self)
         return Sample(points, classes, first)  # type: ignore[arg-type]

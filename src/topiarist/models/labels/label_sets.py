@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.arrays import Floats, Integers
+from topiarist.arrays import Csr, Floats, Integers
 from topiarist.kernels.labels import Sets
 
 BLOCK = 1 << 23  # numbers to look up in a block: what is added up block by block depends on the counts alone
@@ -67,7 +67,7 @@ class Grouped:
     label_docs: Integers  # documents of each label
 
 
-def grouped(parts: Iterable[tuple[Any, Any]], n_words: int) -> Grouped:
+def grouped(parts: Iterable[tuple[Csr, Csr]], n_words: int) -> Grouped:
     """From parts of a collection: counts (documents × words) and labels (documents × labels), both sparse by rows."""
     names: dict[bytes, int] = {}
     total: Any = None
@@ -89,17 +89,17 @@ def grouped(parts: Iterable[tuple[Any, Any]], n_words: int) -> Grouped:
     return _grouped(total, [np.frombuffer(name, np.int32) for name in names], label_docs)
 
 
-def _spans(matrix: Any) -> Iterable[tuple[int, int]]:
+def _spans(matrix: Csr) -> Iterable[tuple[int, int]]:
     ends = matrix.indptr.tolist()
     return pairwise(ends)
 
 
-def _longer(indptr: Any, n_rows: int) -> Any:
+def _longer(indptr: Integers, n_rows: int) -> Any:
     """The ends of more rows, of which the new ones are empty."""
     return np.concatenate([indptr, np.full(n_rows + 1 - len(indptr), indptr[-1], indptr.dtype)])
 
 
-def _grouped(counts: Any, sets: list[Integers], label_docs: Integers) -> Grouped:
+def _grouped(counts: Csr, sets: list[Integers], label_docs: Integers) -> Grouped:
     sizes = np.array([len(labels) for labels in sets])
     shape = (len(label_docs), len(sets))
     members = (np.concatenate(sets), np.repeat(np.arange(len(sets)), sizes))
@@ -133,7 +133,7 @@ class _Lookup:
         return self.places[words]
 
 
-def _cut(several: Integers, sizes: Integers, indptr: Any) -> list[Integers]:
+def _cut(several: Integers, sizes: Integers, indptr: Integers) -> list[Integers]:
     """Runs of label sets with about ``BLOCK`` numbers to look up each."""
     work = np.cumsum(sizes[several] * np.diff(indptr)[several])
     if not len(several):
@@ -142,7 +142,7 @@ def _cut(several: Integers, sizes: Integers, indptr: Any) -> list[Integers]:
     return [run for run in np.split(several, np.unique(cuts)) if len(run)]
 
 
-def _block(counts: Any, sets: list[Integers], lookup: _Lookup) -> Block:
+def _block(counts: Csr, sets: list[Integers], lookup: _Lookup) -> Block:
     sizes = np.array([len(labels) for labels in sets])
     member_ends = np.append(0, np.cumsum(sizes))
     labels, owners = np.concatenate(sets).astype(np.int64), np.repeat(np.arange(len(sets)), sizes)

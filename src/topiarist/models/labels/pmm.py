@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.arrays import Floats
+from topiarist.arrays import Floats, Integers
+from topiarist.kernels import SMALLEST_MIXTURE
 from topiarist.kernels import labels as kernels
-from topiarist.kernels.ratios import SMALLEST_MIXTURE
+from topiarist.kernels.labels import Sets
 from topiarist.kernels.shard import even_cuts
 from topiarist.models.em import State
 from topiarist.models.engine.host import Engine
@@ -37,8 +38,7 @@ def member_weights(block: Block, bias: Floats) -> Floats:
         return np.asarray(1.0 / sizes)
     labels, members = block.sets.labels, block.pair_members
     others = np.bincount(members, bias[labels[members], block.pair_labels], len(labels))
-    weights: Floats = 2.0 * (0.5 + others) / sizes**2
-    return weights
+    return 2.0 * (0.5 + others) / sizes**2
 
 
 def pair_counts(block: Block, bias: Floats, sums: Floats) -> Floats:
@@ -47,16 +47,14 @@ def pair_counts(block: Block, bias: Floats, sums: Floats) -> Floats:
     sizes = np.diff(block.sets.member_ends)[block.sets.owners].astype(np.float64)
     pairs = block.sets.labels[members] * n_labels + block.pair_labels
     total = np.bincount(pairs, (sums / sizes**2)[members], n_labels * n_labels)
-    counts: Floats = bias * total.reshape(n_labels, n_labels)
-    return counts
+    return bias * total.reshape(n_labels, n_labels)
 
 
 def bias_of(pair_count: Floats, smoothing: float) -> Floats:
     """(M5): α_lm from the counts of both directions; ½ where there are none."""
     both = pair_count + pair_count.T + smoothing
     seen = both > 0
-    result: Floats = np.where(seen, (pair_count + smoothing / 2) / np.where(seen, both, 1.0), 0.5)
-    return result
+    return np.where(seen, (pair_count + smoothing / 2) / np.where(seen, both, 1.0), 0.5)
 
 
 PIECE = 1 << 18  # numbers in a piece: less is done sooner than handed to a thread, two hundred times a second
@@ -75,7 +73,7 @@ class Params:
             raise ValueError("expected flat arrays of θ, and α as a square of labels or of nothing")
 
     @classmethod
-    def of(cls, word_given_label: Any, pattern: Pattern, bias: Any = None) -> Params:
+    def of(cls, word_given_label: Floats, pattern: Pattern, bias: Floats | None = None) -> Params:
         """From a dense θ (labels × words) that is the same for all words that a label was not seen with."""
         theta = np.asarray(word_given_label, np.float64)
         seen = theta[pattern.owners, pattern.words]
@@ -223,12 +221,12 @@ def _places(flat: Floats) -> list[slice]:
     return [slice(start, start + PIECE) for start in range(0, len(flat), PIECE)]
 
 
-def _pieces(ends: Any) -> list[slice]:
+def _pieces(ends: Integers) -> list[slice]:
     """Rows of sets or labels, about equally many numbers in each piece."""
     return [slice(a, b) for a, b in pairwise(even_cuts(ends, int(ends[-1]) // PIECE).tolist())]
 
 
-def _label_work(sets: Any) -> Any:
+def _label_work(sets: Sets) -> Any:
     """Up to each label: how many numbers its members look up."""
     lengths = np.diff(sets.ends)[sets.owners[sets.by_label]]
     return np.append(0, np.cumsum(lengths))[sets.label_ends]

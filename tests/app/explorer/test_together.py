@@ -94,7 +94,7 @@ def test_marks_do_not_wait_for_a_fit(client, monkeypatch):
 def test_a_busy_moment_is_forgotten(client, monkeypatch):
     whole = client.get("/search.json?q=court+hearing").json()
     fresh = Writer(client.app, base_url=HERE)
-    client.app.state.session.view().numbers._known.clear()
+    client.app.state.session.view().remembered._known.clear()
     with monkeypatch.context() as busy:
         busy.setattr(query_limits, "PATIENCE", -1.0)
         busy.setattr(query_limits, "COUNTING", -1.0)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 DIMENSIONS = 50  # of the space in which guided growth looks for splits
-ANNEALING = Steps(growing=40, growing_tol=-math.inf)  # fresh doubles gain next to nothing before they part
+ANNEALING = Steps(growing=40, growing_tol=-math.inf, large=40)  # fresh doubles gain next to nothing before they part
 TILE_COLUMNS = 64  # clusters that the sweeps by words are laid out for
 
 

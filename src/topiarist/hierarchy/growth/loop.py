@@ -11,9 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
+
+import numpy as np
 
 from topiarist.hierarchy.growth.parts import (
     Parts,
@@ -24,6 +26,8 @@ from topiarist.hierarchy.growth.parts import (
     join,
     without_empty,
 )
+
+Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,7 @@ class Stage:
     inverse_temperature: float = 1.0
     objectives: tuple[float, ...] = ()  # of the EM steps that led here
     stopped: str = ""  # why these ended
+    by_document: Array = field(default_factory=lambda: np.zeros(0))  # what each document adds to ``heldout``
 
     @property
     def score(self) -> float:
@@ -54,6 +59,12 @@ class Stage:
     def criterion(self) -> float:
         """The perplexity that trees are compared by, with the charge."""
         return math.exp(min(-self.score, 700.0))
+
+
+def standard_error(one: Array, other: Array) -> float:
+    """Of the difference between two likelihoods, from what each document adds to either: documents are drawn."""
+    difference = one - other
+    return float(np.sqrt(len(difference)) * difference.std()) if len(difference) else 0.0
 
 
 @dataclass(frozen=True)

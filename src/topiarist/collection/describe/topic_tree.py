@@ -140,9 +140,9 @@ def describe_tree(
     """
     fitted = tree_model(model)
     shares = shares_of(model, corpus.counts)
-    nodes = describe_nodes(fitted, shares, corpus, general, n_words, n_documents, language)
+    nodes = describe_nodes(fitted, shares, corpus, general, n_words=n_words, n_documents=n_documents, language=language)
     return TopicTree(
-        tree=named(fitted.tree, [node.words for node in nodes]),
+        tree=named(fitted.tree, [node.words for node in nodes], names=[node.names for node in nodes]),
         nodes=nodes,
         n_docs=corpus.n_docs,
         general_words=tuple(general),
@@ -253,8 +253,9 @@ def _summary(of_model: list[NodeSummary], size: float, n_docs: int, depth: int) 
     words = tuple(dict.fromkeys(word for row in _in_turn([node.words for node in of_model]) for word in row))
     rows = tuple(dict.fromkeys(row for group in _in_turn([node.rows for node in of_model]) for row in group))
     names = tuple(dict.fromkeys(name for group in _in_turn([node.prototypes for node in of_model]) for name in group))
+    called = tuple(dict.fromkeys(name for group in _in_turn([node.names for node in of_model]) for name in group))
     coherence = float(np.mean([node.coherence for node in of_model])) if of_model else 0.0
-    return NodeSummary(words, size, size / max(n_docs, 1), names, coherence, depth, rows)
+    return NodeSummary(words, size, size / max(n_docs, 1), names, coherence, depth, rows, called)
 
 
 def _in_turn(lists: list[tuple[Any, ...]]) -> list[list[Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 from topiarist.arrays import Csr
 from topiarist.collection import contents
 from topiarist.collection.contents import Counting, Description
-from topiarist.collection.describe.nodes import describe_nodes, named
+from topiarist.collection.describe.nodes import NodeSummary, describe_nodes, named
 from topiarist.collection.describe.topic_tree import facts_of
 from topiarist.collection.file.placer import SAMPLE, sample_of, usual_of
 from topiarist.collection.shape.shape import Shape
@@ -35,6 +35,19 @@ def corpus_of(generation: Generation, counts: Csr, counting: Counting) -> Corpus
         tuple(ids), counts, counting.vocabulary, titles=tuple(documents.titles()),
         labels=tuple(documents.labels_of(range(len(ids)))), settings=counting.settings,
     )  # fmt: skip
+
+
+class KeptTexts(Sequence[str]):
+    """The texts of the documents of a collection, each read when it is asked for."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents, self._number = documents, len(documents)
+
+    def __len__(self) -> int:
+        return self._number
+
+    def __getitem__(self, row: Any) -> Any:
+        return self._documents.many([row])[0].text
 
 
 class KeptFit(NamedTuple):
@@ -68,7 +81,10 @@ def keep_fit(
     sample = sample_of(corpus.n_docs)
     folded = folded_in(model, corpus.counts, sample, training=training)
     shares, language = pinned(folded.shares), settings(generation.database).get("language", "")
-    nodes = describe_nodes(tree_model(model), shares, corpus, general, N_WORDS, N_TYPICAL, language)
+    nodes = describe_nodes(
+        tree_model(model), shares, corpus, general,
+        n_words=N_WORDS, n_documents=N_TYPICAL, language=language, texts=KeptTexts(Documents(generation.database)),
+    )  # fmt: skip
     usual = usual_of(tree_model(model), corpus.counts, sample, folded.sampled, n_threads)
     facts = {**facts_of(model, corpus, shares), **known, "usual": list(usual.limits)}
     description = Description(nodes, facts)
@@ -95,10 +111,11 @@ def familiar(generation: Generation, counting: Counting) -> list[float]:
 
 def labelled(shape: Shape, description: Description) -> Shape:
     """Topics that nobody has named are called by their words; as before, where these words still say it."""
-    known: dict[int, tuple[str, ...]] = {}
+    known: dict[int, NodeSummary] = {}
     for topic, node in zip(shape.node_topics, description.nodes, strict=True):
-        known.setdefault(topic, node.words)
-    words = [known.get(topic, ()) for topic in shape.topics]
-    plain = named(replace(shape.tree, names=()), words, shape.tree.names)
+        known.setdefault(topic, node)
+    words = [known[topic].words if topic in known else () for topic in shape.topics]
+    names = [known[topic].names if topic in known else () for topic in shape.topics]
+    plain = named(replace(shape.tree, names=()), words, shape.tree.names, names)
     labels = {topic: name for topic, name in zip(shape.topics, plain.names, strict=True) if topic in known}
     return shape.renamed(labels)

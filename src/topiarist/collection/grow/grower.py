@@ -203,7 +203,9 @@ class Grower:
             generation, model, corpus, general, known, training=not self.recipe.online, n_threads=self.n_threads
         )
         fitted = tree_model(model)
-        shape = Shape.of(named(fitted.tree, [node.words for node in fit.description.nodes]), fitted.class_nodes)
+        nodes = fit.description.nodes
+        called = named(fitted.tree, [node.words for node in nodes], names=[node.names for node in nodes])
+        shape = Shape.of(called, fitted.class_nodes)
         return fit.in_state(State(shape, {}, corpus.n_docs, self.recipe.model)), list(fit.parts)
 
 

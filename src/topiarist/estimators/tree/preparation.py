@@ -224,7 +224,9 @@ def grown_tree(
     else:
         workers = species.engine.threads.map
         proposer = Guided(vectors, species.rng, number, most, fewest=fewest, workers=workers)
-    rules = Rules(number, negligible=0.0) if whole or annealing is not None else Rules(number)
+    rules = Rules(number, headings=estimator.headings)
+    if whole or annealing is not None:
+        rules = Rules(number, negligible=0.0)
     with growing_tree(type(estimator).__name__, show=bool(estimator.verbose)) as watch:
         grown = grow(species, proposer, rules, watch, journal)
     said(grown, number, estimator._number)
@@ -245,5 +247,6 @@ def said(growth: Growth, wanted: int | None, name: str) -> None:
 def check_common(estimator: BaseEstimator) -> None:
     """The options that all estimators of trees have."""
     options.check_one_of("growth", estimator.growth, ("guided", "annealed"))
+    options.check_one_of("headings", estimator.headings, (True, False))
     options.check_number("heldout_fraction", estimator.heldout_fraction, 0.001, 0.9, hint="0.1")
     options.check_common(estimator)

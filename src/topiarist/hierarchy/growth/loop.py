@@ -17,6 +17,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from topiarist.arrays import Array
+from topiarist.hierarchy.growth.headings import headed
 from topiarist.hierarchy.growth.parts import (
     Parts,
     Split,
@@ -26,8 +28,6 @@ from topiarist.hierarchy.growth.parts import (
     join,
     without_empty,
 )
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -113,6 +113,10 @@ class Species(Protocol):
     def rng(self) -> Any:
         """Where chance comes from, here and in the proposer."""
 
+    @property
+    def block(self) -> Any:
+        """Its documents: ``training.rows`` are their tokens."""
+
     def seedling(self) -> Parts:
         """A tree of one node."""
 
@@ -134,6 +138,7 @@ class Rules:
     tolerance: float = 0.01  # a smaller tree is taken if its perplexity is within this of the best
     emptiest: float = 0.5  # leaves of fewer expected documents are removed
     negligible: float = 0.15  # inner nodes that explain less of what is below them are removed; 0 keeps all
+    headings: bool = False  # build the upper tree anew, from the leaves
 
 
 @dataclass(frozen=True)
@@ -280,9 +285,11 @@ def _tried(species: Species, proposer: Proposer, stage: Stage, proposal: Proposa
 
 
 def _finished(species: Species, chosen: Stage, rules: Rules) -> Stage:
-    """The chosen tree without nodes that say nothing, fitted patiently, in a readable order."""
+    """The chosen tree under headings, or without nodes that say nothing; fitted patiently, in a readable order."""
     parts = without_empty(chosen.parts, rules.emptiest)
-    if rules.negligible > 0:
+    if rules.headings:
+        parts = headed(parts, species.block.training.rows)
+    elif rules.negligible > 0:
         parts = collapse_upside_down(collapse_negligible(parts, rules.negligible), species.collection)
     done = species.fitted(parts, chosen.inverse_temperature, last=True)
     parts = without_empty(done.parts, rules.emptiest)

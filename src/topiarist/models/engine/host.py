@@ -271,7 +271,7 @@ def sums_of_logs(indptr: Any, data: Floats, mixture: Floats) -> Floats:
     """Σ n log mixture of each row; nothing counts as less probable than 1e-30."""
     logs = np.log(np.maximum(mixture, SMALLEST_MIXTURE), dtype=np.float64)
     rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    sums: Floats = np.bincount(rows, data * logs, minlength=len(indptr) - 1)
+    sums: Floats = np.bincount(rows, (data * logs).astype(np.float64), len(indptr) - 1).astype(np.float64, copy=False)
     return sums
 
 

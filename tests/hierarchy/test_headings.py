@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 from tests.strategies import simplex_rows, trees
 from topiarist.errors import InputError
 from topiarist.hierarchy import Tree, views
-from topiarist.hierarchy import headings as heads
-from topiarist.hierarchy import merges as merging
+from topiarist.hierarchy.growth import headings as heads
+from topiarist.hierarchy.growth import merges as merging
 from topiarist.hierarchy.growth.parts import Parts
 
 

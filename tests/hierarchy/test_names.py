@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from tests.strategies import trees
-from topiarist.hierarchy import Tree, exam
-from topiarist.hierarchy import names as naming
-from topiarist.hierarchy import presence as present
-from topiarist.hierarchy import readings as reading
+from topiarist.hierarchy import Tree
+from topiarist.hierarchy.naming import exam
+from topiarist.hierarchy.naming import names as naming
+from topiarist.hierarchy.naming import presence as present
+from topiarist.hierarchy.naming import readings as reading
 
 TREE = Tree((-1, 0, 1, 1, 0, 4, 4))
 LEAVES = (2, 3, 5, 6)
@@ -119,16 +120,6 @@ def test_names_that_are_kept_stay_and_others_keep_away_from_them():
     said = {word.lower() for word in reading.WORD.findall(names[3].name)}
     assert not said & {word.lower() for word in reading.WORD.findall(names[2].name)}
     assert names[5] == usual[5]
-
-
-def test_a_topic_whose_documents_stayed_keeps_its_name():
-    before = {"sport": range(10), "news": range(10, 20), "gone": range(50, 60)}
-    now = [[*range(9), 70], [*range(10, 15)], [*range(12, 20)], []]
-    assert exam.steady_names(before, now) == {0: "sport", 2: "news"}
-    assert exam.steady_names(before, now, least=0.9) == {}
-    assert exam.steady_names({}, now) == {}
-    twice = exam.steady_names({"b": [1, 2], "a": [1, 2]}, [[1, 2], [1, 2]])
-    assert sorted(twice.values()) == ["a", "b"]
 
 
 def test_boilerplate_is_no_phrase():

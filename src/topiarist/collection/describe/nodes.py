@@ -88,12 +88,16 @@ def describe_nodes(
 
 
 def named(
-    tree: Tree, words: Sequence[tuple[str, ...]], before: Sequence[str] = (), names: Sequence[tuple[str, ...]] = ()
+    tree: Tree,
+    words: Sequence[tuple[str, ...]],
+    before: Sequence[str] = (),
+    names: Sequence[tuple[str, ...]] = (),
+    stayed: frozenset[int] = frozenset(),
 ) -> Tree:
     """The tree with nodes called by their best names, or first words, unless somebody gave them names.
 
-    ``before``: what they were called. A name that is still one of a node's names, or whose words are still among its
-    first ones, is kept: a fit that changes little leaves people with what they remember.
+    ``before``: what they were called. The name of a node whose documents ``stayed`` is kept, and one that is still
+    among a node's names, or whose words are still among its first ones: people are left with what they remember.
     """
     numbered = Tree(tree.parents)
     if tree.names != numbered.names:
@@ -102,7 +106,11 @@ def named(
     called = [ROOT] * len(tree)
     for parent in range(len(tree)):
         below = tree.children(parent)
-        kept = {c: before[c] for c in below if before and (before[c] in names[c] or _still(before[c], words[c]))}
+        kept = {
+            child: before[child]
+            for child in below
+            if before and (child in stayed or before[child] in names[child] or _still(before[child], words[child]))
+        }
         taken = set(kept.values())
         for child in below:
             own = kept.get(child)

@@ -19,12 +19,14 @@ from topiarist.collection.state import SHARES, TREE, State
 from topiarist.counts.corpus import Corpus, text_of
 from topiarist.counts.counting import hear
 from topiarist.estimators.tree.fitted_tree import folded_in, tree_model
+from topiarist.measures.placed_documents import CERTAIN
 from topiarist.models.misfits import Usual
 from topiarist.store.document_table import Documents
 from topiarist.store.facts import settings
 from topiarist.store.generation import Generation, Part, new_part
 
 N_WORDS, N_TYPICAL = 20, 10  # of each topic that are kept
+STAYED = 0.5  # share of a topic's documents, of now and before together, that are in both: then its name stays
 
 
 def corpus_of(generation: Generation, counts: Csr, counting: Counting) -> Corpus:
@@ -55,6 +57,7 @@ class KeptFit(NamedTuple):
 
     parts: tuple[Part, Part]
     description: Description
+    shares: Csr
 
     def in_state(self, state: State) -> State:
         """A state with these parts."""
@@ -92,7 +95,7 @@ def keep_fit(
         contents.write_tree(tree.folder, model, description)
     with new_part(generation, SHARES) as rows:
         contents.write_matrix(rows.folder, shares)
-    return KeptFit((tree.part, rows.part), description)
+    return KeptFit((tree.part, rows.part), description, shares)
 
 
 def familiar(generation: Generation, counting: Counting) -> list[float]:
@@ -109,13 +112,26 @@ def familiar(generation: Generation, counting: Counting) -> list[float]:
     return list(Usual.of(found.share, found.tokens).limits)
 
 
-def labelled(shape: Shape, description: Description) -> Shape:
-    """Topics that nobody has named are called by their words; as before, where these words still say it."""
+def stayed(shape: Shape, shares: Csr, before: Shape, shares_before: Csr) -> frozenset[int]:
+    """The nodes of topics whose documents stayed: most of those that it has now, or had, are in both."""
+    number, found = min(shares.shape[0], shares_before.shape[0]), set()
+    masks = shape.tree.path_mask(shape.class_nodes), before.tree.path_mask(before.class_nodes)
+    for node, topic in enumerate(shape.topics):
+        if topic in before.topics:
+            now = shares[:number] @ masks[0][:, node].astype(np.float32) >= CERTAIN
+            then = shares_before[:number] @ masks[1][:, before.node(topic)].astype(np.float32) >= CERTAIN
+            if np.count_nonzero(now & then) >= STAYED * max(int(np.count_nonzero(now | then)), 1):
+                found.add(node)
+    return frozenset(found)
+
+
+def labelled(shape: Shape, description: Description, stayed: frozenset[int] = frozenset()) -> Shape:
+    """Topics that nobody has named are called by their words; as before, where their documents stayed."""
     known: dict[int, NodeSummary] = {}
     for topic, node in zip(shape.node_topics, description.nodes, strict=True):
         known.setdefault(topic, node)
     words = [known[topic].words if topic in known else () for topic in shape.topics]
     names = [known[topic].names if topic in known else () for topic in shape.topics]
-    plain = named(replace(shape.tree, names=()), words, shape.tree.names, names)
+    plain = named(replace(shape.tree, names=()), words, shape.tree.names, names, stayed)
     labels = {topic: name for topic, name in zip(shape.topics, plain.names, strict=True) if topic in known}
     return shape.renamed(labels)

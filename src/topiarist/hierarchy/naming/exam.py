@@ -65,7 +65,7 @@ class Examiner:
         if not columns:
             return []
         level = self.levels[self.presence.tree.depths[node]]
-        have, documents = self.presence.have[level][:, columns], self.presence.documents[level]
+        have, documents = self.presence.have[np.ix_(level, columns)], self.presence.documents[level]
         share = (have + self.everywhere[columns]) / (documents + 1.0)[:, None]
         scores = np.log(np.maximum(share, 1e-12)).sum(axis=1)
         return [level[place] for place in np.argsort(-scores, kind="stable").tolist()]

@@ -8,12 +8,12 @@ word of one child does not get far with. What stands at a node is not said again
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 
 from topiarist.arrays import Array
 from topiarist.hierarchy.growth.headings import outside
@@ -77,7 +77,7 @@ def describing_words(
             scores[node] = telling(presence.shares(node), presence.elsewhere(node))
     if empty is not None:
         scores[:, empty] = 0.0
-    agree = _agreement(scores, RIVALS * n_words, counts) if counts is not None else None
+    has = _documents_by_word(counts) if counts is not None else None
     chosen: list[Array] = [np.empty(0, np.int64)] * len(tree)
     above: list[list[int]] = [[] for _ in range(len(tree))]
     for node in tree.depth_first():
@@ -87,7 +87,7 @@ def describing_words(
         own = scores[node]
         own[above[parent]] = 0.0
         said = [words[column].split() for column in above[parent]] if words is not None else []
-        chosen[node] = np.array(_best(own, n_words, words, said, agree), np.int64)
+        chosen[node] = np.array(_best(own, n_words, words, said, has), np.int64)
         above[node] = [*above[parent], *chosen[node].tolist()]
     frequent = np.array(presence.have[tree.root])
     if len(tree) > 1:  # what tells of a node below is not for all
@@ -96,23 +96,20 @@ def describing_words(
     return chosen
 
 
-@dataclass(frozen=True, eq=False)
-class _Agreement:
-    """Normalised pointwise mutual information of words, by documents."""
-
-    places: Mapping[int, int]
-    npmi: Array
+def _documents_by_word(counts: Any) -> Any:
+    """Which documents have each word, by columns."""
+    has = csc_array(counts)
+    return csc_array((np.ones(len(has.data), np.float32), has.indices, has.indptr), shape=has.shape)
 
 
-def _agreement(scores: Array, most: int, counts: Any) -> _Agreement:
-    columns = np.unique(np.concatenate([np.array(highest(row, most), np.int64) for row in scores]))
-    some = csr_array(csr_array(counts)[:, columns])
-    has = csr_array((np.ones(len(some.data), np.float32), some.indices, some.indptr), shape=some.shape)
-    both = (csr_array(has.T) @ has).toarray().astype(np.float64) / max(counts.shape[0], 1)
+def _agreement(has: Any, columns: list[int]) -> Array:
+    """Normalised pointwise mutual information of some words, by documents."""
+    some = has[:, columns]
+    both = (some.T @ some).toarray().astype(np.float64) / max(has.shape[0], 1)
     alone = np.maximum(np.diag(both), 1e-300)
     safe = np.clip(both, 1e-300, 1 - 1e-12)
-    npmi = np.where(both > 0, np.log(safe / alone / alone[:, None]) / -np.log(safe), -1.0)
-    return _Agreement({column: place for place, column in enumerate(columns.tolist())}, npmi)
+    npmi: Array = np.where(both > 0, np.log(safe / alone / alone[:, None]) / -np.log(safe), -1.0)
+    return npmi
 
 
 def telling(share: Array, elsewhere: Array, power: float = 1.0) -> Array:
@@ -122,29 +119,27 @@ def telling(share: Array, elsewhere: Array, power: float = 1.0) -> Array:
     return np.maximum(scores, 0.0)
 
 
-def _best(
-    scores: Array, number: int, words: Sequence[str] | None, said: list[list[str]], agree: _Agreement | None
-) -> list[int]:
+def _best(scores: Array, number: int, words: Sequence[str] | None, said: list[list[str]], has: Any) -> list[int]:
+    """The columns of the highest scores; a score counts more if its word goes together with those picked before."""
     rivals = highest(scores, RIVALS * number + len(said))
-    picked = list[int]()
-    while rivals and len(picked) < number:
-        column = max(rivals, key=lambda one: (_together(scores, one, picked, agree), -one))
-        rivals.remove(column)
+    if not rivals:
+        return []
+    columns, own = np.array(rivals), scores[rivals].astype(np.float64)
+    npmi = _agreement(has, rivals) if has is not None else np.zeros((len(rivals), len(rivals)))
+    picked, together, waiting = list[int](), np.zeros(len(rivals)), np.ones(len(rivals), bool)
+    while waiting.any() and len(picked) < number:
+        value = np.where(waiting, own * np.exp(AGREEMENT * together / max(len(picked), 1)), -np.inf)
+        best = np.flatnonzero(value == value.max())
+        place = int(best[columns[best].argmin()])
+        waiting[place] = False
         if words is not None:
-            own = words[column].split()
-            if any(is_variant(own, other) for other in said):
+            parts = words[rivals[place]].split()
+            if any(is_variant(parts, other) for other in said):
                 continue
-            said.append(own)
-        picked.append(column)
+            said.append(parts)
+        picked.append(rivals[place])
+        together += npmi[place]
     return picked
-
-
-def _together(scores: Array, column: int, picked: list[int], agree: _Agreement | None) -> float:
-    """The score of a word, more if it goes together with those picked before."""
-    if agree is None or not picked or column not in agree.places:
-        return float(scores[column])
-    known = [agree.places[one] for one in picked if one in agree.places]
-    return float(scores[column] * np.exp(AGREEMENT * agree.npmi[agree.places[column], known].mean()))
 
 
 def highest(scores: Array, most: int) -> list[int]:

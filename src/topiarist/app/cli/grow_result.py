@@ -19,14 +19,12 @@ from topiarist.app.cli.terminal.failures import INTERRUPTED
 from topiarist.app.words import DOT, and_more, counted, duration, hard_to_place, in_topics, one_line, whole_percent
 from topiarist.collection import FEWEST_TO_JUDGE, Collection, TopicTree, write_spreadsheet
 from topiarist.errors import TopiaristError
-from topiarist.hierarchy.tree_text import levels_within
 from topiarist.text.documents import Problem
 from topiarist.text.readers.messages import UNKNOWN_TYPE
 
 PROBLEMS = "problems.csv"
 SHOWN = 5
 GAP = 8  # columns between two things on the last line
-MOST_LINES = 100  # of a tree whose depth nobody asked for
 NARROWEST = 32
 
 
@@ -162,8 +160,8 @@ def _print(grown: Grown, console: Console, options: Options) -> None:
 def print_tree(console: Console, found: TopicTree, n_words: int | None = None, depth: int | None = None) -> None:
     """A tree with its words and sizes, as wide as the terminal is; as it is in a pipe."""
     width = max(NARROWEST, console.width) if console.is_terminal else None
-    depth = levels_within(found.tree, MOST_LINES) if depth is None else depth
-    for line in found.lines(width, n_words, depth, ascii=not speaks_unicode()):
+    detail = "normal" if depth is None else "all"
+    for line in found.lines(width, n_words, depth, ascii=not speaks_unicode(), detail=detail):
         parts = ((line.branch, "dim"), (line.first, "bold"), line.rest, line.space, (line.size, "dim"))
         console.print(Text.assemble(*parts), soft_wrap=True)
 

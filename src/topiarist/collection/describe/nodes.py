@@ -13,6 +13,7 @@ from topiarist.arrays import Csr
 from topiarist.collection.describe.flat_topics import coherences, names_of
 from topiarist.counts.corpus import Corpus
 from topiarist.estimators.tree import abstraction
+from topiarist.hierarchy.growth.headings import gains
 from topiarist.hierarchy.naming.names import node_names, usable_words
 from topiarist.hierarchy.naming.presence import describing_words, presence_of
 from topiarist.hierarchy.naming.readings import read, sample_of
@@ -41,6 +42,7 @@ class NodeSummary:
     depth: int
     rows: tuple[int, ...] = ()  # of the prototypes
     names: tuple[str, ...] = ()  # what it may be called, the best first
+    gain: float = 0.0  # what a reader learns by seeing its children instead of it
 
 
 def describe_nodes(
@@ -77,11 +79,12 @@ def describe_nodes(
     words[tree.root] = (*general[:n_words], *words[tree.root])
     size = np.asarray(shares.sum(axis=0, dtype=np.float64)).ravel() @ mask
     coherence = coherences(columns, corpus.counts)
+    gain = gains(tree, model.class_nodes, model.node_given_class @ model.word_given_node, size[list(model.class_nodes)])
     return tuple(
         NodeSummary(
             words[node], float(size[node]), float(size[node] / max(size[tree.root], 1e-300)),
             names_of(corpus, typical[node]), coherence[node], tree.depths[node], tuple(typical[node].tolist()),
-            names[node].candidates,
+            names[node].candidates, gain[node],
         )
         for node in range(len(tree))
     )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 from topiarist import collection as door
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 EPILOG = examples(
     "topiarist tree mail.topiary",
+    "topiarist tree mail.topiary --detail fine",
     "topiarist tree mail.topiary --depth 1 --documents 2",
     "topiarist tree mail.topiary --topic court --json",
 )
@@ -23,11 +25,23 @@ WRITES = ()
 MARK = "x"  # in place of a label, to see the branches alone
 
 
+class Detail(StrEnum):
+    """How much of a tree is opened."""
+
+    COARSE = "coarse"
+    NORMAL = "normal"
+    FINE = "fine"
+    ALL = "all"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Options(FolderOptions):
     """Print the tree of topics: words, documents under each, numbers to name a topic by."""
 
-    depth: Annotated[int, printing("Levels below the root, or below --topic.", min=0)] = 3
+    detail: Annotated[Detail, printing("How much to open: about 6, 20 or 50 topics, or all.")] = Detail.NORMAL
+    depth: Annotated[int | None, printing("Levels below the root, or below --topic, instead of --detail.", min=0)] = (
+        None
+    )
     words: Annotated[int, printing("Words of each topic.", min=0, max=20)] = 5
     documents: Annotated[int, printing("Typical documents of each topic.", min=0, max=10)] = 0
     topic: Annotated[str | None, UNDER] = None
@@ -54,7 +68,7 @@ def _body(collection: door.Collection, top: int, options: Options) -> dict[str, 
     known = collection.settings
     nodes = [outline.node(top), *outline.tree.descendants(outline.node(top))]
     first, last = collection.documents.span()
-    deepest = outline.tree.depths[nodes[0]] + options.depth
+    deepest = len(outline.tree) if options.depth is None else outline.tree.depths[nodes[0]] + options.depth
     return {
         "folder": collection.folder.shown,
         "documents": len(collection),
@@ -116,14 +130,21 @@ def _sentence(screen: Screen, collection: door.Collection) -> None:
 
 def show(screen: Screen, collection: door.Collection, top: int, options: Options) -> None:
     """The tree from a topic down, a line for each: words or name, documents, number."""
+    from topiarist.hierarchy.edits import cut
     from topiarist.hierarchy.tree_text import columns, drawn_nodes, plain, printable, shortened
 
     outline, found = collection.outline, collection.tree
     tree, nodes = _below(outline.tree, outline.node(top))
+    if options.depth is None:
+        seen = set(found.view(options.detail.value, outline.node(top)))
+        edit = cut(tree, [place for place, node in enumerate(nodes) if node in seen])
+        tree, nodes = edit.tree, [nodes[place] for place in edit.origin]
+    closed = [node for place, node in enumerate(nodes) if tree.is_leaf(place) and not outline.tree.is_leaf(node)]
+    more = {node: f"+{len(outline.tree.descendants(node)):,}" for node in closed}
     sizes = [f"{found.sizes[node]:,}" for node in nodes]
     numbers = [str(outline.topics[node]) for node in nodes]
     wide, id_wide = max(len("documents"), *map(len, sizes)), max(len("id"), *map(len, numbers))
-    edge = (screen.width or 100) - wide - id_wide - 4  # where labels end
+    edge = (screen.width or 100) - wide - id_wide - 4 - max((len(one) + 2 for one in more.values()), default=0)
     lines = tree.render(lambda _: MARK, depth=options.depth, ascii=screen.ascii).split("\n")
     head = f"{'documents':>{wide}}  {'id':>{id_wide}}"
     screen.cut((" " * edge + "  " + head, "dim"))
@@ -137,7 +158,7 @@ def show(screen: Screen, collection: door.Collection, top: int, options: Options
         first = shortened(plain(first) if screen.ascii else printable(first), room, "…")
         told_words = _words_within(rest, joint, room - columns(first), screen.ascii)
         gap = " " * max(0, edge - columns(branch + first + told_words))
-        tail = f"  {sizes[node]:>{wide}}  {numbers[node]:>{id_wide}}"
+        tail = f"  {sizes[node]:>{wide}}  {numbers[node]:>{id_wide}}  {more.get(whole, '')}".rstrip()
         screen.cut((branch, "dim"), (first, style), told_words, gap, (tail, "dim"))
         under = branch.replace("├─ ", "│  ").replace("└─ ", "   ").replace("|- ", "|  ").replace("`- ", "   ")
         if note := outline.notes.get(outline.topics[whole]):

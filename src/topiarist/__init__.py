@@ -1,5 +1,28 @@
 """Topiarist shapes document collections into topic trees.
 
+Floor plan:
+
+    app/         What a person sees. Only this room prints.
+    collection/  A collection of documents with its tree: this is the door, and the rooms behind it are one for each
+                 verb.
+    counts/      Tokens to a Corpus: CSR counts, vocabulary, labels; pruning, weighting, LSI features, token-wise
+                 splits.
+    estimators/  Estimators with scikit-learn's contract: the public classes, by kind.
+    hierarchy/   The tree as a value: building it, editing it, the words that describe its nodes, and showing it.
+    kernels/     The arithmetic that every model shares, in several tellings of the same few verbs.
+    measures/    How good is it, and how alike: figures with one definition each, and comparisons of trees.
+    models/      Pure EM mathematics: one module a model, and the only EM loop.
+    scale/       Where work runs: threads over pieces, executors over blocks, blocks in files. Knows addition, not
+                 models.
+    store/       What is kept on disk, as bytes: sealed folders, arrays, tables. Complete or not there, and checked when
+                 read.
+    text/        Documents to tokens: readers, tokeniser, stop lists. Knows no matrix.
+    arrays       The vocabulary of arrays: what every annotation means by floats, integers, sparse counts or a seed.
+    errors       Everything that can go wrong, in words a person can act on.
+    metrics      How good is a topic model, a clustering, a tree? Figures with one documented definition each.
+    old_paths    Import paths that version 0.1 documented: they work until 0.3, with a warning that says the new one.
+    version      The version of this package, said once.
+
 The public names are imported when they are first used, so that ``import topiarist`` costs nothing.
 """
 

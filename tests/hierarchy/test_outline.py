@@ -72,4 +72,3 @@ def test_a_name_that_begins_as_a_word_does_is_shown():
 
 def test_words_cannot_move_the_cursor():
     assert "\x1b" not in shown(words=[("\x1b[2J",), *WORDS[1:]])[0]
-

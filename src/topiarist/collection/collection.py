@@ -171,7 +171,7 @@ class Collection:
     @cached_property
     def index(self) -> SearchIndex:
         """The index by meaning."""
-        from topiarist.collection.find.meaning_index import open_index
+        from topiarist.collection.find.index_part import open_index
 
         return open_index(self.generation, self.state.parts[SEARCH])
 

@@ -3,7 +3,7 @@
 Floor plan:
 
     growth/     How trees grow: the one loop, what proposes splits, and the models as species that grow.
-    naming/     The words and names of nodes, as a person would choose them.
+    naming/     The words and names of nodes as a person would choose them: by documents, phrases, and an exam.
     branches    New branches for a tree that a stream has outgrown: documents that fit badly, and the leaves that would
                 hold them.
     edits       Changing a tree: functions that return the new tree, and where each of its nodes comes from.
@@ -15,7 +15,8 @@ Floor plan:
     tree_model  A fitted tree as one value: where its classes sit, the words of its nodes, the nodes of its paths.
     tree_text   A tree as text: one line per node, branches drawn, words and sizes; nothing in a label moves the cursor.
     views       Nested views of one tree: as much as somebody wants to see.
-    words       The words that describe the nodes, as a person would choose them.
+    words       The words of nodes by their probabilities, for models without documents at hand; see ``naming`` for
+                those of people.
 """
 
 from topiarist.hierarchy.edits import Edit, collapse, cut, merge, move, prune, rename, split

@@ -1,4 +1,4 @@
-"""The words that describe the nodes, as a person would choose them.
+"""The words of nodes by their probabilities, for models without documents at hand; see ``naming`` for those of people.
 
 A node a is described by words that are frequent there and more frequent than above: by the score
 P(w|a) · log(P(w|a) / max(P(w|parent), P(w|root))). The root is described by its most probable words. A word that a

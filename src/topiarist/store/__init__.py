@@ -4,13 +4,15 @@ Floor plan:
 
     array_files        Arrays that live in files: what is too large for memory, or must be seen by several processes.
     collection_folder  A collection on disk: which generation it is, who may write, and what is swept up.
-    database           SQLite as a collection needs it: one writer, many readers, and errors in words.
+    database           SQLite as a collection needs it: tables, transactions, readers beside a writer, and errors in
+                       words.
     document_table     The documents of a collection, by row or by id, with their labels.
     edit_log           The edit log: what people did to a collection, and the states that this led through.
     encoding           Models and values to JSON and back: what JSON does not have with a tag, arrays by the name of a
                        tensor.
     facts              Small facts about a collection: its settings, and what could not be read into it.
-    fulltext           Documents by their words: best match first, with the places where the words are.
+    fulltext           Documents by their words, best match first; the conditions of a query (dates, tags, labels) as
+                       SQL.
     generation         A generation, made by one grow of a collection: the database, and the parts that its states name.
     judgement_table    Judgements of documents' labels as a table: an entry for each time that somebody judged, the
                        newest last.

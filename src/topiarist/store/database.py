@@ -1,4 +1,4 @@
-"""SQLite as a collection needs it: one writer, many readers, and errors in words.
+"""SQLite as a collection needs it: tables, transactions, readers beside a writer, and errors in words.
 
 Every thread has a connection of its own, opened when it first asks: a web server may hand one ``Database`` to all its
 threads. Readers open the file read-only and see what was committed last; they wait for nobody.

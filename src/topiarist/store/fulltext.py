@@ -1,4 +1,4 @@
-"""Documents by their words: best match first, with the places where the words are.
+"""Documents by their words, best match first; the conditions of a query (dates, tags, labels) as SQL.
 
 The index is FTS5's, over titles (which count four times) and texts, without case and accents.
 """

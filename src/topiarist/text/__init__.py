@@ -9,7 +9,8 @@ Floor plan:
     documents   A document as it comes from a reader, and a document that could not be read.
     highlights  Where in a text the words of a query are, as the full-text index would see them.
     language    Languages: their names, and which one a collection is written in.
-    query       What people type into a search field, understood without ever failing.
+    query       What people type into a search field: words and conditions (topic, date, tag, label, type), parsed
+                without failing.
     repeated    Lines that many documents end with: footers, disclaimers, signatures of a mailing list.
     spelling    The one speller: what somebody who misspelt a word or a name may have meant.
     stems       Snowball stems, for those who ask for them. They merge words; what is shown is a word, never a stem.

@@ -1,4 +1,4 @@
-"""What people type into a search field, understood without ever failing.
+"""What people type into a search field: words and conditions (topic, date, tag, label, type), parsed without failing.
 
     bail hearing      both words            topic:oil  tag:"to do"      under a topic, with a tag
     "bail hearing"    the words in a row    type:pdf  label:law         by kind of file, by given category

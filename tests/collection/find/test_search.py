@@ -6,7 +6,7 @@ import pytest
 
 from tests.collection.find.test_index import corpus_of
 from topiarist import CAM, Corpus, FisherKernel
-from topiarist.collection.find import meaning_index, search
+from topiarist.collection.find import index_part, search
 from topiarist.collection.find.index import SearchIndex
 from topiarist.collection.find.index.segments import Segment
 from topiarist.collection.find.search import Likeness, Search
@@ -94,19 +94,19 @@ def test_a_part_that_is_added_to_shares_its_files(tmp_path):
     corpus = corpus_of(60)
     with begin(tmp_path / "c.topiary") as growing:
         generation = growing.generation
-        flat = meaning_index.write_flat(generation, corpus)
-        first = meaning_index.write_index(
+        flat = index_part.write_flat(generation, corpus)
+        first = index_part.write_index(
             generation, CAM(4, random_state=0).fit(corpus.counts), generation.folder / flat.name, corpus
         )
         parts = [first]
         for name in ("new", "newer"):
             state = {"number": len(parts), "parts": {"search": parts[-1].name}}
             edit_log.record(generation.database, "grow", {}, state, parts=parts[-1:])
-            parts.append(meaning_index.add_to_index(generation, parts[-1].name, [Document(name, "bank river")]))
+            parts.append(index_part.add_to_index(generation, parts[-1].name, [Document(name, "bank river")]))
         edit_log.record(
             generation.database, "grow", {}, {"number": 3, "parts": {"search": parts[-1].name}}, parts=parts[-1:]
         )
-        assert [len(meaning_index.open_index(generation, part.name)) for part in parts] == [60, 61, 62]
-        old, new = (open_part(generation, part.name) / meaning_index.INDEX for part in (parts[0], parts[-1]))
+        assert [len(index_part.open_index(generation, part.name)) for part in parts] == [60, 61, 62]
+        old, new = (open_part(generation, part.name) / index_part.INDEX for part in (parts[0], parts[-1]))
         assert (old / "lens-1" / "by_word.npy").samefile(new / "lens-1" / "by_word.npy")
         assert not list(new.glob("lock"))

@@ -20,7 +20,7 @@ from topiarist.app.words import DOT, and_more, counted, duration, hard_to_place,
 from topiarist.collection import FEWEST_TO_JUDGE, Collection, TopicTree, write_spreadsheet
 from topiarist.errors import TopiaristError
 from topiarist.text.documents import Problem
-from topiarist.text.readers.messages import UNKNOWN_TYPE
+from topiarist.text.readers.nothing_read import UNKNOWN_TYPE
 
 PROBLEMS = "problems.csv"
 SHOWN = 5

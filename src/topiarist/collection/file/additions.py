@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from topiarist.arrays import Csr
 from topiarist.collection import contents
-from topiarist.collection.find import meaning_index
+from topiarist.collection.find import index_part
 from topiarist.collection.grow.fit_description import corpus_of, keep_fit, labelled
 from topiarist.collection.state import COUNTS, SEARCH, SHARES, TREE, State
 from topiarist.errors import InputError
@@ -80,7 +80,7 @@ class Addition:
         state = replace(self.state, n_docs=self.state.n_docs + len(documents))
         state = self._grown(state, COUNTS, counts)
         state = self._learned(state, counts) if learn and self.learns else self._grown(state, SHARES, shares)
-        search = meaning_index.add_to_index(self.generation, self.state.parts[SEARCH], documents)
+        search = index_part.add_to_index(self.generation, self.state.parts[SEARCH], documents)
         self.parts.append(search)
         return state.with_part(SEARCH, search.name)
 

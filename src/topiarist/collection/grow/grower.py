@@ -22,7 +22,7 @@ from topiarist.collection.collection import Collection
 from topiarist.collection.contents import Counting
 from topiarist.collection.describe.flat_topics import check_documents, set_general_words_aside
 from topiarist.collection.describe.nodes import named
-from topiarist.collection.find import meaning_index
+from topiarist.collection.find import index_part
 from topiarist.collection.grow import inheritance
 from topiarist.collection.grow.fit_description import corpus_of, familiar, keep_fit
 from topiarist.collection.grow.journal import KIND as CHECKPOINT
@@ -167,8 +167,8 @@ class Grower:
         state, parts = self._kept(generation, model, corpus, general)
         self.tell.phase("Indexing")
         Documents(generation.database).index()
-        flat = meaning_index.write_flat(generation, corpus, self.n_threads)
-        search = meaning_index.write_index(generation, model, generation.folder / flat.name, corpus, self.n_threads)
+        flat = index_part.write_flat(generation, corpus, self.n_threads)
+        search = index_part.write_index(generation, model, generation.folder / flat.name, corpus, self.n_threads)
         parts, state = [*parts, flat, search], state.with_part(FLAT, flat.name)
         pieces = [facts.settings(generation.database)[READ]]
         return state.with_pieces(COUNTS, pieces).with_part(SEARCH, search.name), parts

@@ -2,7 +2,7 @@
 
 Floor plan:
 
-    changes        Edits of a collection's tree: applied, written down, fitted, and taken back exactly.
+    changes        Edits of a collection's tree: applied, written down, fitted, and taken back exactly (undo).
     edit_language  Edits as people write them: a YAML or JSON file, or the words of a command.
     edits          The edits: what each of them says, and what it makes of a shape. Nothing else is changed by any of
                    them.

@@ -1,4 +1,4 @@
-"""Edits of a collection's tree: applied, written down, fitted, and taken back exactly."""
+"""Edits of a collection's tree: applied, written down, fitted, and taken back exactly (undo)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from topiarist.arrays import Csr
 from topiarist.collection import contents
-from topiarist.collection.find import meaning_index
+from topiarist.collection.find import index_part
 from topiarist.collection.grow.fit_description import corpus_of, keep_fit, labelled, stayed
 from topiarist.collection.shape.edit_language import edit_from, named_as, spoken_of, to_entry, to_sentence, to_words
 from topiarist.collection.shape.edits import Branch, Edit, Pin, apply
@@ -232,7 +232,7 @@ def fitted(
     fit = keep_fit(
         generation, model, corpus, collection.counting.general, holds, pinned=lambda shares: _with_pins(shares, begun)
     )
-    search = meaning_index.write_index(generation, model, collection.part(collection.state.parts[FLAT]), corpus)
+    search = index_part.write_index(generation, model, collection.part(collection.state.parts[FLAT]), corpus)
     class_topics = tuple(shape.topics[node] for node in begun.class_nodes)
     fresh = replace(shape, class_topics=class_topics, node_topics=shape.topics, grafted=frozenset(), pending=False)
     steady = stayed(fresh, fit.shares, collection.outline, collection.shares)

@@ -1,4 +1,4 @@
-"""PLC, HPLC and the hierarchical mixture as scikit-learn classifiers: documents into the classes of a given tree."""
+"""PLC, HPLC and the hierarchical mixture as classifiers on a given tree, and the calibration of their certainties."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PMM as a scikit-learn estimator: documents with several labels, words mixed from them."""
+"""PMM as a scikit-learn estimator: documents with several labels, and the calibration of their thresholds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words and names of nodes, as a person would choose them.
+"""The words and names of nodes as a person would choose them: by documents, phrases, and an exam.
 
 Floor plan:
 

@@ -9,7 +9,7 @@ from topiarist.errors import TopiaristError
 from topiarist.text.documents import Problem
 from topiarist.text.readers.items import File
 from topiarist.text.readers.kinds import suffix_of
-from topiarist.text.readers.messages import unknown_type
+from topiarist.text.readers.nothing_read import unknown_type
 from topiarist.text.readers.sources import Survey
 
 _MOST_TOLD = 100  # problems of one file, then a count: a table of rubbish must not fill the memory

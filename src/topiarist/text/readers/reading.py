@@ -25,7 +25,7 @@ from topiarist.text.readers.kinds import kind_of
 from topiarist.text.readers.lines import READ_ERRORS, opened, read_bytes, reason_of
 from topiarist.text.readers.making import document_from
 from topiarist.text.readers.mbox import parsed
-from topiarist.text.readers.messages import nothing_read
+from topiarist.text.readers.nothing_read import nothing_read
 from topiarist.text.readers.sources import STANDARD_INPUT, Selection, Survey, check, find
 
 __all__ = ["Reading", "read"]

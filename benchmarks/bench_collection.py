@@ -68,8 +68,8 @@ def _child(how: str, folder: Path, *sources: str, limit: int | None = None) -> d
 
 
 def _grow(folder: str, limit: int | None, sources: list[str]) -> dict:
-    from topiarist.app.cli.progress import Progress
-    from topiarist.app.cli.stopping import Stop
+    from topiarist.app.cli.terminal.grow_progress import Progress
+    from topiarist.app.cli.terminal.stop_signal import Stop
     from topiarist.collection.grow.grower import KERNELS, Grower
     from topiarist.collection.grow.recipe import Recipe
     from topiarist.models.engine.compilation import prepare_kernels

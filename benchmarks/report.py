@@ -251,6 +251,7 @@ SECTIONS: dict[str, Callable[[dict], str]] = {
     "scaling_threads": _scaling_threads,
     "tree_pass": _tree_pass,
     "tree_quality": findings.render,
+    "headings": findings.render,
     "tree_speed": findings.render,
     "tree_stability": findings.render,
     "events": findings.render,

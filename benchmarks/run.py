@@ -20,6 +20,7 @@ BENCHMARKS = {
     "scaling_threads": "benchmarks.bench_scaling_threads",
     "tree_pass": "benchmarks.bench_tree_pass",
     "tree_quality": "benchmarks.bench_tree_quality",
+    "headings": "benchmarks.bench_headings",
     "tree_speed": "benchmarks.bench_tree_speed",
     "tree_stability": "benchmarks.bench_tree_stability",
     "labels_speed": "benchmarks.bench_labels_speed",

@@ -100,7 +100,7 @@ def test_every_command_and_option_is_in_the_reference():
 
 def test_exit_codes_are_those_of_the_code():
     from topiarist import errors
-    from topiarist.app.cli import failures
+    from topiarist.app.cli.terminal import failures
 
     table = (DOCS / "reference" / "commands.md").read_text("utf-8").split("## Exit codes")[1]
     codes = {error.exit_code for error in vars(errors).values() if hasattr(error, "exit_code")}

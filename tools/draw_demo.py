@@ -14,7 +14,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from topiarist.app.cli import figures, topics
+from topiarist.app.cli.commands import topics
+from topiarist.app.cli.terminal import figures
 from topiarist.collection.describe.flat_topics import find_topics
 from topiarist.collection.describe.topic_tree import grow_tree
 from topiarist.counts.corpus import Corpus

@@ -12,6 +12,7 @@ from topiarist.hierarchy.levels import calibration_error, level_curve
 from topiarist.measures.label_agreement import example_f1, gini, interpolated_precision, purity
 from topiarist.measures.topic_quality import npmi_coherence, perplexity, topic_diversity
 from topiarist.measures.trees import BestNode, best_nodes, dendrogram_purity, tree_f1
+from topiarist.measures.word_trees import name_exam, parent_child_coherence, parent_child_diversity, sibling_diversity
 
 __all__ = [
     "BestNode",
@@ -22,9 +23,13 @@ __all__ = [
     "gini",
     "interpolated_precision",
     "level_curve",
+    "name_exam",
     "npmi_coherence",
+    "parent_child_coherence",
+    "parent_child_diversity",
     "perplexity",
     "purity",
+    "sibling_diversity",
     "topic_diversity",
     "tree_f1",
 ]

@@ -4,13 +4,11 @@ import json
 
 import pytest
 
-from topiarist.app.cli import sources
 from topiarist.collection.describe.tables import guarded, safe_cell
 from topiarist.collection.judge.label_table import read_labels
 from topiarist.errors import UsageError
 
 
-@pytest.mark.parametrize("read", [read_labels, sources.read_labels])
 @pytest.mark.parametrize(
     ("name", "text", "encoding"),
     [
@@ -24,9 +22,9 @@ from topiarist.errors import UsageError
         ("a.jsonl", '{"id": 1, "label": "Öl;Gas"}\n{"id": 2, "label": "Öl"}\n{"id": 3, "label": null}', "utf-8"),
     ],
 )  # fmt: skip
-def test_grow_and_learn_read_the_same_labels(tmp_path, read, name, text, encoding):
+def test_labels_are_read_from_any_table(tmp_path, name, text, encoding):
     (tmp_path / name).write_text(text, encoding)
-    assert read(str(tmp_path / name)) == {"1": ("Öl", "Gas"), "2": ("Öl",)}
+    assert read_labels(str(tmp_path / name)) == {"1": ("Öl", "Gas"), "2": ("Öl",)}
 
 
 def test_another_separator_is_the_only_one(tmp_path):

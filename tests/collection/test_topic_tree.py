@@ -88,9 +88,14 @@ def test_sizes_in_whole_numbers_add_up(found):
         assert abs(found.sizes[node] - found.nodes[node].size) <= len(tree.leaves)
 
 
-def test_names_are_the_first_words_and_differ_between_siblings(found):
+def test_names_are_the_best_candidates_and_share_no_word_between_siblings(found):
+    for node in range(len(found.tree)):
+        said = [word for child in found.tree.children(node) for word in found.tree.names[child].split(" · ")]
+        assert len(said) == len(set(said))
+        if node != found.tree.root:
+            assert found.tree.names[node] == found.nodes[node].names[0]
     for leaf in found.tree.leaves:
-        assert found.tree.names[leaf] == " · ".join(found.nodes[leaf].words[:2])
+        assert len(found.nodes[leaf].names) >= 2
         assert found.tree.find(found.tree.names[leaf]) == leaf
 
 

@@ -66,6 +66,15 @@ def test_a_planted_tree_is_found(grown):
     assert model.tree_.depth == 1 or (of_leaf[0] == of_leaf[1] and of_leaf[2] == of_leaf[3])
 
 
+def test_headings_are_built_unless_they_are_not_wanted():
+    counts, _ = planted()
+    with_headings, without = (CAM(4, headings=wanted, random_state=0).fit(counts) for wanted in (True, False))
+    assert with_headings.tree_.depth == 2
+    assert len(without.tree_.leaves) == 4
+    np.testing.assert_allclose(with_headings.word_given_node_.sum(axis=1), 1, atol=1e-4)
+    np.testing.assert_allclose(with_headings.node_given_cluster_.sum(axis=1), 1, atol=1e-6)
+
+
 def test_what_is_learned_is_a_model(grown):
     model, counts, _ = grown
     mask = model.tree_.path_mask()

@@ -36,14 +36,14 @@ def counts():
     return csr_array((np.ones(480 * 15, int), (rows, words.ravel())), shape=(480, 80))
 
 
-@pytest.mark.parametrize("growth", ["guided", "annealed"])
+@pytest.mark.parametrize(("growth", "wanted"), [("guided", 4), ("annealed", 4), ("guided", None)])
 @pytest.mark.parametrize("kind", [CAM, HPLSA])
-def test_the_same_tree_comes_of_two_lives(kind, growth, counts):
-    whole = kind(4, growth=growth, random_state=3).fit(counts)
+def test_the_same_tree_comes_of_two_lives(kind, growth, wanted, counts):
+    whole = kind(wanted, growth=growth, random_state=3).fit(counts)
     diary = Diary(lives=3)
     with pytest.raises(KilledError):
-        kind(4, growth=growth, random_state=3).fit(counts, journal=diary)
-    second = kind(4, growth=growth, random_state=3).fit(counts, journal=diary)
+        kind(wanted, growth=growth, random_state=3).fit(counts, journal=diary)
+    second = kind(wanted, growth=growth, random_state=3).fit(counts, journal=diary)
     assert diary.recalled == 1
     assert second.tree_ == whole.tree_
     np.testing.assert_array_equal(second.transform(counts), whole.transform(counts))

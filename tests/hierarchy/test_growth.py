@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from tests.hierarchy import makers
 from tests.strategies import simplex_rows, trees
 from topiarist.hierarchy import Tree
 from topiarist.hierarchy.growth.guided import Guided, two_means
-from topiarist.hierarchy.growth.loop import Proposal, Record, Rules, Stage, Trial, grow
+from topiarist.hierarchy.growth.loop import Proposal, Record, Rules, Stage, Trial, grow, standard_error
 from topiarist.hierarchy.growth.parts import (
     Parts,
     Split,
@@ -468,6 +469,98 @@ def test_heldout_weights_leave_general_words_at_the_root():
     assert parts.word_given_node[0, :8].sum() > 0.75  # the planted root's own eight words
     leaves = parts.word_given_node[list(parts.tree.leaves)]
     assert leaves[:, :8].sum(axis=1).max() < 0.2
+
+
+@pytest.mark.parametrize("species", [makers.cam_species, makers.hplsa_species])
+def test_words_shuffled_over_documents_are_one_leaf(species):
+    data = makers.planted()
+    rng = np.random.default_rng(1)
+    for counts in (data.counts, data.heldout):
+        words = rng.permutation(np.repeat(counts.indices, counts.data.astype(int)))
+        rows = np.repeat(np.arange(counts.shape[0]), counts.sum(axis=1).astype(int))
+        shuffled = csr_array((np.ones(len(words)), (rows, words)), shape=counts.shape)
+        data = SimpleNamespace(**{**vars(data), "counts" if counts is data.counts else "heldout": shuffled})
+    proposer = Guided(makers.vectors(data), np.random.default_rng(0))
+    growth = grow(species(data, steps=makers.BRISK), proposer, Rules())
+    assert (growth.chosen, growth.reason) == (1, "heldout")
+    assert max(growth.n_leaves) <= 5
+
+
+def star(n_leaves, n_docs):
+    """Leaves with as many documents each."""
+    tree = Tree.star(n_leaves)
+    rows = np.eye(n_leaves)[np.arange(n_docs) % n_leaves]
+    return Parts(tree, tree.leaves, np.full((len(tree), 3), 1 / 3), np.zeros((n_leaves, len(tree))), rows)
+
+
+def judged(n_leaves, by_document):
+    return Stage(star(n_leaves, len(by_document)), float(by_document.sum()), by_document=by_document)
+
+
+def test_the_standard_error_is_paired_over_documents():
+    rng = np.random.default_rng(0)
+    documents = rng.normal(size=400)
+    gains = rng.normal(size=400)
+    assert standard_error(documents + gains, documents) == pytest.approx(gains.std() * 20)
+    assert standard_error(documents + 1, documents) == pytest.approx(0, abs=1e-12)
+    assert standard_error(np.zeros(0), np.zeros(0)) == 0
+
+
+@pytest.mark.parametrize(("gain", "last"), [(0.05, 5), (2.0, 12)])
+def test_growing_ends_where_gains_are_no_larger_than_their_standard_error(gain, last):
+    rng = np.random.default_rng(0)
+    proposer = Guided(rng.standard_normal((240, 4)), rng, max_classes=12)
+    for leaves in range(1, 13):
+        noise = rng.standard_normal(240) / np.sqrt(240)  # between two trees a standard error of 1.4
+        if proposer.propose(judged(leaves, gain * leaves / 240 + noise - noise.mean())) is None:
+            break
+    assert leaves == last
+    assert proposer.reason == ("heldout" if last == 5 else "reached")
+
+
+def test_small_gains_that_add_up_are_gains_and_tiny_ones_are_not():
+    vectors = np.random.default_rng(0).standard_normal((240, 4))
+    for gain, last in ((0.0004, 12), (0.0002, 5)):  # of which three, or five, are more than a thousandth
+        proposer = Guided(vectors, np.random.default_rng(0), max_classes=12)
+        stages = (judged(leaves, np.full(240, gain * leaves / 240)) for leaves in range(1, 13))
+        ended = next(stage for stage in stages if proposer.propose(stage) is None)
+        assert ended.parts.n_classes == last
+
+
+def test_rounds_that_bring_no_leaf_end_growth_too():
+    proposer = Guided(np.random.default_rng(0).standard_normal((240, 4)), np.random.default_rng(0))
+    rounds = 0
+    while proposer.propose(judged(3, np.zeros(240))) is not None:
+        rounds += 1
+    assert (rounds, proposer.reason) == (8, "heldout")
+
+
+@pytest.mark.parametrize(
+    ("leaves", "room", "number"), [(1, 512, 1), (31, 512, 1), (32, 512, 8), (60, 512, 15), (60, 63, 3)]
+)
+def test_many_leaves_are_split_several_at_a_time(leaves, room, number):
+    vectors = np.random.default_rng(0).standard_normal((10 * leaves, 4))
+    proposal = Guided(vectors, np.random.default_rng(0), room).propose(judged(leaves, np.zeros(10 * leaves)))
+    assert len(proposal.splits) == len({split.index for split in proposal.splits}) == number
+
+
+def test_large_trees_get_few_steps():
+    steps = Steps(8, 20, 1e-3, 1e-5)
+    assert steps.of(32) == (8, 1e-3)
+    assert steps.of(33) == (2, 1e-3)
+    assert steps.of(33, last=True) == (20, 1e-5)
+
+
+@pytest.mark.parametrize("make", [makers.cam_species, makers.hplsa_species])
+def test_documents_add_up_to_the_heldout_likelihood(make):
+    data = makers.planted(n_docs=40)
+    data.heldout.data[data.heldout.indptr[5] : data.heldout.indptr[6]] = 0  # a document without held-out tokens
+    species = make(data)
+    stage = species.fitted(species.divided(species.seedling(), (Split(0),)), 1.0)
+    expected = np.log(predictions(stage.parts)) * data.heldout.toarray()
+    np.testing.assert_allclose(stage.by_document, expected.sum(axis=1) / data.heldout.sum(), rtol=1e-6)
+    assert stage.by_document[5] == 0
+    assert stage.heldout == pytest.approx(stage.by_document.sum())
 
 
 def test_guided_growth_does_not_try_a_refused_leaf_again():

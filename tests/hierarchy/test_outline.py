@@ -3,7 +3,7 @@
 import pytest
 
 from topiarist.hierarchy import Tree
-from topiarist.hierarchy.tree_text import Format, columns, levels_within, lines
+from topiarist.hierarchy.tree_text import Format, columns, lines
 
 TREE = Tree((-1, 0, 0, 1, 1), ("Everything", "oil · barrel", "court · judge", "opec · quota", "pipe · steel"))
 WORDS = [("the", "of"), ("oil", "barrel", "crude"), ("court", "judge"), ("opec", "quota"), ("pipe", "steel", "line")]
@@ -72,9 +72,3 @@ def test_a_name_that_begins_as_a_word_does_is_shown():
 
 def test_words_cannot_move_the_cursor():
     assert "\x1b" not in shown(words=[("\x1b[2J",), *WORDS[1:]])[0]
-
-
-def test_levels_that_fit():
-    tree = Tree.balanced(3, 3)  # 1, 4, 13, 40 nodes
-    assert [levels_within(tree, number) for number in (1, 4, 12, 13, 39, 40, 100)] == [1, 1, 1, 2, 2, 3, 3]
-    assert levels_within(Tree.single(), 10) == 1

@@ -33,7 +33,7 @@ def cases(shard):
     for topic_mix, block in (("ml", shard), ("heldout", hplsa.Block(shard, shard))):
         tree = hplsa.Hplsa(ENGINE, MASK, 0.01, 0.05, topic_mix)
         shared = hplsa.Params(words, mix)
-        rows = plsa.folded_in(ENGINE, shard.rows, tree.word_given_class(shared), 0.05, 1.0, plsa.BRIEF)
+        rows = plsa.folded_in(ENGINE, shard.rows, tree.class_word_table(shared), 0.05, 1.0, plsa.BRIEF)
         yield tree, shared, block, tree.e_step(shared, block, rows)[0]
     collection = shard.word_totals() / shard.word_totals().sum()
     tree = cam.Cam(ENGINE, MASK, "heldout", collection, np.full(7, 3.0))

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Sized
 from datetime import UTC, datetime
 
 STEP = " ▸ "  # between the names of a path
+DOT = " · "  # between the words of a name, and between facts
 ROOT = "Everything"
 PENDING = "Edits wait for a fit; until then words and sizes are estimates"
 MODEL_NAMES = {  # by what was fitted last: a tree that was grown by one model may be fitted again by another

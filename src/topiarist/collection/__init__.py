@@ -1,5 +1,20 @@
 """A collection of documents with its tree: this is the door, and the rooms behind it are one for each verb.
 
+Floor plan:
+
+    describe/   Describe: the tree and its topics as people read them, in words, tables and lines.
+    file/       File: where new documents belong, how sure that is, and how they are added.
+    find/       Finding documents: one search value over the full-text index and the index by meaning.
+    grow/       Grow: from documents to a collection on disk, in phases that can be taken up again.
+    judge/      Judge: given categories learned from labels, how good they are, and what people said of them.
+    shape/      Shaping a tree by hand: a value that holds what people said of it, edits that change it, and fitting it
+                again.
+    check       Is a collection whole? Every checksum, every table, every name, and whether its parts fit each other.
+    collection  A collection: documents, their tree, and everything that can be asked of both.
+    contents    What the parts of a collection hold: counts, the shares of documents, a model with the words of its
+                nodes.
+    state       What a collection is at one moment: the shape of its tree and its parts on disk; and what it was before.
+
 Whoever is outside (``topiarist.app``) imports from here and from nowhere below: ``from topiarist.collection import
 Collection``. The names are imported when they are first used, so that ``topiarist --help`` loads nothing numerical.
 """
@@ -10,129 +25,181 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from topiarist.collection.check import REPAIR, Finding
+    from topiarist.collection.check import REPAIR as REPAIR
+    from topiarist.collection.check import Finding as Finding
     from topiarist.collection.check import check as check_folder
     from topiarist.collection.check import repair as repair_folder
-    from topiarist.collection.collection import Collection
-    from topiarist.collection.describe.closeup import Look, topic_words
+    from topiarist.collection.collection import Collection as Collection
+    from topiarist.collection.describe.closeup import Look as Look
     from topiarist.collection.describe.closeup import look as look_at
-    from topiarist.collection.describe.figures import LEAST, NO_WORDS, OF_DOCUMENTS, OF_FORM, ROOT_NAME, Figures
-    from topiarist.collection.describe.flat_topics import Topics, find_topics
-    from topiarist.collection.describe.merges import Merges
-    from topiarist.collection.describe.provenance import (
-        LastFit,
-        RemovedTopic,
-        changed_since_grown,
-        growing_command,
-        grown,
-        grown_with,
-        is_as_grown,
-        last_fit,
-        original_of,
-        remembers_all_topics,
-        removed_topic,
-    )
+    from topiarist.collection.describe.closeup import topic_words as topic_words
+    from topiarist.collection.describe.export import TREE_FORMATS as TREE_FORMATS
+    from topiarist.collection.describe.export import exported_table as exported_table
+    from topiarist.collection.describe.export import save_tree_model as save_tree_model
+    from topiarist.collection.describe.export import tree_text as tree_text
+    from topiarist.collection.describe.figures import LEAST as LEAST
+    from topiarist.collection.describe.figures import NO_WORDS as NO_WORDS
+    from topiarist.collection.describe.figures import OF_DOCUMENTS as OF_DOCUMENTS
+    from topiarist.collection.describe.figures import OF_FORM as OF_FORM
+    from topiarist.collection.describe.figures import ROOT_NAME as ROOT_NAME
+    from topiarist.collection.describe.figures import Figures as Figures
+    from topiarist.collection.describe.flat_topics import Topics as Topics
+    from topiarist.collection.describe.flat_topics import find_topics as find_topics
+    from topiarist.collection.describe.merges import Merges as Merges
+    from topiarist.collection.describe.provenance import LastFit as LastFit
+    from topiarist.collection.describe.provenance import RemovedTopic as RemovedTopic
+    from topiarist.collection.describe.provenance import changed_since_grown as changed_since_grown
+    from topiarist.collection.describe.provenance import growing_command as growing_command
+    from topiarist.collection.describe.provenance import grown as grown
+    from topiarist.collection.describe.provenance import grown_with as grown_with
+    from topiarist.collection.describe.provenance import is_as_grown as is_as_grown
+    from topiarist.collection.describe.provenance import last_fit as last_fit
     from topiarist.collection.describe.provenance import opened as opened_original
-    from topiarist.collection.describe.tables import BETWEEN
+    from topiarist.collection.describe.provenance import original_of as original_of
+    from topiarist.collection.describe.provenance import remembers_all_topics as remembers_all_topics
+    from topiarist.collection.describe.provenance import removed_topic as removed_topic
+    from topiarist.collection.describe.tables import BETWEEN as BETWEEN
     from topiarist.collection.describe.tables import FORMATS as TABLE_FORMATS
     from topiarist.collection.describe.tables import format_of as table_format
     from topiarist.collection.describe.tables import write as write_table
     from topiarist.collection.describe.tables import write_sheet as write_spreadsheet
-    from topiarist.collection.describe.text_levels import Looks, Spoken, Token, looks, spoken, tokens_of
-    from topiarist.collection.describe.topic_tree import FEWEST_TO_JUDGE, TopicTree
-    from topiarist.collection.describe.two_trees import TreeSide, TwoTrees, two_trees
-    from topiarist.collection.file.additions import ADD
-    from topiarist.collection.file.arrivals import Filed
+    from topiarist.collection.describe.text_levels import Looks as Looks
+    from topiarist.collection.describe.text_levels import Spoken as Spoken
+    from topiarist.collection.describe.text_levels import Token as Token
+    from topiarist.collection.describe.text_levels import looks as looks
+    from topiarist.collection.describe.text_levels import spoken as spoken
+    from topiarist.collection.describe.text_levels import tokens_of as tokens_of
+    from topiarist.collection.describe.topic_tree import FEWEST_TO_JUDGE as FEWEST_TO_JUDGE
+    from topiarist.collection.describe.topic_tree import TopicTree as TopicTree
+    from topiarist.collection.describe.two_trees import TreeSide as TreeSide
+    from topiarist.collection.describe.two_trees import TwoTrees as TwoTrees
+    from topiarist.collection.describe.two_trees import two_trees as two_trees
+    from topiarist.collection.file.additions import ADD as ADD
+    from topiarist.collection.file.arrivals import Filed as Filed
     from topiarist.collection.file.arrivals import add as add_documents
+    from topiarist.collection.file.arrivals import coming as batches_as_they_come
     from topiarist.collection.file.arrivals import file as file_documents
-    from topiarist.collection.file.new_topics import PAYS, NewTopic, new_topics
-    from topiarist.collection.find.index import Explanation
-    from topiarist.collection.find.search import (
-        FEW,
-        WAYS,
-        Found,
-        FoundDocument,
-        Held,
-        Likeness,
-        Search,
-        places_of,
-        topics_of,
-    )
+    from topiarist.collection.file.file_moves import move_files as move_files
+    from topiarist.collection.file.file_moves import plan_moves as plan_moves
+    from topiarist.collection.file.new_topics import PAYS as PAYS
+    from topiarist.collection.file.new_topics import NewTopic as NewTopic
+    from topiarist.collection.file.new_topics import new_topics as new_topics
+    from topiarist.collection.find.index import Explanation as Explanation
+    from topiarist.collection.find.search import FEW as FEW
+    from topiarist.collection.find.search import WAYS as WAYS
+    from topiarist.collection.find.search import Found as Found
+    from topiarist.collection.find.search import FoundDocument as FoundDocument
+    from topiarist.collection.find.search import Held as Held
+    from topiarist.collection.find.search import Likeness as Likeness
+    from topiarist.collection.find.search import Search as Search
     from topiarist.collection.find.search import listed as listed_documents
+    from topiarist.collection.find.search import places_of as places_of
+    from topiarist.collection.find.search import topics_of as topics_of
+    from topiarist.collection.grow.estimate import dry_run as dry_run
+    from topiarist.collection.grow.estimate import memory_shortage as memory_shortage
+    from topiarist.collection.grow.existing import existing_collection as existing_collection
+    from topiarist.collection.grow.existing import kept_after_stop as kept_after_stop
     from topiarist.collection.grow.fit_description import labelled as named_by_words
-    from topiarist.collection.grow.grower import MADE_FROM, PLACES, Grower
-    from topiarist.collection.grow.journal import Teller
-    from topiarist.collection.grow.recipe import AUTO, Recipe
+    from topiarist.collection.grow.grower import MADE_FROM as MADE_FROM
+    from topiarist.collection.grow.grower import PLACES as PLACES
+    from topiarist.collection.grow.grower import Grower as Grower
+    from topiarist.collection.grow.journal import Teller as Teller
+    from topiarist.collection.grow.recipe import Recipe as Recipe
     from topiarist.collection.judge.categories import MOST as MOST_JUDGED
-    from topiarist.collection.judge.categories import Categories, Told
+    from topiarist.collection.judge.categories import Categories as Categories
+    from topiarist.collection.judge.categories import Told as Told
     from topiarist.collection.judge.categories import spread as spread_rows
-    from topiarist.collection.judge.filing import (
-        LEFT,
-        STEPS,
-        FiledRows,
-        Filing,
-        answers,
-        category_figures,
-        certainty_of,
-        confused_with,
-        documents_by_level,
-        filed_under,
-        filing,
-        headings_at,
-        labels_with_certainty,
-        left_over,
-    )
-    from topiarist.collection.judge.heldout_answers import HeldOut, held_out
-    from topiarist.collection.judge.judgements import (
-        ACCEPT,
-        BACK,
-        LEAVE,
-        MOVE,
-        JudgedError,
-        Judgement,
-        Judgements,
-        labels_for,
-    )
-    from topiarist.collection.judge.label_table import read_labels
-    from topiarist.collection.judge.labels_in_topics import (
-        Labelled,
-        LabelTopics,
-        agreement_of,
-        labelled,
-        labels_in_topics,
-    )
-    from topiarist.collection.judge.learner import Quality
+    from topiarist.collection.judge.filing import LEFT as LEFT
+    from topiarist.collection.judge.filing import STEPS as STEPS
+    from topiarist.collection.judge.filing import FiledRows as FiledRows
+    from topiarist.collection.judge.filing import Filing as Filing
+    from topiarist.collection.judge.filing import answers as answers
+    from topiarist.collection.judge.filing import category_figures as category_figures
+    from topiarist.collection.judge.filing import certainty_of as certainty_of
+    from topiarist.collection.judge.filing import confused_with as confused_with
+    from topiarist.collection.judge.filing import documents_by_level as documents_by_level
+    from topiarist.collection.judge.filing import filed_under as filed_under
+    from topiarist.collection.judge.filing import filing as filing
+    from topiarist.collection.judge.filing import headings_at as headings_at
+    from topiarist.collection.judge.filing import labels_with_certainty as labels_with_certainty
+    from topiarist.collection.judge.filing import left_over as left_over
+    from topiarist.collection.judge.heldout_answers import HeldOut as HeldOut
+    from topiarist.collection.judge.heldout_answers import held_out as held_out
+    from topiarist.collection.judge.judgements import ACCEPT as ACCEPT
+    from topiarist.collection.judge.judgements import BACK as BACK
+    from topiarist.collection.judge.judgements import LEAVE as LEAVE
+    from topiarist.collection.judge.judgements import MOVE as MOVE
+    from topiarist.collection.judge.judgements import JudgedError as JudgedError
+    from topiarist.collection.judge.judgements import Judgement as Judgement
+    from topiarist.collection.judge.judgements import Judgements as Judgements
+    from topiarist.collection.judge.judgements import labels_for as labels_for
+    from topiarist.collection.judge.label_table import read_labels as read_labels
+    from topiarist.collection.judge.labels_in_topics import Labelled as Labelled
+    from topiarist.collection.judge.labels_in_topics import LabelTopics as LabelTopics
+    from topiarist.collection.judge.labels_in_topics import agreement_of as agreement_of
+    from topiarist.collection.judge.labels_in_topics import labelled as labelled
+    from topiarist.collection.judge.labels_in_topics import labels_in_topics as labels_in_topics
+    from topiarist.collection.judge.learner import Quality as Quality
     from topiarist.collection.judge.learner import learn as learn_categories
-    from topiarist.collection.judge.tree_quality import alike_topics, mean_coherence, word_diversity
+    from topiarist.collection.judge.tree_quality import alike_topics as alike_topics
     from topiarist.collection.judge.tree_quality import judged as judged_tree
-    from topiarist.collection.shape.changes import FITTED, LEARN, REFIT, UNDO, ChangedError, last_step, stopped_after
+    from topiarist.collection.judge.tree_quality import mean_coherence as mean_coherence
+    from topiarist.collection.judge.tree_quality import word_diversity as word_diversity
+    from topiarist.collection.shape.changes import FITTED as FITTED
+    from topiarist.collection.shape.changes import LEARN as LEARN
+    from topiarist.collection.shape.changes import REFIT as REFIT
+    from topiarist.collection.shape.changes import UNDO as UNDO
+    from topiarist.collection.shape.changes import ChangedError as ChangedError
     from topiarist.collection.shape.changes import in_words as step_in_words
+    from topiarist.collection.shape.changes import last_step as last_step
     from topiarist.collection.shape.changes import mark as state_mark
     from topiarist.collection.shape.changes import preview as preview_edits
     from topiarist.collection.shape.changes import shape as apply_edits
+    from topiarist.collection.shape.changes import stopped_after as stopped_after
     from topiarist.collection.shape.changes import told as step_text
     from topiarist.collection.shape.changes import undo as undo_last
     from topiarist.collection.shape.edit_language import WORDS as EDIT_FORMS
-    from topiarist.collection.shape.edit_language import edit_of_line, edit_of_words, named_as, read_edits, spoken_of
+    from topiarist.collection.shape.edit_language import edit_of_line as edit_of_line
+    from topiarist.collection.shape.edit_language import edit_of_words as edit_of_words
+    from topiarist.collection.shape.edit_language import named_as as named_as
+    from topiarist.collection.shape.edit_language import read_edits as read_edits
+    from topiarist.collection.shape.edit_language import spoken_of as spoken_of
     from topiarist.collection.shape.edit_language import to_sentence as edit_to_sentence
     from topiarist.collection.shape.edit_language import to_words as edit_to_words
     from topiarist.collection.shape.edits import KINDS as EDIT_KINDS
-    from topiarist.collection.shape.edits import Delete, Describe, Edit, Merge, Move, Pin, Rename, Split, Unpin
-    from topiarist.collection.shape.shape import Shape
-    from topiarist.collection.state import SHARES, TREE, State, before_last
+    from topiarist.collection.shape.edits import Delete as Delete
+    from topiarist.collection.shape.edits import Describe as Describe
+    from topiarist.collection.shape.edits import Edit as Edit
+    from topiarist.collection.shape.edits import Merge as Merge
+    from topiarist.collection.shape.edits import Move as Move
+    from topiarist.collection.shape.edits import Pin as Pin
+    from topiarist.collection.shape.edits import Rename as Rename
+    from topiarist.collection.shape.edits import Split as Split
+    from topiarist.collection.shape.edits import Unpin as Unpin
+    from topiarist.collection.shape.shape import Shape as Shape
+    from topiarist.collection.shape.topic_changes import Snapshot as TopicSnapshot
+    from topiarist.collection.shape.topic_changes import TopicChange as TopicChange
+    from topiarist.collection.shape.topic_changes import topic_changes as topic_changes
+    from topiarist.collection.shape.topic_changes import topic_snapshot as topic_snapshot
+    from topiarist.collection.state import SHARES as SHARES
+    from topiarist.collection.state import TREE as TREE
+    from topiarist.collection.state import State as State
     from topiarist.collection.state import at as collection_at
+    from topiarist.collection.state import before_last as before_last
     from topiarist.collection.state import earlier as earlier_steps
+    from topiarist.collection.state import steps as all_steps
 
 _OFFERS = {  # of each module; behind an equals sign what a name is called inside
-    "check": "REPAIR Finding check_folder=check repair_folder=repair",
+    "check": "Finding REPAIR check_folder=check repair_folder=repair",
     "collection": "Collection",
     "describe.closeup": "Look look_at=look topic_words",
-    "describe.figures": "LEAST NO_WORDS OF_DOCUMENTS OF_FORM ROOT_NAME Figures",
+    "describe.export": "TREE_FORMATS exported_table save_tree_model tree_text",
+    "describe.figures": "Figures LEAST NO_WORDS OF_DOCUMENTS OF_FORM ROOT_NAME",
     "describe.flat_topics": "Topics find_topics",
     "describe.merges": "Merges",
     "describe.provenance": (
-        "LastFit RemovedTopic changed_since_grown grown grown_with growing_command "
-        "is_as_grown last_fit opened_original=opened original_of remembers_all_topics removed_topic"
+        "LastFit RemovedTopic changed_since_grown growing_command grown grown_with is_as_grown last_fit "
+        "opened_original=opened original_of remembers_all_topics removed_topic"
     ),
     "describe.tables": (
         "BETWEEN TABLE_FORMATS=FORMATS table_format=format_of write_spreadsheet=write_sheet write_table=write"
@@ -141,36 +208,40 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "describe.topic_tree": "FEWEST_TO_JUDGE TopicTree",
     "describe.two_trees": "TreeSide TwoTrees two_trees",
     "file.additions": "ADD",
-    "file.arrivals": "Filed add_documents=add file_documents=file",
-    "file.new_topics": "PAYS NewTopic new_topics",
+    "file.arrivals": "Filed add_documents=add batches_as_they_come=coming file_documents=file",
+    "file.file_moves": "move_files plan_moves",
+    "file.new_topics": "NewTopic PAYS new_topics",
     "find.index": "Explanation",
-    "find.search": "FEW WAYS Found FoundDocument Held Likeness Search listed_documents=listed places_of topics_of",
+    "find.search": "FEW Found FoundDocument Held Likeness Search WAYS listed_documents=listed places_of topics_of",
+    "grow.estimate": "dry_run memory_shortage",
+    "grow.existing": "existing_collection kept_after_stop",
     "grow.fit_description": "named_by_words=labelled",
-    "grow.grower": "MADE_FROM PLACES Grower",
+    "grow.grower": "Grower MADE_FROM PLACES",
     "grow.journal": "Teller",
-    "grow.recipe": "AUTO Recipe",
-    "judge.categories": "MOST_JUDGED=MOST Categories Told spread_rows=spread",
+    "grow.recipe": "Recipe",
+    "judge.categories": "Categories MOST_JUDGED=MOST Told spread_rows=spread",
     "judge.filing": (
-        "LEFT STEPS FiledRows Filing answers category_figures certainty_of "
-        "confused_with documents_by_level filed_under filing headings_at labels_with_certainty left_over"
+        "FiledRows Filing LEFT STEPS answers category_figures certainty_of confused_with documents_by_level "
+        "filed_under filing headings_at labels_with_certainty left_over"
     ),
     "judge.heldout_answers": "HeldOut held_out",
-    "judge.judgements": "ACCEPT BACK LEAVE MOVE JudgedError Judgement Judgements labels_for",
-    "judge.labels_in_topics": "Labelled LabelTopics agreement_of labelled labels_in_topics",
+    "judge.judgements": "ACCEPT BACK JudgedError Judgement Judgements LEAVE MOVE labels_for",
     "judge.label_table": "read_labels",
+    "judge.labels_in_topics": "LabelTopics Labelled agreement_of labelled labels_in_topics",
     "judge.learner": "Quality learn_categories=learn",
     "judge.tree_quality": "alike_topics judged_tree=judged mean_coherence word_diversity",
     "shape.changes": (
-        "FITTED LEARN REFIT UNDO ChangedError step_in_words=in_words last_step state_mark=mark "
-        "preview_edits=preview apply_edits=shape stopped_after step_text=told undo_last=undo"
+        "ChangedError FITTED LEARN REFIT UNDO apply_edits=shape last_step preview_edits=preview state_mark=mark "
+        "step_in_words=in_words step_text=told stopped_after undo_last=undo"
     ),
     "shape.edit_language": (
-        "EDIT_FORMS=WORDS edit_of_line edit_of_words named_as read_edits spoken_of edit_to_sentence=to_sentence "
-        "edit_to_words=to_words"
+        "EDIT_FORMS=WORDS edit_of_line edit_of_words edit_to_sentence=to_sentence edit_to_words=to_words named_as "
+        "read_edits spoken_of"
     ),
-    "shape.edits": "EDIT_KINDS=KINDS Delete Describe Edit Merge Move Pin Rename Split Unpin",
+    "shape.edits": "Delete Describe EDIT_KINDS=KINDS Edit Merge Move Pin Rename Split Unpin",
     "shape.shape": "Shape",
-    "state": "SHARES TREE State before_last collection_at=at earlier_steps=earlier",
+    "shape.topic_changes": "TopicChange TopicSnapshot=Snapshot topic_changes topic_snapshot",
+    "state": "SHARES State TREE all_steps=steps before_last collection_at=at earlier_steps=earlier",
 }
 _HOMES = {
     outside: (module, inside or outside)

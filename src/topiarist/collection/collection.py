@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -271,6 +272,14 @@ class Collection:
         from topiarist.collection.judge import learner
 
         return learner.learn(self, labels, several=several, holdout=holdout)
+
+    def report(self, path: str | os.PathLike[str], documents: str = "typical") -> int:
+        """Write the collection as one page that loads nothing, to hand on; how many bytes it has.
+
+        ``documents``: "typical", "all" or "none".
+        """
+        written: int = import_module("topiarist").report(self, path, documents)  # the page is drawn by the app
+        return written
 
     def undo(self) -> str:
         """Take the last edit, fit or learning back, exactly; what it was."""

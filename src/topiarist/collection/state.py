@@ -79,6 +79,11 @@ def before_last(collection: Collection) -> tuple[Collection, edit_log.Edit]:
     )
 
 
+def steps(collection: Collection) -> list[edit_log.Edit]:
+    """Everything that was done, oldest first."""
+    return list(reversed(edit_log.history(collection.generation.database)))
+
+
 def earlier(collection: Collection) -> list[edit_log.Edit]:
     """For each state that can still be looked at, except the one that holds, the last step that led away from it."""
     kept, seen, found = edit_log.remembered(collection.generation.database), {collection.number, None}, []

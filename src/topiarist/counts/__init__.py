@@ -1,5 +1,25 @@
 """Tokens to a Corpus: CSR counts, vocabulary, labels; pruning, weighting, LSI features, token-wise splits.
 
+Floor plan:
+
+    chunks          A chunk of texts as numbers: what one worker makes, and how chunks are put together.
+    corpus          A collection as the models see it: counts, the words of their columns, what is known of each
+                    document.
+    counting        From texts to counts: tokens, phrases, stop words, stems, pruning, in this order.
+    lsi             Latent semantic indexing: documents and words in a space of few dimensions, X ≈ U S Vᵀ.
+    merging         The vocabulary of texts that are never all in memory: each chunk is summarised, and summaries are
+                    added up.
+    pruning         Fewer columns: words merged by their stems, stop words left out, rare and too common words left out.
+    settings        How texts become counts.
+    split           Token-wise splits: each document gives some of its tokens to every part, and the parts add up to the
+                    whole.
+    stream_counter  Counting a stream: a vocabulary that only grows, so that columns keep their places.
+    text_counter    The counter as a scikit-learn transformer.
+    validation      What counts must be: a finite, non-negative matrix of documents × words, as canonical CSR.
+    vocabulary      The words of a collection: one per column of the counts.
+    weighting       Weights for counts: inverse document frequency, unit rows, effective length.
+    workers         Chunks of texts, and the processes that work on them.
+
 Names are imported when they are first used, so that a worker process starts without what it does not need.
 """
 

@@ -7,6 +7,8 @@ mapped, not read: opening takes no memory, and several processes share them. See
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 DESCRIPTION, ARRAYS = "model.json", "model.safetensors"
+MODEL_FILES = frozenset((DESCRIPTION, ARRAYS, VOCABULARY))
 MODEL = Format(
     name="topiarist-model",
     versions=(1,),
@@ -112,3 +115,32 @@ def _description(folder: Path, *, check: bool) -> dict[str, Any]:
     except DAMAGE as error:
         raise MODEL.damaged(folder / DESCRIPTION, error) from error
     return body
+
+
+def replace_model(write: Callable[[Path], None], target: str) -> int:
+    """Write a model beside its place and put it there; the old one goes only when the new one is complete."""
+    place = Path(os.path.abspath(target))
+    new, old = (place.with_name(f".{place.name}.{os.getpid()}.{which}") for which in ("new", "old"))
+    try:
+        write(new)
+        number = sum(1 for _ in new.iterdir())
+        if place.exists():
+            place.rename(old)
+        new.rename(place)
+    except BaseException:
+        _remove_model(new)
+        if old.exists() and not place.exists():
+            old.rename(place)
+        raise
+    _remove_model(old)
+    return number
+
+
+def _remove_model(folder: Path) -> None:
+    """The files of a model and their folder; a file that came meanwhile keeps it there."""
+    if not folder.is_dir():
+        return
+    for name in MODEL_FILES:
+        (folder / name).unlink(missing_ok=True)
+    if not any(folder.iterdir()):
+        folder.rmdir()

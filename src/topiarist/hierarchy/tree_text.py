@@ -138,14 +138,24 @@ class Line(NamedTuple):
         return "".join(self).rstrip()
 
 
-def lines(tree: Tree, words: Sequence[Sequence[str]], sizes: Sequence[int], form: Format) -> list[Line]:
-    """The lines from the root down. A node is called by its first word, or by its name if that is another."""
-    numbers = [f"{size:,}" for size in sizes]
+def lines(
+    tree: Tree, words: Sequence[Sequence[str]], sizes: Sequence[int], form: Format, closed: Sequence[int] = ()
+) -> list[Line]:
+    """The lines from the root down. A node is called by its first word, or by its name if that is another.
+
+    ``closed``: how many topics there are below a leaf that is not opened, which stands behind its size.
+    """
+    more = [f"+{number:,}" if number else "" for number in closed] or [""] * len(tree)
+    widest = max(map(len, more))
+    numbers = [
+        f"{size:,}{' ' * MARGIN}{hidden:<{widest}}" if widest else f"{size:,}"
+        for size, hidden in zip(sizes, more, strict=True)
+    ]
     longest = max(map(len, numbers))
     mark = "x"  # in place of every label, to see the branches alone
     drawn = tree.render(lambda _: mark, depth=form.depth, width=form.width, ascii=form.ascii).split("\n")
     found = []
-    for node, line in zip(_shown(tree, form.depth), drawn, strict=True):
+    for node, line in zip(drawn_nodes(tree, form.depth), drawn, strict=True):
         if node is None:
             found.append((Line("", line), ""))
             continue
@@ -155,18 +165,12 @@ def lines(tree: Tree, words: Sequence[Sequence[str]], sizes: Sequence[int], form
         found.append((_fitted(branch, label, room, "..." if form.ascii else "…"), numbers[node]))
     edge = max(columns(str(line)) for line, size in found if size) + MARGIN + longest
     return [
-        line._replace(space=" " * (edge - columns(str(line)) - len(size)), size=size) if size else line
+        line._replace(space=" " * (edge - columns(str(line)) - len(size)), size=size.rstrip()) if size else line
         for line, size in found
     ]
 
 
-def levels_within(tree: Tree, n_lines: int) -> int:
-    """How many levels below the root can be shown in so many lines; one at least."""
-    at_level = [tree.depths.count(level) for level in range(tree.depth + 1)]
-    return max((level for level in range(1, tree.depth + 1) if sum(at_level[: level + 1]) <= n_lines), default=1)
-
-
-def _shown(tree: Tree, depth: int | None) -> Iterator[int | None]:
+def drawn_nodes(tree: Tree, depth: int | None) -> Iterator[int | None]:
     """The node of each line that ``Tree.render`` draws; None for a line that counts what is not shown."""
     for node in tree.depth_first():
         level = tree.depths[node]

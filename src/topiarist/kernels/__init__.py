@@ -1,5 +1,20 @@
 """The arithmetic that every model shares, in several tellings of the same few verbs.
 
+Floor plan:
+
+    active/     Sweeps over the components that documents still use: PLSA with sparse rows.
+    classes/    Classes that are known: words handed down their paths, and the classes of new documents.
+    counts/     Sweeps over the non-zeros of counts: expected counts, mixtures, folding in, normalising.
+    cuda/       The verbs on a CUDA device, with numba. Nothing here is imported before somebody asks for a device.
+    gaussians/  Many small symmetric matrices at once: inverses, determinants, bounds of eigenvalues.
+    labels/     The verbs of documents with several labels: a record of its own, in the same two tellings.
+    paths/      Products that hierarchies need: counts times rows, and sums along the paths of a tree.
+    search/     The verbs of similarity: how documents score against one query, in two tellings.
+    cache       Where compiled kernels are kept, and whether they are there.
+    jit         How every compiled kernel is compiled: no lock, kept on disk, sums fused; and rows asked for ahead of
+                time.
+    shard       A block of documents as the sweeps want it: counts by document and by word, cut into pieces for threads.
+
 All models of co-occurrence counts meet in one expression: the probability of word *j* in document *i* is an inner
 product, ``own[i] · other[j]``, of a row that belongs to the document and a row that belongs to the word. The verbs
 below sweep over the non-zeros of a sparse matrix and need no more than that. Swept by documents they give document

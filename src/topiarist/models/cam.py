@@ -165,6 +165,10 @@ class Cam:
         """(C5): Σ n log Σ_c P(c|d) P(w|c)."""
         return self.engine.log_likelihood(rows, posterior, self.class_word_table(shared))
 
+    def log_likelihoods(self, shared: Params, rows: Side, posterior: Floats) -> Floats:
+        """The same of each document by itself."""
+        return self.engine.log_likelihoods(rows, posterior, self.class_word_table(shared))
+
     def stream_stats(self, shared: Params, block: Block) -> Stats:
         """See ``online.Learner``."""
         return self.e_step(shared, block)[0]

@@ -311,6 +311,10 @@ class Hplsa:
         """Σ n log P(j|i), untempered."""
         return self.engine.log_likelihood(rows, local, self.class_word_table(shared))
 
+    def log_likelihoods(self, shared: Params, rows: Side, local: Floats) -> Floats:
+        """The same of each document by itself."""
+        return self.engine.log_likelihoods(rows, local, self.class_word_table(shared))
+
     def stream_stats(self, shared: Params, block: Block | Shard) -> Stats:
         """See ``online.Learner``."""
         side = (block.training if isinstance(block, Block) else block).rows

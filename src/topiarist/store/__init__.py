@@ -1,1 +1,23 @@
-"""What is kept on disk, as bytes: sealed folders, arrays, tables. Complete or not there, and checked when read."""
+"""What is kept on disk, as bytes: sealed folders, arrays, tables. Complete or not there, and checked when read.
+
+Floor plan:
+
+    array_files        Arrays that live in files: what is too large for memory, or must be seen by several processes.
+    collection_folder  A collection on disk: which generation it is, who may write, and what is swept up.
+    database           SQLite as a collection needs it: one writer, many readers, and errors in words.
+    document_table     The documents of a collection, by row or by id, with their labels.
+    edit_log           The edit log: what people did to a collection, and the states that this led through.
+    encoding           Models and values to JSON and back: what JSON does not have with a tag, arrays by the name of a
+                       tensor.
+    facts              Small facts about a collection: its settings, and what could not be read into it.
+    fulltext           Documents by their words: best match first, with the places where the words are.
+    generation         A generation, made by one grow of a collection: the database, and the parts that its states name.
+    judgement_table    Judgements of documents' labels as a table: an entry for each time that somebody judged, the
+                       newest last.
+    marks              What people say about documents: tags, and that they have read them.
+    sealed_folder      A sealed folder and its lock: written beside its place, sealed with checksums, renamed, checked
+                       when read.
+    tensors            Arrays in a safetensors file: written in one go, opened without reading them.
+    vocabulary_file    The words of columns as a file: what lies beside counts, models and indexes whose words are
+                       known.
+"""

@@ -1,1 +1,19 @@
-"""Documents to tokens: readers, tokeniser, stop lists. Knows no matrix."""
+"""Documents to tokens: readers, tokeniser, stop lists. Knows no matrix.
+
+Floor plan:
+
+    extract/    Text out of files that may be hostile: PDF, DOCX, HTML and e-mail, each parsed in a process of its own.
+    readers/    Documents from any source, as a stream.
+    characters  Which characters make up words, in every script, and the one form in which texts are compared.
+    demo        The collection that comes with the package: 12,000 arXiv abstracts of 2014 (see ``data/README.md``).
+    documents   A document as it comes from a reader, and a document that could not be read.
+    highlights  Where in a text the words of a query are, as the full-text index would see them.
+    language    Languages: their names, and which one a collection is written in.
+    query       What people type into a search field, understood without ever failing.
+    repeated    Lines that many documents end with: footers, disclaimers, signatures of a mailing list.
+    spelling    The one speller: what somebody who misspelt a word or a name may have meant.
+    stems       Snowball stems, for those who ask for them. They merge words; what is shown is a word, never a stem.
+    stop_words  Stop words, for those who ask for them: by language, from a file, or as a list. None are used by
+                default.
+    tokens      From a text to its words, in every script.
+"""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 from topiarist.errors import UsageError
+from topiarist.text.documents import Document
 
 # ISO 639-1 codes for which stop words or a stemmer exist.
 NAMES = {
@@ -26,6 +27,7 @@ NAMES = {
 _CODES = {name: code for code, name in NAMES.items()}
 _ALIASES = {"nb": "no", "nn": "no", "iw": "he", "in": "id", "farsi": "fa", "norsk": "no"}
 
+AUTO = "auto"  # in place of a language: that of the first documents
 SAMPLE = 200  # documents looked at
 _LETTERS = 2000  # characters of each
 _LEAST = 20  # a text shorter than this says little about its language
@@ -82,3 +84,11 @@ def detect_language(texts: Iterable[str], sample: int = SAMPLE) -> Language:
         return Language("", 0.0, 0)
     code, times = min(found.items(), key=lambda item: (-item[1], item[0]))
     return Language(code, times / judged, judged)
+
+
+def language_of(documents: Iterator[Document], given: str) -> tuple[Language, Iterator[Document]]:
+    """The language as it was given or as the first documents have it, and all documents."""
+    if given != AUTO:
+        return Language(language_code(given), 1.0, 0), documents
+    first = list(islice(documents, SAMPLE))
+    return detect_language(document.text for document in first), chain(first, documents)

@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 import topiarist
 from tests.app.explorer.conftest import HOSTILE, made
-from topiarist.app.cli import bar
 from topiarist.app.cli.commands import app
+from topiarist.app.cli.terminal import bar
 from topiarist.app.explorer import report as writing
 from topiarist.app.explorer.pages.coloured_text import coloured
 from topiarist.app.explorer.report import SAID, write_report

@@ -129,6 +129,21 @@ def test_files_lists_without_reading(tmp_path: Path) -> None:
     assert second.kind is None
 
 
+def test_folders_are_walked_once_if_their_files_were_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = fill(tmp_path / "m", "a.txt", "deep/b.txt", "c.xls")
+    scanned: list[str] = []
+    scandir = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda name: scanned.append(str(name)) or scandir(name))
+    reading = read(folder)
+    assert len(reading.files()) == len(reading.files()) == 3
+    assert [document.id for document in reading] == [document.id for document in reading] == ["m/a.txt", "m/deep/b.txt"]
+    assert scanned == [str(folder), str(folder / "deep")]
+    empty = read(fill(tmp_path / "e", "d.xls"))
+    empty.files()
+    with pytest.raises(InputError, match=r"in 1 folder; found 1 \.xls"):
+        list(empty)
+
+
 def test_a_file_that_vanishes_and_one_that_is_not_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = fill(tmp_path / "m", "a.txt", "b.txt", "c.csv", "d.txt")
     pdf(folder / "e.pdf", "page")

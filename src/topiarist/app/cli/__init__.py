@@ -1,4 +1,17 @@
-"""The command line: parse, call one task, print. Numerical libraries are loaded by the commands, not by ``--help``."""
+"""The command line: parse, call one task, print. Numerical libraries are loaded by the commands, not by ``--help``.
+
+Floor plan:
+
+    commands/      The commands of ``topiarist``: each is a module of this room, and is listed here.
+    terminal/      The terminal: where is printed, how far a command is, how it fails and which code it leaves with.
+    grow_result    How a grow ends: the sentence of facts, the tree, what was left out, what to type next, the exit
+                   code.
+    options        How a command declares its options: one frozen value, from which its ``--help`` and its settings are
+                   made.
+    settings_file  Settings: what was typed, else the environment, else ``topiarist.toml``, else the default; and where
+                   each came from.
+    source_stream  The documents of the sources as a stream, and a digest that tells whether anything has changed.
+"""
 
 from __future__ import annotations
 

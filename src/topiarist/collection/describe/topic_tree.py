@@ -19,7 +19,9 @@ from topiarist.counts.corpus import Corpus
 from topiarist.estimators.tree.fitted_tree import shares_of, tree_model
 from topiarist.estimators.tree.preparation import Curve
 from topiarist.hierarchy import tree_text
+from topiarist.hierarchy.edits import cut
 from topiarist.hierarchy.tree import Tree
+from topiarist.hierarchy.views import view, views
 from topiarist.measures.placed_documents import Placed
 
 FEWEST_TO_JUDGE = 50  # documents from which on a held-out perplexity means something
@@ -65,21 +67,55 @@ class TopicTree:
         """The words of each node."""
         return tuple(node.words for node in self.nodes)
 
+    def view(self, detail: str | int = "normal", top: int | None = None) -> tuple[int, ...]:
+        """The nodes that are seen at once and hold all documents between them; larger views open nodes of smaller ones.
+
+        ``detail``: "coarse" (4 to 8 nodes), "normal" (10 to 25), "fine" (26 to 60), "all" (the leaves), or at most so
+        many nodes. ``top``: the node to begin from, instead of the root.
+        """
+        top = self.tree.root if top is None else top
+        nodes = (top, *self.tree.descendants(top))
+        places = {node: place for place, node in enumerate(nodes)}
+        part = Tree(tuple(places.get(self.tree.parents[node], -1) if node != top else -1 for node in nodes))
+        gain = [self.nodes[node].gain for node in nodes]
+        if detail == "all":
+            return tuple(nodes[leaf] for leaf in part.leaves)
+        seen = view(part, gain, detail) if isinstance(detail, int) else views(part, gain)[detail]
+        return tuple(nodes[node] for node in seen)
+
     def lines(
-        self, width: int | None = None, n_words: int | None = None, depth: int | None = None, *, ascii: bool = False
+        self,
+        width: int | None = None,
+        n_words: int | None = None,
+        depth: int | None = None,
+        *,
+        ascii: bool = False,
+        detail: str | int = "all",
     ) -> list[tree_text.Line]:
         """The lines of ``render`` in their parts, for those who want to colour them."""
-        return tree_text.lines(self.tree, self.words, self.sizes, tree_text.Format(width, n_words, depth, ascii))
+        form = tree_text.Format(width, n_words, depth, ascii)
+        shown = cut(self.tree, self.view(detail))
+        words, sizes = [self.words[node] for node in shown.origin], [self.sizes[node] for node in shown.origin]
+        below = [len(self.tree.descendants(node)) for node in shown.origin]
+        closed = [number if shown.tree.is_leaf(node) else 0 for node, number in enumerate(below)]
+        return tree_text.lines(shown.tree, words, sizes, form, closed)
 
     def render(
-        self, width: int | None = None, n_words: int | None = None, depth: int | None = None, *, ascii: bool = False
+        self,
+        width: int | None = None,
+        n_words: int | None = None,
+        depth: int | None = None,
+        *,
+        ascii: bool = False,
+        detail: str | int = "all",
     ) -> str:
         """The tree as text: a line per node with its words and, at the right, the documents under it.
 
         No line is wider than ``width`` columns: words that do not fit are left out. ``n_words`` is how many words to
         show at most, ``depth`` how many levels below the root; ``ascii`` draws branches that every terminal has.
+        ``detail``: see ``view``; behind a topic that is not opened stands how many there are below it.
         """
-        return "\n".join(map(str, self.lines(width, n_words, depth, ascii=ascii)))
+        return "\n".join(map(str, self.lines(width, n_words, depth, ascii=ascii, detail=detail)))
 
     def draw(self, ax: Any = None) -> Any:
         """Draw the tree with matplotlib, and return the axes."""
@@ -140,9 +176,9 @@ def describe_tree(
     """
     fitted = tree_model(model)
     shares = shares_of(model, corpus.counts)
-    nodes = describe_nodes(fitted, shares, corpus, general, n_words, n_documents, language)
+    nodes = describe_nodes(fitted, shares, corpus, general, n_words=n_words, n_documents=n_documents, language=language)
     return TopicTree(
-        tree=named(fitted.tree, [node.words for node in nodes]),
+        tree=named(fitted.tree, [node.words for node in nodes], names=[node.names for node in nodes]),
         nodes=nodes,
         n_docs=corpus.n_docs,
         general_words=tuple(general),
@@ -253,8 +289,10 @@ def _summary(of_model: list[NodeSummary], size: float, n_docs: int, depth: int) 
     words = tuple(dict.fromkeys(word for row in _in_turn([node.words for node in of_model]) for word in row))
     rows = tuple(dict.fromkeys(row for group in _in_turn([node.rows for node in of_model]) for row in group))
     names = tuple(dict.fromkeys(name for group in _in_turn([node.prototypes for node in of_model]) for name in group))
+    called = tuple(dict.fromkeys(name for group in _in_turn([node.names for node in of_model]) for name in group))
     coherence = float(np.mean([node.coherence for node in of_model])) if of_model else 0.0
-    return NodeSummary(words, size, size / max(n_docs, 1), names, coherence, depth, rows)
+    gain = max((node.gain for node in of_model), default=0.0)
+    return NodeSummary(words, size, size / max(n_docs, 1), names, coherence, depth, rows, called, gain)
 
 
 def _in_turn(lists: list[tuple[Any, ...]]) -> list[list[Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -177,9 +178,10 @@ def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
         yield batch
 
 
-def coming(items: Iterable[T], size: int) -> Iterator[list[T]]:
+def coming(items: Iterable[T], size: int, patience: float = 0.0) -> Iterator[list[T]]:
     """Lists of what has come while the one before was worked on: one at least, and at most ``size``.
 
+    With ``patience`` a list is waited for until it is full, or until so many seconds after its first item.
     A thread reads ahead, so that a slow source is answered at once and a fast one in large batches.
     """
     waiting: Queue[T | _End] = Queue(2 * size)
@@ -205,7 +207,7 @@ def coming(items: Iterable[T], size: int) -> Iterator[list[T]]:
     threading.Thread(target=reads, daemon=True).start()
     try:
         while True:
-            batch, end = _taken(waiting, size)
+            batch, end = _taken(waiting, size, patience)
             if batch:
                 yield batch
             if end is not None:
@@ -223,16 +225,17 @@ class _End:
         self.error = error
 
 
-def _taken(waiting: Queue[T | _End], size: int) -> tuple[list[T], _End | None]:
-    """What is there, after waiting for the first."""
+def _taken(waiting: Queue[T | _End], size: int, patience: float) -> tuple[list[T], _End | None]:
+    """What is there, after waiting for the first, and what comes while there is patience."""
     batch: list[T] = []
     found = waiting.get()
+    until = time.monotonic() + patience
     while not isinstance(found, _End):
         batch.append(found)
         if len(batch) == size:
             return batch, None
         try:
-            found = waiting.get_nowait()
+            found = waiting.get(timeout=max(0.0, until - time.monotonic()))
         except Empty:
             return batch, None
     return batch, found

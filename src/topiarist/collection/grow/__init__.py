@@ -1,1 +1,15 @@
-"""Grow: from documents to a collection on disk, in phases that can be taken up again."""
+"""Grow: from documents to a collection on disk, in phases that can be taken up again.
+
+Floor plan:
+
+    estimate         What a grow will take: memory before it grows; for a dry run files, documents, time and memory.
+    existing         What lies at a folder before a grow, and what is left there after one that was stopped.
+    fit_description  What is kept of a fit: the model, the shares of documents, topics in words, and what is usual.
+    grower           Growing a collection: read, count, grow, describe, index, publish; each phase can be taken up
+                     again.
+    inheritance      What people did to a collection, carried over to a new one that takes its place.
+    journal          What a grow tells on its way, and the checkpoints of its tree, kept as parts of an unfinished
+                     collection.
+    recipe           How a collection is grown: everything a person may choose, as one value that is kept with the
+                     collection.
+"""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 from topiarist.arrays import Csr
 from topiarist.collection import contents
 from topiarist.collection.contents import Counting, Description
-from topiarist.collection.describe.nodes import describe_nodes, named
+from topiarist.collection.describe.nodes import NodeSummary, describe_nodes, named
 from topiarist.collection.describe.topic_tree import facts_of
 from topiarist.collection.file.placer import SAMPLE, sample_of, usual_of
 from topiarist.collection.shape.shape import Shape
@@ -19,12 +19,14 @@ from topiarist.collection.state import SHARES, TREE, State
 from topiarist.counts.corpus import Corpus, text_of
 from topiarist.counts.counting import hear
 from topiarist.estimators.tree.fitted_tree import folded_in, tree_model
+from topiarist.measures.placed_documents import CERTAIN
 from topiarist.models.misfits import Usual
 from topiarist.store.document_table import Documents
 from topiarist.store.facts import settings
 from topiarist.store.generation import Generation, Part, new_part
 
 N_WORDS, N_TYPICAL = 20, 10  # of each topic that are kept
+STAYED = 0.5  # share of a topic's documents, of now and before together, that are in both: then its name stays
 
 
 def corpus_of(generation: Generation, counts: Csr, counting: Counting) -> Corpus:
@@ -37,11 +39,25 @@ def corpus_of(generation: Generation, counts: Csr, counting: Counting) -> Corpus
     )  # fmt: skip
 
 
+class KeptTexts(Sequence[str]):
+    """The texts of the documents of a collection, each read when it is asked for."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents, self._number = documents, len(documents)
+
+    def __len__(self) -> int:
+        return self._number
+
+    def __getitem__(self, row: Any) -> Any:
+        return self._documents.many([row])[0].text
+
+
 class KeptFit(NamedTuple):
     """A fit on the disk: the parts of the model and of the shares, and the description of its nodes."""
 
     parts: tuple[Part, Part]
     description: Description
+    shares: Csr
 
     def in_state(self, state: State) -> State:
         """A state with these parts."""
@@ -68,7 +84,10 @@ def keep_fit(
     sample = sample_of(corpus.n_docs)
     folded = folded_in(model, corpus.counts, sample, training=training)
     shares, language = pinned(folded.shares), settings(generation.database).get("language", "")
-    nodes = describe_nodes(tree_model(model), shares, corpus, general, N_WORDS, N_TYPICAL, language)
+    nodes = describe_nodes(
+        tree_model(model), shares, corpus, general,
+        n_words=N_WORDS, n_documents=N_TYPICAL, language=language, texts=KeptTexts(Documents(generation.database)),
+    )  # fmt: skip
     usual = usual_of(tree_model(model), corpus.counts, sample, folded.sampled, n_threads)
     facts = {**facts_of(model, corpus, shares), **known, "usual": list(usual.limits)}
     description = Description(nodes, facts)
@@ -76,7 +95,7 @@ def keep_fit(
         contents.write_tree(tree.folder, model, description)
     with new_part(generation, SHARES) as rows:
         contents.write_matrix(rows.folder, shares)
-    return KeptFit((tree.part, rows.part), description)
+    return KeptFit((tree.part, rows.part), description, shares)
 
 
 def familiar(generation: Generation, counting: Counting) -> list[float]:
@@ -93,12 +112,26 @@ def familiar(generation: Generation, counting: Counting) -> list[float]:
     return list(Usual.of(found.share, found.tokens).limits)
 
 
-def labelled(shape: Shape, description: Description) -> Shape:
-    """Topics that nobody has named are called by their words; as before, where these words still say it."""
-    known: dict[int, tuple[str, ...]] = {}
+def stayed(shape: Shape, shares: Csr, before: Shape, shares_before: Csr) -> frozenset[int]:
+    """The nodes of topics whose documents stayed: most of those that it has now, or had, are in both."""
+    number, found = min(shares.shape[0], shares_before.shape[0]), set()
+    masks = shape.tree.path_mask(shape.class_nodes), before.tree.path_mask(before.class_nodes)
+    for node, topic in enumerate(shape.topics):
+        if topic in before.topics:
+            now = shares[:number] @ masks[0][:, node].astype(np.float32) >= CERTAIN
+            then = shares_before[:number] @ masks[1][:, before.node(topic)].astype(np.float32) >= CERTAIN
+            if np.count_nonzero(now & then) >= STAYED * max(int(np.count_nonzero(now | then)), 1):
+                found.add(node)
+    return frozenset(found)
+
+
+def labelled(shape: Shape, description: Description, stayed: frozenset[int] = frozenset()) -> Shape:
+    """Topics that nobody has named are called by their words; as before, where their documents stayed."""
+    known: dict[int, NodeSummary] = {}
     for topic, node in zip(shape.node_topics, description.nodes, strict=True):
-        known.setdefault(topic, node.words)
-    words = [known.get(topic, ()) for topic in shape.topics]
-    plain = named(replace(shape.tree, names=()), words, shape.tree.names)
+        known.setdefault(topic, node)
+    words = [known[topic].words if topic in known else () for topic in shape.topics]
+    names = [known[topic].names if topic in known else () for topic in shape.topics]
+    plain = named(replace(shape.tree, names=()), words, shape.tree.names, names, stayed)
     labels = {topic: name for topic, name in zip(shape.topics, plain.names, strict=True) if topic in known}
     return shape.renamed(labels)

@@ -13,7 +13,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ from topiarist.collection.grow import inheritance
 from topiarist.collection.grow.fit_description import corpus_of, familiar, keep_fit
 from topiarist.collection.grow.journal import KIND as CHECKPOINT
 from topiarist.collection.grow.journal import PartJournal, Teller
-from topiarist.collection.grow.recipe import AUTO, Recipe
+from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.shape.shape import Shape
 from topiarist.collection.state import COUNTS, FLAT, SEARCH, State
 from topiarist.counts.corpus import Corpus
@@ -47,7 +46,7 @@ from topiarist.store.collection_folder import Growing, begin, sweep_parts
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import Generation, Part, new_part, open_part
 from topiarist.text.documents import Document
-from topiarist.text.language import SAMPLE, Language, detect_language, language_code
+from topiarist.text.language import Language, language_of
 from topiarist.text.readers import Reading, read
 
 MADE_FROM = "made_from"  # a digest of sources and settings: the same one, the same collection
@@ -131,7 +130,7 @@ class Grower:
         self.tell.phase("Reading")
         with _opened(source) as documents, loading(Documents(generation.database)) as passing:
             stream = _counted(passing(documents), self.tell.reading)
-            language, stream = self._language(stream)
+            language, stream = language_of(stream, self.recipe.language)
             corpus = Corpus.from_documents(
                 stream, self.recipe.counting(language), keep_texts=False, n_jobs=self.n_threads
             )
@@ -147,13 +146,6 @@ class Grower:
             edit_log.keep(generation.database, [part.part])
             facts.add_problems(generation.database, problems)
             facts.change_settings(generation.database, {**settings, **found, READ: part.name})
-
-    def _language(self, documents: Iterator[Document]) -> tuple[Language, Iterator[Document]]:
-        """The language as it was given or as the first documents have it, and all documents."""
-        if self.recipe.language != AUTO:
-            return Language(language_code(self.recipe.language), 1.0, 0), documents
-        first = list(islice(documents, SAMPLE))
-        return detect_language(document.text for document in first), chain(first, documents)
 
     def _said_words(self, corpus: Corpus, language: Language) -> None:
         told = (
@@ -211,7 +203,9 @@ class Grower:
             generation, model, corpus, general, known, training=not self.recipe.online, n_threads=self.n_threads
         )
         fitted = tree_model(model)
-        shape = Shape.of(named(fitted.tree, [node.words for node in fit.description.nodes]), fitted.class_nodes)
+        nodes = fit.description.nodes
+        called = named(fitted.tree, [node.words for node in nodes], names=[node.names for node in nodes])
+        shape = Shape.of(called, fitted.class_nodes)
         return fit.in_state(State(shape, {}, corpus.n_docs, self.recipe.model)), list(fit.parts)
 
 

@@ -6,17 +6,17 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from topiarist.counts.settings import MIN_DOCUMENTS, CountSettings, PhraseSettings
 from topiarist.errors import UsageError
 from topiarist.estimators.tree_models import TREE_MODELS, listed, online_models
-from topiarist.hierarchy.tree import Tree
-from topiarist.text.language import Language, language_code
+from topiarist.text.language import AUTO, Language, language_code
 from topiarist.text.stems import has_stemmer
 from topiarist.text.stop_words import has_stop_words, stop_words_from_file
 
-AUTO = "auto"
+if TYPE_CHECKING:  # the command line takes its defaults from here, and its help loads nothing numerical
+    from topiarist.hierarchy.tree import Tree
 
 
 @dataclass(frozen=True)
@@ -89,5 +89,7 @@ class Recipe:
     @classmethod
     def from_dict(cls, body: Mapping[str, Any]) -> Recipe:
         """What ``to_dict`` has written."""
+        from topiarist.hierarchy.tree import Tree
+
         tree = body.get("hierarchy")
         return cls(**{**body, "hierarchy": None if tree is None else Tree.from_dict(tree)})

@@ -1,4 +1,16 @@
-"""Shaping a tree by hand: a value that holds what people said of it, edits that change it, and fitting it again."""
+"""Shaping a tree by hand: a value that holds what people said of it, edits that change it, and fitting it again.
+
+Floor plan:
+
+    changes        Edits of a collection's tree: applied, written down, fitted, and taken back exactly.
+    edit_language  Edits as people write them: a YAML or JSON file, or the words of a command.
+    edits          The edits: what each of them says, and what it makes of a shape. Nothing else is changed by any of
+                   them.
+    refit_start    Where documents begin when a shaped tree is fitted again: where they were, as far as their topics
+                   still exist.
+    shape          What people see and say of a tree, as one frozen value that can be written down and come back to.
+    topic_changes  Topics before and after: which are new, gone, elsewhere, called otherwise, or of another size.
+"""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from topiarist.arrays import Csr
 from topiarist.collection import contents
 from topiarist.collection.find import meaning_index
-from topiarist.collection.grow.fit_description import corpus_of, keep_fit, labelled
+from topiarist.collection.grow.fit_description import corpus_of, keep_fit, labelled, stayed
 from topiarist.collection.shape.edit_language import edit_from, named_as, spoken_of, to_entry, to_sentence, to_words
 from topiarist.collection.shape.edits import Branch, Edit, Pin, apply
 from topiarist.collection.shape.refit_start import Start, start
@@ -235,7 +235,8 @@ def fitted(
     search = meaning_index.write_index(generation, model, collection.part(collection.state.parts[FLAT]), corpus)
     class_topics = tuple(shape.topics[node] for node in begun.class_nodes)
     fresh = replace(shape, class_topics=class_topics, node_topics=shape.topics, grafted=frozenset(), pending=False)
-    state = fit.in_state(replace(collection.state, shape=labelled(fresh, fit.description)))
+    steady = stayed(fresh, fit.shares, collection.outline, collection.shares)
+    state = fit.in_state(replace(collection.state, shape=labelled(fresh, fit.description, steady)))
     return (
         state.with_part(SEARCH, search.name),
         [*fit.parts, search],

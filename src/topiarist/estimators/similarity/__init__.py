@@ -1,1 +1,8 @@
-"""Fisher kernels: how alike documents are, by meaning as well as by words."""
+"""Fisher kernels: how alike documents are, by meaning as well as by words.
+
+Floor plan:
+
+    fisher_kernel  Fisher kernels as a scikit-learn transformer: how alike documents are, by meaning as well as by
+                   words.
+    lenses         Fitted models as lenses: what a Fisher kernel needs of PLSA, HPLSA, CAM, HPLC and mixtures on a tree.
+"""

@@ -1,1 +1,17 @@
-"""Trees of topics: CAM and HPLSA, and what all estimators with a tree do."""
+"""Trees of topics: CAM and HPLSA, and what all estimators with a tree do.
+
+Floor plan:
+
+    abstraction   What a fitted tree says about documents: which nodes they speak from, word by word, and what they
+                  might have said.
+    cam           The cluster-abstraction model as a scikit-learn estimator: a tree of topics from unlabelled documents.
+    fitted_tree   A fitted model of any kind as everybody else needs it: its tree, and documents folded in.
+    hplsa         HPLSA as a scikit-learn estimator: documents in several classes, words at every level of a tree.
+    posteriors    What estimators of trees do with documents: file them at a certain level, place them, score them.
+    preparation   What the estimators of trees share: preparing documents for growth, growing, and remembering the
+                  curve.
+    refit         Fitting a tree again that people have shaped: documents they pinned have their classes, the others
+                  only had them.
+    tree_streams  Trees from batches: what HPLSA and CAM add to a stream that every estimator learns from in the same
+                  way.
+"""

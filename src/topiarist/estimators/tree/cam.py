@@ -49,6 +49,9 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         Fit this tree instead of growing one; its leaves are the clusters.
     growth : "guided" or "annealed", default "guided"
         How splits are found: by geometry and repaired by EM, or by lowering the temperature as in the paper.
+    headings : bool, default True
+        Build the upper tree of guided growth anew from its leaves: 3 to 8 headings at a node, which can be named. False
+        keeps the upper tree that grew.
     levels : bool, default True
         False lets every word come from the leaf: flat distributional clustering, for comparison.
     heldout_fraction : float, default 0.1
@@ -99,6 +102,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         *,
         tree: Tree | None = None,
         growth: str = "guided",
+        headings: bool = True,
         levels: bool = True,
         heldout_fraction: float = 0.1,
         effective_length: float | str | None = 35.0,
@@ -117,6 +121,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         self.n_clusters = n_clusters
         self.tree = tree
         self.growth = growth
+        self.headings = headings
         self.levels = levels
         self.heldout_fraction = heldout_fraction
         self.effective_length = effective_length

@@ -53,6 +53,8 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         words high and special words low.
     growth : "guided" or "annealed", default "guided"
         How splits are found: by geometry and repaired by EM, or by raising the inverse temperature as in the paper.
+    headings : bool, default True
+        Build the upper tree of guided growth anew from its leaves; see ``CAM``.
     schedule : sequence of float or None
         Inverse temperatures of annealed growth; None is the paper's.
     variant : "em", "cem" or "sem", default "em"
@@ -108,6 +110,7 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         class_nodes: str = "leaves",
         topic_mix: hplsa.TopicMix = "ml",
         growth: str = "guided",
+        headings: bool = True,
         schedule: Any = None,
         variant: hplsa.Variant = "em",
         heldout_fraction: float = 0.1,
@@ -129,6 +132,7 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         self.class_nodes = class_nodes
         self.topic_mix = topic_mix
         self.growth = growth
+        self.headings = headings
         self.schedule = schedule
         self.variant = variant
         self.heldout_fraction = heldout_fraction

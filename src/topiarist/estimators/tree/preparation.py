@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 DIMENSIONS = 50  # of the space in which guided growth looks for splits
-ANNEALING = Steps(growing=40, growing_tol=-math.inf)  # fresh doubles gain next to nothing before they part
+ANNEALING = Steps(growing=40, growing_tol=-math.inf, large=40)  # fresh doubles gain next to nothing before they part
 TILE_COLUMNS = 64  # clusters that the sweeps by words are laid out for
 
 
@@ -224,7 +224,9 @@ def grown_tree(
     else:
         workers = species.engine.threads.map
         proposer = Guided(vectors, species.rng, number, most, fewest=fewest, workers=workers)
-    rules = Rules(number, negligible=0.0) if whole or annealing is not None else Rules(number)
+    rules = Rules(number, headings=estimator.headings)
+    if whole or annealing is not None:
+        rules = Rules(number, negligible=0.0)
     with growing_tree(type(estimator).__name__, show=bool(estimator.verbose)) as watch:
         grown = grow(species, proposer, rules, watch, journal)
     said(grown, number, estimator._number)
@@ -245,5 +247,6 @@ def said(growth: Growth, wanted: int | None, name: str) -> None:
 def check_common(estimator: BaseEstimator) -> None:
     """The options that all estimators of trees have."""
     options.check_one_of("growth", estimator.growth, ("guided", "annealed"))
+    options.check_one_of("headings", estimator.headings, (True, False))
     options.check_number("heldout_fraction", estimator.heldout_fraction, 0.001, 0.9, hint="0.1")
     options.check_common(estimator)

@@ -1,8 +1,9 @@
 """Splits proposed by geometry: the leaf whose documents gain most from being two groups instead of one.
 
 Documents are vectors of latent semantic indexing. 2-means divides the documents of each leaf; the drop of the squared
-error says what the division is worth. EM then repairs what geometry got wrong. Growing ends when the last few leaves
-no longer pay with held-out tokens.
+error says what the division is worth. EM then repairs what geometry got wrong. Growing ends when no tree among the last
+ones predicts held-out tokens better beyond doubt: by more than the standard error of the difference, which is paired
+over documents.
 """
 
 from __future__ import annotations
@@ -10,22 +11,40 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from topiarist.arrays import Array
-from topiarist.hierarchy.growth.loop import Proposal, Stage, Trial
+from topiarist.hierarchy.growth.loop import Proposal, Stage, Trial, standard_error
 from topiarist.hierarchy.growth.parts import Parts, Split
 
 MAX_ROUNDS = 30
+ONE_BY_ONE = 32  # leaves up to which one is split at a time; from then on one in four
+SHARE = 4
+FEWEST_WITHOUT_GAIN = 4  # leaves that may come in vain
+LEAST_GAIN = 0.001  # nats a token: less is not worth a leaf, however sure it is
 ROUNDS, SPARE_ROUNDS = 3, 20  # for each leaf: EM may empty leaves as fast as they come
 Map = Callable[[Callable[[int], Any], list[int]], list[Any]]
 
 
+class Mark(NamedTuple):
+    """The last tree that was better beyond doubt than the one before it."""
+
+    round: int
+    n_leaves: int
+    score: float
+    by_document: Array  # held-out likelihood
+
+    def passed_by(self, stage: Stage) -> bool:
+        """Whether another tree is better by more than chance explains, and by enough to matter."""
+        error = standard_error(stage.by_document, self.by_document)
+        return stage.score - self.score > max(error, LEAST_GAIN)
+
+
 @dataclass
 class Guided:
-    """Proposes the most rewarding splits, one at a time until there are 32 leaves, then about three in a hundred.
+    """Proposes the most rewarding splits, one at a time until there are 32 leaves, then of one leaf in four.
 
     ``reason`` is "reached" (``n_classes``, or ``max_classes``), "heldout" (splits no longer pay), or "exhausted"
     (no leaf can be split).
@@ -35,26 +54,26 @@ class Guided:
     rng: np.random.Generator
     n_classes: int | None = None
     max_classes: int = 512
-    least_gain: float = 0.01  # of each leaf, as a share of all that the tree has gained in held-out likelihood
-    window: int = 4
+    patience: float = 0.3  # leaves that may come in vain, as a share of those of the last tree that was better
     fewest: float = 3.0  # expected documents of a half
     workers: Map = field(default=lambda function, items: [function(item) for item in items])
     reason: str = ""
     _whole: set[str] = field(default_factory=set)  # leaves that proved to be one group, by their names
-    _curve: list[tuple[int, float]] = field(default_factory=list)
+    _rounds: int = 0
+    _mark: Mark | None = None
 
     def propose(self, stage: Stage) -> Proposal | None:
         """See ``growth.Proposer``."""
         parts = stage.parts
-        self._curve.append((parts.n_classes, stage.score))
+        self._rounds += 1
         if parts.n_classes >= (self.n_classes or self.max_classes):
             self.reason = "reached"
             return None
-        if self.n_classes is None and self._no_longer_pays():
+        if self.n_classes is None and self._no_longer_pays(stage):
             self.reason = "heldout"
             return None
         splits = self._best_splits(parts)
-        if not splits or len(self._curve) > ROUNDS * (self.n_classes or self.max_classes) + SPARE_ROUNDS:
+        if not splits or self._rounds > ROUNDS * (self.n_classes or self.max_classes) + SPARE_ROUNDS:
             self.reason = "exhausted"
             return None
         return Proposal(splits, stage.inverse_temperature)
@@ -69,19 +88,21 @@ class Guided:
 
     def memory(self) -> dict[str, Any]:
         """See ``growth.Proposer``."""
-        return {"whole": sorted(self._whole), "curve": self._curve}
+        mark = None if self._mark is None else list(self._mark)
+        return {"whole": sorted(self._whole), "rounds": self._rounds, "mark": mark}
 
     def remember(self, memory: Mapping[str, Any]) -> None:
         """See ``growth.Proposer``."""
-        self._whole, self._curve = set(memory["whole"]), [(int(k), float(value)) for k, value in memory["curve"]]
+        self._whole, self._rounds = set(memory["whole"]), int(memory["rounds"])
+        self._mark = None if memory["mark"] is None else Mark(*memory["mark"])
 
-    def _no_longer_pays(self) -> bool:
-        leaves, heldout = self._curve[-1]
-        earlier = [(k, value) for k, value in self._curve if k <= leaves - self.window]
-        if not earlier:
-            return False
-        k, value = earlier[-1]
-        return heldout - value < self.least_gain * (leaves - k) * (heldout - self._curve[0][1])
+    def _no_longer_pays(self, stage: Stage) -> bool:
+        """Whether many leaves have come since the last tree that was better beyond doubt."""
+        if self._mark is None or self._mark.passed_by(stage):
+            self._mark = Mark(self._rounds, stage.parts.n_classes, stage.score, stage.by_document)
+        tried = self._rounds - self._mark.round  # EM may empty leaves as fast as they come: such rounds count half
+        in_vain = max(stage.parts.n_classes - self._mark.n_leaves, tried // 2)
+        return in_vain >= max(FEWEST_WITHOUT_GAIN, self.patience * self._mark.n_leaves)
 
     def _best_splits(self, parts: Parts) -> tuple[Split, ...]:
         own = parts.class_given_doc.argmax(axis=1)
@@ -92,7 +113,7 @@ class Guided:
         found = self.workers(lambda c: two_means(self.vectors[groups[c]], int(seeds[c]), self.fewest), open_)
         gains = [(gain, c, side) for c, (gain, side) in zip(open_, found, strict=True) if side is not None]
         room = (self.n_classes or self.max_classes) - parts.n_classes
-        number = min(room, 1 + parts.n_classes // 32)
+        number = min(room, 1 if parts.n_classes < ONE_BY_ONE else parts.n_classes // SHARE)
         best = sorted(gains, key=lambda entry: (-entry[0], entry[1]))[:number]
         return tuple(Split(c, (groups[c][side], groups[c][~side])) for _, c, side in best)
 

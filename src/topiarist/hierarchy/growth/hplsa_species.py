@@ -13,7 +13,7 @@ import numpy as np
 from topiarist.arrays import Array
 from topiarist.hierarchy.growth.loop import Stage
 from topiarist.hierarchy.growth.parts import Parts, Split, divide, halved_shares, seedling
-from topiarist.hierarchy.growth.species import PERTURBATION, Steps, charged, heldout_likelihood, sum_of_rows
+from topiarist.hierarchy.growth.species import PERTURBATION, Steps, charged, heldout_likelihoods, sum_of_rows
 from topiarist.hierarchy.tree_model import TreeTopics
 from topiarist.models import em, hplsa
 from topiarist.models.engine.host import Engine
@@ -107,11 +107,11 @@ class HplsaSpecies:
     def judged(self, parts: Parts, inverse_temperature: float) -> Stage:
         """See ``growth.Species``."""
         model, state = self.model(parts), self.state(parts)
-        heldout = heldout_likelihood(
-            self.block.heldout, lambda side: model.log_likelihood(state.shared, side, parts.class_given_doc)
+        likelihoods = heldout_likelihoods(
+            self.block.heldout, lambda side: model.log_likelihoods(state.shared, side, parts.class_given_doc)
         )
         charge = charged(self.block.heldout, parts) if model.topic_mix == "heldout" else 0.0
-        return Stage(parts, heldout, charge, inverse_temperature)
+        return Stage(parts, float(likelihoods.sum()), charge, inverse_temperature, by_document=likelihoods)
 
     @cached_property
     def collection(self) -> Array:

@@ -11,10 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
 
+import numpy as np
+
+from topiarist.arrays import Array
+from topiarist.hierarchy.growth.headings import headed
 from topiarist.hierarchy.growth.parts import (
     Parts,
     Split,
@@ -39,6 +43,7 @@ class Stage:
     inverse_temperature: float = 1.0
     objectives: tuple[float, ...] = ()  # of the EM steps that led here
     stopped: str = ""  # why these ended
+    by_document: Array = field(default_factory=lambda: np.zeros(0))  # what each document adds to ``heldout``
 
     @property
     def score(self) -> float:
@@ -54,6 +59,12 @@ class Stage:
     def criterion(self) -> float:
         """The perplexity that trees are compared by, with the charge."""
         return math.exp(min(-self.score, 700.0))
+
+
+def standard_error(one: Array, other: Array) -> float:
+    """Of the difference between two likelihoods, from what each document adds to either: documents are drawn."""
+    difference = one - other
+    return float(np.sqrt(len(difference)) * difference.std()) if len(difference) else 0.0
 
 
 @dataclass(frozen=True)
@@ -102,6 +113,10 @@ class Species(Protocol):
     def rng(self) -> Any:
         """Where chance comes from, here and in the proposer."""
 
+    @property
+    def block(self) -> Any:
+        """Its documents: ``training.rows`` are their tokens."""
+
     def seedling(self) -> Parts:
         """A tree of one node."""
 
@@ -123,6 +138,7 @@ class Rules:
     tolerance: float = 0.01  # a smaller tree is taken if its perplexity is within this of the best
     emptiest: float = 0.5  # leaves of fewer expected documents are removed
     negligible: float = 0.15  # inner nodes that explain less of what is below them are removed; 0 keeps all
+    headings: bool = False  # build the upper tree anew, from the leaves
 
 
 @dataclass(frozen=True)
@@ -269,9 +285,11 @@ def _tried(species: Species, proposer: Proposer, stage: Stage, proposal: Proposa
 
 
 def _finished(species: Species, chosen: Stage, rules: Rules) -> Stage:
-    """The chosen tree without nodes that say nothing, fitted patiently, in a readable order."""
+    """The chosen tree under headings, or without nodes that say nothing; fitted patiently, in a readable order."""
     parts = without_empty(chosen.parts, rules.emptiest)
-    if rules.negligible > 0:
+    if rules.headings:
+        parts = headed(parts, species.block.training.rows)
+    elif rules.negligible > 0:
         parts = collapse_upside_down(collapse_negligible(parts, rules.negligible), species.collection)
     done = species.fitted(parts, chosen.inverse_temperature, last=True)
     parts = without_empty(done.parts, rules.emptiest)

@@ -1,5 +1,10 @@
 """The verbs of documents with several labels: a record of its own, in the same two tellings.
 
+Floor plan:
+
+    compiled   The verbs of ``labels`` in numba: the same sums as ``reference``, without a temporary.
+    reference  The verbs of ``labels`` in NumPy: slow, obvious, and the specification of the compiled ones.
+
 A document of labels y says word *i* with probability φ_i = Σ_l c_l θ(l,i), a sum over its few labels only. θ is stored
 label by label and only where a label has been seen with a word (``Sets.places`` leads there); all other words of a
 label have the same probability. For reading new documents θ is dense, with a row for each word.

@@ -1,5 +1,11 @@
 """The verbs of similarity: how documents score against one query, in two tellings.
 
+Floor plan:
+
+    compiled   The verbs of similarity in numba: the same sums as ``reference``, one document after the other, without a
+               temporary.
+    reference  The verbs of similarity in NumPy: slow, obvious, and the specification of the compiled ones.
+
 A Fisher kernel meets a document in two ways: by the classes it shares with the query, and by the words it shares with
 it. Both are inner products with the document's own row P(α|d). For a query word *j* two vectors suffice, ``meet`` and
 ``mixture``: the word adds n(d,j) (row·meet)/(row·mixture). So a query costs one reading of all rows, and two more

@@ -1,4 +1,13 @@
-"""How a block is computed: engines of the host and of a device, and what the rooms above need of the kernels."""
+"""How a block is computed: engines of the host and of a device, and what the rooms above need of the kernels.
+
+Floor plan:
+
+    compilation  Which kernels are not compiled yet, and compiling them: some seconds, once on a machine.
+    cuda         The engine on a CUDA device: the methods of ``engine.Engine``, on arrays that stay there through a fit.
+    cuda_counts  Counts on a device, cut into segments; or parked on the host until they are needed.
+    host         What every model of counts does with the kernels: sweep, normalise, look ahead, piece by piece over
+                 threads.
+"""
 
 from topiarist.kernels import SMALLEST_MIXTURE
 from topiarist.kernels import load as load_kernels

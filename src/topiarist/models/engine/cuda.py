@@ -27,7 +27,7 @@ from topiarist.kernels.shard import Shard, Side
 from topiarist.models.em import State
 from topiarist.models.engine import cuda_counts
 from topiarist.models.engine.cuda_counts import CudaShard, CudaSide, Swept, array_of, swept_rows, swept_words
-from topiarist.models.engine.host import TINY, Engine
+from topiarist.models.engine.host import TINY, Engine, sums_of_logs
 from topiarist.scale.threads import Threads
 
 Numbers: TypeAlias = Floats | DeviceArray  # of the host, or of the device
@@ -209,6 +209,14 @@ class CudaEngine(Engine):
         _, indices, data, cut = swept.moved(array_of)
         self.verbs.mixtures(cut, indices, mine.array, others.array, mixture.array)
         return self.verbs.weighted_logs(data, mixture.array)
+
+    def log_likelihoods(self, side: Side, own: Numbers, other: Numbers) -> Any:
+        """See ``Engine.log_likelihoods``; the logarithms are taken on the host."""
+        mine, others, swept = self._here(own), self._here(other), self._rows(side)
+        mixture = self.memory.empty(swept.data.shape, mine.dtype)
+        _, indices, _, cut = swept.moved(array_of)
+        self.verbs.mixtures(cut, indices, mine.array, others.array, mixture.array)
+        return sums_of_logs(side.indptr, side.data, mixture.numpy())
 
     def fold_in(self, side: Side, own: Numbers, other: Numbers, folding: Folding) -> Any:
         """See ``Engine.fold_in``."""

@@ -110,6 +110,19 @@ class Engine:
 
         return sum(self.threads.map(piece, side.pieces))
 
+    def log_likelihoods(self, side: Side, own: Floats, other: Floats) -> Floats:
+        """The same of each row by itself, in double precision, as a NumPy array."""
+        out = np.zeros(side.n_rows)
+
+        def piece(rows: slice) -> None:
+            indptr = side.indptr[rows.start : rows.stop + 1]
+            mixture = np.empty(int(indptr[-1] - indptr[0]), own.dtype)
+            self.kernels.mixtures(indptr, side.indices, own[rows], other, mixture)
+            out[rows] = sums_of_logs(indptr, side.data[indptr[0] : indptr[-1]], mixture)
+
+        self.threads.map(piece, side.pieces)
+        return out
+
     def fold_in(self, side: Side, own: Floats, other: Floats, folding: Folding) -> Floats:
         """Each row of ``own`` brought to its optimum for fixed ``other``."""
         out = aligned_empty(own.shape, own.dtype)
@@ -252,6 +265,14 @@ class Engine:
         out = aligned_empty(new.shape, new.dtype)
         self.threads.map(lambda rows: self.kernels.look_ahead(old[rows], new[rows], stride, out[rows]), row_pieces(new))
         return out
+
+
+def sums_of_logs(indptr: Any, data: Floats, mixture: Floats) -> Floats:
+    """Σ n log mixture of each row; nothing counts as less probable than 1e-30."""
+    logs = np.log(np.maximum(mixture, SMALLEST_MIXTURE), dtype=np.float64)
+    rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    sums: Floats = np.bincount(rows, (data * logs).astype(np.float64), len(indptr) - 1).astype(np.float64, copy=False)
+    return sums
 
 
 def row_pieces(array: Floats, size: int = 1 << 18) -> list[slice]:

@@ -1,6 +1,26 @@
 """Documents from any source, as a stream.
 
-    reading = read("./mail", limit=1000)
+Floor plan:
+
+    account    The account of a reading: how many documents there were, and what was left out, and why.
+    addresses  Parquet files at any address, in parts that may be read on different machines.
+    columns    Which column of a table holds what: as the user says, by its name, or by the length of its texts.
+    delimited  CSV and TSV: header, rows, and a way on after a malformed row.
+    identity   Ids that are unique in one reading, whatever the sources say, without holding them in memory.
+    items      What readers take and what they yield, before it becomes a `Document` or a `Problem`.
+    jsonl      JSON lines: one object on each line.
+    kinds      Which reader belongs to which suffix, and what to do with files that have none here.
+    lines      Files as bytes, as text or as numbered lines: compressed or not, in any encoding, however they end.
+    making     From what a reader found to a document: cut to size, storable, with an id.
+    mbox       A mailbox in one file, message by message. The standard library's reader would index all of it first.
+    messages   What is said when a reading ends without a single document.
+    parquet    Parquet, a few hundred rows at a time, by pyarrow (an optional package).
+    plain      Plain text and Markdown: one file, one document.
+    reading    The stream of documents: sources in, documents out, and an account of the rest.
+    sources    Which files there are: folders in a stable order, hidden files left alone, links not followed blindly.
+    tables     Rows of any table to documents: a sample settles the columns, then every row goes the same way.
+
+reading = read("./mail", limit=1000)
     for document in reading:
         ...
     reading.counts      # read, empty, unknown type, failed

@@ -6,7 +6,7 @@ import io
 import os
 import sys
 import weakref
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import closing
@@ -110,6 +110,7 @@ class Reading:
         self._stdin = stdin
         self._stdin_spent = False
         self._account = Account()
+        self._walked: tuple[list[File | Problem], Survey] | None = None
         self._stream: weakref.ref[Generator[Document, None, None]] | None = None
 
     @property
@@ -142,9 +143,23 @@ class Reading:
         if stream is not None:
             stream.close()
 
-    def files(self) -> Iterator[File | Problem]:
-        """The files that would be read, without opening them; one of no known type has the kind None."""
-        return find(self._sources, self._selection, Survey(), self._input())
+    def files(self) -> list[File | Problem]:
+        """The files to read, without opening them; one of no known type has the kind None.
+
+        Folders are walked once: whoever asks for the files before reading reads those, and no others.
+        """
+        if self._walked is None:
+            survey = Survey()
+            self._walked = list(find(self._sources, self._selection, survey, self._input())), survey
+        return self._walked[0]
+
+    def _files(self, account: Account) -> Iterator[File | Problem]:
+        """The files that were found before, or those that are found now, on the way."""
+        if self._walked is None:
+            return find(self._sources, self._selection, account.survey, self._input())
+        files, survey = self._walked
+        account.survey = replace(survey, unknown=Counter())
+        return iter(files)
 
     def check(self) -> None:
         """Refuse what can be refused before reading: missing paths, tables whose columns are not clear."""
@@ -162,8 +177,7 @@ class Reading:
     def _documents(self, account: Account) -> Generator[Document, None, None]:
         with closing(Pool(self._limits)) as pool, closing(UniqueIds()) as ids:
             setting = Setting(self._columns, self._limits, pool)
-            found = find(self._sources, self._selection, account.survey, self._input())
-            for file, answer in self._ahead(found, pool):
+            for file, answer in self._ahead(self._files(account), pool):
                 if isinstance(file, Problem):
                     account.unreachable(file)
                     continue

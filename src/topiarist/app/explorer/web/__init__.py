@@ -1,1 +1,13 @@
-"""The web server: who may ask, which function answers which address, and what goes wrong in words."""
+"""The web server: who may ask, which function answers which address, and what goes wrong in words.
+
+Floor plan:
+
+    downloads       Things to keep: the documents of a list as a file, and the text of a document. Never opened in the
+                    browser.
+    failures        When something goes wrong: what the address meant, and what to try, in words. Never a word of a
+                    document.
+    safety          Who may ask, who may write, and what a browser may do with an answer.
+    server          The server: which function answers which address, as a page and as data.
+    serving         Starting the server: sockets, addresses that can be opened, the browser.
+    worker_threads  Many readers at once: a few threads serve them all, one page after the other.
+"""

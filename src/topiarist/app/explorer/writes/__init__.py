@@ -1,4 +1,20 @@
-"""What people change from a page: marks, edits of the tree, judgements, new documents. By POST, with the token."""
+"""What people change from a page: marks, edits of the tree, judgements, new documents. By POST, with the token.
+
+Floor plan:
+
+    bodies      What may be told by POST, as a form or as JSON: the same names, the same meaning, one description for
+                both.
+    judgements  Judging from a page where documents are filed: accept, move, leave, or take that back; unless somebody
+                was faster.
+    marks       Marks of documents: tags, and that they were read. Before more of them than a page shows are marked, a
+                question.
+    posts       What all routes that change something have in common: a body, its token, the way back, and who was
+                faster.
+    tree_edits  Changing the tree from a page, unless somebody was faster: an edit, the last one undone, a fit of what
+                was edited.
+    uploads     New documents from a page: read as the command line reads them, placed, and kept only if somebody says
+                so.
+"""
 
 from __future__ import annotations
 

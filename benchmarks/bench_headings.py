@@ -1,0 +1,234 @@
+"""Is the upper tree one a person would draw, and are its names ones they would use? Trees as grown, and with headings.
+
+No stop list, subject, body and headers as they are. Coarse labels: six families of 20 Newsgroups, archives of arXiv,
+the kinds of Reuters' topics, the groups of OHSUMED; documents without a label count for nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from benchmarks import labelled
+from benchmarks.findings import Findings, skipped
+from benchmarks.settings import Settings
+
+SEEDS, N_LEAVES, STARTS, N_WORDS = 3, 25, 3, 10
+EVENTS, STORIES, EVENT_LEAVES = (5, 10, 20, 30), 400, 60
+PURITY = {"20newsgroups": 0.68, "arxiv-demo": 0.63}
+ABOVE_TODAY = 0.05
+WORDS = ("20newsgroups", "arxiv-demo", "reuters21578")  # where words and names have bars
+
+
+class Labelled(NamedTuple):
+    """A collection without its general words, and what its documents are about."""
+
+    corpus: Any
+    fine: np.ndarray
+    coarse: np.ndarray
+    has: np.ndarray  # whether a document has a label
+
+
+def main(settings: Settings) -> dict:
+    """Grow trees with and without headings, several seeds; compare with k-means and NMF."""
+    names = ("20newsgroups", "arxiv-demo", "reuters21578", "ohsumed23")
+    if reason := labelled.missing(*names, "tdt2"):
+        return skipped(reason)
+    seeds = range(1 if settings.quick else SEEDS)
+    found = Findings(f"CAM with {N_LEAVES} leaves, {len(seeds)} seeds; as grown, and with headings.")
+    for name in settings.chosen(names[-1:] if settings.quick else names):
+        data = collection(name)
+        rows = [_compared(name, data, seed) for seed in seeds]
+        _tell(found, name, rows, data)
+        found.values[name] = [{key: row[key] for key in row if key != "first"} for row in rows]
+    for number in EVENTS[:1] if settings.quick else EVENTS:
+        _tell_events(found, number, seeds)
+    return found.result()
+
+
+def collection(name: str) -> Labelled:
+    """Count a collection as the program does."""
+    from topiarist.tasks.topics import set_general_words_aside
+
+    from topiarist import Corpus
+    from topiarist.counts import CountSettings
+    from topiarist.text.documents import Document
+
+    documents, fine, coarse = [], [], []
+    for record in labelled._records(name):
+        documents.append(Document(record["id"], record["text"], title=record.get("title", "")))
+        label = record.get("label") or next(iter(record.get("labels", [])), "")
+        fine.append(label)
+        coarse.append(record["paths"][0][1] if record.get("paths") else FAMILIES.get(name, str)(label))
+    special, _ = set_general_words_aside(Corpus.from_documents(documents, CountSettings()))
+    labels = np.array(coarse)
+    return Labelled(special, np.array(fine), labels, labels != "")
+
+
+def _family(group: str) -> str:
+    """Six families of the twenty groups."""
+    if group.startswith("talk.politics"):
+        return "politics"
+    return "religion" if "religion" in group or group == "alt.atheism" else group.split(".")[0]
+
+
+FAMILIES: dict[str, Callable[[str], str]] = {"20newsgroups": _family, "arxiv-demo": lambda label: label.split(".")[0]}
+
+
+def _compared(name: str, data: Labelled, seed: int) -> dict:
+    from sklearn.metrics import normalized_mutual_info_score as nmi
+
+    from topiarist import CAM
+    from topiarist.metrics import dendrogram_purity, perplexity
+
+    row: dict[str, Any] = {}
+    for way, headings in (("before", False), ("after", True)):
+        start = time.perf_counter()
+        model = CAM(N_LEAVES, headings=headings, random_state=seed).fit(data.corpus.counts)
+        row[f"seconds {way}"] = time.perf_counter() - start
+        tree, labels = model.tree_, model.labels_[data.has]
+        row[f"purity {way}"] = dendrogram_purity(tree, np.array(tree.leaves)[labels], data.coarse[data.has])
+        row[f"nmi {way}"] = float(nmi(data.fine[data.has], labels))
+        row[f"perplexity {way}"] = _heldout(model, data, perplexity)
+    row["first"] = _at(tree, tree.children(tree.root), model.labels_)
+    row["first nmi"] = float(nmi(data.coarse[data.has], row["first"][data.has]))
+    row["children"] = len(tree.children(tree.root))
+    row["most children"] = max(len(tree.children(node)) for node in range(len(tree)))
+    row["headings"] = len(tree) - len(tree.leaves)
+    row["k-means"] = float(nmi(data.coarse[data.has], _kmeans(data.corpus.counts, row["children"])[data.has]))
+    row |= _words(name, model, data)
+    print(
+        f"[headings] {name} seed {seed}: " + ", ".join(f"{k} {v:.3f}" for k, v in row.items() if k != "first"),
+        flush=True,
+    )
+    return row
+
+
+def _heldout(model: Any, data: Labelled, perplexity: Callable[..., float]) -> float:
+    """Perplexity by document completion of the leaves' words, on the documents themselves."""
+
+    class Leaves:
+        components_ = model.node_given_cluster_ @ model.word_given_node_
+        transform = staticmethod(model.transform)
+
+    return perplexity(Leaves(), data.corpus.counts)
+
+
+def _words(name: str, model: Any, data: Labelled) -> dict:
+    from topiarist.tasks.crowns import crown_of, shares_of
+    from topiarist.tasks.topic_tree import describe_tree
+
+    from topiarist import metrics
+    from topiarist.hierarchy.naming.presence import describing_words, presence_of
+
+    tree, corpus = model.tree_, data.corpus
+    start = time.perf_counter()
+    told = describe_tree(model, corpus, n_words=N_WORDS)
+    row: dict[str, Any] = {"seconds telling": time.perf_counter() - start}
+    presence = presence_of(tree, tree.leaves, shares_of(model, corpus.counts), corpus.counts)
+    columns: list[Any] = describing_words(presence, N_WORDS, counts=corpus.counts, words=corpus.vocabulary.words)
+    columns[tree.root] = []
+    below = [columns[node] for node in range(len(tree)) if node != tree.root]
+    row["npmi"] = float(metrics.npmi_coherence(below, corpus.counts).mean())
+    row["siblings differ"] = metrics.sibling_diversity(tree, columns)
+    row["children differ"] = metrics.parent_child_diversity(tree, columns)
+    row["children belong"] = metrics.parent_child_coherence(tree, columns, corpus.counts)
+    crown = crown_of(model)
+    spoken = tree.path_mask(crown.class_nodes).T @ (
+        crown.class_prior[:, None] * (crown.node_given_class @ crown.word_given_node)
+    )
+    spoken /= spoken.sum(axis=1, keepdims=True)
+    row["exam"] = metrics.name_exam(tree, told.tree.names, spoken, corpus.vocabulary.words)
+    if name in WORDS:
+        row["nmf"] = _nmf(corpus.counts, len(below))
+    return row
+
+
+def _nmf(counts: Any, number: int) -> float:
+    from sklearn.decomposition import NMF
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    from topiarist.metrics import npmi_coherence
+
+    weighted = TfidfTransformer().fit_transform(counts.astype(np.float64))
+    parts = NMF(number, init="nndsvd", max_iter=100, random_state=0).fit(weighted).components_
+    return float(npmi_coherence(parts, counts, top_n=N_WORDS).mean())
+
+
+def _kmeans(counts: Any, number: int) -> np.ndarray:
+    from sklearn.cluster import KMeans
+    from topiarist.tasks.trees import document_vectors
+
+    labels: np.ndarray = KMeans(number, n_init=STARTS, random_state=0).fit(document_vectors(counts, 0)).labels_
+    return labels
+
+
+def _at(tree: Any, nodes: Any, labels: np.ndarray) -> np.ndarray:
+    """The node of a view that each document is under."""
+    place = {leaf: number for number, node in enumerate(nodes) for leaf in tree.leaves_under(node)}
+    return np.array([place[leaf] for leaf in tree.leaves])[labels]
+
+
+def _tell(found: Findings, name: str, rows: list[dict], data: Labelled) -> None:
+    from sklearn.metrics import adjusted_rand_score
+
+    mean = {key: float(np.mean([row[key] for row in rows])) for key in rows[0] if key != "first"}
+    found.table(["figure", name], [[key, f"{value:.3f}"] for key, value in mean.items()])
+    least = PURITY.get(name, mean["purity before"] + ABOVE_TODAY)
+    found.bar(f"{name}: dendrogram purity", mean["purity after"], least, least=True)
+    found.bar(f"{name}: most children", max(row["most children"] for row in rows), 8, form="d")
+    found.bar(f"{name}: NMI of the first level", mean["first nmi"], mean["k-means"], least=True)
+    found.bar(f"{name}: NMI of the leaves", mean["nmi after"], mean["nmi before"] - 0.01, least=True)
+    found.bar(f"{name}: perplexity", mean["perplexity after"], 1.005 * mean["perplexity before"], form=".1f")
+    found.bar(f"{name}: exam of names", mean["exam"], 0.9, least=True)
+    found.bar(f"{name}: siblings differ", mean["siblings differ"], 0.95, least=True)
+    found.bar(f"{name}: children differ", mean["children differ"], 0.95, least=True)
+    found.bar(f"{name}: children belong", mean["children belong"], 0.0, least=True)
+    if "nmf" in mean:
+        found.bar(f"{name}: coherence of ten words", mean["npmi"], mean["nmf"], least=True)
+    if len(rows) > 1:
+        pairs = [adjusted_rand_score(one["first"], other["first"]) for one, other in combinations(rows, 2)]
+        found.bar(f"{name}: first level between seeds", float(np.mean(pairs)), 0.75, least=True)
+        spread = max(row["headings"] for row in rows) - min(row["headings"] for row in rows)
+        found.bar(f"{name}: spread of the number of headings", spread, 4, form="d")
+
+
+def _tell_events(found: Findings, number: int, seeds: range) -> None:
+    from sklearn.metrics import normalized_mutual_info_score as nmi
+
+    from topiarist import CAM
+    from topiarist.hierarchy.growth.headings import gains
+    from topiarist.hierarchy.views import views
+
+    counts, events = _events(number)
+    given = float(nmi(events, _kmeans(counts, number)))
+    good = 0
+    for seed in seeds:
+        model = CAM(EVENT_LEAVES, random_state=seed).fit(counts)
+        tree = model.tree_
+        gain = gains(tree, tree.leaves, model.node_given_cluster_ @ model.word_given_node_, model.cluster_prior_)
+        seen = list(_seen(tree, views(tree, gain), model.labels_, events, nmi))
+        good += any(number <= size <= 1.5 * number and value >= 0.97 * given for size, value in seen)
+        print(f"[headings] {number} events, seed {seed}: k-means {given:.3f}, views {seen}", flush=True)
+    found.share(f"{number} events: a view has as many nodes and agrees as k-means does", good, len(seeds), len(seeds))
+
+
+def _seen(tree: Any, shown: dict, labels: np.ndarray, events: np.ndarray, nmi: Any) -> Iterator[tuple[int, float]]:
+    for nodes in shown.values():
+        yield len(nodes), float(nmi(events, _at(tree, nodes, labels)))
+
+
+def _events(number: int) -> tuple[Any, np.ndarray]:
+    counts, labels = labelled._tdt2()
+    rng = np.random.default_rng(number)
+    chosen = rng.choice(np.unique(labels), number, replace=False)
+    rows = np.concatenate([rng.permutation(np.flatnonzero(labels == event))[:STORIES] for event in chosen])
+    rows = rng.permutation(rows)
+    drawn = sparse.csr_array(counts[rows])
+    documents = np.asarray((drawn > 0).sum(axis=0)).ravel()
+    return sparse.csr_array(drawn[:, (documents >= 3) & (documents <= len(rows) / 2)]), labels[rows]

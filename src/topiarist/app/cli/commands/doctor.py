@@ -1,0 +1,102 @@
+"""``topiarist doctor``: is everything here that topiarist needs?"""
+
+from __future__ import annotations
+
+import importlib.util
+import platform
+import sqlite3
+import time
+from ctypes.util import find_library
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Annotated
+
+from rich.table import Table
+from rich.text import Text
+
+from topiarist.app.cli.options import HIDDEN_DEBUG, examples, flag
+from topiarist.app.cli.terminal.console import Console, print_json
+from topiarist.version import __version__
+
+EPILOG = examples("topiarist doctor", "topiarist doctor --warm")
+WRITES = ()
+PARTS = ("numpy", "scipy", "scikit-learn", "numba")
+EXTRAS = {"parquet": "pyarrow", "plot": "matplotlib"}
+SETS = {
+    "float32": ("paths", "active", "classes", "search"),
+    "float64": ("paths", "active", "classes", "search", "labels"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Say what topiarist runs on, and what is missing."""
+
+    warm: Annotated[bool, flag("Compile the numerical kernels now instead of at the first fit.", "--warm")] = False
+    json: Annotated[bool, flag("One JSON document on standard output.", "--json")] = False
+    debug: Annotated[bool, HIDDEN_DEBUG] = False
+
+
+def run(options: Options) -> None:
+    """Print versions and findings; with ``--warm`` compile the kernels."""
+    found = _found() | {"kernels": _kernels(Console(stderr=True), warm=options.warm)}
+    if options.json:
+        print_json(found)
+        return
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+    for name, value in found.items():
+        table.add_row(Text(name), Text(value))
+    Console().print(table)
+
+
+def _found() -> dict[str, str]:
+    """What is here, by name."""
+    from topiarist.scale.threads import available_cores
+
+    found = {
+        "topiarist": __version__,
+        "Python": f"{platform.python_version()} on {platform.system()}, {available_cores()} cores",
+        **{name: version(name) for name in PARTS},
+    }
+    for extra, module in EXTRAS.items():
+        there = importlib.util.find_spec(module) is not None
+        found[f"[{extra}]"] = version(module) if there else f"not installed: pip install 'topiarist[{extra}]'"
+    found["GPU"] = _gpu()
+    found["full-text search"] = f"SQLite {sqlite3.sqlite_version} {'with' if _has_fts5() else 'WITHOUT'} FTS5"
+    return found
+
+
+def _kernels(console: Console, *, warm: bool) -> str:
+    """Whether the numerical kernels are compiled; with ``warm`` they are."""
+    from topiarist.models.engine.compilation import missing_kernels, prepare_kernels
+
+    missing = [dtype for dtype, sets in SETS.items() if missing_kernels(dtype, *sets)]
+    if not missing:
+        return "ready"
+    if not warm:
+        return "will be compiled at the first fit; --warm does it now"
+    began = time.perf_counter()
+    with console.status("Compiling the numerical kernels"):
+        for dtype in missing:
+            prepare_kernels(dtype, *SETS[dtype], notice=lambda _: None)
+    return f"compiled just now in {time.perf_counter() - began:.1f} s"
+
+
+def _gpu() -> str:
+    """What ``device="cuda"`` would use; numba is asked only where there is a driver at all."""
+    if not (find_library("cuda") or find_library("nvcuda")):
+        return "no CUDA driver: everything runs on the processor"
+    from numba import cuda
+
+    if not cuda.is_available():  # type: ignore[no-untyped-call]
+        return "a CUDA driver, but no toolkit that numba finds: pip install 'topiarist[cuda12]' (or cuda13)"
+    name = cuda.gpus[0].name
+    return f"{name.decode() if isinstance(name, bytes) else name}, for device='cuda'"
+
+
+def _has_fts5() -> bool:
+    try:
+        sqlite3.connect(":memory:").execute("CREATE VIRTUAL TABLE t USING fts5(x)")
+    except sqlite3.OperationalError:
+        return False
+    return True

@@ -1,0 +1,194 @@
+"""``topiarist find``: where is it? Also prints what ``similar`` finds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from topiarist import collection as door
+from topiarist.app.cli.options import NUMBER, UNDER, WHY, FolderOptions, examples, option
+from topiarist.app.cli.terminal.screen import Screen, bar
+from topiarist.app.words import DOT, and_more, counted, one_line, path_of, percent
+from topiarist.errors import UsageError
+from topiarist.text.query import phrase
+from topiarist.text.spelling import proposed
+
+EPILOG = examples(
+    "topiarist find mail.topiary bail hearing",
+    "topiarist find mail.topiary '\"bail hearing\" -football after:2004'",
+    "topiarist find mail.topiary bail --by meaning --topic court --why",
+)
+WRITES = ()
+NOTHING_FOUND = 1
+TOPICS_SHOWN = 5
+REASONS, SENSE = 4, 3
+NOTABLE = 0.01  # of a score: less is no reason
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(FolderOptions):
+    """Find documents: by words (phrases in quotes, prefix*, -not, topic:, tag:, label:, type:, before:, after:), or by
+    meaning.
+    """
+
+    query: Annotated[list[str], typer.Argument(metavar="QUERY…", help="What to look for.")]
+    by: Annotated[str, option("`words`, `meaning` or `both`.")] = "words"
+    topic: Annotated[str | None, UNDER] = None
+    number: Annotated[int, NUMBER] = 10
+    why: Annotated[bool, WHY] = False
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A query, what it found, and which topics hold how many of so many hits."""
+
+    query: str
+    found: door.Found
+    held: tuple[door.Held, ...] = ()
+    n_rows: int = 0
+
+
+def run(options: Options) -> None:
+    """Search, print, leave with 1 if nothing was found."""
+    screen = Screen(options)
+    with door.Collection.open(options.folder) as collection:
+        answer = _find(collection, options)
+    if options.json:
+        screen.json(answer_body(answer))
+    else:
+        _show(screen, options, answer)
+    if not answer.found.hits:
+        raise SystemExit(NOTHING_FOUND)
+
+
+def _find(collection: door.Collection, options: Options) -> Answer:
+    if options.by not in door.WAYS:
+        raise UsageError(
+            f"a search goes by {', '.join(door.WAYS)}; got {options.by!r}",
+            hint=f"--by {proposed(options.by, door.WAYS).split(',')[0]}".replace("'", ""),
+        )
+    query = " ".join(word if len(options.query) == 1 else phrase(word) for word in options.query)
+    search = door.Search(collection, query, options.by)
+    rows = search.rows(options.topic)
+    found = search.page(options.number, topic=options.topic, why=options.why)
+    return Answer(query, found, door.topics_of(collection, rows), len(rows))
+
+
+def _show(screen: Screen, options: Options, answer: Answer) -> None:
+    found, held = answer.found, answer.held
+    if found.read_as:
+        screen.say(f"Read as: {found.read_as}")
+    if found.hits:
+        screen.print(*_sentence(options, answer))
+    if found.message:
+        screen.print(found.message)
+    if found.suggestions:
+        screen.print("Did you mean ", (" or ".join(found.suggestions[:3]), "bold"), "?")
+    if len(held) > 1:
+        _where(screen, answer)
+    for number, hit in enumerate(found.hits, 1):
+        show_hit(screen, number, hit)
+    again = f"find FOLDER {' '.join(['{}'] * len(options.query))}"
+    if options.by == "words" and found.total < door.FEW:
+        screen.next(
+            (f"{again} --by meaning", *options.query),
+            *([("show FOLDER {}", found.hits[0].id)] if found.hits else []),
+        )
+    elif found.hits:
+        further: tuple[str, ...] = ("similar FOLDER {}", found.hits[0].id)
+        if len(held) > 1 and options.topic is None:
+            most = max(held, key=lambda one: (one.documents, len(one.path)))
+            by = "" if options.by == "words" else f" --by {options.by}"
+            further = (f"{again}{by} --topic {most.topic}", *options.query)
+        screen.next(("show FOLDER {}", found.hits[0].id), further)
+    else:
+        screen.next("tree FOLDER")
+
+
+def _sentence(options: Options, answer: Answer) -> list[str | tuple[str, str]]:
+    """How many there are, and where most of them lie."""
+    total, query = answer.found.total, (one_line(answer.query), "bold")
+    half = [held for held in answer.held if held.documents > answer.n_rows / 2 and answer.n_rows > 1]
+    deepest = path_of(max(half, key=lambda held: len(held.path)).path) if half else ""
+    if options.by == "words":
+        least = "" if answer.found.exact else "at least "
+        most = f", most of them under {deepest}" if half else ""
+        return [f"{least}{counted(total, 'document')} match{'es' if total == 1 else ''} ", query, f"{most}."]
+    lead = "Nearest in meaning to " if options.by == "meaning" else "Best by words and meaning for "
+    shown = f", {len(answer.found.hits):,} of {counted(total, 'document')}"
+    return [lead, query, f"{shown}; of the {answer.n_rows} best most are under {deepest}." if half else f"{shown}."]
+
+
+def _where(screen: Screen, answer: Answer) -> None:
+    """Which topics hold the hits: the next step of a search that found too much."""
+    screen.heading("Where in the tree")
+    for held in answer.held[:TOPICS_SHOWN]:
+        indent = "  " * len(held.path)
+        name = screen.fits(held.path[-1], (screen.width or 100) - 40 - len(indent))
+        screen.cut(
+            f"{indent}{name}  ",
+            (f"{held.documents:,} / {held.all:,} ", "dim"),
+            (bar(held.documents / max(answer.n_rows, 1), 8), "green"),
+            (f"  (topic {held.topic})", "dim"),
+        )
+    if len(answer.held) > TOPICS_SHOWN:
+        screen.print((f"  {and_more(answer.held, TOPICS_SHOWN)}", "dim"))
+
+
+def show_hit(screen: Screen, number: int, hit: door.FoundDocument) -> None:
+    """A document that was found: title, place, and the text around the words."""
+    screen.print()
+    screen.cut(f"{number:>3}  ", (one_line(hit.title or hit.id), "bold"))
+    place = f"{path_of(hit.place.path)}  {percent(hit.place.share)}"
+    facts = [one_line(hit.id), hit.date, ", ".join(map(one_line, hit.labels))]
+    screen.cut("     ", place, ("  " + DOT.join(fact for fact in facts if fact), "dim"))
+    snippet = Text()
+    for piece, match in hit.snippet:
+        plain = "".join(sign if sign.isprintable() else " " for sign in piece)
+        snippet.append(plain if not match or screen.out.is_terminal else f"*{plain}*", "bold yellow" if match else None)
+    screen.print(snippet, indent=5)
+    if hit.why is not None:
+        _why(screen, hit.why)
+
+
+def _why(screen: Screen, why: door.Explanation) -> None:
+    """The largest reasons, as shares of the score; the sense of the root is no sense in particular."""
+    total = max(why.score, 1e-300)
+    for reason in why.words[:REASONS]:
+        sense = f"  in the sense of {', '.join(reason.sense[:SENSE])}" if reason.sense and reason.topic > 0 else ""
+        screen.cut((f"     {percent(reason.amount / total):>5}  word  ", "dim"), reason.word, (sense, "dim"))
+    for topic in [one for one in why.topics[:2] if one.amount >= NOTABLE * total]:
+        screen.cut((f"     {percent(topic.amount / total):>5}  topic ", "dim"), ", ".join(topic.words[:5]))
+
+
+def answer_body(answer: Answer) -> dict[str, Any]:
+    """What was found, as plain JSON data."""
+    found = answer.found
+    return {
+        "query": answer.query, "total": found.total, "exact": found.exact, "read_as": found.read_as,
+        "message": found.message, "suggestions": list(found.suggestions),
+        "topics": [
+            {"id": held.topic, "path": list(held.path), "matching": held.documents, "documents": held.all}
+            for held in answer.held
+        ],
+        "hits": [_hit_body(hit) for hit in found.hits],
+    }  # fmt: skip
+
+
+def _hit_body(hit: door.FoundDocument) -> dict[str, Any]:
+    why = None
+    if hit.why is not None:
+        why = {
+            "words": [
+                {"word": one.word, "amount": round(one.amount, 6), "sense": list(one.sense)} for one in hit.why.words
+            ],
+            "topics": [{"words": list(one.words), "amount": round(one.amount, 6)} for one in hit.why.topics],
+        }
+    return {
+        "id": hit.id, "title": hit.title, "score": round(hit.score, 6), "date": hit.date, "labels": list(hit.labels),
+        "snippet": [{"text": text, "match": match} for text, match in hit.snippet],
+        "topic": hit.place.topic, "path": list(hit.place.path), "share": round(hit.place.share, 6), "why": why,
+    }  # fmt: skip

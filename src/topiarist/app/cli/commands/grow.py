@@ -1,0 +1,224 @@
+"""``topiarist grow``: which topics, and which of them belong together? Kept in a folder, and printed."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from topiarist import collection as door
+from topiarist.app.cli.options import (
+    ALWAYS,
+    READING,
+    STDIN,
+    SourceOptions,
+    examples,
+    flag,
+    one_of,
+    option,
+    printing,
+    reading,
+)
+from topiarist.app.cli.source_stream import Extra, Stream, default_folder, digest
+from topiarist.app.cli.terminal.console import Console, print_json
+from topiarist.app.words import counted, duration, one_line, size
+from topiarist.errors import TopiaristError, UsageError
+from topiarist.estimators.tree_models import TREE_MODELS, listed
+
+if TYPE_CHECKING:
+    from topiarist.app.cli.terminal.grow_progress import Progress
+    from topiarist.app.cli.terminal.stop_signal import Stop
+
+EXIT_CODES = (
+    "Exit codes: 0 done · 1 done, with something left out · 2 wrong use · 3 no usable text · 4 damaged or too new · "
+    "5 memory, disk or device · 70 a fault of ours · 130 stopped"
+)
+EPILOG = examples(
+    "topiarist grow demo",
+    "topiarist grow ./mail --stop-words en --phrases",
+    "topiarist grow tickets.csv --text-column description --topics 12 -o tickets.topiary",
+    "zcat news.jsonl.gz | topiarist grow - --json > tree.json",
+    EXIT_CODES,
+)
+WRITES = ALWAYS
+OUTPUT_HELP = "The folder of the collection; without it `NAME.topiary` here, called like the source."
+MODEL_HELP = f"Kind of tree: {listed([f'`{name}`' for name in TREE_MODELS])}."
+HIERARCHY_HELP = "Learn this tree from labelled documents instead of growing one: a file with a path on each line."
+ONLINE_HELP = "Grow on a sample, then learn from all documents in batches: for very large collections."
+DEPTH_HELP = "Levels to print below the root; without it as many as fit into 100 lines."
+STRIP_HELP = "Leave out the last lines that many documents share: footers, disclaimers."
+DEMO_TITLE = "the demonstration collection: abstracts of arXiv, 2014"
+DEVICES = ("cpu", "cuda")
+FEWEST_FILES = 20  # of which the share that was read says how long the rest takes
+
+
+def topics_number(text: str) -> int | None:
+    """A number of topics; None for ``auto``."""
+    if str(text) == "auto":
+        return None
+    if not str(text).isdecimal() or int(text) < 1:
+        raise typer.BadParameter(f"expected a whole number of at least 1, or auto; got {text}")
+    return int(text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(SourceOptions):
+    """Grow a tree of topics, general words at the root and special ones at the leaves; keep and print it."""
+
+    output: Annotated[str | None, option(OUTPUT_HELP, "--output", "-o", metavar="FOLDER")] = None
+    topics: Annotated[
+        int | None,
+        option(
+            "How many topics at the leaves; `auto`: held-out words choose.",
+            "--topics",
+            "--leaves",
+            "-k",
+            metavar="auto|N",
+            parser=topics_number,
+        ),
+    ] = door.Recipe.topics
+    model: Annotated[str, option(MODEL_HELP, metavar="NAME", parser=one_of(TREE_MODELS))] = door.Recipe.model
+    hierarchy: Annotated[str | None, option(HIERARCHY_HELP, metavar="FILE")] = None
+    online: Annotated[bool, flag(ONLINE_HELP, "--online")] = door.Recipe.online
+    device: Annotated[str, option("`cpu`, or `cuda` for an NVIDIA GPU.", metavar="NAME", parser=one_of(DEVICES))] = (
+        DEVICES[0]
+    )
+    force: Annotated[bool, flag("Grow anew what is there; it stays until then.", "--force")] = False
+    resume: Annotated[bool, flag("Go on with a grow that was stopped or killed.", "--resume")] = False
+    dry_run: Annotated[bool, flag("Count files, estimate time and memory, write nothing.", "--dry-run")] = False
+    date_column: Annotated[str | None, reading("Column that holds the date.", metavar="NAME")] = None
+    label_column: Annotated[str | None, reading("Column that holds labels, with ; between them.", metavar="NAME")] = (
+        None
+    )
+    labels: Annotated[str | None, reading("A table of labels with the columns id and label.", metavar="FILE")] = None
+    strip_repeated: Annotated[bool, flag(STRIP_HELP, "--strip-repeated", panel=READING)] = False
+    words: Annotated[int, printing("Words per topic.", metavar="N", min=1, max=20)] = 8
+    depth: Annotated[int | None, printing(DEPTH_HELP, metavar="N", min=0)] = None
+    figure: Annotated[str | None, printing("Draw the tree into a .png, .svg or .pdf file.", metavar="FILE")] = None
+    curve: Annotated[str | None, printing("Draw how the number of topics was chosen.", metavar="FILE")] = None
+
+
+def run(options: Options) -> None:
+    """Read, count, grow, index, keep, print."""
+    from topiarist.app.cli import grow_result
+    from topiarist.app.cli.terminal import figures
+    from topiarist.app.cli.terminal.stop_signal import Stop, stoppable
+
+    began = time.perf_counter()
+    figures.check(options.figure, force=options.force)
+    figures.check(options.curve, force=options.force)
+    recipe = _recipe(options)
+    folder = options.output or default_folder(options)
+    extra = Extra(options.date_column, options.label_column, options.labels, options.strip_repeated)
+    stream = Stream(options, extra)
+    if options.dry_run:
+        _dry_run(stream, options)
+        return
+    made_from = digest(stream, recipe.to_dict())
+    known = None if options.force else door.existing_collection(folder, made_from, resume=options.resume)
+    if known is not None:
+        if options.json:
+            grow_result.print_summary(grow_result.Grown(known, folder), up_to_date=True)
+        else:
+            print(f"{folder}: Already up to date (force with --force)")
+        return
+    stop = Stop()
+    with _progress(options, stop) as progress, stoppable(progress.say, stop):
+        progress.share_read = lambda: _share_read(stream)
+        grower = door.Grower(recipe, options.threads, options.device, tell=progress)
+        settings = {
+            door.MADE_FROM: made_from,
+            "sources": options.sources,
+            "options": options.selection,
+            "command": ["topiarist", *sys.argv[1:]],
+            door.PLACES: _places(options),
+        }
+        try:
+            collection = grower.grow(stream, folder, force=options.force, resume=options.resume, told=settings)
+        except TopiaristError as error:
+            raise grow_result.with_problems(error, stream.problems) from None
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(door.kept_after_stop(folder)) from None
+        finally:
+            stream.close()
+    grown = grow_result.Grown(collection, folder, stream, time.perf_counter() - began, progress.seconds)
+    grow_result.tell(grown, options, stopped=stop.wanted)
+
+
+def _places(options: Options) -> list[str]:
+    """Where the sources are, in full; nothing for those that are no files."""
+    named = [] if options.is_demo else options.sources
+    return [os.path.abspath(one) if os.path.exists(one) else "" for one in named]
+
+
+def _recipe(options: Options) -> door.Recipe:
+    """What to grow; everything that can be refused before the work begins is refused here."""
+    from topiarist.estimators.common.options import check_device
+
+    check_device(options.device)
+    if options.device not in TREE_MODELS[options.model].devices:
+        raise UsageError(f"the model {options.model} is fitted by the processor", hint="without --device")
+    if STDIN in options.sources and len(options.sources) > 1:
+        raise UsageError("standard input goes alone", hint="one grow for each, or files only")
+    hierarchy = None
+    if options.hierarchy is not None:
+        from topiarist.hierarchy.exchange import format_of, read_tree
+
+        if not Path(options.hierarchy).is_file():
+            raise UsageError(f"there is no hierarchy at {options.hierarchy}", hint="a file with one path on each line")
+        if options.topics is not None:
+            raise UsageError("--topics does not go with --hierarchy, which says how many there are")
+        hierarchy = read_tree(Path(options.hierarchy).read_text("utf-8"), format_of(options.hierarchy))
+    recipe = options.recipe(model=options.model, topics=options.topics, online=options.online, hierarchy=hierarchy)
+    recipe.check()
+    return recipe
+
+
+def _dry_run(stream: Stream, options: Options) -> None:
+    """Print what growing would read and take."""
+    found = door.dry_run(stream.files, stream, files_read=stream.files_read, leaves=options.topics, limit=options.limit)
+    stream.close()
+    if options.json:
+        print_json(found)
+        return
+    print(f"Would read {', '.join(map(one_line, options.sources))}")
+    for kind, known in found["files"].items():
+        print(f"  {known['number']:>9,}  {kind:<16}{size(known['bytes']):>9}")
+    if not found["files"]:
+        print("  the bundled abstracts")
+    if found["left_out"]:
+        print(f"  {found['left_out']:>9,}  not a known type")
+    if "documents" in found:
+        free = f" ({size(found['free'])} free)" if found["free"] else ""
+        print(
+            f"About {counted(found['documents'], 'document')}; growing takes about {duration(found['seconds'])} "
+            f"and {size(found['memory'])} of memory{free}."
+        )
+    print("Nothing was written.")
+
+
+def _progress(options: Options, stop: Stop) -> Progress:
+    """What is said on the way: nothing, JSON lines, a line that keeps changing, or plain lines."""
+    from topiarist.app.cli.terminal.grow_progress import Events, Lines, Progress, Screen
+
+    title = ", ".join(options.sources)
+    title = DEMO_TITLE if options.is_demo else "standard input" if options.sources == [STDIN] else title
+    given: tuple[Any, ...] = (stop, options.topics, title)
+    if options.quiet:
+        return Progress(*given)
+    if options.json:
+        return Events(*given)
+    notes = Console(stderr=True, highlight=False)
+    return Screen(notes, *given) if notes.is_terminal else Lines(notes, *given)
+
+
+def _share_read(stream: Stream) -> float | None:
+    """How much of many files has been read; nobody knows how much of a stream."""
+    n_files = len(stream.files)
+    n_read = stream.files_read() if n_files >= FEWEST_FILES else None
+    return None if n_read is None else n_read / n_files

@@ -1,0 +1,279 @@
+"""``topiarist show``: what is this topic about, and what is in it? What does this document say, and why is it here?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any
+
+import typer
+from rich.style import Style
+from rich.text import Text
+
+from topiarist import collection as door
+from topiarist.app.cli.commands.tree import typical
+from topiarist.app.cli.options import NUMBER, FolderOptions, examples, option, printing
+from topiarist.app.cli.terminal.screen import Screen
+from topiarist.app.words import DOT, PENDING, STEP, and_more, counted, named_by, one_line, path_of, percent
+from topiarist.errors import UsageError
+
+EPILOG = examples(
+    "topiarist show mail.topiary 12",
+    "topiarist show mail.topiary 'court · judge' --words 30",
+    "topiarist show mail.topiary inbox/0231.txt",
+)
+WRITES = ()
+NOTHING = "there is no topic and no document {thing!r}"
+PINS_SHOWN = 5
+LONGEST_WORD = 28  # columns
+SCALE = 12  # columns from general to special
+SHOWN = 3_000  # characters of a text, unless all are wanted
+SURE = 0.5  # probability of a level below which a word is not marked as its
+# From general to special: brighter and stronger, so that the level can be told without the colour.
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+STYLES = ("dim", "cyan", "cyan underline", "bold cyan", "bold cyan underline", "bold cyan reverse")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(FolderOptions):
+    """Show a topic (its words, subtopics, typical documents) or a document (its text, word by word, and why it is
+    where it is).
+    """
+
+    thing: Annotated[str, typer.Argument(metavar="TOPIC|DOCUMENT", help="A topic, or the id of a document.")]
+    words: Annotated[int, printing("Words of a topic.", min=1, max=200)] = 12
+    number: Annotated[int, NUMBER] = 5
+    all: Annotated[bool, printing("The whole text, however long it is.", "--all")] = False
+    likely: Annotated[bool, option("A topic's words by probability, not by what sets it apart.", "--likely")] = False
+
+
+def run(options: Options) -> None:
+    """A topic if there is one that is called so, else a document."""
+    with door.Collection.open(options.folder) as collection:
+        show(Screen(options), collection, options)
+
+
+def show(screen: Screen, collection: door.Collection, options: Options) -> None:
+    """Print what is called so."""
+    topic = _topic(collection, options.thing)
+    if topic is None:
+        _show_document(screen, collection, options)
+        return
+    found = _topic_body(collection, topic, options)
+    if options.json:
+        screen.json(found)
+    else:
+        _show_topic(screen, found)
+
+
+def _topic(collection: door.Collection, thing: str) -> int | None:
+    """The topic that is meant, or None for a document. An id comes before a word of a topic's name."""
+    known = thing in collection.documents
+    try:
+        topic = collection.topic(thing)
+    except UsageError as error:
+        if known:
+            return None
+        near = collection.documents.near_ids(thing)
+        if error.message.startswith("no topic"):
+            raise UsageError(NOTHING.format(thing=thing), hint=" or ".join(near) or error.hint) from None
+        raise
+    exact = thing.lstrip("#").isdecimal() or collection.outline.name(topic).casefold() == thing.casefold()
+    return None if known and not exact else topic
+
+
+def _topic_body(collection: door.Collection, topic: int, options: Options) -> dict[str, Any]:
+    """What is known of a topic."""
+    outline, found = collection.outline, collection.tree
+    node = outline.node(topic)
+    tree = outline.tree
+    pinned = [name for name, pin in outline.pins.items() if pin == topic]
+    return {
+        "id": topic,
+        "name": tree.names[node],
+        "named_by": named_by(topic in outline.titles),
+        "path": list(tree.path_names(node)),
+        "path_ids": [outline.topics[step] for step in tree.path(node)],
+        "documents": found.sizes[node],
+        "share": round(found.nodes[node].share, 6),
+        "coherence": round(found.nodes[node].coherence, 4),
+        "note": outline.notes.get(topic, ""),
+        "words": [asdict(word) for word in door.topic_words(collection, topic, options.words, likely=options.likely)],
+        "subtopics": [
+            {
+                "id": outline.topics[child],
+                "name": tree.names[child],
+                "documents": found.sizes[child],
+                "words": list(found.nodes[child].words[:5]),
+            }
+            for child in sorted(tree.children(node), key=lambda child: -found.sizes[child])
+        ],
+        "typical": typical(collection, node, options.number),
+        "pinned": pinned,
+        "pending": outline.pending,
+    }
+
+
+def _show_topic(screen: Screen, found: dict[str, Any]) -> None:
+    screen.print((path_of(found["path"][:-1]) + STEP if len(found["path"]) > 1 else "", "dim"), (found["name"], "bold"))
+    named = "named by a person" if found["named_by"] == "person" else "named by its words"
+    parts = len(found["subtopics"])
+    splits = f" It splits into {counted(parts, 'subtopic')}." if parts else ""
+    size = f"{counted(found['documents'], 'document')} ({percent(found['share'])} of all)"
+    screen.print(f"{size}. Topic {found['id']}, {named}.{splits}")
+    if found["note"]:
+        screen.print((found["note"], "italic"))
+    if found["words"]:
+        _print_words(screen, found)
+    if found["subtopics"]:
+        _print_subtopics(screen, found)
+    if found["typical"]:
+        screen.heading("Typical documents")
+        for document in found["typical"]:
+            screen.titled("  ", document["title"], document["id"])
+    if pins := found["pinned"]:
+        screen.heading("Pinned by people")
+        screen.print(f"{', '.join(map(one_line, pins[:PINS_SHOWN]))} {and_more(pins, PINS_SHOWN)}", indent=2)
+    if found["pending"]:
+        screen.print((f"\n{PENDING}.", "yellow"))
+    below = found["subtopics"][0]["id"] if found["subtopics"] else None
+    screen.next(
+        f"show FOLDER {below}" if below is not None else f"tree FOLDER --topic {found['path_ids'][-2:][0]}",
+        f"find FOLDER WORDS --topic {found['id']}",
+        f"shape FOLDER rename {found['id']} NAME",
+    )
+
+
+def _print_words(screen: Screen, found: dict[str, Any]) -> None:
+    """Words with their probability, and how far they set the topic apart from what is above it."""
+    screen.heading("Own words")
+    most = max(word["probability"] for word in found["words"]) or 1.0
+    room = min(max(len(word["word"]) for word in found["words"]), LONGEST_WORD)
+    screen.cut((f"  {'':<{room}}  {'probability':<16}  general–special   in documents", "dim"))
+    for word in found["words"]:
+        special = round(SCALE * word["special"])
+        screen.share(
+            f"  {screen.fits(word['word'], room):<{room}}  ",
+            word["probability"] / most,
+            f"  {word['probability']:.4f}  ",
+            (f"├{'─' * special}", "dim"),
+            "●",
+            (f"{'─' * (SCALE - special)}┤", "dim"),
+            f"{word['documents']:>13,}",
+        )
+
+
+def _print_subtopics(screen: Screen, found: dict[str, Any]) -> None:
+    screen.heading("Splits into")
+    most = max(child["documents"] for child in found["subtopics"]) or 1
+    wide = max(len(f"{child['documents']:,}") for child in found["subtopics"])
+    for child in found["subtopics"]:
+        words = DOT.join(child["words"])
+        named = not child["words"] or not child["name"].startswith(child["words"][0])
+        tail = f"  (topic {child['id']})"
+        room = (screen.width or 0) - wide - len(tail) - 14
+        text = screen.fits(f"{child['name']}: {words}" if named else words, room)
+        screen.share(f"  {child['documents']:>{wide},}  ", child["documents"] / most, f"  {text}", (tail, "dim"))
+
+
+def _show_document(screen: Screen, collection: door.Collection, options: Options) -> None:
+    """Print a document."""
+    found = door.look_at(collection, options.thing)
+    similar = collection.similar(found.document.id, options.number) if options.number else ()
+    if options.json:
+        screen.json(_document_body(found, similar))
+        return
+    document = found.document
+    screen.print((one_line(document.title or document.id), "bold"))
+    facts = [one_line(document.source), document.date, counted(len(document.text.split()), "word")]
+    screen.print((DOT.join(fact for fact in [one_line(document.id), *facts] if fact), "dim"))
+    for name, values in (("Labels", document.labels), ("Tags", found.tags)):
+        if values:
+            screen.print((f"{name}: ", "dim"), ", ".join(map(one_line, values)))
+    _places(screen, found)
+    _legend(screen, found)
+    screen.print()
+    _text(screen, found, whole=options.all)
+    absent = [level for level in found.levels if level.absent]
+    if absent:
+        screen.heading("Expected but absent")
+        for level in absent:
+            screen.print((f"{one_line(level.name)}: ", "dim"), ", ".join(level.absent), indent=2)
+    if similar:
+        screen.heading("Like this")
+        for hit in similar:
+            screen.titled(f"  {hit.score:.2f}  ", hit.title, hit.id)
+    place = found.places[0].topic if found.places else collection.outline.root
+    screen.next(f"show FOLDER {place}", ("similar FOLDER {} --why", document.id))
+
+
+def _places(screen: Screen, found: door.Look) -> None:
+    screen.heading("Lies under")
+    for place in found.places:
+        pinned = "  pinned by people" if place.topic == found.pinned else ""
+        place_of = (f"  {path_of(place.path)}  ", (f"(topic {place.topic}){pinned}", "dim"))
+        screen.share(f"  {percent(place.share):>5}  ", place.share, *place_of)
+    rest = 1.0 - sum(place.share for place in found.places)
+    if rest > 0.001:
+        screen.cut((f"  {percent(rest):>5}  {'':8}  rest", "dim"))
+
+
+def _legend(screen: Screen, found: door.Look) -> None:
+    """How levels look, and how much of the text each explains."""
+    screen.heading("Words by level")
+    for number, level in enumerate(found.levels):
+        name = (one_line(level.name), _style(number))
+        raised = "" if screen.out.is_terminal else _raised(number, screen.ascii)
+        screen.share(f"  {percent(level.share):>5}  ", level.share, f"  {number} ", name, raised)
+
+
+def _text(screen: Screen, found: door.Look, *, whole: bool) -> None:
+    """The text with its words marked, spacing kept; what a file says never moves the cursor."""
+    source = found.document.text
+    cut = source if whole or len(source) <= SHOWN else source[:SHOWN].rsplit(None, 1)[0]
+    plain = "".join(sign if sign.isprintable() or sign == "\n" else " " for sign in cut)
+    text, end = Text(), 0
+    for mark in found.marks:
+        if mark.end > len(plain):
+            break
+        sure = not mark.level or mark.probability >= SURE
+        text.append(plain[end : mark.start])
+        text.append(plain[mark.start : mark.end], _style(mark.level) if sure else None)
+        if sure and not screen.out.is_terminal:
+            text.append(_raised(mark.level, screen.ascii))
+        end = mark.end
+    text.append(plain[end:])
+    for line in text.split("\n", allow_blank=True):
+        screen.print(line)
+    if len(cut) < len(source):
+        screen.print((f"… {len(source) - len(cut):,} more characters: --all", "dim"))
+
+
+def _style(level: int) -> str:
+    return str(Style.parse(STYLES[min(level, len(STYLES) - 1)]))
+
+
+def _raised(level: int, ascii: bool) -> str:
+    """The level as a small figure behind a word, where there are no styles; nothing behind a general one."""
+    return "" if not level else f"^{level}" if ascii else str(level).translate(RAISED)
+
+
+def _document_body(found: door.Look, similar: Any) -> dict[str, Any]:
+    document = found.document
+    return {
+        "id": document.id, "title": document.title, "source": document.source, "date": document.date,
+        "labels": list(document.labels), "tags": list(found.tags), "pinned": found.pinned, "text": document.text,
+        "places": [
+            {"topic": place.topic, "path": list(place.path), "share": round(place.share, 6)} for place in found.places
+        ],
+        "levels": [
+            {"level": number, "topic": level.topic, "name": level.name, "share": round(level.share, 6),
+             "absent": list(level.absent)}
+            for number, level in enumerate(found.levels)
+        ],
+        "words": [
+            {"start": mark.start, "end": mark.end, "word": mark.word, "level": mark.level,
+             "probability": round(mark.probability, 4)}
+            for mark in found.marks
+        ],
+        "similar": [{"id": hit.id, "title": hit.title, "score": round(hit.score, 6)} for hit in similar],
+    }  # fmt: skip

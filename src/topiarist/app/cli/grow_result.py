@@ -1,0 +1,220 @@
+"""How a grow ends: the sentence of facts, the tree, what was left out, what to type next, the exit code."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+from rich.text import Text
+
+from topiarist.app.cli.commands.grow import Options
+from topiarist.app.cli.source_stream import Stream
+from topiarist.app.cli.terminal import figures
+from topiarist.app.cli.terminal.console import Console, print_json, speaks_unicode, typed_command
+from topiarist.app.cli.terminal.failures import INTERRUPTED
+from topiarist.app.words import DOT, and_more, counted, duration, hard_to_place, in_topics, one_line, whole_percent
+from topiarist.collection import FEWEST_TO_JUDGE, Collection, TopicTree, write_spreadsheet
+from topiarist.errors import TopiaristError
+from topiarist.text.documents import Problem
+from topiarist.text.readers.messages import UNKNOWN_TYPE
+
+PROBLEMS = "problems.csv"
+SHOWN = 5
+GAP = 8  # columns between two things on the last line
+NARROWEST = 32
+
+
+@dataclass
+class Grown:
+    """A collection that has just grown, and what is known of how it did."""
+
+    collection: Collection
+    folder: str
+    stream: Stream | None = None
+    seconds: float = 0.0
+    phases: dict[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def tree(self) -> TopicTree:
+        """The tree."""
+        return self.collection.tree
+
+    @cached_property
+    def n_hard(self) -> int:
+        """Documents that are hard to place."""
+        return int(self.collection.hard_to_place.sum())
+
+    @property
+    def perplexity(self) -> float | None:
+        """Of held-out words; None where there is none, or too few documents to tell."""
+        curve = self.tree.curve
+        return None if curve is None or self.tree.n_docs < FEWEST_TO_JUDGE else float(curve.perplexity[curve.place])
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What could not be read, or not whole."""
+        return self.stream.problems if self.stream is not None else []
+
+
+def tell(grown: Grown, options: Options, *, stopped: bool) -> None:
+    """Print everything and leave with the exit code that says the same."""
+    listed = write_problems(grown)
+    if options.json:
+        print_summary(grown, n_words=options.words)
+    else:
+        _print(grown, Console(highlight=False), options)
+    if not options.quiet and not options.json:
+        _warn_repeated(grown)
+    _draw(grown, options)
+    console = Console(highlight=False)
+    if not options.json:
+        following = f"Next:  {_next(grown)}"
+        together = not console.is_terminal or len(following) + len(listed) + GAP < console.width
+        listed = listed and (" " * GAP if together else "\n") + listed
+        console.print(Text(f"\n{following}{listed}"), soft_wrap=not console.is_terminal)
+    code = _exit_code(grown)
+    if stopped:
+        _note("Stopped before the end: this is the best tree so far, and it is kept.", options)
+        code = INTERRUPTED
+    if code:
+        raise SystemExit(code)
+
+
+def facts(grown: Grown) -> str:
+    """The sentence of facts."""
+    tree = grown.tree
+    said = [grown.folder, counted(tree.n_docs, "document"), counted(len(tree.tree.leaves), "topic")]
+    if grown.perplexity is not None:
+        said.append(f"held-out perplexity {grown.perplexity:,.0f}")
+    if tree.agreement is not None:
+        said.append(f"agreement with the labels (NMI) {tree.agreement:.2f}")
+    return DOT.join([*said, duration(grown.seconds)])
+
+
+def print_summary(grown: Grown, *, n_words: int = 8, up_to_date: bool = False) -> None:
+    """One JSON document."""
+    tree = grown.tree
+    nodes = tuple(replace(node, words=node.words[:n_words], prototypes=node.prototypes[:3]) for node in tree.nodes)
+    body = replace(tree, nodes=nodes).to_dict()
+    body |= {
+        "folder": grown.folder,
+        "up_to_date": up_to_date,
+        "perplexity": grown.perplexity,
+        "n_hard_to_place": grown.n_hard,
+        "seconds": round(grown.seconds, 3),
+        "phases": grown.phases,
+    }
+    if grown.stream is not None and grown.stream.counts is not None:
+        body["reading"] = asdict(grown.stream.counts)
+    print_json(body, allow_nan=True)
+
+
+def write_problems(grown: Grown) -> str:
+    """What was left out, as a table in the folder; a sentence about it, or nothing."""
+    path, problems = Path(grown.folder) / PROBLEMS, grown.problems
+    if grown.stream is None:
+        return ""
+    if not problems:
+        path.unlink(missing_ok=True)
+        return ""
+    new = path.with_name(f"{PROBLEMS}.new")
+    with open(new, "w", encoding="utf-8", newline="") as file:
+        write_spreadsheet(file, ("source", "reason"), ((problem.source, problem.reason) for problem in problems))
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(new, path)
+    counts = grown.stream.counts
+    failed = 0 if counts is None else counts.failed
+    what = f"{counted(failed, 'file or row', 'files or rows')} failed" if failed else f"{len(problems):,} left out"
+    return f"{what}: {grown.folder}/{PROBLEMS}"
+
+
+def with_problems(error: TopiaristError, problems: Sequence[Problem]) -> TopiaristError:
+    """An error that follows on files that failed says which: perhaps they are why."""
+    problems = [problem for problem in problems if not problem.reason.startswith(UNKNOWN_TYPE)]
+    if not problems or any(problem.source in str(error) for problem in problems):
+        return error
+    shown = [f"Left out: {one_line(one.source)}: {one_line(one.reason)}" for one in problems[:SHOWN]]
+    lines = [error.message, *shown, and_more(problems, SHOWN)]
+    return type(error)("\n  ".join(filter(None, lines)), hint=error.hint)
+
+
+def _print(grown: Grown, console: Console, options: Options) -> None:
+    tree = grown.tree
+    console.print(Text(f"\n{facts(grown)}\n"), soft_wrap=not console.is_terminal)
+    print_tree(console, tree, options.words, options.depth)
+    if grown.n_hard:
+        console.print(Text(f"({hard_to_place(grown.n_hard)})", style="dim"))
+    console.print(Text(f"\n{in_topics(tree.reason)}"), soft_wrap=not console.is_terminal)
+    if tree.n_docs < FEWEST_TO_JUDGE:
+        few = f"{counted(tree.n_docs, 'document')} are too few to judge a tree by words it has not seen."
+        console.print(Text(few), soft_wrap=not console.is_terminal)
+    elif len(tree.tree.leaves) == 1:
+        console.print(Text("No structure found that holds up on unseen documents."))
+
+
+def print_tree(console: Console, found: TopicTree, n_words: int | None = None, depth: int | None = None) -> None:
+    """A tree with its words and sizes, as wide as the terminal is; as it is in a pipe."""
+    width = max(NARROWEST, console.width) if console.is_terminal else None
+    detail = "normal" if depth is None else "all"
+    for line in found.lines(width, n_words, depth, ascii=not speaks_unicode(), detail=detail):
+        parts = ((line.branch, "dim"), (line.first, "bold"), line.rest, line.space, (line.size, "dim"))
+        console.print(Text.assemble(*parts), soft_wrap=True)
+
+
+def _next(grown: Grown) -> str:
+    """What to type next: something that can be typed."""
+    if len(grown.tree.tree.leaves) == 1:
+        number = max(2, min(8, grown.tree.n_docs // 10))
+        return f"more documents, or --topics {number} --force to have them divided anyway"
+    return f"{typed_command()} explore {shlex.quote(one_line(grown.folder))}"
+
+
+def _draw(grown: Grown, options: Options) -> None:
+    if options.figure:
+        figures.save(grown.tree.draw, options.figure)
+        _note(f"The tree is drawn in {options.figure}", options)
+    if options.curve and grown.tree.curve is not None:
+        figures.save(grown.tree.curve.plot, options.curve)
+        _note(f"The curve is drawn in {options.curve}", options)
+
+
+def _warn_repeated(grown: Grown) -> None:
+    if grown.stream is None:
+        return
+    notes = Console(stderr=True, highlight=False)
+    if grown.stream.n_stripped:
+        notes.print(f"Repeated last lines were taken out of {counted(grown.stream.n_stripped, 'document')}.")
+        return
+    found = grown.stream.endings.repeated()
+    if found.n_documents:
+        notes.print(
+            f"Warning: {found.n_documents:,} of {grown.tree.n_docs:,} documents share one footer of "
+            f"{found.n_words:,} words; it shapes the tree.\n  Try: --strip-repeated",
+            soft_wrap=not notes.is_terminal,
+        )
+
+
+def _exit_code(grown: Grown) -> int:
+    if grown.stream is None or grown.stream.n_failed_of is None:
+        return 0
+    failed, tried = grown.stream.n_failed_of
+    notes = Console(stderr=True, highlight=False)
+    allowed = f"--max-failures allows {grown.stream.options.max_failures:g} %"
+    share = whole_percent(failed / tried)
+    warning = f"Warning: {failed:,} of {tried:,} could not be read ({share}; {allowed})"
+    notes.print(Text(warning), soft_wrap=not notes.is_terminal)
+    for problem in grown.problems[:SHOWN]:
+        notes.print(Text(f"  {one_line(problem.source)}: {one_line(problem.reason)}"), soft_wrap=True)
+    if len(grown.problems) > SHOWN:
+        notes.print(f"  {and_more(grown.problems, SHOWN)} ({PROBLEMS})")
+    return 1
+
+
+def _note(text: str, options: Options) -> None:
+    if not options.quiet:
+        Console(stderr=True, highlight=False).print(Text(text), soft_wrap=True)

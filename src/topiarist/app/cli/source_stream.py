@@ -1,0 +1,162 @@
+"""The documents of the sources as a stream, and a digest that tells whether anything has changed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
+from typing import Any
+
+from topiarist import collection as door
+from topiarist.app.cli.options import DEMO, STDIN, SourceOptions
+from topiarist.errors import UsageError
+from topiarist.text.demo import demo_documents
+from topiarist.text.documents import Document, Problem
+from topiarist.text.readers import Columns, Counts, Reading, read
+from topiarist.text.readers.items import File
+from topiarist.text.readers.lines import PACKINGS
+from topiarist.text.repeated import Endings, find_repeated, without
+from topiarist.version import __version__
+
+SUFFIX = ".topiary"
+
+
+@dataclass(frozen=True)
+class Extra:
+    """What only ``grow`` reads besides: dates and labels, and not what many documents end with."""
+
+    date_column: str | None = None
+    label_column: str | None = None
+    labels: str | None = None
+    strip_repeated: bool = False
+
+
+@dataclass
+class Stream:
+    """The documents of the sources, with the labels that were given; remembers how they end."""
+
+    options: SourceOptions
+    extra: Extra = Extra()
+    endings: Endings = field(default_factory=Endings)
+    n_stripped: int = 0
+
+    def __post_init__(self) -> None:
+        self._labels = door.read_labels(self.extra.labels) if self.extra.labels else None
+        self._reading: Reading | None = None
+        if not self.options.is_demo:
+            columns = Columns(
+                id=self.options.id_column,
+                title=self.options.title_column,
+                text=self.options.text_column,
+                label=self.extra.label_column,
+                date=self.extra.date_column,
+            )
+            self._reading = read(
+                self.options.sources,
+                columns,
+                include=self.options.include or (),
+                exclude=self.options.exclude or (),
+                limit=self.options.limit,
+            )
+        if self.extra.strip_repeated and STDIN in self.options.sources:
+            raise UsageError(
+                "--strip-repeated looks at the documents twice, and standard input can be read only once",
+                hint="save it to a .jsonl file first",
+            )
+
+    @property
+    def counts(self) -> Counts | None:
+        """How reading went; None for the bundled collection."""
+        return None if self._reading is None else self._reading.counts
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What was left out."""
+        return [] if self._reading is None else self._reading.problems
+
+    @property
+    def n_failed_of(self) -> tuple[int, int] | None:
+        """How many files, rows or messages failed, and of how many; None if ``--max-failures`` allows that."""
+        counts = self.counts
+        if counts is None:
+            return None
+        tried = counts.failed + counts.read
+        return None if counts.failed <= self.options.max_failures / 100 * max(1, tried) else (counts.failed, tried)
+
+    @property
+    def files(self) -> list[File | Problem]:
+        """The files that will be read; folders are walked once."""
+        return [] if self._reading is None else self._reading.files()
+
+    def files_read(self) -> int | None:
+        """How many files were opened so far; None for the bundled collection."""
+        counts = self.counts
+        return None if counts is None else counts.files
+
+    def __iter__(self) -> Iterator[Document]:
+        footers = find_repeated(self.documents()).lines if self.extra.strip_repeated else frozenset()
+        for document in self.documents():
+            if footers:
+                shorter = without(document, footers)
+                self.n_stripped += shorter is not document
+                document = shorter
+            else:
+                self.endings.see(document.text)
+            if self._labels is not None:
+                document = replace(document, labels=self._labels.get(document.id, document.labels))
+            yield document
+
+    def documents(self) -> Iterator[Document]:
+        """The documents as they are, without labels from elsewhere."""
+        return islice(demo_documents(), self.options.limit) if self._reading is None else iter(self._reading)
+
+    def close(self) -> None:
+        """End the worker processes."""
+        if self._reading is not None:
+            self._reading.close()
+
+
+def default_folder(options: SourceOptions) -> str:
+    """Where a collection goes when nobody says: here, called like what it is made from."""
+    first = options.sources[0]
+    if options.is_demo:
+        return DEMO + SUFFIX
+    if first == STDIN:
+        return f"stdin{SUFFIX}"
+    name = os.path.basename(os.path.abspath(first))
+    if os.path.isfile(first):
+        stem, suffix = os.path.splitext(name)
+        name = os.path.splitext(stem)[0] if suffix.lower() in PACKINGS else stem
+    return f"{name or 'collection'}{SUFFIX}"
+
+
+def digest(stream: Stream, recipe: Mapping[str, Any]) -> str | None:
+    """A sign that two grows would make the same collection: of the same files with the same settings.
+
+    Files are known by name, size and time of change. What comes on standard input is never known to be the same.
+    """
+    if STDIN in stream.options.sources:
+        return None
+    names = [entry.name for entry in stream.files if isinstance(entry, File) and entry.kind is not None]
+    stop_words = str(recipe.get("stop_words", ""))
+    names += [name for name in (stream.extra.labels, stop_words) if name and os.path.isfile(name)]
+    sources = [*map(os.path.abspath, stream.options.sources)]
+    described = {
+        "recipe": dict(recipe),
+        "reading": {**stream.options.selection, "max_failures": None, "sources": sources},
+        "extra": asdict(stream.extra),
+        "bundled": __version__ if stream.options.is_demo else "",
+    }
+    made = hashlib.sha256(json.dumps(described, sort_keys=True).encode())
+    for name in names:
+        try:
+            found = os.stat(name)
+        except OSError:
+            continue
+        made.update(
+            f"{os.path.abspath(name)}\0{found.st_size}\0{found.st_mtime_ns}\n".encode("utf-8", "surrogateescape")
+        )
+    return made.hexdigest()

@@ -1,0 +1,102 @@
+"""From an exception to a sentence and an exit code.
+
+0 done · 1 done, with something left out · 2 wrong use · 3 no usable text · 4 damaged collection
+5 resources · 70 a fault of ours · 130 stopped by the user
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import sys
+import tempfile
+import textwrap
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
+
+from topiarist.app.cli.terminal.console import clean, silence, undisturbed
+from topiarist.errors import TopiaristError
+
+INTERRUPTED = 130
+RESOURCES = 5
+OUR_FAULT = 70
+
+
+# What a system says that cannot or may not write: nothing is wrong with the command, and nothing with topiarist.
+REFUSALS = {
+    errno.ENOSPC: ("the disk is full", "free some space"),
+    errno.EDQUOT: ("your share of the disk is full", "free some space"),
+    errno.EFBIG: ("a file would be larger than is allowed here", "ulimit -f unlimited, or another disk"),
+    errno.EIO: ("the disk does not answer as it should", "another disk; topiarist check FOLDER"),
+    errno.EROFS: ("the disk can only be read", "a folder that you may write in"),
+    errno.EACCES: ("that is not allowed", "a folder and files that are yours"),
+    errno.EPERM: ("that is not allowed", "a folder and files that are yours"),
+    errno.EMFILE: ("too many files are open", "ulimit -n 4096"),
+}
+
+
+@contextmanager
+def explained(*, debug: bool, writes: bool = False) -> Iterator[None]:
+    """Turn any exception into a message on standard error and an exit code; a trace only with ``--debug``.
+
+    ``writes``: the command changes something, and goes on when the reader of its output leaves. One that only reads
+    ends then, and with 0: that reader has seen enough.
+    """
+    try:
+        with undisturbed() if writes else nullcontext():
+            yield
+            sys.stdout.flush()
+    except TopiaristError as error:
+        _leave(f"Error: {error}", error.exit_code, debug)
+    except KeyboardInterrupt as stopped:
+        _leave(f"Stopped. {stopped}".rstrip(), INTERRUPTED, debug)
+    except BrokenPipeError:
+        with suppress(OSError):
+            silence(sys.stdout.fileno())
+        if writes:
+            _leave("Error: the reader of the output left before the work was done.", RESOURCES, debug)
+        sys.exit(0)
+    except MemoryError:
+        _leave(
+            "Error: not enough memory for this collection.\n  Try: --limit 100000 or --min-documents 10",
+            RESOURCES,
+            debug,
+        )
+    except OSError as error:
+        if error.errno in REFUSALS:
+            what, advice = REFUSALS[error.errno]
+            _leave(f"Error: {what} ({error.filename or 'while writing'}).\n  Try: {advice}", RESOURCES, debug)
+        _leave(_fault(error), OUR_FAULT, debug)
+    except Exception as error:
+        _leave(_fault(error), OUR_FAULT, debug)
+
+
+def _leave(message: str, code: int, debug: bool) -> None:
+    if debug:
+        traceback.print_exc()
+    with suppress(BrokenPipeError):
+        print(_wrapped(clean(message)), file=sys.stderr, flush=True)
+    sys.exit(code)
+
+
+def _wrapped(message: str) -> str:
+    """Lines of whole words on a terminal; as they are in a pipe, where somebody may search for them."""
+    if not sys.stderr.isatty():
+        return message
+    width = max(40, shutil.get_terminal_size().columns)
+    lines = message.splitlines()
+    return "\n".join(textwrap.fill(line, width, subsequent_indent="  ", break_long_words=False) for line in lines)
+
+
+def _fault(error: BaseException) -> str:
+    """A fault of ours: the trace goes to a file, which names places in our code and no document text."""
+    with tempfile.NamedTemporaryFile("w", prefix="topiarist-", suffix=".log", delete=False) as log:
+        for line in traceback.extract_tb(error.__traceback__):
+            log.write(f"{os.path.basename(line.filename)}:{line.lineno} in {line.name}\n")
+        log.write(f"{type(error).__name__}\n")
+    return (
+        f"Error: topiarist failed where it should not have ({type(error).__name__}).\n"
+        f"  Try: again with --debug, and send {log.name} with a report"
+    )

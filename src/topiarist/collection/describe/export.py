@@ -1,0 +1,112 @@
+"""What a collection hands to other programs: rows of documents, topics and words, the tree as text, the model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from topiarist.collection.collection import Collection
+from topiarist.collection.describe import tables
+from topiarist.collection.shape.shape import unlike
+from topiarist.estimators.model_folder import save_model
+from topiarist.hierarchy import exchange
+from topiarist.hierarchy.tree import Tree
+from topiarist.text.documents import Document
+
+TREE_FORMATS = ("json", "graphml", "newick", "paths")
+BLOCK = 2_000  # documents that are read at once
+
+
+class ExportedTable(NamedTuple):
+    """Rows, and the columns that they have at least."""
+
+    rows: Iterator[dict[str, Any]]
+    fields: tuple[str, ...]
+
+
+def exported_table(collection: Collection, what: str, *, n_words: int, texts: bool, rho: float) -> ExportedTable:
+    """The documents, topics or words of a collection; topics are called by their lasting numbers."""
+    outline = collection.outline
+    if what == "documents":
+        labels = (document.labels for document in _documents(collection, texts=False))
+        rows = tables.documents(collection.placed, labels, _facts(collection, texts=texts), rho=rho)
+        return ExportedTable(rows, tables.DOCUMENT_FIELDS)
+    if what == "topics":
+        return ExportedTable(
+            _numbered(_topics(collection, n_words), outline.topics, ("id", "parent")), tables.TOPIC_FIELDS
+        )
+    fitted, vocabulary = collection.tree_model, collection.counting.vocabulary
+    rows = tables.words(_fitted_tree(collection), fitted.word_given_node, vocabulary.words, n_words=n_words)
+    return ExportedTable(_numbered(rows, outline.node_topics, ("topic",)), tables.WORD_FIELDS)
+
+
+def tree_text(collection: Collection, format: str, n_words: int) -> str:
+    """The tree in one of the formats that other programs read."""
+    tree, sizes = collection.outline.tree, collection.tree.sizes
+    words = [own[:n_words] for own in collection.tree.words]
+    if format == "json":
+        return _with_topic_numbers(collection, exchange.to_json(tree, words, sizes))
+    if format == "graphml":
+        return exchange.to_graphml(tree, words, sizes)
+    return exchange.to_newick(tree) if format == "newick" else exchange.to_paths(tree)
+
+
+def save_tree_model(collection: Collection, place: Path) -> None:
+    """The fitted model as ``load_model`` reads it, in a folder with the words of its columns."""
+    save_model(collection.model, place, vocabulary=collection.counting.vocabulary)
+
+
+def _fitted_tree(collection: Collection) -> Tree:
+    """The tree that the model was fitted to, with today's names: edits that wait for a fit are not in it yet."""
+    outline, tree = collection.outline, collection.tree_model.tree
+    names = list(tree.names)
+    for node in range(len(tree)):
+        taken: set[str] = set()
+        for child in tree.children(node):
+            topic = outline.node_topics[child]
+            names[child] = unlike(outline.name(topic) if topic >= 0 else names[child], taken)
+            taken.add(names[child])
+    names[tree.root] = outline.name(outline.root)
+    return Tree(tree.parents, tuple(names))
+
+
+def _topics(collection: Collection, n_words: int) -> Iterator[dict[str, Any]]:
+    """The topics, with what people said of them."""
+    outline = collection.outline
+    words = [own[:n_words] for own in collection.tree.words]
+    for row in tables.topics(outline.tree, words, collection.tree.sizes):
+        topic = outline.topics[row["id"]]
+        yield row | {"named_by": "person" if topic in outline.titles else "words", "note": outline.notes.get(topic, "")}
+
+
+def _numbered(rows: Iterator[Any], topics: Sequence[int], names: tuple[str, ...]) -> Iterator[Any]:
+    """Rows in which nodes are called by their topics' lasting numbers."""
+    for row in rows:
+        for name in names:
+            row[name] = None if row[name] is None else topics[row[name]]
+        yield row
+
+
+def _documents(collection: Collection, *, texts: bool) -> Iterator[Document]:
+    for start in range(0, len(collection), BLOCK):
+        yield from collection.documents.many(range(start, min(start + BLOCK, len(collection))), texts=texts)
+
+
+def _facts(collection: Collection, *, texts: bool) -> Iterator[dict[str, Any]]:
+    """What is known of each document beside its place."""
+    for document in _documents(collection, texts=texts):
+        known = {"title": document.title, "source": document.source, "date": document.date}
+        yield known | ({"text": document.text} if texts else {})
+
+
+def _with_topic_numbers(collection: Collection, text: str) -> str:
+    """Nested JSON in which topics have their lasting numbers."""
+    root = json.loads(text)
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        node["id"] = collection.outline.topics[node["id"]]
+        waiting.extend(node["children"])
+    return json.dumps(root, ensure_ascii=False, indent=1) + "\n"

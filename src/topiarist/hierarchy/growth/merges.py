@@ -1,0 +1,149 @@
+"""Merging leaves by information loss: who goes with whom.
+
+The loss of a union is (w_i + w_j) · JS(P_i, P_j) with w the clusters' shares of the tokens and P their word
+distributions (agglomerative information bottleneck).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from topiarist.arrays import Array
+from topiarist.errors import InputError
+
+PSEUDO_TOKENS = 50.0  # of the collection's words in every leaf: rare words of small leaves say little
+OPENED = 0.6  # a merge that costs at least this share of the node above it has no node of its own
+FEWEST, MOST = 3, 8  # children
+INSISTED = 0.4  # with merges cheaper than this the data insist on fewer than three children
+ROUNDS = 20  # of exchanging leaves between headings
+LEAST_GAIN = 1e-9  # nats for each token: less is rounding
+LARGEST_TABLE = 1e8  # pairs of leaves × words; rarer words are one word together where there are more
+FEWEST_WORDS = 2000  # that are told apart, however many leaves there are
+
+
+@dataclass(frozen=True)
+class Merges:
+    """Who is merged with whom, numbered as SciPy does (cluster n + i is the result of merge i), and what it costs."""
+
+    pairs: tuple[tuple[int, int], ...]
+    costs: tuple[float, ...]  # nats for each token of the collection
+
+
+def smoothed(counts: Any, pseudo_tokens: float = PSEUDO_TOKENS) -> tuple[Array, Array]:
+    """P(w) of each leaf with some tokens of the collection, and each leaf's share of the tokens."""
+    counts = np.asarray(counts, np.float64)
+    total = counts.sum(axis=0)
+    if counts.ndim != 2 or not total.sum() > 0:
+        raise InputError(f"expected counts of leaves × words with tokens in them, got the shape {counts.shape}")
+    tokens = counts.sum(axis=1)
+    words = (counts + pseudo_tokens * total / total.sum()) / (tokens + pseudo_tokens)[:, None]
+    return words, tokens / tokens.sum()
+
+
+def merged(word_given_leaf: Any, weights: Any) -> Merges:
+    """Merge leaves, always the two whose union loses least information about words; of equal pairs the first."""
+    words, weights = np.asarray(word_given_leaf, np.float64), np.asarray(weights, np.float64)
+    n_leaves = len(words)
+    clusters = np.zeros((max(2 * n_leaves - 1, 0), words.shape[1]))
+    clusters[:n_leaves] = words * weights[:, None]  # P(w, cluster)
+    size = np.concatenate([weights, np.zeros(max(n_leaves - 1, 0))])
+    entropy = np.concatenate([weighted_entropy(clusters[:n_leaves], weights), np.zeros(max(n_leaves - 1, 0))])
+    cost = np.full((len(size), len(size)), np.inf)
+    live, pairs, costs = np.zeros(len(size), bool), list[tuple[int, int]](), list[float]()
+    for new in range(len(size)):
+        if new >= n_leaves:
+            first, second = divmod(int(cost.argmin()), len(size))
+            pairs.append((second, first))
+            costs.append(float(cost[first, second]))
+            clusters[new] = clusters[first] + clusters[second]
+            size[new] = size[first] + size[second]
+            entropy[new] = weighted_entropy(clusters[new : new + 1], size[new : new + 1])[0]
+            for gone in (first, second):
+                cost[gone, :] = cost[:, gone] = np.inf
+                live[gone] = False
+        others = np.flatnonzero(live)
+        union = weighted_entropy(clusters[others] + clusters[new], size[others] + size[new])
+        cost[new, others] = np.maximum(union - entropy[others] - entropy[new], 0.0)
+        live[new] = True
+    return Merges(tuple(pairs), tuple(costs))
+
+
+def groups_of(merges: Merges, *, share: float = OPENED, fewest: int = FEWEST, most: int = MOST) -> list[list[int]]:
+    """The leaves of each child of the root: the dearest merges undone, and no more.
+
+    A merge is undone while it costs at least a ``share`` of the last one, and there are never more than ``most``
+    children. Fewer than ``fewest`` there are where the next merge costs less than 0.4 of the last one: two groups that
+    differ so much more than what is in them are two. A merge that costs more than one above it counts as this does.
+    """
+    n_leaves = len(merges.pairs) + 1
+    cost, leaves = [0.0] * n_leaves, [[leaf] for leaf in range(n_leaves)]
+    for (first, second), own in zip(merges.pairs, merges.costs, strict=True):
+        cost.append(max(own, cost[first], cost[second]))
+        leaves.append(sorted(leaves[first] + leaves[second]))
+    if not merges.pairs:
+        return leaves
+    below = list(merges.pairs[-1])
+    while len(below) < most:
+        dearest = max(below, key=lambda one: (one >= n_leaves, cost[one], -one))
+        enough = share if len(below) >= fewest else INSISTED
+        if dearest < n_leaves or cost[dearest] < enough * cost[-1]:
+            break
+        below.remove(dearest)
+        below += merges.pairs[dearest - n_leaves]
+    return sorted(leaves[one] for one in below)
+
+
+def exchanged(words: Array, weights: Array, groups: Sequence[Sequence[int]]) -> list[list[int]]:
+    """The groups after leaves have gone over, one by one, to where less information about words is lost.
+
+    Merging two by two cannot take back a first step that was wrong; this can. No group loses its last leaf.
+    """
+    place = np.zeros(len(words), np.int64)
+    for number, group in enumerate(groups):
+        place[list(group)] = number
+    joint = words * weights[:, None]
+    total, size = np.zeros((len(groups), words.shape[1])), np.zeros(len(groups))
+    np.add.at(total, place, joint)
+    np.add.at(size, place, weights)
+    for _ in range(ROUNDS):
+        moved = False
+        for leaf in range(len(words)):
+            home = place[leaf]
+            if np.count_nonzero(place == home) < 2:
+                continue
+            with_leaf, without = total + joint[leaf], total.copy()
+            with_leaf[home], without[home] = total[home], np.maximum(total[home] - joint[leaf], 0.0)
+            sizes = size - weights[leaf] * (np.arange(len(groups)) == home)
+            cost = weighted_entropy(with_leaf, sizes + weights[leaf]) - weighted_entropy(without, sizes)
+            best = int(cost.argmin())
+            if cost[best] < cost[home] - LEAST_GAIN:
+                total[best], total[home], size = with_leaf[best], without[home], sizes
+                size[best] += weights[leaf]
+                place[leaf], moved = best, True
+        if not moved:
+            break
+    return sorted(np.flatnonzero(place == number).tolist() for number in range(len(groups)))
+
+
+def weighted_entropy(joint: Array, total: Array) -> Array:
+    """Σ_w −P(w, c) log P(w|c) of each cluster."""
+    logs = np.log(np.where(joint > 0, joint, 1.0))
+    rest = np.where(total > 0, total * np.log(np.where(total > 0, total, 1.0)), 0.0)
+    entropy: Array = rest - np.einsum("cw,cw->c", joint, logs)
+    return entropy
+
+
+def told_apart(words: Array, weights: Array) -> Array:
+    """The words that tell most about the leaves, and all others as one; all words where leaves are few."""
+    number = max(FEWEST_WORDS, int(LARGEST_TABLE / max(len(words), 1) ** 2))
+    if number >= words.shape[1]:
+        return words
+    mean = weights @ words / max(weights.sum(), 1e-300)
+    lift = np.log(np.where(words > 0, words, 1.0) / np.where((mean > 0) & (words > 0), mean, 1.0))
+    telling = np.argsort(-(weights @ (words * lift)), kind="stable")[:number]
+    kept = words[:, np.sort(telling)]
+    return np.hstack([kept, np.maximum(words.sum(axis=1) - kept.sum(axis=1), 0.0)[:, None]])

@@ -1,0 +1,252 @@
+"""Names that a person would choose for nodes, made of words and phrases.
+
+A name leans more to what is special than the words of a node do: p^¾ · log(p/q), by documents (see ``presence``). It
+takes phrases of two or three words that the node's documents use. Words without a subject are recognised by what they
+do, in any language: they are spread over unrelated leaves, so that q is large; addresses and boilerplate by where they
+stand (see ``readings``); numbers have digits. No word of a name is in a sibling's name or in that of a heading above,
+and a name, read as a query, must lead to its own node (see ``exam``). A heading without words that tell of two thirds
+of its documents is called by words of its largest children.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from topiarist.arrays import Array
+from topiarist.hierarchy.growth.headings import COVERED, TELLING
+from topiarist.hierarchy.naming.exam import CONSIDERED, DOT, Examiner, Item, is_plain, said
+from topiarist.hierarchy.naming.presence import Presence, highest, telling
+from topiarist.hierarchy.naming.readings import Readings
+from topiarist.hierarchy.tree import Tree
+from topiarist.hierarchy.words import is_variant
+
+LEAST_LIFT = 3.0  # times as many documents as elsewhere have a word of a name
+LEAST_SHARE = 0.04  # of the documents have it
+MOST_ELSEWHERE = 0.12  # a word of more of the other documents has no subject
+SPECIAL = 0.75  # the power of p for names: below 1, they lean more to what is special
+PHRASE_SHARE = 0.06  # of the documents have a phrase
+PHRASE_BONUS = 1.25  # two words that belong together say more than one
+TOGETHER = 0.3  # share of the documents with a phrase's rarest word that have the phrase
+WEAK = 0.35  # of its children's best scores: a heading whose own best word has less is called by theirs
+SECOND = 0.3  # of the best score that a second item of a name must have
+CANDIDATES = 3
+
+
+@dataclass(frozen=True)
+class Named:
+    """The names of a node, the best first: two or more where there are words for them."""
+
+    candidates: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The best one."""
+        return self.candidates[0] if self.candidates else ""
+
+
+def usable_words(presence: Presence, words: Sequence[str], empty: Any = None) -> Array:
+    """The columns of words that some node may be called by: telling somewhere, without digits, of three letters."""
+    tree, best = presence.tree, np.zeros(len(words), bool)
+    for node in range(len(tree)):
+        if node != tree.root:
+            share = presence.have[node] / max(float(presence.documents[node]), 1e-12)
+            scores = _naming(share, presence.elsewhere(node))
+            best[highest(scores, 4 * CONSIDERED)] = True
+    if empty is not None:
+        best[empty] = False
+    plain = np.array([is_plain(word) for word in words], bool)
+    columns: Array = np.flatnonzero(best & plain)
+    return columns
+
+
+def _naming(share: Array, elsewhere: Array) -> Array:
+    """p^¾ · log(p/q) of words that may be in a name; 0 for others."""
+    scores = telling(share, elsewhere, SPECIAL)
+    wrong = (share < LEAST_SHARE) | (share < LEAST_LIFT * elsewhere) | (elsewhere > MOST_ELSEWHERE)
+    scores[wrong] = 0.0
+    return scores
+
+
+def node_names(
+    presence: Presence,
+    words: Sequence[str],
+    class_nodes: Sequence[int],
+    readings: Readings | None = None,
+    *,
+    empty: Any = None,
+    kept: Mapping[int, str] | None = None,
+    n_candidates: int = CANDIDATES,
+) -> tuple[Named, ...]:
+    """Names for all nodes but the root, from the root down; ``kept`` are names that stay as they are.
+
+    ``class_nodes`` are the nodes of the leaves that the readings number.
+    """
+    tree, readings, kept = presence.tree, readings or Readings(), kept or {}
+    columns = usable_words(presence, words, empty)
+    columns = np.array([c for c in columns.tolist() if words[c] not in readings.glued], np.int64)
+    items = [_items(presence, words, columns, node, class_nodes, readings) for node in range(len(tree))]
+    examiner = Examiner(presence, words)
+    found: list[Named] = [Named(())] * len(tree)
+    above: list[list[list[str]]] = [[] for _ in range(len(tree))]
+    for parent in tree.depth_first():
+        below = list(tree.children(parent))
+        taken = [part for child in below if child in kept for part in said(kept[child])]
+        below.sort(key=lambda child: (child not in kept, -max((item.score for item in items[child]), default=0), child))
+        for child in below:
+            names = _candidates(child, items, tree, taken, above[parent], examiner, n_candidates)
+            if child in kept:
+                names = [kept[child], *(name for name in names if name != kept[child])]
+            elif names:
+                taken = taken + said(names[0])
+            own = {word for item in items[child] for word in item.parts}  # a borrowed word stays with its child
+            above[child] = above[parent] + [word for word in said(names[0] if names else "") if word[0] in own]
+            found[child] = Named(tuple(dict.fromkeys(_as_written(name, readings.written) for name in names)))
+    return tuple(found)
+
+
+def _items(
+    presence: Presence, words: Sequence[str], columns: Array, node: int, class_nodes: Sequence[int], readings: Readings
+) -> list[Item]:
+    """Words and phrases for a node, the best first."""
+    tree = presence.tree
+    if node == tree.root:
+        return []
+    elsewhere = presence.elsewhere(node)[columns]
+    share = presence.have[node][columns] / max(float(presence.documents[node]), 1e-12)
+    scores = _naming(share, elsewhere)
+    below = list(tree.children(node))
+    each = presence.have[below][:, columns] / np.maximum(presence.documents[below], 1e-12)[:, None]
+    scores[~_tells_of_most(each, presence.documents[below], elsewhere)] = 0.0
+    found = [Item(words[columns[place]], float(scores[place])) for place in highest(scores, CONSIDERED)]
+    share_of = {
+        words[columns[place]]: float(share[place]) for place in np.flatnonzero(_naming(share, elsewhere)).tolist()
+    }
+    found += _phrase_items(presence, node, class_nodes, readings, share_of)
+    return sorted(found, key=lambda item: (-item.score, item.text))
+
+
+def _tells_of_most(each: Array, documents: Array, elsewhere: Array) -> Array:
+    """Whether a word is telling in children with two thirds of the documents, and in several; always for leaves."""
+    if not len(documents):
+        return np.ones(each.shape[1], bool)
+    telling = (each >= LEAST_SHARE / 2) & (each >= TELLING * elsewhere)
+    enough: Array = (documents @ telling >= COVERED * documents.sum()) & (telling.sum(axis=0) > 1)
+    return enough
+
+
+def _phrase_items(
+    presence: Presence, node: int, class_nodes: Sequence[int], readings: Readings, share_of: Mapping[str, float]
+) -> list[Item]:
+    tree = presence.tree
+    sizes = np.array([presence.documents[own] for own in class_nodes])
+    under = np.array([node in tree.path(own) for own in class_nodes], bool)
+    below = [np.array([child in tree.path(own) for own in class_nodes], bool) for child in tree.children(node)]
+    here, everywhere = float(sizes[under].sum()), float(sizes.sum())
+    found = []
+    for phrase, by_leaf in readings.phrases.items():
+        first, *_, last = phrase.split()
+        if first not in share_of or last not in share_of:
+            continue
+        documents = np.zeros(len(sizes))
+        for leaf, times in by_leaf.items():
+            documents[leaf] = times * sizes[leaf]
+        share = float(documents[under].sum()) / max(here, 1e-12)
+        elsewhere = (float(documents[~under].sum()) + 0.5) / (max(everywhere - here, 0.0) + 1.0)
+        if share < max(PHRASE_SHARE, TOGETHER * min(share_of[first], share_of[last])):
+            continue
+        each = np.array([[documents[own].sum() / max(float(sizes[own].sum()), 1e-12)] for own in below])
+        totals = np.array([sizes[own].sum() for own in below])
+        if below and not _tells_of_most(each, totals, np.array([elsewhere]))[0]:
+            continue
+        score = PHRASE_BONUS * float(_naming(np.array([share]), np.array([elsewhere]))[0])
+        if score > 0:
+            found.append(Item(phrase, score))
+    return found
+
+
+def _candidates(
+    node: int,
+    items: list[list[Item]],
+    tree: Tree,
+    taken: list[list[str]],
+    above: list[list[str]],
+    examiner: Examiner,
+    number: int,
+) -> list[str]:
+    """Names that share no word with the names beside and above, the best first; of a leaf's own words, or a heading's.
+
+    A heading without own words, or with weak ones, borrows the best of each of its largest children, until two thirds
+    of its documents are spoken of.
+    """
+    barred = [*taken, *above]
+    own = _free(items[node], barred)
+    names = [_name(own, node, examiner)]
+    names += [name for name in (_name(own[start:], node, examiner) for start in (1, 2, 3)) if name]
+    if not tree.is_leaf(node):
+        lent = _borrowed(node, items, tree, barred, examiner)
+        weak = not own or own[0].score < WEAK * float(np.mean([item.score for item in lent] or [0.0]))
+        names.insert(0 if weak else 1, DOT.join(item.text for item in lent))
+    names = [name for name in dict.fromkeys(names) if name]
+    if len(names) < 2:  # less telling words, and then words of the headings above
+        spare = [*_free(examiner.spare(node), barred), *_free(items[node], taken), *_free(examiner.spare(node), taken)]
+        names += [name for name in (_name(spare[start:], node, examiner) for start in range(2)) if name]
+    return sorted(dict.fromkeys(names), key=lambda name: not examiner.leads_home(node, name))[:number]
+
+
+def _free(items: list[Item], barred: list[list[str]]) -> list[Item]:
+    return [item for item in items if not _overlaps(item.parts, barred)]
+
+
+def _borrowed(
+    node: int, items: list[list[Item]], tree: Tree, barred: list[list[str]], examiner: Examiner
+) -> list[Item]:
+    """The best items of the largest children, which speak of two thirds of the documents together."""
+    documents, covered = examiner.presence.documents, 0.0
+    picked = list[Item]()
+    for child in sorted(tree.children(node), key=lambda child: -documents[child]):
+        free = _free(_deep_items(child, items, tree), [*barred, *(item.parts for item in picked)])
+        if free:
+            picked.append(free[0])
+        covered += float(documents[child])
+        if len(picked) >= 2 and (len(picked) == 3 or covered >= COVERED * documents[node]):
+            break
+    return picked
+
+
+def _deep_items(node: int, items: list[list[Item]], tree: Tree) -> list[Item]:
+    """The items of a node; of its largest descendants where it has none."""
+    while not items[node] and not tree.is_leaf(node):
+        node = max(tree.children(node), key=lambda child: (len(items[child]), -child))
+    return items[node]
+
+
+def _name(order: list[Item], node: int, examiner: Examiner) -> str:
+    """The first item and the next that adds something; a third where two do not lead to the node."""
+    picked = list[Item]()
+    for item in order:
+        if picked and (item.score < SECOND * picked[0].score or _overlaps(item.parts, [one.parts for one in picked])):
+            continue
+        picked.append(item)
+        if len(picked) >= 2 and (len(picked) == 3 or examiner.leads_home(node, DOT.join(one.text for one in picked))):
+            break
+    return DOT.join(item.text for item in picked)
+
+
+def _overlaps(parts: list[str], others: Iterable[list[str]]) -> bool:
+    """Whether a word is one of the others, or a form of it."""
+    return any(
+        is_variant([part], other) or any(_is_plural(part, one) for one in other) for other in others for part in parts
+    )
+
+
+def _is_plural(word: str, other: str) -> bool:
+    short, long = sorted((word, other), key=len)
+    return len(short) > 2 and long in (f"{short}s", f"{short}es")
+
+
+def _as_written(name: str, written: Mapping[str, str]) -> str:
+    return DOT.join(" ".join(written.get(word, word) for word in item.split(" ")) for item in name.split(DOT))

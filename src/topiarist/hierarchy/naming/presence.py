@@ -1,0 +1,152 @@
+"""Words that describe nodes by documents instead of tokens.
+
+With p the share of a node's documents that have a word and q its share among all other documents, a word describes a
+node by p · log(p/q): one long document full of a word does not count for more than one document. A word of a heading
+must be telling for what is below it, not for one child: its p is the mean of roots over the children, squared, which a
+word of one child does not get far with. What stands at a node is not said again below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csc_array, csr_array
+
+from topiarist.arrays import Array
+from topiarist.hierarchy.growth.headings import outside
+from topiarist.hierarchy.tree import Tree
+from topiarist.hierarchy.words import is_variant
+
+RIVALS = 3  # words looked at for each that describes a node
+AGREEMENT = 2.0  # how much words that occur in the same documents are preferred
+
+
+@dataclass(frozen=True, eq=False)
+class Presence:
+    """How many of each node's documents have each word, both expected: a document counts by its share in the node."""
+
+    tree: Tree
+    have: Array  # (n_nodes, n_words)
+    documents: Array  # (n_nodes,)
+
+    def shares(self, node: int) -> Array:
+        """The share of the documents of a node that have each word; for a heading the root mean of its children's."""
+        below = list(self.tree.children(node))
+        if not below:
+            share: Array = self.have[node] / max(float(self.documents[node]), 1e-12)
+            return share
+        weight = self.documents[below] / max(float(self.documents[below].sum()), 1e-12)
+        each = self.have[below] / np.maximum(self.documents[below], 1e-12)[:, None]
+        mean: Array = (weight @ np.sqrt(each)) ** 2
+        return mean
+
+    def elsewhere(self, node: int) -> Array:
+        """The share of the other documents that have each word."""
+        root = self.tree.root
+        return outside(self.have[root], float(self.documents[root]), self.have[node], float(self.documents[node]))
+
+
+def presence_of(tree: Tree, class_nodes: Sequence[int], shares: Any, counts: Any) -> Presence:
+    """From the shares of documents in classes (documents × classes) and their counts (documents × words)."""
+    shares, counts = csr_array(shares), csr_array(counts)
+    has = csr_array((np.ones(len(counts.data), np.float32), counts.indices, counts.indptr), shape=counts.shape)
+    by_class = (csr_array(shares.T).astype(np.float32) @ has).toarray()
+    mask = tree.path_mask(class_nodes).astype(np.float32)
+    sizes = np.asarray(shares.sum(axis=0), np.float64).ravel()
+    return Presence(tree, mask.T @ by_class, mask.T.astype(np.float64) @ sizes)
+
+
+def describing_words(
+    presence: Presence, n_words: int = 10, *, counts: Any = None, words: Sequence[str] | None = None, empty: Any = None
+) -> list[Array]:
+    """The columns of the words that describe each node, the most telling first; the root's are the most
+    frequent of all others.
+
+    Words of ancestors are left out, and so are variants of words already there if ``words`` are given, and words
+    marked as ``empty``. With the ``counts`` of the documents, of the 3 × ``n_words`` most telling words those are
+    taken that occur in the same documents as the ones before them: a word's score is multiplied by the exponential of
+    twice its mean normalised mutual information with these.
+    """
+    tree = presence.tree
+    scores = np.zeros((len(tree), presence.have.shape[1]), np.float32)
+    for node in range(len(tree)):
+        if node != tree.root:
+            scores[node] = telling(presence.shares(node), presence.elsewhere(node))
+    if empty is not None:
+        scores[:, empty] = 0.0
+    has = _documents_by_word(counts) if counts is not None else None
+    chosen: list[Array] = [np.empty(0, np.int64)] * len(tree)
+    above: list[list[int]] = [[] for _ in range(len(tree))]
+    for node in tree.depth_first():
+        if node == tree.root:
+            continue
+        parent = tree.parents[node]
+        own = scores[node]
+        own[above[parent]] = 0.0
+        said = [words[column].split() for column in above[parent]] if words is not None else []
+        chosen[node] = np.array(_best(own, n_words, words, said, has), np.int64)
+        above[node] = [*above[parent], *chosen[node].tolist()]
+    frequent = np.array(presence.have[tree.root])
+    if len(tree) > 1:  # what tells of a node below is not for all
+        frequent[np.concatenate([chosen[node] for node in range(len(tree)) if node != tree.root])] = 0.0
+    chosen[tree.root] = np.array(_best(frequent, n_words, None, [], None), np.int64)
+    return chosen
+
+
+def _documents_by_word(counts: Any) -> Any:
+    """Which documents have each word, by columns."""
+    has = csc_array(counts)
+    return csc_array((np.ones(len(has.data), np.float32), has.indices, has.indptr), shape=has.shape)
+
+
+def _agreement(has: Any, columns: list[int]) -> Array:
+    """Normalised pointwise mutual information of some words, by documents."""
+    some = has[:, columns]
+    both = (some.T @ some).toarray().astype(np.float64) / max(has.shape[0], 1)
+    alone = np.maximum(np.diag(both), 1e-300)
+    safe = np.clip(both, 1e-300, 1 - 1e-12)
+    npmi: Array = np.where(both > 0, np.log(safe / alone / alone[:, None]) / -np.log(safe), -1.0)
+    return npmi
+
+
+def telling(share: Array, elsewhere: Array, power: float = 1.0) -> Array:
+    """p^power · log(p/q), 0 where a word is rarer than elsewhere."""
+    share = np.asarray(share, np.float64)
+    scores: Array = share**power * np.log(np.maximum(share, 1e-300) / elsewhere)
+    return np.maximum(scores, 0.0)
+
+
+def _best(scores: Array, number: int, words: Sequence[str] | None, said: list[list[str]], has: Any) -> list[int]:
+    """The columns of the highest scores; a score counts more if its word goes together with those picked before."""
+    rivals = highest(scores, RIVALS * number + len(said))
+    if not rivals:
+        return []
+    columns, own = np.array(rivals), scores[rivals].astype(np.float64)
+    npmi = _agreement(has, rivals) if has is not None else np.zeros((len(rivals), len(rivals)))
+    picked, together, waiting = list[int](), np.zeros(len(rivals)), np.ones(len(rivals), bool)
+    while waiting.any() and len(picked) < number:
+        value = np.where(waiting, own * np.exp(AGREEMENT * together / max(len(picked), 1)), -np.inf)
+        best = np.flatnonzero(value == value.max())
+        place = int(best[columns[best].argmin()])
+        waiting[place] = False
+        if words is not None:
+            parts = words[rivals[place]].split()
+            if any(is_variant(parts, other) for other in said):
+                continue
+            said.append(parts)
+        picked.append(rivals[place])
+        together += npmi[place]
+    return picked
+
+
+def highest(scores: Array, most: int) -> list[int]:
+    """The columns of the highest positive scores, equal ones in their order."""
+    most = min(most, len(scores))
+    some = np.argpartition(-scores, most - 1)[:most] if most < len(scores) else np.arange(len(scores))
+    least = scores[some].min() if len(some) else 0.0
+    columns = np.flatnonzero((scores >= least) & (scores > 0))
+    ranked: list[int] = columns[np.lexsort((columns, -scores[columns]))][:most].tolist()
+    return ranked

@@ -1,0 +1,180 @@
+"""What texts tell that counts do not: phrases, how words are written, what is an address or a signature.
+
+A few documents of each leaf are read, and only their beginnings. Fragments of addresses are glued to dots and at-signs;
+boilerplate (signatures, tables, notes of an agency) stands between the same two words in most documents. Both hold in
+any language that puts spaces between words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from topiarist.arrays import Array
+
+SAMPLED = (20, 120)  # documents of each leaf that are read for phrases and the forms of words, at least and at most
+PART = 0.15  # of all documents are read, within these limits
+READ = 1500  # characters of each of them
+FEWEST_TIMES = 3  # documents that make a phrase
+VARIED = 0.4  # different neighbours for each document with a word or phrase; with fewer it is boilerplate
+GLUED = 0.5  # share of its occurrences that are part of an address: then a word is a fragment of one
+CLOSED = 0.7  # of a phrase's documents have the same longer phrase: then it is a piece of that
+LONGEST_CAPITALS = 5  # letters of a word that is written in capitals because it is an abbreviation
+WORD = re.compile(r"[^\W_]+(?:_[^\W_]+)*", re.UNICODE)
+JOINTS = frozenset("@./\\_:%=&~")
+
+
+@dataclass(frozen=True)
+class Readings:
+    """What texts tell that counts do not: phrases by leaf, how words are written, which are parts of addresses.
+
+    ``phrases``: for each phrase the share of each leaf's documents that have it, less a standard error, for leaves
+    where some have.
+    """
+
+    phrases: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    written: Mapping[str, str] = field(default_factory=dict)
+    glued: frozenset[str] = frozenset()
+    n_leaves: int = 0
+
+
+def sample_of(shares: Any) -> list[list[int]]:
+    """Rows of documents that belong to a class more than to any other, for each class, evenly over the collection."""
+    shares = csr_array(shares)
+    own = _largest(shares)
+    rows = []
+    most = int(np.clip(PART * shares.shape[0] / max(shares.shape[1], 1), *SAMPLED))
+    for number in range(shares.shape[1]):
+        members = np.flatnonzero(own == number)
+        if len(members) > most:
+            members = members[np.linspace(0, len(members) - 1, most).astype(np.int64)]
+        rows.append(members.tolist())
+    return rows
+
+
+def _largest(shares: Any) -> Array:
+    """The class of each document with the largest share; −1 for none."""
+    own = np.full(shares.shape[0], -1, np.int64)
+    filled = np.flatnonzero(np.diff(shares.indptr))
+    starts = shares.indptr[filled]
+    best = np.maximum.reduceat(shares.data, starts) if len(filled) else np.empty(0)
+    for row, start, top in zip(filled.tolist(), starts.tolist(), best.tolist(), strict=True):
+        stop = shares.indptr[row + 1]
+        own[row] = shares.indices[start + int(np.argmax(shares.data[start:stop] >= top))]
+    return own
+
+
+def read(texts: Sequence[str], rows: Sequence[Sequence[int]], words: Iterable[str]) -> Readings:
+    """Read the documents sampled from each leaf; ``words`` are those that names may be made of.
+
+    Words and phrases that stand between the same two words in most documents are boilerplate: signatures, tables,
+    notes of an agency. They are no phrases, and count as ``glued``.
+    """
+    known = frozenset(word for word in words if " " not in word)
+    notes = _Notes()
+    found: dict[str, dict[int, float]] = {}
+    for leaf, members in enumerate(rows):
+        times = Counter[str]()
+        for row in members:
+            times.update(_phrases(_spoken(texts[row][:READ], known, notes), known, notes))
+        for phrase, number in times.items():
+            if number >= min(FEWEST_TIMES, max(2, len(members) // 8)):
+                found.setdefault(phrase, {})[leaf] = (number - number**0.5) / len(members)
+    found = _closed({phrase: by_leaf for phrase, by_leaf in found.items() if not notes.is_boilerplate(phrase)})
+    written = {word: _usual(counts) for word, counts in notes.forms.items()}
+    parts = {word for word, number in notes.seen.items() if notes.glued[word] > GLUED * number}
+    return Readings(found, written, frozenset(parts | set(filter(notes.is_boilerplate, known))), len(rows))
+
+
+class _Notes:
+    """What is noticed of words while reading: their forms, how often they are glued, between which words they stand."""
+
+    def __init__(self) -> None:
+        self.forms: dict[str, Counter[str]] = {}
+        self.seen, self.glued, self.documents = Counter[str](), Counter[str](), Counter[str]()
+        self.contexts: dict[str, set[tuple[str, str]]] = {}
+
+    def note(self, text: str, before: str, after: str) -> None:
+        """Where a word or phrase stands for the first time in a document."""
+        self.documents[text] += 1
+        self.contexts.setdefault(text, set()).add((before, after))
+
+    def is_boilerplate(self, text: str) -> bool:
+        """Whether it stands between the same words in most documents."""
+        number = self.documents[text]
+        return number >= FEWEST_TIMES and len(self.contexts[text]) < VARIED * number
+
+
+def _closed(phrases: dict[str, dict[int, float]]) -> dict[str, dict[int, float]]:
+    """Without phrases that are pieces of a longer one nearly everywhere."""
+    total = {phrase: sum(by_leaf.values()) for phrase, by_leaf in phrases.items()}
+    pieces = set[str]()
+    for phrase in phrases:
+        first, *rest = phrase.split()
+        if len(rest) == 2:
+            pieces |= {
+                piece for piece in (f"{first} {rest[0]}", f"{rest[0]} {rest[1]}")
+                if piece in total and total[phrase] >= CLOSED * total[piece]
+            }  # fmt: skip
+    return {phrase: by_leaf for phrase, by_leaf in phrases.items() if phrase not in pieces}
+
+
+def _usual(forms: Counter[str]) -> str:
+    """How a word is written most often; capitals of a headline are not how it is written."""
+    form = max(forms, key=lambda one: (forms[one], one))
+    if form.isupper() and len(form) > 1:
+        others = {one: times for one, times in forms.items() if not one.isupper()}
+        if len(form) > LONGEST_CAPITALS or sum(others.values()) >= forms[form]:
+            return max(others, key=lambda one: (others[one], one), default=form.lower())
+    return form
+
+
+def _spoken(text: str, known: frozenset[str], notes: _Notes) -> list[tuple[str, bool]]:
+    """The words of a text, each with whether nothing but a blank or a hyphen parts it from the one before."""
+    spoken = list[tuple[str, bool]]()
+    end, headline = -2, False
+    for match in WORD.finditer(text):
+        start, form = match.start(), match.group()
+        word = form.lower()
+        spoken.append((word, start - end == 1 and text[end] in " -\n"))
+        end = match.end()
+        capitals = form.isupper()
+        if word in known:
+            notes.seen[word] += 1
+            if not (capitals and headline):  # among words in capitals these mean nothing
+                notes.forms.setdefault(word, Counter())[form] += 1
+            before = start > 1 and text[start - 1] in JOINTS and not text[start - 2].isspace()
+            after = end + 1 < len(text) and text[end] in JOINTS and not text[end + 1].isspace()
+            if before or after:
+                notes.glued[word] += 1
+        headline = capitals
+    return spoken
+
+
+def _phrases(spoken: list[tuple[str, bool]], known: frozenset[str], notes: _Notes) -> set[str]:
+    """Two adjacent words of a text that names may be made of, or three of which the outer ones are."""
+    found = set[str]()
+    at = [word for word, _ in spoken]
+    padded = ["", *at, ""]
+    for place, word in enumerate(at):
+        if word not in known:
+            continue
+        if word not in found:
+            found.add(word)
+            notes.note(word, padded[place], padded[place + 2])
+        for length in (2, 3):
+            last = place + length - 1
+            if last >= len(at) or not spoken[last][1]:
+                break
+            if at[last] in known and len(set(at[place : last + 1])) == length:
+                phrase = " ".join(at[place : last + 1])
+                if phrase not in found:
+                    found.add(phrase)
+                    notes.note(phrase, padded[place], padded[last + 2])
+    return {phrase for phrase in found if " " in phrase}

@@ -1,0 +1,58 @@
+"""Nested views of one tree: as much as somebody wants to see.
+
+The losses that built the headings say what a reader gains by opening a node (``headings.gains``). ``view`` opens what
+tells most, until enough nodes are to be seen; ``views`` stop where the next opening would tell much less than the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from topiarist.errors import InputError
+from topiarist.hierarchy.tree import Tree
+
+STEPS = {"coarse": (4, 8), "normal": (10, 25), "fine": (26, 60)}  # nodes to be seen at once
+
+
+def view(tree: Tree, gain: Sequence[float], n_nodes: int) -> tuple[int, ...]:
+    """At most ``n_nodes`` nodes that hold all documents between them: the nodes that tell most have been opened.
+
+    Views are nested: every node of a smaller one is in a larger one too, or has been opened there. The root is seen by
+    itself only where its children are too many.
+    """
+    if n_nodes < 1:
+        raise InputError(f"expected to see at least 1 node, got {n_nodes}")
+    fitting = [nodes for nodes, _, _ in _openings(tree, gain) if len(nodes) <= n_nodes]
+    return fitting[-1]
+
+
+def views(tree: Tree, gain: Sequence[float]) -> dict[str, tuple[int, ...]]:
+    """The views called coarse (4 to 8 nodes), normal (10 to 25) and fine (26 to 60).
+
+    Each ends where the next opening would tell much less than the last one: at the largest relative drop of the gain
+    in its range. A tree with fewer nodes than that shows all it has.
+    """
+    steps = _openings(tree, gain)
+    found = {}
+    for name, (low, high) in STEPS.items():
+        within = [step for step in steps if low <= len(step[0]) <= high]
+        if within:
+            found[name] = max(within, key=lambda step: step[1] / max(step[2], 1e-300) if step[2] else 1.0)[0]
+        else:
+            found[name] = [step for step in steps if len(step[0]) <= high][-1][0]
+    return found
+
+
+def _openings(tree: Tree, gain: Sequence[float]) -> list[tuple[tuple[int, ...], float, float]]:
+    """The views one after the other, with what the last opening told and what the next one would."""
+    seen, last = [tree.root], 0.0
+    steps = list[tuple[tuple[int, ...], float, float]]()
+    while True:
+        closed = [node for node in seen if not tree.is_leaf(node)]
+        best = max(closed, key=lambda node: (gain[node], -node), default=None)
+        steps.append((tuple(seen), last, gain[best] if best is not None else 0.0))
+        if best is None:
+            return steps
+        last = gain[best] if not steps[:-1] else min(gain[best], last)
+        place = seen.index(best)
+        seen = [*seen[:place], *tree.children(best), *seen[place + 1 :]]

@@ -1,0 +1,10 @@
+"""What a grow will take."""
+
+from topiarist.collection.grow.estimate import needed_memory
+
+
+def test_memory_that_growing_needs_is_about_what_was_measured():
+    """192,132 abstracts: 1.56 GB. 12,000 of them: 0.71 GB. 60 of them: 0.39 GB."""
+    assert 1.4e9 < needed_memory(192_132, 57_574, 14_800_000, 24) < 2.0e9
+    assert 0.65e9 < needed_memory(12_000, 15_100, 900_000, 19) < 0.9e9
+    assert 0.35e9 < needed_memory(60, 352, 1_800, 1) < 0.5e9

@@ -1,0 +1,159 @@
+"""Words and names by documents."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from tests.strategies import trees
+from topiarist.hierarchy import Tree
+from topiarist.hierarchy.naming import exam
+from topiarist.hierarchy.naming import names as naming
+from topiarist.hierarchy.naming import presence as present
+from topiarist.hierarchy.naming import readings as reading
+
+TREE = Tree((-1, 0, 1, 1, 0, 4, 4))
+LEAVES = (2, 3, 5, 6)
+SUBJECTS = [
+    ["hockey", "goal", "rink"],
+    ["tennis", "racket", "serve"],
+    ["market", "share", "bank"],
+    ["trade", "tariff", "export"],
+]
+HEADINGS = [["match", "season"], ["money", "price"]]
+FILLING = ["the", "of", "said", "was", "mr"]
+ADDRESS = "mail joe@example.com now"
+
+
+def collection(seed=0, each=40):
+    """Texts of four subjects under two headings, with function words, addresses and a phrase; and their leaves."""
+    rng = np.random.default_rng(seed)
+    texts, leaves = [], []
+    for number in range(each * 4):
+        leaf = number % 4
+        others = ["".join(rng.choice(list("aeiou"), 6)) for _ in range(8)]
+        said = [*rng.choice(SUBJECTS[leaf], 3), *rng.choice(HEADINGS[leaf // 2], 2), *rng.choice(FILLING, 4), *others]
+        said += ["ice age"] if leaf == 0 and rng.random() < 0.6 else []
+        rng.shuffle(said)
+        texts.append(" ".join(said) + (f". {ADDRESS}" if leaf == 1 else ""))
+        leaves.append(leaf)
+    return texts, np.array(leaves)
+
+
+def counted(texts):
+    words = sorted({word for text in texts for word in reading.WORD.findall(text)})
+    column = {word: place for place, word in enumerate(words)}
+    counts = np.zeros((len(texts), len(words)), np.float32)
+    for row, text in enumerate(texts):
+        for word in reading.WORD.findall(text):
+            counts[row, column[word]] += 1
+    return words, csr_array(counts)
+
+
+def known(seed=0):
+    texts, leaves = collection(seed)
+    words, counts = counted(texts)
+    shares = csr_array(np.eye(4, dtype=np.float32)[leaves])
+    presence = present.presence_of(TREE, LEAVES, shares, counts)
+    usable = [words[column] for column in naming.usable_words(presence, words)]
+    return texts, words, counts, shares, presence, reading.read(texts, reading.sample_of(shares), usable)
+
+
+def test_presence_counts_documents_not_tokens():
+    counts = csr_array(np.array([[9, 0], [1, 1], [0, 2]], float))
+    shares = csr_array(np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]))
+    presence = present.presence_of(Tree.star(2), (1, 2), shares, counts)
+    np.testing.assert_allclose(presence.documents, [3, 1.5, 1.5])
+    np.testing.assert_allclose(presence.have, [[2, 2], [1.5, 0.5], [0.5, 1.5]])
+    np.testing.assert_allclose(presence.elsewhere(1), [(0.5 + 0.5) / 2.5, (1.5 + 0.5) / 2.5])
+
+
+def test_words_describe_leaves_and_headings_and_are_not_said_again():
+    _, words, counts, _, presence, _ = known()
+    for given_counts in (None, counts):
+        chosen = present.describing_words(presence, 3, counts=given_counts, words=words)
+        told = [{words[column] for column in columns} for columns in chosen]
+        for leaf, subject in zip(LEAVES, SUBJECTS, strict=True):
+            assert leaf == 3 or told[leaf] & set(subject)  # that one's documents all have an address
+        assert set(HEADINGS[0]) <= told[1]
+        assert set(HEADINGS[1]) <= told[4]
+        for node in range(1, 7):
+            for above in TREE.ancestors(node)[1:]:
+                assert not told[node] & told[above]
+    empty = np.array([word in SUBJECTS[0] for word in words])
+    told = present.describing_words(presence, 3, words=words, empty=empty)[2]
+    assert not {words[column] for column in told} & set(SUBJECTS[0])
+
+
+def test_names_differ_among_siblings_and_say_nothing_empty():
+    _, words, _, _, presence, readings = known()
+    assert {"example", "joe"} <= readings.glued | {w for w in words if w not in readings.written}
+    names = naming.node_names(presence, words, LEAVES, readings)
+    assert names[TREE.root].candidates == ()
+    for node in range(1, 7):
+        assert len(names[node].candidates) >= 2
+        said = {word.lower() for word in reading.WORD.findall(names[node].name)}
+        assert not said & {*FILLING, "joe", "example", "com"}
+        for sibling in TREE.children(TREE.parents[node]):
+            if sibling != node:
+                assert not said & {word.lower() for word in reading.WORD.findall(names[sibling].name)}
+    assert set(reading.WORD.findall(names[1].name)) <= set(HEADINGS[0])
+    assert "ice age" in readings.phrases
+
+
+def test_a_name_leads_to_its_own_node():
+    _, words, _, _, presence, readings = known()
+    names = naming.node_names(presence, words, LEAVES, readings)
+    examiner = exam.Examiner(presence, words)
+    assert all(examiner.leads_home(node, names[node].name) for node in range(1, 7))
+    assert examiner.ranking(2, "tennis racket")[0] == 3
+    assert examiner.ranking(2, "unheard") == []
+
+
+def test_names_that_are_kept_stay_and_others_keep_away_from_them():
+    _, words, _, _, presence, readings = known()
+    usual = naming.node_names(presence, words, LEAVES, readings)
+    kept = {3: usual[2].name}
+    names = naming.node_names(presence, words, LEAVES, readings, kept=kept)
+    assert names[3].name == usual[2].name
+    said = {word.lower() for word in reading.WORD.findall(names[3].name)}
+    assert not said & {word.lower() for word in reading.WORD.findall(names[2].name)}
+    assert names[5] == usual[5]
+
+
+def test_boilerplate_is_no_phrase():
+    others = ["one", "two", "three", "four", "five", "six"]
+    texts = [f"{word} cold war {word} best wishes from jim smith of here" for word in others]
+    readings = reading.read(texts, [range(6)], ["cold", "war", "jim", "smith", "wishes"])
+    assert "cold war" in readings.phrases
+    assert "jim smith" not in readings.phrases
+    assert {"jim", "smith"} <= readings.glued
+
+
+def test_words_are_written_as_they_mostly_are():
+    texts = ["NASA GETS MONEY\nthe NASA gets Money", "NASA gets Money", "BIG NASA", "a Nasa gets"]
+    readings = reading.read(texts, [range(4)], ["nasa", "gets", "money", "big"])
+    assert (readings.written["nasa"], readings.written["gets"], readings.written["money"]) == ("NASA", "gets", "Money")
+
+
+@given(trees(), st.integers(0, 10**6))
+def test_any_tree_gets_different_names_or_none(tree, seed):
+    rng = np.random.default_rng(seed)
+    leaves = tree.leaves
+    counts = csr_array((rng.random((3 * len(leaves), 12)) < 0.3).astype(np.float32))
+    shares = csr_array(np.repeat(np.eye(len(leaves), dtype=np.float32), 3, axis=0))
+    presence = present.presence_of(tree, leaves, shares, counts)
+    words = [f"word{chr(97 + number) * 3}" for number in range(12)]
+    names = naming.node_names(presence, words, leaves)
+    assert names == naming.node_names(presence, words, leaves)
+    for node in range(len(tree)):
+        said = [word for child in tree.children(node) for (word,) in exam.said(names[child].name) if word]
+        assert len(said) == len(set(said))
+
+
+@pytest.mark.parametrize(
+    ("word", "plain"), [("x11", False), ("ab", False), ("abc", True), ("自然", True), ("a_b", False)]
+)
+def test_numbers_and_scraps_are_no_names(word, plain):
+    assert exam.is_plain(word) is plain

@@ -21,6 +21,7 @@ from topiarist.app.explorer import report as writing
 from topiarist.app.explorer.pages.coloured_text import coloured
 from topiarist.app.explorer.report import SAID, write_report
 from topiarist.app.explorer.view import View
+from topiarist.collection import growing_command
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.judge.learner import learn
@@ -139,10 +140,10 @@ def test_without_documents_nothing_that_is_theirs_or_that_people_wrote_is_in_it(
 def test_a_command_with_paths_is_shown_only_where_documents_are(confidential, tmp_path):
     command = ["topiarist", "grow", "/own/Kestrel/mail", "--stop-words", "/own/Kestrel/stop.txt"]
     settings = {"command": command, "recipe": {"stop_words": "/own/Kestrel/stop.txt", "topics": 4, "seed": 3}}
-    assert writing.model.command(settings) == " ".join([*command, "--seed", "3"])
-    assert writing.model.command(settings, paths=False) == "topiarist grow SOURCE --stop-words FILE --topics 4 --seed 3"
+    assert growing_command(settings) == " ".join([*command, "--seed", "3"])
+    assert growing_command(settings, paths=False) == "topiarist grow SOURCE --stop-words FILE --topics 4 --seed 3"
     called = {"recipe": {"topics": 4, "seed": 3}}
-    assert writing.model.command(called) == "Collection.grow(documents, folder, Recipe(topics=4, seed=3))"
+    assert growing_command(called) == "Collection.grow(documents, folder, Recipe(topics=4, seed=3))"
 
 
 @pytest.mark.parametrize("which", ["folder", "hostile"])

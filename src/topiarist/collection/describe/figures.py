@@ -33,7 +33,7 @@ OF_DOCUMENTS = ("lengths", "columns", "general", "node_weight", "usual")  # hold
 OF_FORM = (
     "sizes",
     "mask",
-    "_places",
+    "homes",
     "hard",
     "hard_sizes",
     "shown_nodes",

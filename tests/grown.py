@@ -28,7 +28,7 @@ def new_documents(number=N_NEW):
 def grown_once(tmp_path_factory):
     """Not to be changed: ``path`` is a copy that may be."""
     path = tmp_path_factory.mktemp("grown") / "notes.topiary"
-    Collection.grow(documents()[:N_DOCS], path, Recipe(topics=6)).close()
+    Collection.grow(documents()[:N_DOCS], path, Recipe(topics=6, headings=False)).close()
     return path
 
 

@@ -24,6 +24,7 @@ class TreeModelKind:
     called: str  # in a sentence for people
     devices: tuple[str, ...] = ("cpu",)  # where it can be fitted; one that can choose takes ``device``
     online: bool = False  # whether it learns from batches: ``partial_fit``, ``learn_more``
+    headings: bool = False  # whether its upper tree may be built anew: it takes ``headings``
     resumes: bool = False  # whether ``fit`` takes a ``journal`` of checkpoints
     mixes: bool = False  # whether a document mixes classes; else it has one
 
@@ -41,11 +42,11 @@ class TreeModelKind:
 TREE_MODELS = {
     "cam": TreeModelKind(
         estimator="topiarist.estimators.tree.cam:CAM", called="a cluster-abstraction model",
-        devices=("cpu", "cuda"), online=True, resumes=True,
+        devices=("cpu", "cuda"), online=True, headings=True, resumes=True,
     ),
     "hplsa": TreeModelKind(
         estimator="topiarist.estimators.tree.hplsa:HPLSA", called="a hierarchical probabilistic semantic model",
-        devices=("cpu", "cuda"), online=True, resumes=True, mixes=True,
+        devices=("cpu", "cuda"), online=True, headings=True, resumes=True, mixes=True,
     ),
     "ggm": TreeModelKind(
         estimator="topiarist.estimators.gaussian.gaussian_tree:GaussianTree",

@@ -186,6 +186,8 @@ class Grower:
         kind = TREE_MODELS[self.recipe.model]
         if len(kind.devices) > 1:
             common["device"] = self.device
+        if kind.headings:
+            common["headings"] = self.recipe.headings
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "n_cl(usters|asses)=", UserWarning)  # ``facts_of`` says it
             model = kind.load()(self.recipe.topics, **common)

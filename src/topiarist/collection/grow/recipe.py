@@ -25,8 +25,9 @@ class Recipe:
 
     ``language``: of the texts; "auto" looks at the first of them. ``stop_words``: "none", a language, "auto", or a
     file. ``stem``: a language or "auto". ``topics``: how many leaves; None lets held-out words choose. ``hierarchy``: a
-    tree whose names are the labels of documents; then it is fitted, not grown. ``online``: learn from batches after a
-    tree has grown on a sample, for collections that are too large to be looked at twice.
+    tree whose names are the labels of documents; then it is fitted, not grown. ``headings``: whether the upper tree is
+    built anew from the leaves, or stays as it grew. ``online``: learn from batches after a tree has grown on a sample,
+    for collections that are too large to be looked at twice.
     """
 
     language: str = AUTO
@@ -38,6 +39,7 @@ class Recipe:
     model: str = "cam"
     topics: int | None = None
     hierarchy: Tree | None = None
+    headings: bool = True
     online: bool = False
     seed: int = 0
 

@@ -49,8 +49,9 @@ WRITES = ALWAYS
 OUTPUT_HELP = "The folder of the collection; without it `NAME.topiary` here, called like the source."
 MODEL_HELP = f"Kind of tree: {listed([f'`{name}`' for name in TREE_MODELS])}."
 HIERARCHY_HELP = "Learn this tree from labelled documents instead of growing one: a file with a path on each line."
+NO_HEADINGS_HELP = "Keep the upper tree as it grew instead of building headings over the topics."
 ONLINE_HELP = "Grow on a sample, then learn from all documents in batches: for very large collections."
-DEPTH_HELP = "Levels to print below the root; without it as many as fit into 100 lines."
+DEPTH_HELP = "Levels to print below the root; without it about twenty topics."
 STRIP_HELP = "Leave out the last lines that many documents share: footers, disclaimers."
 DEMO_TITLE = "the demonstration collection: abstracts of arXiv, 2014"
 DEVICES = ("cpu", "cuda")
@@ -84,6 +85,7 @@ class Options(SourceOptions):
     ] = door.Recipe.topics
     model: Annotated[str, option(MODEL_HELP, metavar="NAME", parser=one_of(TREE_MODELS))] = door.Recipe.model
     hierarchy: Annotated[str | None, option(HIERARCHY_HELP, metavar="FILE")] = None
+    no_headings: Annotated[bool, flag(NO_HEADINGS_HELP, "--no-headings")] = not door.Recipe.headings
     online: Annotated[bool, flag(ONLINE_HELP, "--online")] = door.Recipe.online
     device: Annotated[str, option("`cpu`, or `cuda` for an NVIDIA GPU.", metavar="NAME", parser=one_of(DEVICES))] = (
         DEVICES[0]
@@ -174,7 +176,13 @@ def _recipe(options: Options) -> door.Recipe:
         if options.topics is not None:
             raise UsageError("--topics does not go with --hierarchy, which says how many there are")
         hierarchy = read_tree(Path(options.hierarchy).read_text("utf-8"), format_of(options.hierarchy))
-    recipe = options.recipe(model=options.model, topics=options.topics, online=options.online, hierarchy=hierarchy)
+    recipe = options.recipe(
+        model=options.model,
+        topics=options.topics,
+        online=options.online,
+        hierarchy=hierarchy,
+        headings=not options.no_headings,
+    )
     recipe.check()
     return recipe
 

@@ -22,8 +22,8 @@ class Report(NamedTuple):
 
 
 def serve(folder: str, **options: Any) -> None:
-    """Serve a collection as pages; see ``topiarist.app.explorer.serving``."""
-    import_module(f"{EXPLORER}.serving").serve(folder, **options)
+    """Serve a collection as pages; see ``topiarist.app.explorer.web.serving``."""
+    import_module(f"{EXPLORER}.web.serving").serve(folder, **options)
 
 
 def write_report(

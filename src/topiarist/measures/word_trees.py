@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Array
 from topiarist.counts.validation import check_counts
 from topiarist.errors import InputError
 from topiarist.hierarchy import Tree
-
-Numbers = np.ndarray[Any, Any]
 
 
 def parent_child_coherence(tree: Tree, words: Sequence[Any], X: Any, *, top_n: int = 10) -> float:
@@ -83,27 +82,27 @@ def name_exam(tree: Tree, names: Sequence[str], word_given_subtree: Any, words: 
     return _mean([float(one) for one in found], "nodes below the root")
 
 
-def _lists(tree: Tree, words: Sequence[Any], top_n: int) -> list[Numbers]:
+def _lists(tree: Tree, words: Sequence[Any], top_n: int) -> list[Array]:
     if len(words) != len(tree):
         raise InputError(f"expected a list of words for each of {len(tree)} nodes, got {len(words)}")
     return [np.asarray(own, dtype=np.int64)[:top_n] for own in words]
 
 
-def _pairs(tree: Tree, lists: list[Numbers]) -> list[tuple[int, int]]:
+def _pairs(tree: Tree, lists: list[Array]) -> list[tuple[int, int]]:
     pairs = [(parent, child) for child, parent in enumerate(tree.parents) if parent >= 0]
     return [(parent, child) for parent, child in pairs if len(lists[parent]) and len(lists[child])]
 
 
-def _different(lists: list[Numbers]) -> float:
+def _different(lists: list[Array]) -> float:
     together = np.concatenate(lists)
     return len(np.unique(together)) / len(together)
 
 
-def _npmi(joint: Numbers, first: Numbers, second: Numbers) -> Numbers:
+def _npmi(joint: Array, first: Array, second: Array) -> Array:
     meet = (joint > 0) & (joint < 1)
     safe = np.where(meet, joint, 0.5)
     value = np.log(safe / np.where(meet, first * second, 0.5)) / -np.log(safe)
-    result: Numbers = np.where(meet, value, np.where(joint > 0, 1.0, -1.0))
+    result: Array = np.where(meet, value, np.where(joint > 0, 1.0, -1.0))
     return result
 
 

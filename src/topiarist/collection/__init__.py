@@ -164,6 +164,7 @@ if TYPE_CHECKING:
     from topiarist.collection.shape.edit_language import named_as as named_as
     from topiarist.collection.shape.edit_language import read_edits as read_edits
     from topiarist.collection.shape.edit_language import spoken_of as spoken_of
+    from topiarist.collection.shape.edit_language import to_entry as edit_to_entry
     from topiarist.collection.shape.edit_language import to_sentence as edit_to_sentence
     from topiarist.collection.shape.edit_language import to_words as edit_to_words
     from topiarist.collection.shape.edits import KINDS as EDIT_KINDS
@@ -176,6 +177,14 @@ if TYPE_CHECKING:
     from topiarist.collection.shape.edits import Rename as Rename
     from topiarist.collection.shape.edits import Split as Split
     from topiarist.collection.shape.edits import Unpin as Unpin
+    from topiarist.collection.shape.language_model import Program as NamingProgram
+    from topiarist.collection.shape.language_model import Server as NamingServer
+    from topiarist.collection.shape.name_proposals import Proposal as NameProposal
+    from topiarist.collection.shape.name_proposals import TopicFacts as TopicFacts
+    from topiarist.collection.shape.name_proposals import picked as picked_names
+    from topiarist.collection.shape.name_proposals import propose as propose_names
+    from topiarist.collection.shape.name_proposals import renames as renames_of
+    from topiarist.collection.shape.name_proposals import topic_facts as topic_facts
     from topiarist.collection.shape.shape import Shape as Shape
     from topiarist.collection.shape.topic_changes import Snapshot as TopicSnapshot
     from topiarist.collection.shape.topic_changes import TopicChange as TopicChange
@@ -235,10 +244,14 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
         "step_in_words=in_words step_text=told stopped_after undo_last=undo"
     ),
     "shape.edit_language": (
-        "EDIT_FORMS=WORDS edit_of_line edit_of_words edit_to_sentence=to_sentence edit_to_words=to_words named_as "
-        "read_edits spoken_of"
+        "EDIT_FORMS=WORDS edit_of_line edit_of_words edit_to_entry=to_entry edit_to_sentence=to_sentence "
+        "edit_to_words=to_words named_as read_edits spoken_of"
     ),
     "shape.edits": "Delete Describe EDIT_KINDS=KINDS Edit Merge Move Pin Rename Split Unpin",
+    "shape.language_model": "NamingProgram=Program NamingServer=Server",
+    "shape.name_proposals": (
+        "NameProposal=Proposal TopicFacts picked_names=picked propose_names=propose renames_of=renames topic_facts"
+    ),
     "shape.shape": "Shape",
     "shape.topic_changes": "TopicChange TopicSnapshot=Snapshot topic_changes topic_snapshot",
     "state": "SHARES State TREE all_steps=steps before_last collection_at=at earlier_steps=earlier",

@@ -37,8 +37,8 @@ from topiarist.app.cli.terminal.failures import explained
 from topiarist.version import __version__
 
 COMMANDS = (
-    "grow", "topics", "doctor", "tree", "show", "find", "similar", "file", "learn", "shape", "export", "compare",
-    "evaluate", "check", "explore", "report",
+    "grow", "topics", "doctor", "tree", "show", "find", "similar", "file", "learn", "shape", "name", "export",
+    "compare", "evaluate", "check", "explore", "report",
 )  # fmt: skip
 
 app = typer.Typer(

@@ -25,7 +25,7 @@ def node_posterior(tree: Tree, class_nodes: Sequence[int], posterior: Any) -> Ar
             f"expected a posterior of {len(class_nodes)} classes, got an array of shape {values.shape}",
             hint="predict_proba or transform",
         )
-    nodes: Array = values @ tree.path_mask(class_nodes)
+    nodes: Array = np.minimum(values @ tree.path_mask(class_nodes), 1.0)  # rounded sums may exceed it
     return nodes
 
 

@@ -476,12 +476,15 @@ def test_lines_fit_the_terminal_and_are_coloured_there(found, width):
     assert "\x1b[1m" in console.export_text(styles=True)
 
 
-def test_of_a_large_tree_as_many_levels_as_can_be_read(found, monkeypatch):
-    monkeypatch.setattr(grow_result, "MOST_LINES", 2)
-    deep = replace(found, tree=Tree((-1, 0, 0, 1, 1)), nodes=found.nodes[:1] * 5)
+def test_of_a_large_tree_about_twenty_topics_are_printed_and_the_rest_is_counted(found):
+    large = Tree.balanced(4, 3)  # 64 leaves under 16 headings under 4
+    gains = [1.0 if large.depths[node] < 2 else 0.1 for node in range(len(large))]
+    nodes = tuple(replace(found.nodes[0], size=1.0, gain=gain) for gain in gains)
     console = Console(width=80, record=True, file=StringIO())
-    grow_result.print_tree(console, deep)
-    assert "   └─ … 2 more" in console.export_text().replace("│", " ")
+    grow_result.print_tree(console, replace(found, tree=large, nodes=nodes))
+    lines = console.export_text().splitlines()
+    assert len(lines) == 1 + 4 + 16
+    assert sum(line.rstrip().endswith("+4") for line in lines) == 16
 
 
 def test_a_terminal_without_our_signs_gets_plain_ones(home):

@@ -12,7 +12,6 @@ import numpy as np
 from topiarist.arrays import Csr
 from topiarist.collection.describe.flat_topics import coherences, names_of
 from topiarist.counts.corpus import Corpus
-from topiarist.estimators.tree import abstraction
 from topiarist.hierarchy.growth.headings import gains
 from topiarist.hierarchy.naming.names import node_names, usable_words
 from topiarist.hierarchy.naming.presence import describing_words, presence_of
@@ -138,6 +137,8 @@ def _possible_names(words: tuple[str, ...]) -> Iterator[str]:
 
 def _typical(model: TreeModel, shares: Csr, corpus: Corpus, n_documents: int) -> Any:
     """The documents that speak most from each node, read block by block."""
+    from topiarist.estimators.tree import abstraction  # a second to load, which those who only look do not need
+
     lengths = corpus.lengths()
     best, scores = [], []
     for start in range(0, corpus.n_docs, BLOCK):

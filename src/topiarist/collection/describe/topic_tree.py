@@ -117,13 +117,14 @@ class TopicTree:
         """
         return "\n".join(map(str, self.lines(width, n_words, depth, ascii=ascii, detail=detail)))
 
-    def draw(self, ax: Any = None) -> Any:
-        """Draw the tree with matplotlib, and return the axes."""
+    def draw(self, ax: Any = None, detail: str | int = "normal") -> Any:
+        """Draw the tree with matplotlib as far as a ``view`` opens it, and return the axes."""
         from topiarist.hierarchy.picture import draw
 
-        root = self.tree.root
-        words = [(ROOT, *node.words) if place == root else node.words for place, node in enumerate(self.nodes)]
-        return draw(self.tree, words, [node.size for node in self.nodes], ax)
+        shown = cut(self.tree, self.view(detail))
+        nodes = [self.nodes[place] for place in shown.origin]
+        words = [(ROOT, *node.words) if place == shown.tree.root else node.words for place, node in enumerate(nodes)]
+        return draw(shown.tree, words, [node.size for node in nodes], ax)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain JSON data."""

@@ -86,12 +86,13 @@ def test_proposals_are_shown_and_renamed_only_if_asked(typed, program, path):
 
 
 def test_a_prompt_has_words_titles_and_what_is_around(typed, program, path):
-    typed("name", "--with", program(COUNTING), "--quiet")
+    done = typed("name", "--with", program(COUNTING), "--verbose")
     asked = (path.parent / "asked.txt").read_text(encoding="utf-8").split("Name one topic")[1:]
     with Collection.open(path) as collection:
         node = collection.tree.nodes[1]
         title = collection.documents.many(node.rows[:1], texts=False)[0].title
         assert len(asked) == len(collection.tree.nodes) - 1
+    assert all(one in done.stderr for one in asked)
     assert ", ".join(node.words[:10]) in asked[0]
     assert node.names[1] in asked[0]
     assert " ".join(title.split())[:100] in asked[0]

@@ -63,8 +63,8 @@ def test_candidates_are_listed_and_picked(typed):
 
 def test_a_wrong_pick_renames_nothing(typed):
     before = names(typed)
-    topic = typed("name", "--json")["topics"][0]["id"]
-    typed("name", "--pick", f"{topic}=1", "--pick", f"{topic + 1}=99", code=2)
+    first, second, *_ = (one["id"] for one in typed("name", "--json")["topics"])
+    typed("name", "--pick", f"{first}=2", "--pick", f"{second}=99", code=2)
     assert names(typed) == before
 
 
@@ -86,17 +86,23 @@ def test_proposals_are_shown_and_renamed_only_if_asked(typed, program, path):
 
 
 def test_a_prompt_has_words_titles_and_what_is_around(typed, program, path):
-    typed("name", "--with", program(COUNTING), "--quiet")
+    done = typed("name", "--with", program(COUNTING), "--verbose")
     asked = (path.parent / "asked.txt").read_text(encoding="utf-8").split("Name one topic")[1:]
     with Collection.open(path) as collection:
         node = collection.tree.nodes[1]
         title = collection.documents.many(node.rows[:1], texts=False)[0].title
-        assert len(asked) == len(collection.tree.nodes) - 1
+    topics = typed("tree", "--json")["topics"][1:]
+    assert len(asked) == len(topics)
+    assert all(one in done.stderr for one in asked)
     assert ", ".join(node.words[:10]) in asked[0]
     assert node.names[1] in asked[0]
     assert " ".join(title.split())[:100] in asked[0]
-    assert sum("Headings above it: Proposal 0" in one for one in asked) >= 1
-    assert any("Topics beside it: Proposal 0" in one for one in asked)
+    order = {one["id"]: number for number, one in enumerate(topics)}
+    for prompt, one in zip(asked, topics, strict=True):
+        if one["parent"] in order:
+            assert f"Headings above it: Proposal {order[one['parent']]}\n" in prompt
+        before = [f"Proposal {order[other['id']]}" for other in topics if other["parent"] == one["parent"]]
+        assert all(name in prompt for name in before[: before.index(f"Proposal {order[one['id']]}")])
 
 
 def test_what_was_seen_can_be_kept_and_applied(typed, program, path):

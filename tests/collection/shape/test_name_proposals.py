@@ -48,7 +48,10 @@ def test_a_prompt_says_what_is_known_of_a_topic():
     assert "- Title 3\n" in prompt
     assert prompt.endswith("Name:\n")
     assert "bank" not in prompt
-    assert "Headings above" not in prompt_of(SHAPE, FACTS[0])
+    assert "Topics below" not in prompt
+    heading = prompt_of(SHAPE, FACTS[0])
+    assert "Headings above" not in heading
+    assert "Topics below it: ball; net\n" in heading
 
 
 def test_a_title_stays_one_line_of_a_prompt_and_short():

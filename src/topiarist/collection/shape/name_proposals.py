@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
 LONGEST = 60  # characters of a name
-WORDS, TITLES, SIBLINGS, CANDIDATES = 15, 8, 20, 5  # in a prompt, at most
+WORDS, TITLES, AROUND_IT, CANDIDATES = 15, 8, 20, 5  # in a prompt, at most
 LONGEST_TITLE = 120  # characters of a title in a prompt
 IN_A_ROW = 3  # questions without an answer after which nobody is asked any more
 JOINERS = "\u200c\u200d"  # invisible, and needed to write several languages
@@ -98,7 +98,8 @@ def prompt_of(shape: Shape, facts: TopicFacts) -> str:
     above = tree.path_names(node)[1:-1]
     known = {
         "Headings above it": " > ".join(map(_line, above)),
-        "Topics beside it": "; ".join(_line(name) for name in _beside(shape, facts.topic)[:SIBLINGS]),
+        "Topics beside it": "; ".join(_line(name) for name in _beside(shape, facts.topic)[:AROUND_IT]),
+        "Topics below it": "; ".join(_line(tree.names[child]) for child in tree.children(node)[:AROUND_IT]),
         "Its words": ", ".join(map(_line, facts.words[:WORDS])),
         "Names that statistics propose": "; ".join(map(_line, facts.names[:CANDIDATES])),
     }

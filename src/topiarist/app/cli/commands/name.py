@@ -148,8 +148,14 @@ def _propose(
 ) -> None:
     """Ask for each topic, show what came, and apply it only if that was asked for."""
     topics = door.topic_facts(collection, top, given_names=options.all)
+
+    def ask(prompt: str) -> str:
+        if options.verbose:
+            screen.say(prompt)
+        return asked.ask(prompt)
+
     with Bar("Asking for names") as bar:
-        found = door.propose_names(collection.outline, topics, asked.ask, bar)
+        found = door.propose_names(collection.outline, topics, ask, bar)
     edits = door.renames_of(found)
     if options.output is not None:
         with open(options.output, "w", encoding="utf-8") as file:

@@ -86,6 +86,41 @@ def hostile(tmp_path_factory):
     return str(path)
 
 
+LETTERS = "bdfgklmnprstvz"
+
+
+def invented(number):
+    """A word of eight letters of its own."""
+    return "".join(LETTERS[number // 14**place % 14] + "aeiou"[(number + place) % 5] for place in range(4))
+
+
+def deep_documents(n=360, topics=24):
+    """Documents of topics in groups of four, which are in groups of eight."""
+    rng, found = random.Random(0), []
+    for number in range(n):
+        leaf = number % topics
+        kinds = ((leaf * 12, 14), (1000 + leaf // 4 * 12, 10), (2000 + leaf // 8 * 12, 8), (3000, 8))
+        words = [invented(first + rng.randrange(12)) for first, often in kinds for _ in range(often)]
+        rng.shuffle(words)
+        found.append(Document(str(number), " ".join(words), f"Paper {number}"))
+    return found
+
+
+@pytest.fixture(scope="session")
+def deep(tmp_path_factory):
+    """A tree of more levels and topics than are opened at once."""
+    path = tmp_path_factory.mktemp("deep") / "deep.topiary"
+    Collection.grow(deep_documents(), path, Recipe(topics=24)).close()
+    return str(path)
+
+
+@pytest.fixture(scope="session")
+def deep_served(deep):
+    found = Served(explorer(deep))
+    yield found
+    found.stop()
+
+
 @pytest.fixture
 def copied(folder, tmp_path):
     """A collection to change."""

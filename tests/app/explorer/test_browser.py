@@ -138,22 +138,29 @@ def test_keys_can_be_turned_off(page, served):
     assert page.evaluate("document.activeElement.id") != "q"
 
 
-def test_the_tree_is_a_tree_to_assistive_technology(page, served):
-    page.goto(served.address)
+def test_the_tree_is_a_tree_to_assistive_technology(page, deep_served):
+    page.goto(f"{deep_served.address}/?detail=coarse")
     settled(page)
     assert page.locator('[role="tree"] [tabindex="0"]').count() == 1
     item = page.locator('[role="treeitem"][aria-expanded="false"]').first
     assert {"aria-level", "aria-setsize", "aria-posinset"} <= set(
         item.evaluate("node => [...node.attributes].map(a => a.name)")
     )
+    topic = item.get_attribute("data-topic")
     item.focus()
     page.keyboard.press("*")
-    page.wait_for_selector('[role="treeitem"][aria-level="3"]')
+    opened = f'[data-topic="{topic}"][aria-expanded="true"]'
+    page.wait_for_selector(opened)
     page.keyboard.press("End")
     page.keyboard.press("Home")
     assert page.evaluate("document.activeElement.getAttribute('aria-level')") == "1"
-    page.goto(f"{served.address}/model")
-    page.wait_for_selector('[role="treeitem"][aria-level="3"]')  # what was open stays open
+    page.goto(f"{deep_served.address}/model?detail=coarse")
+    page.wait_for_selector(opened)  # what was open stays open
+    sent = page.locator(".tree [data-open]").nth(1)
+    closed = sent.get_attribute("data-topic")
+    sent.locator(".twist").click()
+    page.goto(f"{deep_served.address}/model?detail=coarse")
+    page.wait_for_selector(f'[data-topic="{closed}"][aria-expanded="false"]')  # and what was closed, closed
 
 
 def test_a_word_has_a_card(page, served):

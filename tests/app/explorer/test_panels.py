@@ -23,6 +23,7 @@ AROUND = """() => ({
 ROW = """(link) => ({
   href: link.getAttribute('href'), label: link.querySelector('.label').textContent.trim(),
   kind: link.querySelector('.label span').className, count: link.querySelector('.count').textContent.trim(),
+  title: link.querySelector('.label').title,
   bar: link.querySelector('svg.thin rect').getAttribute('width'), below: link.dataset.below, look: link.className,
 })"""
 
@@ -84,17 +85,18 @@ def test_the_tree_beside_a_search_follows_it(page, served):
     same_as_whole(page)
 
 
-def test_branches_that_scripts_open_look_like_those_of_the_server(page, served):
-    view = served.app.state.session.view()
-    inner = next(node for node in view.tree.depth_first() if view.tree.depths[node] == 1 and view.tree.children(node))
+def test_branches_that_scripts_open_look_like_those_of_the_server(page, deep_served):
+    view = deep_served.app.state.session.view()
+    seen = view.collection.tree.view("normal")
+    inner = next(node for node in seen if view.tree.children(node))
     topic, word = view.shape.topics[inner], view.collection.tree.nodes[inner].words[0]
     for query in ("", f"?q={word}"):
-        loaded(page, served.address + (f"/search{query}" if query else "/model"))
+        loaded(page, deep_served.address + (f"/search{query}" if query else "/model"))
         page.locator(f'.tree [data-topic="{topic}"] .twist').click()
         below = page.locator(f'.tree li:has(> [data-topic="{topic}"]) > ul > li > a')
         below.first.wait_for()
         opened = [one.evaluate(ROW) for one in below.all()]
-        loaded(page, served.address + (f"/search{query}&topic={topic}" if query else f"/topic/{topic}"))
+        loaded(page, deep_served.address + (f"/search{query}&topic={topic}" if query else f"/topic/{topic}"))
         whole = [one.evaluate(ROW) for one in below.all()]
         page.evaluate("sessionStorage.clear()")
         assert opened == whole

@@ -9,6 +9,7 @@ Floor plan:
                     the token.
     addresses       Every address of the explorer. What a page shows is in its address: reload it, keep it, send it to
                     somebody.
+    detail          How much of the tree is opened at once: a few topics first, the rest where somebody opens it.
     drawings        Pictures as SVG, drawn here and not in the browser: they need no script, print well, and are text to
                     a test.
     frame           What all pages have around them: the collection's name, the tree as a table of contents, tags, the

@@ -9,6 +9,9 @@ from urllib.parse import parse_qsl, quote, urlencode
 HOME, SHAPE, HELP, REPORT = "/", "/shape", "/help", "/report.html"
 NEW, MODEL, CATEGORIES, DENDROGRAM, COMPARE, TREE = "/new", "/model", "/categories", "/dendrogram", "/compare", "/tree"
 TREES = "/trees"
+_PAGES = frozenset(
+    (HOME, SHAPE, HELP, NEW, MODEL, CATEGORIES, DENDROGRAM, COMPARE, TREE, TREES, "/search", "/word", "/doc")
+)
 
 
 def _with(path: str, **values: Any) -> str:
@@ -17,9 +20,9 @@ def _with(path: str, **values: Any) -> str:
     return f"{path}?{urlencode(told)}" if told else path
 
 
-def home(view: str | None = None) -> str:
+def home(view: str | None = None, detail: str | None = None) -> str:
     """The overview."""
-    return _with(HOME, view=view)
+    return _with(HOME, view=view, detail=detail)
 
 
 def topic(id: int, **values: Any) -> str:
@@ -68,9 +71,9 @@ def word(name: str) -> str:
     return _with("/word", word=name)
 
 
-def tree(id: int | None = None, depth: int | None = None) -> str:
-    """The tree as an outline, or from a topic down, to so many levels below it."""
-    return _with(TREE, topic=id, depth=depth)
+def tree(id: int | None = None, depth: int | None = None, detail: str | None = None) -> str:
+    """The tree as an outline, or from a topic down, to so many levels below it, or in so much detail."""
+    return _with(TREE, topic=id, depth=depth, detail=detail)
 
 
 def category(name: str, **values: Any) -> str:
@@ -118,6 +121,18 @@ def filed(first: int, number: int) -> str:
 def export(kind: str, **values: Any) -> str:
     """Documents of a topic or a search as a file: ``topic`` or ``q``."""
     return _with(f"/export.{kind}", **values)
+
+
+def in_detail(address: str, detail: str) -> str:
+    """The same page with as much of the tree open as on the one before, unless it says itself how much."""
+    place, mark, anchor = address.partition("#")
+    path, _, values = place.partition("?")
+    if not detail or not (path in _PAGES or path.startswith(("/topic/", "/doc/"))):
+        return address
+    told = [*values.split("&")] if values else []
+    if any(one.startswith("detail=") for one in told):
+        return address
+    return f"{path}?{'&'.join([*told, f'detail={quote(detail)}'])}{mark}{anchor}"
 
 
 def as_json(address: str) -> str:

@@ -61,10 +61,23 @@ def _rows(
     top = min(block.level for block in blocks)
     rows = max(block.level for block in blocks) - top + 1
     tall = [heights[0], *[heights[1]] * (rows - 2), heights[2]][:rows]
-    drawn = [_block(block, to, sum(tall[: block.level - top]), tall[block.level - top]) for block in blocks]
+    begins = [sum(tall[:row]) for row in range(rows)]
+    ends = [
+        sum(tall) if heights[1] > THIN and closed else begins[block.level - top] + tall[block.level - top]
+        for block, closed in zip(blocks, _closed(blocks), strict=True)
+    ]
+    drawn = [
+        _block(block, to, begins[block.level - top], end - begins[block.level - top])
+        for block, end in zip(blocks, ends, strict=True)
+    ]
     return Markup(
         '<svg class="{}" height="{}rem" role="group" aria-label="{}"><g aria-hidden="true">{}</g></svg>'
     ).format(kind, f"{sum(tall):.2f}", label, Markup("").join(drawn))
+
+
+def _closed(blocks: Sequence[Block]) -> list[bool]:
+    """Which blocks have nothing below them: they reach down to the end of a drawing, so that their names have room."""
+    return [after.level <= block.level for block, after in pairwise(blocks)] + [True]
 
 
 def _block(block: Block, to: Callable[[str], str], y: float, height: float) -> Markup:
@@ -73,7 +86,7 @@ def _block(block: Block, to: Callable[[str], str], y: float, height: float) -> M
     room = Markup(
         '<foreignObject width="100%" height="100%"><div class="room"><div class="label">{}</div></div></foreignObject>'
     )
-    label = Markup("") if height == THIN else room.format(_label(block))
+    label = Markup("") if height < FIRST else room.format(_label(block))
     return Markup(
         '<a href="{}" tabindex="-1"><svg x="{}%" y="{}rem" width="{}%" height="{}rem" class="block {}">'
         '<title>{}</title><rect width="100%" height="100%"/>{}</svg></a>'
@@ -84,7 +97,8 @@ def _block(block: Block, to: Callable[[str], str], y: float, height: float) -> M
         f"{100 * max(block.width, NARROWEST):.3f}",
         f"{height:.2f}",
         f"{kind} {block.place}".strip(),
-        f"{block.name}: {block.documents:,} documents, level {block.level}",
+        f"{block.name}: {block.documents:,} documents, level {block.level}"
+        + (f", {block.below:,} topic{'' if block.below == 1 else 's'} below" if block.below else ""),
         label,
     )
 
@@ -94,8 +108,9 @@ def _label(block: Block) -> Markup:
     parts = [block.name] if block.named or block.topic is None else block.name.split(" · ")
     name = Markup("<i> · </i>").join(Markup("<span>{}</span>").format(part) for part in parts)
     more = [word for word in block.words if word not in parts]
+    size = f"{block.documents:,}" + (f" +{block.below:,}" if block.below else "")
     return Markup('<b>{}</b> <span class="size">{}</span> <span class="more">{}</span>').format(
-        name, f"{block.documents:,}", ", ".join(more)
+        name, size, ", ".join(more)
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
@@ -9,6 +10,7 @@ from urllib.parse import quote
 from fastapi import Request
 
 from topiarist.app.explorer import addresses, rendering
+from topiarist.app.explorer.detail import BESIDE, USUAL, Detail, detail_of, opened
 from topiarist.app.explorer.session import Session
 from topiarist.app.explorer.values import Choice, TopicLine, link, topic_line
 from topiarist.app.explorer.view import View
@@ -49,18 +51,22 @@ class Frame:
     pending: bool
     has_labels: bool
     has_dendrogram: bool
+    detail: str  # how much of the tree somebody wants to see, where that is not the usual
 
 
-def frame(view: View, current: int | None = None, matching: Any = None) -> Frame:
-    """The frame with the tree open down to a topic; ``matching`` has how many documents of each node were found."""
+def frame(view: View, current: int | None = None, matching: Any = None, detail: Detail = USUAL) -> Frame:
+    """The frame with the tree open as usual and down to a topic, with what is beside and below it.
+
+    ``matching`` has how many documents of each node were found.
+    """
     node = view.shape.node_of.get(current, view.tree.root) if current is not None else view.tree.root
-    opened = set(view.tree.path(node))
+    shown = {*opened(view, BESIDE if detail == "all" else detail), *view.tree.path(node)}
     tags = view.collection.marks.tags()
     root = view.tree.root
     return Frame(
         name=view.title,
         documents=view.n_docs,
-        tree=branch(view, root, opened, node if current is not None else -1, matching),
+        tree=branch(view, root, shown, node if current is not None else -1, matching),
         example=_example(view),
         levels=tuple(link(str(level), addresses.tree(depth=level)) for level in range(1, _depth(view) + 1)),
         hard_to_place=view.hard_sizes[root],
@@ -72,6 +78,7 @@ def frame(view: View, current: int | None = None, matching: Any = None) -> Frame
         pending=view.shape.pending,
         has_labels=has_labels(view),
         has_dendrogram=view.has_dendrogram,
+        detail="" if detail == USUAL else detail,
     )
 
 
@@ -92,7 +99,7 @@ def has_labels(view: View) -> bool:
     return view.collection.documents.has_labels()
 
 
-def branch(view: View, node: int, opened: set[int], current: int = -1, matching: Any = None) -> Row:
+def branch(view: View, node: int, opened: Set[int], current: int = -1, matching: Any = None) -> Row:
     """A row of the tree with what is open below it."""
     found = _row(view, node, current, matching)
     if node not in opened:
@@ -125,10 +132,12 @@ def page_of(
     """The text of a page, in its frame."""
     session: Session = request.app.state.session
     here = here_of(request) if request.method == "GET" else ""
+    around = frame(view, current, matching, detail_of(request.query_params.get("detail", "")))
     return rendering.render(
         template,
         page=value,
-        frame=frame(view, current, matching),
+        frame=around,
+        detail=around.detail,
         root=request.app.state.root,
         here=here,
         token="" if session.read_only else session.token,

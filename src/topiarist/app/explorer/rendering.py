@@ -28,6 +28,8 @@ def environment() -> Environment:
     )
     made.filters.update(
         to=_to,
+        under=_under,
+        kept=_kept,
         number=number,
         percent=fine_percent,
         plain=plain,
@@ -64,9 +66,21 @@ def render(template: str, **values: Any) -> str:
 
 @pass_context
 def _to(context: Context, address: str) -> str:
-    """An address below the place where this server is; in a report, a place in the file."""
+    """Where a link leads, with as much of the tree open as here; in a report, a place in the file."""
     link = context.get("link")
-    return link(address) if callable(link) else f"{context.get('root', '')}{address}"
+    return link(address) if callable(link) else _under(context, _kept(context, address))
+
+
+@pass_context
+def _kept(context: Context, address: str) -> str:
+    """An address of ours with as much of the tree open as here."""
+    return addresses.in_detail(address, context.get("detail", ""))
+
+
+@pass_context
+def _under(context: Context, address: str) -> str:
+    """An address below the place where this server is: what a form is sent to."""
+    return f"{context.get('root', '')}{address}"
 
 
 @pass_context

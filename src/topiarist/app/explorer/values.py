@@ -29,6 +29,7 @@ class TopicLine:
     address: str
     matching: int | None = None  # documents under it that a search has found
     waiting: bool = False  # new in a tree that was not fitted since: nothing is known of it yet
+    below: int = 0  # topics below it, on all levels
 
 
 @dataclass(frozen=True)
@@ -138,6 +139,7 @@ def topic_line(view: View, node: int, matching: int | None = None, **values: Any
         address=addresses.topic(topic, **values),
         matching=matching,
         waiting=view.shape.pending and not view.sizes[node] and not view.model_nodes(node),
+        below=len(view.tree.descendants(node)),
     )
 
 

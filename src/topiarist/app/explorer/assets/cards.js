@@ -1,5 +1,5 @@
 // A small card for a word: where in the tree it is at home, and a way to its documents.
-import { data, root, say } from "./explorer.js";
+import { data, root, say, to } from "./explorer.js";
 
 const WAIT = 250; // ms before a card shows
 const known = new Map();
@@ -68,7 +68,7 @@ function homes(page) {
   for (const home of page.homes.slice(0, 5)) {
     const entry = document.createElement("li");
     const link = line("a", home.name);
-    link.href = root + home.address;
+    link.href = to(home.address);
     entry.append(link, ` ${Math.round(100 * home.share)} %`);
     list.append(entry);
   }
@@ -104,7 +104,7 @@ async function show(target) {
   const said = target.title.replace(`${word}: `, "");
   if (said) card.append(line("p", `${said}; ${times(word)}`, "dim"));
   const find = line("a", "Find in the collection");
-  find.href = root + page.search;
+  find.href = to(page.search);
   card.append(line("p", page.homes.length ? "At home in:" : page.sentence), homes(page), find);
   card.addEventListener("keydown", stay);
   document.body.append(card);

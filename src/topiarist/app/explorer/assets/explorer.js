@@ -11,6 +11,14 @@ import { startWords } from "./words.js";
 
 export const root = document.querySelector('meta[name="topiarist-root"]').content;
 
+const detail = document.querySelector('meta[name="topiarist-detail"]')?.content;
+
+/** Where a link to one of our pages leads: with as much of the tree open as here, as the server writes them. */
+export function to(address) {
+  if (!detail) return root + address;
+  return `${root}${address}${address.includes("?") ? "&" : "?"}detail=${detail}`;
+}
+
 export function say(text) {
   document.getElementById("said").textContent = text;
 }

@@ -1,6 +1,6 @@
 // Single keys for people who would rather not reach for the mouse. They rest while a field has the focus, and can be
 // turned off for good.
-import { data, root, say } from "./explorer.js";
+import { data, root, say, to } from "./explorer.js";
 import { markItem, tagItem } from "./marking.js";
 import { openToLevel } from "./tree.js";
 import { nextWord } from "./words.js";
@@ -56,7 +56,7 @@ function up() {
   const links = [...document.querySelectorAll(".crumbs a")];
   const link = document.querySelector('.around a[rel="up"]') || links[links.length - 1];
   if (link) link.click();
-  else location.href = `${root}/`;
+  else location.href = to("/");
 }
 
 function sibling(by) {
@@ -127,7 +127,7 @@ function pressed(event) {
   if (waiting === "g") {
     clearTimeout(timer);
     waiting = "";
-    if (event.key in PLACES) location.href = root + PLACES[event.key];
+    if (event.key in PLACES) location.href = to(PLACES[event.key]);
     return;
   }
   const does = {

@@ -9,7 +9,7 @@ let timer;
 
 export function startSwapping() {
   document.addEventListener("click", (event) => {
-    const link = event.target.closest("main .choices a, main .pager a, main .tick, main .densest, main .stacked a");
+    const link = event.target.closest("main .choices:not([data-whole]) a, main .pager a, main .tick, main .densest, main .stacked a");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
     event.preventDefault();
     const heading = link.closest("section")?.querySelector("h2[id]");

@@ -1,7 +1,8 @@
 // The list of topics as a tree in the sense of ARIA: one tab stop, arrow keys, branches that load when they are opened.
-import { data, gone, root, say } from "./explorer.js";
+import { data, gone, root, say, to } from "./explorer.js";
 
-const OPEN = "topiarist-open";
+const OPEN = "topiarist-open"; // what somebody opened beyond what the server sends open
+const CLOSED = "topiarist-closed"; // and what somebody closed of that
 const PLACE = "topiarist-tree-at"; // how far the tree was scrolled
 const FORGET = 600; // ms between letters of a type-ahead
 
@@ -108,10 +109,18 @@ function kept(name, usual) {
 }
 
 function remember() {
-  keep(OPEN, [...tree.querySelectorAll('[aria-expanded="true"]')].map((item) => item.dataset.topic));
+  const topics = (which) => [...tree.querySelectorAll(which)].map((item) => item.dataset.topic);
+  keep(OPEN, topics('[aria-expanded="true"]:not([data-open])'));
+  keep(CLOSED, topics('[aria-expanded="false"][data-open]'));
 }
 
 async function reopen() {
+  for (const topic of kept(CLOSED, [])) {
+    const item = tree.querySelector(`[data-topic="${CSS.escape(topic)}"][data-open]`);
+    if (!item || group(item).querySelector("[aria-current]") || item.hasAttribute("aria-current")) continue;
+    group(item).hidden = true; // the way to where one is stays open
+    item.setAttribute("aria-expanded", "false");
+  }
   for (const topic of kept(OPEN, []).slice(0, 50)) {
     const item = tree.querySelector(`[data-topic="${CSS.escape(topic)}"]`);
     if (item && item.hasAttribute("aria-expanded") && !expanded(item)) await show(item, true);
@@ -141,14 +150,15 @@ function row(line) {
   const { topic } = line;
   const entry = document.createElement("li");
   const link = document.createElement("a");
-  link.href = root + topic.address;
+  link.href = to(topic.address);
   link.dataset.topic = topic.id;
   link.dataset.below = topic.subtopics;
   if (topic.matching === 0) link.className = "unmatched";
   const twist = span("twist", "");
   twist.setAttribute("aria-hidden", "true");
   const label = span("label", "");
-  label.title = topic.name;
+  const more = topic.below && !line.below.length ? `, ${topic.below.toLocaleString("en")} topic${topic.below === 1 ? "" : "s"} below` : "";
+  label.title = topic.name + more;
   label.append(span(topic.named ? "given" : "words", topic.name));
   const matching = topic.matching === null ? "" : `${topic.matching.toLocaleString("en")} / `;
   link.append(twist, label, span("count", matching + (topic.waiting ? "new" : topic.documents.toLocaleString("en"))), bar(line.bar));
@@ -164,7 +174,7 @@ function rows(line) {
   const entry = document.createElement("li");
   const link = document.createElement("a");
   link.className = "more";
-  link.href = `${root}/tree?topic=${line.topic.id}`;
+  link.href = to(`/tree?topic=${line.topic.id}`);
   link.textContent = `… ${line.more} smaller topics`;
   entry.append(link);
   list.append(entry);

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
+from topiarist.app.explorer.detail import USUAL, Detail, ways
+from topiarist.app.explorer.detail import opened as opened_in
 from topiarist.app.explorer.frame import Row, branch
 from topiarist.app.explorer.query_limits import found_under
-from topiarist.app.explorer.values import Choice
+from topiarist.app.explorer.values import Choice, Step, path_to
 from topiarist.app.explorer.view import View
 from topiarist.app.words import counted
 
@@ -23,6 +25,7 @@ class Ask:
 
     topic: Annotated[int | None, Query(description="from this topic down")] = None
     depth: Annotated[int | None, Query(ge=0, le=100, description="levels below it")] = None
+    detail: Annotated[Detail, Query(description="how much of it is opened, where no depth is asked for")] = USUAL
     q: Annotated[str, Query(max_length=2_000, description="count the documents that this finds")] = ""
     by: Annotated[Literal["words", "meaning", "both"], Query(description="by words, by meaning, or both")] = "words"
 
@@ -35,6 +38,10 @@ class OutlinePage:
     row: Row
     depth: int
     levels: tuple[Choice, ...]
+    detail: str
+    details: tuple[Choice, ...]
+    shown: Row  # the same in the detail that was asked for; ``row`` has as many levels as fit
+    path: tuple[Step, ...]  # topics above, as outlines
 
 
 def load(view: View, ask: Ask) -> OutlinePage:
@@ -46,11 +53,20 @@ def load(view: View, ask: Ask) -> OutlinePage:
     opened = {one for one in below if view.tree.depths[one] - start < depth}
     sentence = f"{counted(len(below) - 1, 'topic')} under {view.names[node]}, the largest first."
     levels = range(1, max(view.tree.depths[one] for one in below) - start + 1)
+    matching = found_under(view, ask.q, ask.by)
+    row = branch(view, node, opened, matching=matching)
+    seen = opened_in(view, ask.detail, node)
+    detail = ask.detail if ask.depth is None else None
+    above = path_to(view, node)[:-1]
     return OutlinePage(
         sentence=sentence,
-        row=branch(view, node, opened, matching=found_under(view, ask.q, ask.by)),
+        row=row,
+        shown=row if detail in (None, "all") else branch(view, node, seen, matching=matching),
+        detail=ask.detail,
+        details=ways(view, detail, lambda one: addresses.tree(ask.topic, detail=one), node),
+        path=tuple(replace(step, address=addresses.tree(step.id)) for step in above),
         depth=depth,
-        levels=tuple(Choice(str(level), addresses.tree(ask.topic, level), level == depth) for level in levels),
+        levels=tuple(Choice(str(level), addresses.tree(ask.topic, level), level == ask.depth) for level in levels),
     )
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Set
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Annotated, Literal
 
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
+from topiarist.app.explorer.detail import USUAL, Detail, opened, ways
 from topiarist.app.explorer.values import Choice, DocumentLine, TopicLine, document_lines, link, topic_line
 from topiarist.app.explorer.view import View
 from topiarist.app.words import counted
@@ -46,6 +47,7 @@ class Ask:
     """What may be asked of the page."""
 
     view: Annotated[Literal["icicle", "list"], Query(description="as a drawing, or as a list only")] = "icicle"
+    detail: Annotated[Detail, Query(description="how much of the tree is opened")] = USUAL
 
 
 EXPORTS = (("csv", "all documents as CSV"), ("jsonl", "as JSON lines"), ("txt", "titles"))
@@ -76,6 +78,7 @@ class Block:
     address: str
     words: tuple[str, ...] = ()
     place: str = ""
+    below: int = 0  # topics below it that are not drawn
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +98,10 @@ class OverviewPage:
     views: tuple[Choice, ...]
     listed: tuple[DocumentLine, ...]  # the documents themselves, where there is no tree to show
     exports: tuple[Choice, ...]
+    detail: str
+    details: tuple[Choice, ...]
+    shown: tuple[Block, ...]  # every topic of this detail; ``blocks`` has the same levels whatever is asked
+    drawn: tuple[Block, ...]  # those of them that are wide enough for a drawing
 
 
 def load(view: View, ask: Ask) -> OverviewPage:
@@ -131,11 +138,19 @@ def load(view: View, ask: Ask) -> OverviewPage:
         if icicle
         else (),
         listed=_listed(view) if few or n_leaves == 1 else (),
+        detail=ask.detail,
+        details=ways(view, ask.detail, lambda one: _home(ask, one)) if icicle else (),
+        shown=opened_blocks(view, ask.detail, 0.0) if icicle else (),
+        drawn=opened_blocks(view, ask.detail) if icicle else (),
         exports=(
             link("one page to send (HTML)", addresses.REPORT),
             *(link(text, addresses.export(kind, topic=view.shape.topics[root])) for kind, text in EXPORTS),
         ),
     )
+
+
+def _home(ask: Ask, detail: Detail) -> str:
+    return addresses.home(None if ask.view == "icicle" else ask.view, detail)
 
 
 def _listed(view: View) -> tuple[DocumentLine, ...]:
@@ -164,17 +179,36 @@ def _heading(view: View, node: int) -> Heading:
 
 
 def blocks(view: View, root: int, levels: int, at: int = -1) -> tuple[Block, ...]:
-    """The icicle below a topic, in the order of the tree: as wide as topics have documents.
+    """The icicle below a topic to so many levels, in the order of the tree: as wide as topics have documents.
 
     Siblings that are too narrow are put together, but never the way to ``at``, the topic that is shown.
     """
+    top = view.tree.depths[root]
+    below = {node for node in (root, *view.tree.descendants(root)) if view.tree.depths[node] - top + 1 < levels}
+    return _icicle(view, root, below, LEAST, at)
+
+
+def opened_blocks(view: View, detail: Detail, least: float = LEAST) -> tuple[Block, ...]:
+    """The icicle of the whole tree in some detail; a topic whose parts are all too narrow stays closed."""
+    root = view.tree.root
+    wide = least * max(view.sizes[root], 1)
+    below = {
+        node
+        for node in opened(view, detail)
+        if node == root or any(view.sizes[child] >= wide for child in view.tree.children(node))
+    }
+    return _icicle(view, root, below, least)
+
+
+def _icicle(view: View, root: int, opened: Set[int], least: float, at: int = -1) -> tuple[Block, ...]:
     total, path = max(view.sizes[root], 1), view.tree.path(at) if at >= 0 else ()
 
     def drawn(node: int, level: int, left: float) -> Iterator[Block]:
         place = "" if node not in path else "here" if node == at else "path"
-        yield _block(view, node, level, left, view.sizes[node] / total, place)
-        children = view.children(node) if level + 1 < levels else []
-        small = {child for child in children if view.sizes[child] / total < LEAST and child not in path}
+        block = _block(view, node, level, left, view.sizes[node] / total, place)
+        yield block if node in opened else replace(block, below=len(view.tree.descendants(node)))
+        children = view.children(node) if node in opened else []
+        small = {child for child in children if view.sizes[child] / total < least and child not in path}
         for child in children:
             if child not in small:
                 yield from drawn(child, level + 1, left)

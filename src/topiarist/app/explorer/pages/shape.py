@@ -63,6 +63,9 @@ class Option:
     id: int
     path: str
     chosen: bool
+    name: str = ""
+    level: int = 0
+    documents: int = 0
 
 
 @dataclass(frozen=True)
@@ -166,6 +169,9 @@ def _options(view: View, ask: Ask, node: int) -> tuple[Option, ...]:
             view.shape.topics[one],
             STEP.join(step.name for step in path_to(view, one)[1:]) or view.names[one],
             view.shape.topics[one] == ask.other,
+            view.names[one],
+            view.tree.depths[one],
+            view.sizes[one],
         )
         for one in view.ordered()
         if one not in barred

@@ -123,7 +123,11 @@ class TopicTree:
 
         shown = cut(self.tree, self.view(detail))
         nodes = [self.nodes[place] for place in shown.origin]
-        words = [(ROOT, *node.words) if place == shown.tree.root else node.words for place, node in enumerate(nodes)]
+        names = [ROOT if place == shown.tree.root else name for place, name in enumerate(shown.tree.names)]
+        words = [
+            (name, *(word for word in node.words if word not in name.lower()))
+            for name, node in zip(names, nodes, strict=True)
+        ]
         return draw(shown.tree, words, [node.size for node in nodes], ax)
 
     def to_dict(self) -> dict[str, Any]:

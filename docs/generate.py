@@ -54,7 +54,7 @@ MODULES: tuple[tuple[str, str, tuple[str, ...] | None], ...] = (
     (
         "topiarist.collection.shape",
         "Edits for `Collection.shape`, and the tree that they make.",
-        ("Rename", "Describe", "Merge", "Split", "Move", "Delete", "Pin", "Unpin", "Branch", "Shape"),
+        ("Rename", "Describe", "Merge", "Group", "Split", "Move", "Delete", "Pin", "Unpin", "Branch", "Shape"),
     ),
     (
         "topiarist.models.drift",

@@ -15,6 +15,7 @@ import topiarist
 from tests.grown import N_DOCS, N_WORDS, documents, new_documents
 from topiarist.collection.check import check
 from topiarist.collection.collection import Collection
+from topiarist.collection.describe.closeup import topic_words
 from topiarist.collection.file import arrivals
 from topiarist.collection.file.new_topics import new_topics
 from topiarist.collection.grow.grower import Grower
@@ -23,7 +24,7 @@ from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.judge import learner
 from topiarist.collection.shape import changes
 from topiarist.collection.shape.edit_language import edit_of_line, to_words
-from topiarist.collection.shape.edits import Branch, Merge, Pin, Rename, Split
+from topiarist.collection.shape.edits import Branch, Group, Merge, Pin, Rename, Split
 from topiarist.collection.state import before_last
 from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.store import edit_log
@@ -235,6 +236,7 @@ def test_learning_from_additions_keeps_what_is_pinned(collection):
     [
         ["rename 1 Waves"],
         [Merge((1, 2), "Both")],
+        [Group((2, 3, 5), "Ours")],
         [Split(3, 2), Rename(3, "Parts")],
         [{"describe": {"topic": 1, "note": "again"}}],
         [Branch(0, "New", ("1401.0276", "1401.0261"))],
@@ -302,6 +304,69 @@ def test_a_fit_holds_names_pins_and_merges(collection):
         assert collection.shares_under(5)[:2] == pytest.approx(1.0)
         agree(collection)
         collection.shape([])  # fit again
+
+
+def leaves(collection, n=3):
+    return [collection.outline.topics[leaf] for leaf in collection.outline.tree.leaves[:n]]
+
+
+def held_by(collection, name):
+    """The topics under a heading."""
+    outline = collection.outline
+    return [outline.topics[child] for child in outline.tree.children(outline.node(collection.topic(name)))]
+
+
+def members_of(collection, topic):
+    """The documents that lie mostly under a topic."""
+    shares = collection.shares_under(topic)
+    return {id for id, share in zip(collection.documents.ids(), shares, strict=True) if share > 0.5}
+
+
+def test_a_group_is_seen_before_any_fit(collection):
+    topics, was, before = leaves(collection), collection.tree, collection.outline
+    collection.shape([Group(tuple(topics), "Ours")], refit=False)
+    outline = collection.outline
+    heading = outline.node(collection.topic("Ours"))
+    node = collection.tree.nodes[heading]
+    assert held_by(collection, "Ours") == topics
+    assert [outline.name(topic) for topic in topics] == [before.name(topic) for topic in topics]
+    assert node.size == pytest.approx(sum(was.nodes[topic].size for topic in topics), rel=1e-6)
+    first = {word for topic in topics for word in was.nodes[topic].words[:2]}
+    assert set(node.words[: len(first)]) == first
+    assert 0 < node.gain <= was.nodes[was.tree.root].gain or not was.nodes[was.tree.root].gain
+    assert node.prototypes
+    assert [word.word for word in topic_words(collection, outline.topics[heading], 3)] == list(node.words[:3])
+    agree(collection)
+    assert check(collection.folder.path) == []
+
+
+def test_a_group_outlives_fits_additions_and_growing_anew(collection, path):
+    topics, every = leaves(collection), islice(demo_documents(), N_DOCS, N_DOCS + N_DOCS // 5)
+    more = [replace(one, text=" ".join(one.text.split()[:N_WORDS])) for one in every]
+    collection.shape([Rename(topics[0], "Mine"), f"group {' '.join(map(str, topics))} as 'All of ours'"])
+    for _ in range(2):
+        assert not collection.outline.pending
+        assert held_by(collection, "All of ours") == topics
+        assert collection.outline.name(topics[0]) == "Mine"
+        assert collection.tree.nodes[collection.outline.node(collection.topic("All of ours"))].words
+        agree(collection)
+        if len(collection) == N_DOCS:
+            collection.add(more)
+            assert held_by(collection, "All of ours") == topics
+        collection.shape([])  # fit again
+    before = [members_of(collection, topic) for topic in topics]
+    told = grown_anew(path, [*documents()[:N_DOCS], *more])
+    assert "Carried over: 1 headings over the same topics" in told
+    with Collection.open(path) as other:
+        members = held_by(other, "All of ours")
+        assert len(members) == len(topics)
+        assert other.topic("Mine") in members
+        after = [members_of(other, topic) for topic in members]
+        for then in before:
+            assert max(len(then & now) / len(then | now) for now in after) > 0.4
+        other.shape([])
+        assert held_by(other, "All of ours") == members
+        assert check(other.folder.path) == []
 
 
 def test_a_branch_holds_its_documents(collection):
@@ -534,12 +599,14 @@ def test_growing_anew_carries_over_what_people_did(collection, path):
 
 def test_what_is_doubtful_is_told_and_not_carried_over(collection, path):
     leaf = collection.outline.topics[collection.outline.tree.leaves[0]]
-    collection.shape([Rename(leaf, "Mine"), Pin((collection.documents.ids()[0],), leaf)], refit=False)
+    grouped = Group(tuple(leaves(collection)), "Ours")
+    collection.shape([Rename(leaf, "Mine"), Pin((collection.documents.ids()[0],), leaf), grouped], refit=False)
     with collection.folder.writing() as generation:
         Marks(generation.database).tag([3], "later")
     others = [Document(f"other/{n}", one.text, one.title) for n, one in enumerate(documents()[:60])]
     told = grown_anew(path, others, topics=3)
     assert "Not carried over, for no new topic is surely the same: Mine" in told
+    assert "Not put under a heading again, for no new topics are surely the same: Ours" in told
     assert "1 pins are not carried over" in told
     assert "1 of documents that are gone" in told
     with Collection.open(path) as other:

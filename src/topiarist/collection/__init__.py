@@ -171,6 +171,7 @@ if TYPE_CHECKING:
     from topiarist.collection.shape.edits import Delete as Delete
     from topiarist.collection.shape.edits import Describe as Describe
     from topiarist.collection.shape.edits import Edit as Edit
+    from topiarist.collection.shape.edits import Group as Group
     from topiarist.collection.shape.edits import Merge as Merge
     from topiarist.collection.shape.edits import Move as Move
     from topiarist.collection.shape.edits import Pin as Pin
@@ -247,7 +248,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
         "EDIT_FORMS=WORDS edit_of_line edit_of_words edit_to_entry=to_entry edit_to_sentence=to_sentence "
         "edit_to_words=to_words named_as read_edits spoken_of"
     ),
-    "shape.edits": "Delete Describe EDIT_KINDS=KINDS Edit Merge Move Pin Rename Split Unpin",
+    "shape.edits": "Delete Describe EDIT_KINDS=KINDS Edit Group Merge Move Pin Rename Split Unpin",
     "shape.language_model": "NamingProgram=Program NamingServer=Server",
     "shape.name_proposals": (
         "NameProposal=Proposal TopicFacts picked_names=picked propose_names=propose renames_of=renames topic_facts"

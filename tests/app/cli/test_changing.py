@@ -199,6 +199,39 @@ def test_edits_from_words_and_from_a_file(typed, path):
     assert typed("show", "1401.0276", "--json")["places"][0]["topic"] == 5
 
 
+def test_topics_get_a_heading_in_one_step(typed, collection):
+    outline = collection.outline
+    topics = [outline.topics[leaf] for leaf in outline.tree.leaves[:3]]
+    before = typed("tree", "--json")
+    dry = typed("shape", "group", *topics, "as", "Our own", "--dry-run", "--json")
+    new = next(one for one in dry["changes"] if one["before"] is None)
+    sizes = {one["id"]: one["documents"] for one in before["topics"]}
+    assert new["after"]["name"] == "Our own"
+    assert new["after"]["documents"] == pytest.approx(sum(sizes[topic] for topic in topics), abs=2)
+    assert typed("tree", "--json") == before
+    assert "Our own" in typed("shape", "group", *topics, "as", "Our own", "--no-refit").stdout
+    shown = next(one for one in typed("tree", "--json")["topics"] if one["name"] == "Our own")
+    assert shown["words"]
+    assert shown["documents"] == pytest.approx(new["after"]["documents"], abs=1)
+    typed("shape", "--refit")
+    after = {one["id"]: one for one in typed("tree", "--json")["topics"]}
+    assert [after[topic]["parent"] for topic in topics] == [shown["id"]] * 3
+    assert f"group {' '.join(map(str, topics))} as 'Our own'" in typed("shape", "--log").stdout
+    typed("shape", "--undo")
+    typed("shape", "--undo")
+    assert typed("tree", "--json") == before
+    assert "group TOPIC TOPIC… as NAME" in typed("shape", "group", *topics, code=2).stderr
+
+
+def test_several_topics_are_split_at_once(typed, collection):
+    outline = collection.outline
+    one, two = (outline.topics[leaf] for leaf in outline.tree.leaves[:2])
+    done = typed("shape", "split", one, two, "into", 3, "--no-refit", "--json")
+    assert done["edits"] == [f"split {one} {two} into 3"]
+    assert done["topics"]["after"] == done["topics"]["before"] + 6
+    assert "split TOPIC… [into NUMBER]" in typed("shape", "split", one, two, 3, code=2).stderr
+
+
 def test_undo_and_log(typed):
     before = typed("tree", "--json")
     typed("shape", "merge", 1, 2, "as", "Both")

@@ -35,6 +35,7 @@ EVERY = (
     "/doc/{id}?q=bail&at=2", "/word?word=court", "/word?word=nonsense", "/tree", "/tree?topic={inner}&depth=1",
     "/categories", "/categories?label=law/bail", "/compare", "/compare?level=1", "/dendrogram", "/model", "/new",
     "/shape?edit=rename&topic={leaf}", "/shape?edit=merge&topic={leaf}&other={other}&ready=1",
+    "/shape?edit=group&topic={leaf}&others={other}&name=Ours&ready=1",
     "/shape?edit=split&topic={leaf}&into=3&ready=1", "/shape?edit=delete&topic={inner}&below=1&ready=1",
     "/shape?edit=pin&document={id}&other={leaf}&ready=1",
 )  # fmt: skip

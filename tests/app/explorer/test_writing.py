@@ -103,12 +103,13 @@ def test_what_an_edit_would_change_is_told_before(client):
     assert not wrong["ready"]
 
 
-@pytest.mark.parametrize("kind", ["merge", "split", "move", "delete", "describe", "pin"])
+@pytest.mark.parametrize("kind", ["merge", "group", "split", "move", "delete", "describe", "pin"])
 def test_every_edit_can_be_made_and_undone(client, kind):
     view = client.view
     topic, state = leaf(client), client.view.collection.state
     values = {
-        "merge": {"other": leaf(client, 1)}, "move": {"other": leaf(client, -1)}, "split": {"into": 2},
+        "merge": {"other": leaf(client, 1)}, "group": {"others": [leaf(client, 1), leaf(client, -1)], "name": "Ours"},
+        "move": {"other": leaf(client, -1)}, "split": {"into": 2},
         "describe": {"note": "all about bail"}, "pin": {"other": leaf(client, -1), "document": ID},
     }.get(kind, {})  # fmt: skip
     assert edit(client, kind, topic, **values).status_code == 200
@@ -134,7 +135,54 @@ def test_new_parts_of_a_split_are_said_to_wait_for_the_fit(client):
 
 def test_the_partner_of_a_merge_is_asked_for_before_the_name_of_both(client):
     text = client.get(f"/shape?edit=merge&topic={leaf(client)}").text
-    assert text.index('name="other"') < text.index('id="name"')
+    assert text.index('name="others"') < text.index('id="name"')
+
+
+def test_topics_are_grouped_from_a_form_and_seen_before_a_fit(client):
+    view, topics = client.view, [leaf(client, place) for place in (0, 1, -1)]
+    assert f"edit=group&amp;topic={topics[0]}" in client.get(f"/topic/{topics[0]}").text
+    form = client.get(f"/shape?edit=group&topic={topics[0]}").text
+    assert re.search(r'<select id="other" name="others" multiple', form)
+    asked = f"edit=group&topic={topics[0]}&others={topics[1]}&others={topics[2]}&name=Ours&ready=1"
+    page = client.get(f"/shape.json?{asked}").json()
+    new = next(change for change in page["changes"] if change["topic"] == "Ours")
+    sizes = [view.sizes[view.shape.node(topic)] for topic in topics]
+    assert new["after"] == pytest.approx(sum(sizes), abs=2)
+    assert "filled when" not in new["said"]
+    text = client.get(f"/shape?{asked}").text
+    hidden = re.findall(r'type="hidden" name="others" value="(\d+)"', text)
+    assert hidden == [str(topic) for topic in topics[1:]] * 2, "with a fit, and without"
+    assert client.view.number == view.number
+    edit(client, "group", topics[0], others=hidden[:2], name="Ours")
+    now = client.view.shape
+    heading = now.find("Ours")
+    assert {now.topics[child] for child in now.tree.children(now.node(heading))} == set(topics)
+    shown = client.get(f"/topic/{heading}.json").json()
+    assert shown["topic"]["documents"] == new["after"]
+    assert shown["topic"]["words"]
+    assert not shown["topic"]["waiting"]
+    assert "Last change: put " in html.unescape(client.get("/tree").text)
+
+
+def test_a_heading_without_a_name_or_topics_is_asked_for_again(client):
+    for more, said in (("", "the other topics are missing"), (f"&others={leaf(client, 1)}", "needs a name")):
+        page = client.get(f"/shape.json?edit=group&topic={leaf(client)}{more}&ready=1").json()
+        assert said in page["problem"].lower()
+        assert not page["ready"]
+
+
+def test_several_topics_are_merged_from_a_form(client):
+    one, *others = (leaf(client, place) for place in (0, 1, -1))
+    edit(client, "merge", one, others=others)
+    assert not {*others} & {*client.view.shape.topics}
+
+
+def test_a_group_that_came_too_late_is_shown_with_all_its_topics(client):
+    state, topics = client.view.mark, [leaf(client, place) for place in (0, 1, -1)]
+    edit(client, "describe", topics[0], note="meanwhile")
+    answer = client.put_form("/shape", edit="group", topic=topics[0], others=topics[1:], name="Ours", state=state)
+    assert answer.status_code == 409
+    assert re.findall(r'name="others" value="(\d+)"', answer.text) == [str(topic) for topic in topics[1:]]
 
 
 def test_a_fit_runs_beside_the_pages(client):

@@ -7,7 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from topiarist import Tree
-from topiarist.collection.shape import Branch, Delete, Describe, Merge, Move, Pin, Rename, Shape, Split, Unpin, apply
+from topiarist.collection.shape import (
+    Branch,
+    Delete,
+    Describe,
+    Group,
+    Merge,
+    Move,
+    Pin,
+    Rename,
+    Shape,
+    Split,
+    Unpin,
+    apply,
+)
 from topiarist.errors import DamagedError, UsageError
 
 #            0 Everything: 1 energy (2 oil, 3 gas), 4 law (5 court, 6 bail), 7 sport
@@ -167,6 +180,95 @@ def test_a_new_topic_for_some_documents(shape):
         apply(shape, Branch("law", "x", ()))
 
 
+def test_topics_of_one_parent_get_a_heading_under_it(shape):
+    more = apply(shape, Branch("law", "prison", ("a",)))
+    said = apply(apply(more, Pin(("b",), "court")), Describe("bail", "a note"))
+    grouped = apply(said, Group(("court", "bail"), " Before  the trial "))
+    assert paths(grouped) | {9: ""} == paths(said) | {
+        5: "law ▸ Before the trial ▸ court · judge", 6: "law ▸ Before the trial ▸ bail", 9: "",
+    }  # fmt: skip
+    assert grouped.path(9) == "law ▸ Before the trial"
+    assert (grouped.pins, grouped.notes, grouped.class_topics) == (said.pins, said.notes, said.class_topics)
+    assert grouped.titles == {8: "prison", 9: "Before the trial"}
+    assert grouped.gathered == {9}
+    assert grouped.pending
+
+
+def test_topics_from_anywhere_meet_under_the_nearest_above_all(shape):
+    deep = apply(apply(shape, Split("gas", 2)), Branch("energy", "wind", ("a",)))
+    grouped = apply(deep, Group((8, "oil"), "Fossil"))
+    assert (grouped.path(11), grouped.path(8)) == ("energy ▸ Fossil", "energy ▸ Fossil ▸ gas.1")
+    assert grouped.path(3) == "energy ▸ gas", "it has its own documents, though one topic only"
+    grouped = apply(shape, Group(("oil", "court", "sport"), "Mixed"))
+    assert grouped.path(8) == "Mixed"
+    assert {grouped.path(topic) for topic in (2, 5, 7)} == {
+        "Mixed ▸ oil · barrel", "Mixed ▸ court · judge", "Mixed ▸ sport",
+    }  # fmt: skip
+
+
+def test_a_heading_of_one_topic_gives_way_to_it_unless_people_spoke_of_it(shape):
+    grouped = apply(apply(shape, Rename("law", "Law")), Group(("oil", "court"), "Mixed"))
+    assert grouped.path(3) == "gas"
+    assert grouped.path(6) == "Law ▸ bail"
+    assert 1 not in grouped.topics
+    assert grouped.node_topics[1] == -1
+    noted = apply(apply(shape, Describe("law", "of it")), Group(("oil", "court"), "Mixed"))
+    assert noted.path(6) == "law ▸ bail"
+
+
+def test_a_heading_of_nothing_goes_unless_it_has_documents(shape):
+    grouped = apply(apply(shape, Rename("law", "Law")), Group(("court", "bail", "sport"), "Mixed"))
+    assert 4 not in grouped.topics
+    assert 4 not in grouped.titles
+    pinned = apply(apply(shape, Pin(("a",), "law")), Group(("court", "bail", "sport"), "Mixed"))
+    assert pinned.path(4) == "law"
+    assert pinned.pins == {"a": 4}
+
+
+def test_a_heading_over_all_of_another_takes_its_place_and_may_have_its_name(shape):
+    grouped = apply(shape, Group(("court", "bail"), "law"))
+    assert (grouped.path(8), grouped.path(5)) == ("law", "law ▸ court · judge")
+    assert 4 not in grouped.topics
+    named = apply(apply(shape, Rename("law", "Law")), Group(("court", "bail"), "Criminal"))
+    assert named.path(5) == "Law ▸ Criminal ▸ court · judge"
+
+
+def test_headings_that_cannot_be(shape):
+    with pytest.raises(UsageError, match=r"'bail' lies under 'law', and comes with it\n  Try: without #6"):
+        apply(shape, Group(("law", "bail"), "x"))
+    with pytest.raises(UsageError, match="at least two topics, got 1"):
+        apply(shape, Group(("law", 4), "x"))
+    with pytest.raises(UsageError, match="a heading needs a name"):
+        apply(shape, Group(("law", "gas"), " "))
+    with pytest.raises(UsageError, match="above all others"):
+        apply(shape, Group((0, "gas"), "x"))
+    with pytest.raises(UsageError, match="a heading over all says nothing"):
+        apply(shape, Group(("law", "energy", "sport"), "x"))
+    with pytest.raises(UsageError, match="#7, which would be beside it, is called 'sport' already"):
+        apply(shape, Group(("law", "gas"), "sport"))
+    assert apply(shape, Group(("sport", "gas"), "sport")).path(7) == "sport ▸ sport"
+
+
+def test_a_heading_is_made_of_the_topics_below_it_until_the_model_knows_it(shape):
+    merged = apply(shape, Merge(("oil", "sport")))
+    grouped = apply(apply(merged, Group(("oil", "court"), "Mixed")), Split("bail"))
+    inner = apply(grouped, Group((8, "gas"), "More"))
+    assert grouped.model_nodes(8) == (2, 5, 7)
+    assert inner.model_nodes(inner.find("More")) == (2, 3, 5, 7)
+    assert [grouped.model_nodes(topic) for topic in (6, 9)] == [(6,), ()]
+
+
+def test_shapes_of_old_have_no_headings_of_people(shape):
+    old = {name: value for name, value in shape.to_dict().items() if name != "gathered"}
+    assert Shape.from_dict(old) == shape
+
+
+def test_several_topics_are_split_alike(shape):
+    parted = apply(shape, Split("gas", 3, ("bail", 3)))
+    assert [len(parted.tree.children(parted.node(topic))) for topic in (3, 6)] == [3, 3]
+    assert parted.next_topic == 14
+
+
 def test_an_untrusted_shape_is_refused(shape):
     for damage in ({}, {**shape.to_dict(), "topics": "x"}, {**shape.to_dict(), "tree": {"parents": [5]}}):
         with pytest.raises(DamagedError, match="the shape of this tree cannot be read"):
@@ -179,7 +281,8 @@ def random_edit(draw, shape):
     return draw(
         st.sampled_from([
             Rename(topic, draw(st.sampled_from(["x", "y", "gas", ""]))), Describe(topic, "note"),
-            Merge((topic, other)), Split(topic, 2), Move(topic, other), Delete(topic), Delete(topic, below=True),
+            Merge((topic, other)), Group((topic, other), draw(st.sampled_from(["x", "gas"]))), Split(topic, 2),
+            Split(topic, 2, (other,)), Move(topic, other), Delete(topic), Delete(topic, below=True),
             Pin((document,), topic), Unpin((document,)), Branch(topic, "new", (document,)),
         ])
     )  # fmt: skip
@@ -203,5 +306,6 @@ def test_any_edits_leave_a_whole_shape(data):
         assert set(shape.class_topics) <= topics
         assert set(shape.node_topics) <= topics | {-1}
         assert set(shape.titles) | set(shape.notes) | set(shape.pins.values()) | shape.held | shape.grafted <= topics
+        assert shape.gathered <= topics
         assert 0 in topics, "the root stays"
         assert Shape.from_dict(json.loads(json.dumps(shape.to_dict()))) == shape

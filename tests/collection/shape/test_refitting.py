@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from topiarist import CAM, HPLC, HierarchicalMixture
-from topiarist.collection.shape import Branch, Delete, Merge, Move, Pin, Shape, Split, apply
+from topiarist.collection.shape import Branch, Delete, Group, Merge, Move, Pin, Shape, Split, apply
 from topiarist.collection.shape.refit_start import start
 from topiarist.estimators.tree.fitted_tree import shares_of, sparse_shares, tree_model
 from topiarist.estimators.tree.refit import refit
@@ -110,6 +110,17 @@ def test_a_topic_that_others_move_under_keeps_its_documents(shape, grown, shares
     assert moved.node(one) in begun.class_nodes
     assert (nodes[:EACH] == moved.node(one)).mean() > 0.95
     assert (nodes[5 * EACH :] == moved.node(other)).mean() > 0.95
+
+
+@pytest.mark.parametrize("kind", [HierarchicalMixture, HPLC])
+def test_grouped_topics_keep_their_documents(kind, shape, grown, shares, counts):
+    topics = [leaf_of(shape, shares, subject) for subject in (0, 2, 5)]
+    grouped = apply(shape, Group(tuple(topics), "Ours"))
+    model, begun, nodes = fitted(grouped, grown, shares, counts, kind)
+    assert sorted(begun.class_nodes) == sorted(grouped.tree.leaves), "the heading has no documents of its own"
+    for subject, topic in zip((0, 2, 5), topics, strict=True):
+        assert (nodes[subject * EACH : (subject + 1) * EACH] == grouped.node(topic)).mean() > 0.95
+    assert model.tree_.names[grouped.node(shape.next_topic)] == "Ours"
 
 
 def test_pinned_documents_teach_their_topic(shape, grown, shares, counts):

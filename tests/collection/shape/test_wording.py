@@ -7,33 +7,59 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topiarist.collection.shape import Branch, Delete, Describe, Merge, Move, Pin, Rename, Split, Unpin
-from topiarist.collection.shape.edit_language import edit_from, edit_of_words, read_edits, to_entry, to_sentence
+from topiarist.collection.shape import Branch, Delete, Describe, Group, Merge, Move, Pin, Rename, Split, Unpin
+from topiarist.collection.shape.edit_language import (
+    edit_from,
+    edit_of_line,
+    edit_of_words,
+    named_as,
+    read_edits,
+    spoken_of,
+    to_entry,
+    to_sentence,
+    to_words,
+)
 from topiarist.errors import UsageError
 
 WRITTEN = """
 - rename: {topic: oil, name: Energy}
 - describe: {topic: 4, note: "what: it is"}
 - merge: {topics: [court, police], name: Justice}
+- group: {topics: [court, 5, bail], name: Justice}
 - split: {topic: Energy, into: 3}
+- split: {topic: oil, others: [gas, 4]}
 - move: {topic: bail, under: Justice}
 - delete: {topic: misc, below: true}
 - pin: {documents: [a.txt, 7], topic: Energy}
 - unpin: {documents: b}
 """
 EDITS = (
-    Rename("oil", "Energy"), Describe(4, "what: it is"), Merge(("court", "police"), "Justice"), Split("Energy", 3),
+    Rename("oil", "Energy"), Describe(4, "what: it is"), Merge(("court", "police"), "Justice"),
+    Group(("court", 5, "bail"), "Justice"), Split("Energy", 3), Split("oil", 2, ("gas", 4)),
     Move("bail", "Justice"), Delete("misc", below=True), Pin(("a.txt", "7"), "Energy"), Unpin(("b",)),
 )  # fmt: skip
 
 
 def test_edits_as_pages_say_them():
     assert list(map(to_sentence, EDITS)) == [
-        "rename oil to “Energy”", "write a note about 4", "merge court and police as “Justice”", "split Energy in 3",
+        "rename oil to “Energy”", "write a note about 4", "merge court and police as “Justice”",
+        "put court, 5 and bail under a new heading “Justice”", "split Energy in 3", "split oil, gas and 4 in 2 each",
         "move bail under Justice", "delete misc and its subtopics", "pin 2 documents to Energy", "unpin b",
     ]  # fmt: skip
     assert to_sentence(Merge(("a", "b", "c"))) == "merge a, b and c"
     assert to_sentence(Branch("Energy", "Wind", ("a.txt",))) == "add “Wind” under Energy with a.txt"
+
+
+@pytest.mark.parametrize("edit", [Group(("a b", "5"), "c d"), Split("a", 3, ("b", "7")), Split("a", 4)])
+def test_what_is_written_down_can_be_typed_again(edit):
+    assert edit_of_line(to_words(edit)) == edit
+
+
+def test_the_topics_that_a_group_and_a_split_speak_of():
+    assert spoken_of(Group(("a", 5), "x")) == ("a", 5)
+    assert spoken_of(Split("a", 2, ("b",))) == ("a", "b")
+    assert named_as(Group(("a", 5), "x"), {"a": "all", "5": "five"}, numbers=False) == Group(("all", "five"), "x")
+    assert named_as(Split("a", 2, (5,)), {"a": "all", "5": "five"}) == Split("all", 2, (5,))
 
 
 def test_yaml_and_json_say_the_same():
@@ -83,7 +109,12 @@ def test_any_text_is_edits_or_a_clear_error(text):
         ("describe oil a note", Describe("oil", "a note")),
         ("merge court police", Merge(("court", "police"))),
         ("merge court police bail as Justice", Merge(("court", "police", "bail"), "Justice")),
+        ("group court police bail as Justice", Group(("court", "police", "bail"), "Justice")),
+        ("group 5 6 as Justice", Group(("5", "6"), "Justice")),
         ("split oil", Split("oil")),
+        ("split oil gas", Split("oil", 2, ("gas",))),
+        ("split oil into 3", Split("oil", 3)),
+        ("split 4 5 6 into 3", Split("4", 3, ("5", "6"))),
         ("split oil 4", Split("oil", 4)),
         ("move bail under law", Move("bail", "law")),
         ("move bail law", Move("bail", "law")),
@@ -99,7 +130,9 @@ def test_words_of_a_command(words, edit):
     assert edit_from(to_entry(edit)) == edit
 
 
-@pytest.mark.parametrize("words", ["rename oil", "merge a", "split a b", "move a", "delete", "pin a", "unpin"])
+@pytest.mark.parametrize(
+    "words", ["rename oil", "merge a", "group a b", "group a as b", "split a b 3", "move a", "delete", "pin a", "unpin"]
+)
 def test_words_that_are_no_edit_say_how_it_goes(words):
     with pytest.raises(UsageError, match=f"Try: {words.split()[0]} "):
         edit_of_words(words.split())

@@ -74,7 +74,7 @@ class Look:
 def topic_words(collection: Collection, topic: int, n: int = 12, *, likely: bool = False) -> tuple[TopicWord, ...]:
     """The words of a topic: those that set it apart, or with ``likely`` the most probable ones."""
     outline, fitted, known = collection.outline, collection.tree_model, collection.counting.vocabulary
-    nodes = [node for node, own in enumerate(outline.node_topics) if own == topic]
+    nodes = list(outline.model_nodes(topic))
     if not nodes:
         return ()
     weight = fitted.node_weight()

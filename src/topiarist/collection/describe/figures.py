@@ -253,8 +253,7 @@ class Figures:
 
     def model_nodes(self, node: int) -> list[int]:
         """The nodes of the model that a topic is made of: one, several where topics were merged, or none yet."""
-        topic = self.shape.topics[node]
-        return [own for own, known in enumerate(self.shape.node_topics) if known == topic]
+        return list(self.shape.model_nodes(self.shape.topics[node]))
 
     @cached_property
     def shown_nodes(self) -> Array:

@@ -251,13 +251,11 @@ def described(
     """
     n_docs = shares.shape[0]
     size = class_sizes(shares) @ outline.tree.path_mask(outline.class_nodes)
-    of_topic: dict[int, list[NodeSummary]] = {}
-    for topic, node in zip(outline.node_topics, known.nodes, strict=True):
-        of_topic.setdefault(topic, []).append(node)
     nodes = tuple(
-        _summary(of_topic.get(topic, []), float(size[node]), n_docs, outline.tree.depths[node])
-        for node, topic in enumerate(outline.topics)
+        _summary([known.nodes[own] for own in outline.model_nodes(topic)], float(size[node]), n_docs, depth)
+        for node, (topic, depth) in enumerate(zip(outline.topics, outline.tree.depths, strict=True))
     )
+    nodes = _opened(outline, nodes)
     told: dict[str, Any] = {name: known.facts.get(name) for name in ("stopped", "reason", "agreement")}
     sizes: dict[str, Any] = {name: settings.get(name, known.facts.get(name)) for name in FIGURES}
     curve = known.facts.get("curve")
@@ -265,6 +263,20 @@ def described(
         tree=outline.tree, nodes=nodes, n_docs=n_docs, general_words=general,
         curve=None if curve is None else Curve.from_dict(curve), **told, **sizes,
     )  # fmt: skip
+
+
+def _opened(outline: Shape, nodes: tuple[NodeSummary, ...]) -> tuple[NodeSummary, ...]:
+    """Nodes with what opening them tells: of a heading that the model does not know yet, its part of what the next one
+    above tells. It is called as people called it.
+    """
+    known, found = set(outline.node_topics), list(nodes)
+    for node in outline.tree.depth_first()[1:]:
+        if outline.topics[node] not in known and not outline.tree.is_leaf(node):
+            above = found[outline.tree.parents[node]]
+            gain = above.gain * min(nodes[node].size / above.size, 1.0) if above.size > 0 else 0.0
+            longest = max(len(found[child].words) for child in outline.tree.children(node))
+            found[node] = replace(nodes[node], gain=gain, names=(), words=nodes[node].words[:longest])
+    return tuple(found)
 
 
 def placed(outline: Shape, shares: Csr, ids: Sequence[str], words: tuple[tuple[str, ...], ...] = ()) -> Placed:

@@ -14,9 +14,10 @@ from topiarist.arrays import Csr
 from topiarist.collection.contents import read_matrix
 from topiarist.collection.describe.topic_tree import placed
 from topiarist.collection.judge.judgements import carry_over
+from topiarist.collection.shape.edits import Group, apply
 from topiarist.collection.shape.shape import Shape, unlike
 from topiarist.collection.state import CATEGORIES, SHARES, State
-from topiarist.errors import InputError, TopiaristError
+from topiarist.errors import InputError, TopiaristError, UsageError
 from topiarist.hierarchy.edits import rename
 from topiarist.measures.comparison import match_nodes
 from topiarist.store.document_table import Documents
@@ -37,15 +38,17 @@ class Carried(NamedTuple):
 
 
 def carried(old: Collection, generation: Generation, state: State) -> Carried:
-    """Names, notes, pins, tags and read marks of a collection, for the one that is about to replace it.
+    """Names, notes, headings, pins, tags and read marks of a collection, for the one that is about to replace it.
 
     Tags and marks are written beside; whoever calls this commits them with the state.
     """
     told = list(_marks(old, generation))
     shape, was = state.shape, old.outline
-    if was.titles or was.notes or was.pins:
+    if was.titles or was.notes or was.pins or was.gathered:
         shares = read_matrix(generation.folder / state.pieces(SHARES)[0])
         known = _counterparts(old, shape, shares, Documents(generation.database).ids())
+        shape, known, said = _gathered(was, shape, known)
+        told += said
         shape, said = _spoken(was, shape, known)
         told += said
         shape, said = _pinned(was, shape, known, set(Documents(generation.database).ids()))
@@ -62,6 +65,36 @@ def _counterparts(old: Collection, shape: Shape, shares: Csr, ids: list[str]) ->
     except InputError:  # no document in common
         return {}
     return {old.outline.topics[node]: shape.topics[match.node_b] for node, match in found.items() if not match.doubtful}
+
+
+def _gathered(was: Shape, shape: Shape, known: dict[int, int]) -> tuple[Shape, dict[int, int], list[str]]:
+    """Headings that people put topics under, over the same topics again; the lowest first, for one may hold another."""
+    made, lost = 0, []
+    for heading in sorted(was.gathered, key=lambda topic: -was.tree.depths[was.node(topic)]):
+        topics = [was.topics[child] for child in was.tree.children(was.node(heading))]
+        members = [known[topic] for topic in topics if topic in known]
+        missing = [was.name(topic) for topic in topics if topic not in known]
+        try:
+            if not _holds(shape, known.get(heading), members):
+                shape = apply(shape, Group(tuple(members), was.name(heading)))
+                known = {**known, heading: shape.next_topic - 1}
+        except UsageError:  # too few of its topics are left, or they lie in each other now
+            lost.append(was.name(heading))
+            continue
+        made += 1
+        if missing:
+            lost.append(f"{', '.join(missing[:SHOWN])} under {was.name(heading)}")
+    told = [f"Carried over: {made:,} headings over the same topics"] if made else []
+    if lost:
+        told.append(f"Not put under a heading again, for no new topics are surely the same: {'; '.join(lost[:SHOWN])}")
+    return shape, known, told
+
+
+def _holds(shape: Shape, heading: int | None, members: list[int]) -> bool:
+    """Whether a heading has these topics below it, and no others."""
+    if heading is None or not members:
+        return False
+    return {shape.topics[child] for child in shape.tree.children(shape.node(heading))} == set(members)
 
 
 def _spoken(was: Shape, shape: Shape, known: dict[int, int]) -> tuple[Shape, list[str]]:

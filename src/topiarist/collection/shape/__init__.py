@@ -23,6 +23,7 @@ from topiarist.collection.shape.edits import (
     Delete,
     Describe,
     Edit,
+    Group,
     Merge,
     Move,
     Pin,
@@ -33,4 +34,18 @@ from topiarist.collection.shape.edits import (
 )
 from topiarist.collection.shape.shape import Shape
 
-__all__ = ["Branch", "Delete", "Describe", "Edit", "Merge", "Move", "Pin", "Rename", "Shape", "Split", "Unpin", "apply"]
+__all__ = [
+    "Branch",
+    "Delete",
+    "Describe",
+    "Edit",
+    "Group",
+    "Merge",
+    "Move",
+    "Pin",
+    "Rename",
+    "Shape",
+    "Split",
+    "Unpin",
+    "apply",
+]

@@ -89,7 +89,7 @@ def shape(
             state, parts, known = fitted(collection, generation, outline, verbose=verbose, watching=watching)
         else:
             if outline.titles != collection.outline.titles:
-                state = replace(state, shape=labelled(outline, collection.description))
+                state = replace(state, shape=labelled(outline, collection.description, _still(collection, outline)))
             if outline.pins != collection.outline.pins:
                 state, parts = _held(collection, generation, state)
         body: dict[str, Any] = {"edits": [to_entry(one) for one in edits], "topics": _meant(collection.outline, edits)}
@@ -97,6 +97,12 @@ def shape(
             body |= {FITTED: True, **known}
         edit_log.record(generation.database, EDIT if edits else REFIT, body, state.to_dict(), parts=parts)
     collection.refresh()
+
+
+def _still(collection: Collection, outline: Shape) -> frozenset[int]:
+    """Nodes that are called as they were: all but those whose name somebody took away."""
+    bare = collection.outline.titles.keys() - outline.titles.keys()
+    return frozenset(node for node, topic in enumerate(outline.topics) if topic not in bare)
 
 
 def _held(collection: Collection, generation: Generation, state: State) -> tuple[State, list[Part]]:

@@ -2,6 +2,7 @@
 
 - rename: {topic: oil, name: Energy}
 - merge: {topics: [court, police], name: Justice}
+- group: {topics: [court, prison], name: Justice}
 - pin: {documents: [a.txt], topic: Energy}
 """
 
@@ -21,6 +22,7 @@ from topiarist.collection.shape.edits import (
     Delete,
     Describe,
     Edit,
+    Group,
     Merge,
     Move,
     Pin,
@@ -35,7 +37,8 @@ WORDS = {  # of a command, for messages
     "rename": "rename TOPIC NAME",
     "describe": "describe TOPIC NOTE",
     "merge": "merge TOPIC TOPIC… [as NAME]",
-    "split": "split TOPIC [NUMBER]",
+    "group": "group TOPIC TOPIC… as NAME",
+    "split": "split TOPIC… [into NUMBER]",
     "move": "move TOPIC under TOPIC",
     "delete": "delete TOPIC [below]",
     "pin": "pin DOCUMENT… to TOPIC",
@@ -108,8 +111,10 @@ def to_words(edit: Edit) -> str:
             words = [topic, name]
         case Merge(topics, name):
             words = [*topics, *(["as", name] if name else [])]
-        case Split(topic, into):
-            words = [topic, into]
+        case Group(topics, name):
+            words = [*topics, "as", name]
+        case Split(topic, into, others):
+            words = [topic, *others, *(["into"] if others else []), into]
         case Move(topic, under):
             words = [topic, "under", under]
         case Delete(topic, below):
@@ -131,9 +136,11 @@ def to_sentence(edit: Edit) -> str:
         case Describe(topic, note):
             return f"{'write a note about' if note else 'take the note away from'} {topic}"
         case Merge(topics, name):
-            return f"merge {', '.join(map(str, topics[:-1]))} and {topics[-1]}" + (f" as “{name}”" if name else "")
-        case Split(topic, into):
-            return f"split {topic} in {into}"
+            return f"merge {_listed(topics)}" + (f" as “{name}”" if name else "")
+        case Group(topics, name):
+            return f"put {_listed(topics)} under a new heading “{name}”"
+        case Split(topic, into, others):
+            return f"split {_listed((topic, *others))} in {into}{' each' if others else ''}"
         case Move(topic, under):
             return f"move {topic} under {under}"
         case Delete(topic, below):
@@ -146,6 +153,10 @@ def to_sentence(edit: Edit) -> str:
             return f"add “{name}” under {under} with {_documents(documents)}"
 
 
+def _listed(topics: Sequence[str | int]) -> str:
+    return f"{', '.join(map(str, topics[:-1]))} and {topics[-1]}" if len(topics) > 1 else str(topics[0])
+
+
 def _documents(ids: Sequence[str]) -> str:
     return ids[0] if len(ids) == 1 else f"{len(ids):,} documents"
 
@@ -153,8 +164,10 @@ def _documents(ids: Sequence[str]) -> str:
 def spoken_of(edit: Edit) -> tuple[str | int, ...]:
     """The topics that an edit names, as it names them."""
     match edit:
-        case Merge(topics):
+        case Merge(topics) | Group(topics):
             return topics
+        case Split(topic, _, others):
+            return topic, *others
         case Move(topic, under):
             return topic, under
         case Branch(under):
@@ -176,8 +189,10 @@ def named_as(edit: Edit, names: Mapping[str, str], *, numbers: bool = True) -> E
         return said if number and numbers else names.get(str(said), said)
 
     match edit:
-        case Merge(topics):
+        case Merge(topics) | Group(topics):
             return replace(edit, topics=tuple(map(full, topics)))
+        case Split(topic, _, others):
+            return replace(edit, topic=full(topic), others=tuple(map(full, others)))
         case Move(topic, under):
             return replace(edit, topic=full(topic), under=full(under))
         case Branch(under):
@@ -255,10 +270,14 @@ def _of_words(kind: str, rest: list[str]) -> Edit | None:
             return Merge(tuple(topics), name)
         case "merge", topics if len(topics) > 1:
             return Merge(tuple(topics))
-        case "split", [topic]:
-            return Split(topic)
+        case "group", [*topics, "as", name] if len(topics) > 1:
+            return Group(tuple(topics), name)
+        case "split", [topic, *others, "into", number] if number.isdecimal():
+            return Split(topic, int(number), tuple(others))
         case "split", [topic, number] if number.isdecimal():
             return Split(topic, int(number))
+        case "split", [topic, *others] if not (others and others[-1].isdecimal()):  # a number, or a topic's?
+            return Split(topic, others=tuple(others))
         case "move", [topic, "under", parent] | [topic, parent]:
             return Move(topic, parent)
         case "delete", [topic]:

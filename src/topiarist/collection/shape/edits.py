@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -40,11 +40,20 @@ class Merge:
 
 
 @dataclass(frozen=True)
+class Group:
+    """Put topics under a new heading, which hangs from the nearest topic above all of them."""
+
+    topics: tuple[str | int, ...]
+    name: str
+
+
+@dataclass(frozen=True)
 class Split:
-    """Divide a topic that has no subtopics into some."""
+    """Divide a topic that has no subtopics into some, and others like it."""
 
     topic: str | int
     into: int = 2
+    others: tuple[str | int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -87,9 +96,9 @@ class Branch:
     documents: tuple[str, ...]
 
 
-Edit = Rename | Describe | Merge | Split | Move | Delete | Pin | Unpin | Branch
+Edit = Rename | Describe | Merge | Group | Split | Move | Delete | Pin | Unpin | Branch
 KINDS: Mapping[str, type[Any]] = {
-    kind.__name__.lower(): kind for kind in (Rename, Describe, Merge, Split, Move, Delete, Pin, Unpin, Branch)
+    kind.__name__.lower(): kind for kind in (Rename, Describe, Merge, Group, Split, Move, Delete, Pin, Unpin, Branch)
 }
 T = TypeVar("T")
 
@@ -159,6 +168,7 @@ def _joined(shape: Shape, first: int, other: int) -> Shape:
     merged = replace(
         shape,
         grafted=shape.grafted - {other},
+        gathered=shape.gathered - {other} | ({first} if other in shape.gathered else set()),
         notes=notes,
         titles=_without(shape.titles, {other}),
         pins=pins,
@@ -167,8 +177,84 @@ def _joined(shape: Shape, first: int, other: int) -> Shape:
     return _changed(merged, changed, {other: first}, {other: first})
 
 
+def _group(shape: Shape, edit: Group) -> Shape:
+    topics, name = list(dict.fromkeys(shape.find(topic) for topic in edit.topics)), " ".join(edit.name.split())
+    check_length("name", name, LONGEST_NAME)
+    _check_group(shape, topics, name)
+    above = shape.topics[_common(shape.tree, [shape.tree.parents[shape.node(topic)] for topic in topics])]
+    emptied = dict.fromkeys(shape.topics[shape.tree.parents[shape.node(topic)]] for topic in topics)
+    heading, parent = shape.next_topic, shape.node(above)
+    passing = unlike(name, (shape.tree.names[child] for child in shape.tree.children(parent)))
+    shape = replace(
+        shape, tree=Tree((*shape.tree.parents, parent), (*shape.tree.names, passing)),
+        topics=(*shape.topics, heading), titles={**shape.titles, heading: name}, next_topic=heading + 1,
+        grafted=shape.grafted | {heading}, gathered=shape.gathered | {heading},
+    )  # fmt: skip
+    for topic in topics:
+        shape = _hung(shape, topic, heading)
+    for topic in (*emptied, above):
+        shape = _without_empty(shape, topic)
+    node = shape.node(heading)
+    others = _siblings(shape.tree, node)
+    if not others and shape.tree.parents[node] == shape.tree.root:
+        raise UsageError("these are all topics there are, and a heading over all says nothing", hint="leave one out")
+    taken = [other for other in others if shape.tree.names[other] == name]
+    if taken:
+        raise UsageError(
+            f"#{shape.topics[taken[0]]}, which would be beside it, is called {name!r} already",
+            hint="another name, or move them under it",
+        )
+    return replace(shape, tree=_called(shape.tree, node, name))
+
+
+def _check_group(shape: Shape, topics: Sequence[int], name: str) -> None:
+    """At least two topics, none of them above another, and a name for their heading."""
+    if len(topics) < 2 or not name:
+        missing = "a name" if not name else f"at least two topics, got {len(topics)}"
+        raise UsageError(f"a heading needs {missing}", hint="group TOPIC TOPIC… as NAME")
+    for below in topics:
+        above = next((topic for topic in topics if shape.node(topic) in shape.tree.path(shape.node(below))[:-1]), None)
+        if above == shape.root:
+            raise UsageError("the topic above all others cannot be put under a heading", hint="topics below it")
+        if above is not None:
+            raise UsageError(
+                f"{shape.name(below)!r} lies under {shape.name(above)!r}, and comes with it",
+                hint=f"without #{below}, or first move it elsewhere",
+            )
+
+
+def _common(tree: Tree, nodes: Sequence[int]) -> int:
+    """The nearest node that is above all of these, or one of them."""
+    shared = tree.path(nodes[0])
+    for node in nodes[1:]:
+        shared = tuple(one for one, other in zip(shared, tree.path(node), strict=False) if one == other)
+    return shared[-1]
+
+
+def _without_empty(shape: Shape, topic: int) -> Shape:
+    """Without a heading that lost its topics, and those above it that lose their last one by that.
+
+    A heading of nothing goes. Of a heading of one topic that topic takes the place, unless people have named the
+    heading or written a note about it. What has documents of its own stays.
+    """
+    while topic in shape.node_of and topic != shape.root:
+        below = len(shape.tree.children(shape.node(topic)))
+        own = topic in shape.class_topics or topic in shape.pins.values()
+        if below > 1 or own or (below and (topic in shape.titles or topic in shape.notes)):
+            break
+        above = shape.topics[shape.tree.parents[shape.node(topic)]]
+        shape, topic = _deleted(shape, topic, above), above
+    return shape
+
+
 def _split(shape: Shape, edit: Split) -> Shape:
-    topic = shape.find(edit.topic)
+    for topic in dict.fromkeys(shape.find(topic) for topic in (edit.topic, *edit.others)):
+        shape = _parted(shape, topic, edit)
+    return shape
+
+
+def _parted(shape: Shape, topic: int, edit: Split) -> Shape:
+    """One topic divided."""
     if not 2 <= edit.into <= MOST_PARTS:
         raise UsageError(f"a topic splits into 2 to {MOST_PARTS}, got {edit.into}", hint="split TOPIC 2")
     node = shape.node(topic)
@@ -231,8 +317,8 @@ def _deleted(shape: Shape, topic: int, heir: int) -> Shape:
         changed = trees.collapse(Tree(tree.parents, tuple(names)), [node])
     pins = {document: heir if pinned == topic else pinned for document, pinned in shape.pins.items()}
     titles, notes = _without(shape.titles, {topic}), _without(shape.notes, {topic})
-    held, grafted = shape.held - {topic}, shape.grafted - {topic}
-    gone = replace(shape, titles=titles, notes=notes, pins=pins, held=held, grafted=grafted)
+    held, grafted, gathered = shape.held - {topic}, shape.grafted - {topic}, shape.gathered - {topic}
+    gone = replace(shape, titles=titles, notes=notes, pins=pins, held=held, grafted=grafted, gathered=gathered)
     return _changed(gone, changed, {topic: heir}, {topic: -1})
 
 
@@ -295,6 +381,6 @@ def _without(mapping: Mapping[Any, T], keys: set[Any]) -> dict[Any, T]:
 
 
 _HOW: dict[type[Any], Callable[[Shape, Any], Shape]] = {
-    Rename: _rename, Describe: _describe, Merge: _merge, Split: _split,
+    Rename: _rename, Describe: _describe, Merge: _merge, Group: _group, Split: _split,
     Move: _move, Delete: _delete, Pin: _pin, Unpin: _unpin, Branch: _branch,
 }  # fmt: skip

@@ -32,7 +32,8 @@ class Shape:
     notes: Mapping[int, str] = field(default_factory=dict)
     pins: Mapping[str, int] = field(default_factory=dict)  # documents, by id, that belong to a topic
     held: frozenset[int] = frozenset()  # topics that people made of several: their documents stay there
-    grafted: frozenset[int] = frozenset()  # topics that people added for documents of their choice
+    grafted: frozenset[int] = frozenset()  # topics that people added since the last fit: the model has no node of them
+    gathered: frozenset[int] = frozenset()  # headings that people put topics under
     next_topic: int = 0
     pending: bool = False
 
@@ -62,6 +63,27 @@ class Shape:
         if topic not in self.node_of:
             raise UsageError(f"there is no topic {topic}", hint=f"one of {len(self.topics)}: {_shown(self.topics)}")
         return self.node_of[topic]
+
+    def model_nodes(self, topic: int) -> tuple[int, ...]:
+        """The nodes of the model in a topic: several where topics were merged, none in one that waits for the fit.
+
+        A heading that the model does not know yet is made of the topics below it.
+        """
+        found, asked = list[int](), [self.node(topic)]
+        while asked:
+            node = asked.pop()
+            own = self._own_nodes.get(self.topics[node], ())
+            found.extend(own)
+            asked.extend(() if own else self.tree.children(node))
+        return tuple(sorted(found))
+
+    @cached_property
+    def _own_nodes(self) -> Mapping[int, Sequence[int]]:
+        """The nodes of the model that are in each topic itself."""
+        found: dict[int, list[int]] = {}
+        for node, topic in enumerate(self.node_topics):
+            found.setdefault(topic, []).append(node)
+        return found
 
     def name(self, topic: int) -> str:
         """What a topic is called."""
@@ -129,6 +151,7 @@ class Shape:
             "pins": dict(self.pins),
             "held": sorted(self.held),
             "grafted": sorted(self.grafted),
+            "gathered": sorted(self.gathered),
             "next_topic": self.next_topic,
             "pending": self.pending,
         }
@@ -147,6 +170,7 @@ class Shape:
                 pins={str(document): int(topic) for document, topic in body["pins"].items()},
                 held=frozenset(map(int, body["held"])),
                 grafted=frozenset(map(int, body["grafted"])),
+                gathered=frozenset(map(int, body.get("gathered", ()))),  # states of old have none
                 next_topic=int(body["next_topic"]),
                 pending=bool(body["pending"]),
             )

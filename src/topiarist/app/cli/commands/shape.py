@@ -23,6 +23,7 @@ from topiarist.text.spelling import proposed
 EPILOG = examples(
     "topiarist shape mail.topiary rename 12 'Bail and custody'",
     "topiarist shape mail.topiary merge 12 15 as Justice --dry-run",
+    "topiarist shape mail.topiary group court trial prison as Justice",
     "topiarist shape mail.topiary edits.yaml",
     "topiarist shape mail.topiary --undo",
     "topiarist shape mail.topiary --interactive",
@@ -45,8 +46,8 @@ OWN_WORDS = {  # of a conversation, beside the edits
 
 @dataclass(frozen=True, kw_only=True)
 class Options(FolderOptions):
-    """Rename, merge, split, move and delete topics, pin documents, grow branches: from the words of a command, or from
-    a file.
+    """Rename, merge, group, split, move and delete topics, pin documents, grow branches: from the words of a command,
+    or from a file.
     """
 
     edits: Annotated[

@@ -16,6 +16,7 @@ from topiarist.collection import (
     Delete,
     Describe,
     Edit,
+    Group,
     Merge,
     Move,
     Pin,
@@ -27,11 +28,12 @@ from topiarist.collection import (
 )
 from topiarist.errors import UsageError
 
-Kind = Literal["rename", "describe", "merge", "split", "move", "delete", "pin", "unpin"]
+Kind = Literal["rename", "describe", "merge", "group", "split", "move", "delete", "pin", "unpin"]
 TITLES = {
     "rename": "Rename",
     "describe": "Write a note about",
     "merge": "Merge",
+    "group": "Group",
     "split": "Split",
     "move": "Move",
     "delete": "Delete",
@@ -39,6 +41,7 @@ TITLES = {
     "unpin": "Unpin",
 }
 MOST = 500  # topics to choose from
+SEVERAL = ("merge", "group")  # edits that go with one topic or more
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,7 @@ class Ask:
     name: Annotated[str, Query(max_length=400)] = ""
     note: Annotated[str, Query(max_length=20_000)] = ""
     other: Annotated[int | None, Query(description="the topic to merge with, to move or to pin under")] = None
+    others: Annotated[tuple[int, ...], Query(max_length=500, description="the topics to group or to merge with")] = ()
     into: Annotated[int, Query(ge=2, le=100)] = 2
     below: Annotated[bool, Query(description="delete its subtopics as well")] = False
     document: Annotated[str, Query(max_length=10_000)] = ""
@@ -89,6 +93,7 @@ class ShapePage:
     name: str
     note: str
     other: int | None
+    others: tuple[int, ...]
     into: int
     below: bool
     document: str
@@ -122,9 +127,10 @@ def load(view: View, ask: Ask) -> ShapePage:
         title=f"{TITLES[ask.edit]} {subject}",
         topic=ask.topic,
         current=view.names[node],
-        name=ask.name if ask.ready else known,
+        name=ask.name if ask.ready else known if ask.edit == "rename" else "",
         note=ask.note if ask.ready else view.shape.notes.get(node if ask.topic is None else ask.topic, ""),
         other=ask.other,
+        others=ask.others,
         into=ask.into,
         below=ask.below,
         document=ask.document,
@@ -141,13 +147,17 @@ def load(view: View, ask: Ask) -> ShapePage:
 def edit_of(ask: Ask) -> Edit:
     """The edit that is told, or an error that says what is missing."""
     topic = -1 if ask.topic is None else ask.topic
-    if ask.edit in ("merge", "move", "pin") and ask.other is None:
+    others = tuple(one for one in (ask.other, *ask.others) if one is not None)
+    if ask.edit in SEVERAL and not others:
+        raise UsageError("the other topics are missing", hint="choose one or more")
+    if ask.edit in ("move", "pin") and ask.other is None:
         raise UsageError("the other topic is missing", hint="choose one")
     other = -1 if ask.other is None else ask.other
     made: dict[str, Edit] = {
         "rename": Rename(topic, ask.name),
         "describe": Describe(topic, ask.note),
-        "merge": Merge((topic, other), ask.name or None),
+        "merge": Merge((topic, *others), ask.name or None),
+        "group": Group((topic, *others), ask.name),
         "split": Split(topic, ask.into),
         "move": Move(topic, other),
         "delete": Delete(topic, ask.below),
@@ -159,16 +169,16 @@ def edit_of(ask: Ask) -> Edit:
 
 def _options(view: View, ask: Ask, node: int) -> tuple[Option, ...]:
     """Topics that the edit may go to, in the order of the tree."""
-    if ask.edit not in ("merge", "move", "pin"):
+    if ask.edit not in (*SEVERAL, "move", "pin"):
         return ()
-    barred = {node, *view.tree.path(node), *view.tree.descendants(node)} if ask.edit == "merge" else set()
+    barred = {node, *view.tree.path(node), *view.tree.descendants(node)} if ask.edit in SEVERAL else set()
     if ask.edit == "move":
         barred = {node, *view.tree.descendants(node)}
     return tuple(
         Option(
             view.shape.topics[one],
             STEP.join(step.name for step in path_to(view, one)[1:]) or view.names[one],
-            view.shape.topics[one] == ask.other,
+            view.shape.topics[one] in (ask.other, *ask.others),
             view.names[one],
             view.tree.depths[one],
             view.sizes[one],
@@ -188,7 +198,8 @@ def changed(view: View, edit: Edit) -> tuple[Change, ...]:
         new = round(after.sizes[topic]) if topic in after.sizes else None
         if old is None:
             parent = shape.name(shape.topics[shape.tree.parents[shape.node(topic)]])
-            found.append(Change(shape.name(topic), None, None, f"new, under {parent}: filled when the tree is fitted"))
+            said = f"new, under {parent}" + ("" if new else ": filled when the tree is fitted")
+            found.append(Change(shape.name(topic), None, new or None, said))
         elif new is None:
             found.append(Change(view.shape.name(topic), old, None, "gone"))
         else:

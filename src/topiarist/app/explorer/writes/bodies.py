@@ -21,7 +21,7 @@ State = Annotated[str, Field(min_length=1, max_length=200, description="what the
 Label = Annotated[str, Field(max_length=10_000)]
 Back = Annotated[str, Field(max_length=20_000, description="the page to go to afterwards")]
 Token = Annotated[str, Field(max_length=200, description="in forms; other clients send it as a header")]
-SEVERAL = "label"  # a field that may be told more than once
+SEVERAL = ("label", "others")  # fields that may be told more than once
 URLENCODED, MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data"
 
 
@@ -80,6 +80,7 @@ class Edited(Seen):
     name: Annotated[str, Field(max_length=400)] = ""
     note: Annotated[str, Field(max_length=20_000)] = ""
     other: Topic | None = None
+    others: Annotated[tuple[Topic, ...], Field(max_length=500)] = ()
     into: Annotated[int, Field(ge=2, le=100)] = 2
     below: bool = False
     document: Id = ""
@@ -122,9 +123,13 @@ def of_form(form: FormData) -> dict[str, Any]:
     """The values of a form; a field that was left empty says nothing."""
     told: dict[str, Any] = {name: value for name, value in form.items() if isinstance(value, str) and value}
     files = [one for one in form.getlist("files") if isinstance(one, UploadFile) and one.filename]
-    labels = [storable(one) for one in form.getlist(SEVERAL) if isinstance(one, str) and one]
-    told = {name: storable(value) for name, value in told.items() if name not in (SEVERAL, "files")}
-    return {**told, **({SEVERAL: labels} if labels else {}), "files": files}
+    lists = {
+        name: [storable(one) for one in form.getlist(name) if isinstance(one, str) and one]
+        for name in SEVERAL
+        if name in told
+    }
+    told = {name: storable(value) for name, value in told.items() if name not in (*SEVERAL, "files")}
+    return {**told, **lists, "files": files}
 
 
 def of_json(given: Any) -> dict[str, Any]:

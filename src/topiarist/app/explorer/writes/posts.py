@@ -86,7 +86,12 @@ def repeated(body: Any, *names: str) -> tuple[tuple[str, str], ...]:
     """The values that a form has to tell again to ask for the same."""
     told = asdict(body)
     kept = {name: told[name] for name in names if told[name] is not None and told[name] is not False}
-    return tuple((name, "1" if value is True else str(value)) for name, value in kept.items() if value != "")
+    return tuple(
+        (name, "1" if one is True else str(one))
+        for name, value in kept.items()
+        for one in (value if isinstance(value, tuple) else (value,))
+        if one != ""
+    )
 
 
 def patience(session: Session) -> float:

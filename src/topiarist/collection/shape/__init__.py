@@ -2,14 +2,18 @@
 
 Floor plan:
 
-    changes        Edits of a collection's tree: applied, written down, fitted, and taken back exactly (undo).
-    edit_language  Edits as people write them: a YAML or JSON file, or the words of a command.
-    edits          The edits: what each of them says, and what it makes of a shape. Nothing else is changed by any of
-                   them.
-    refit_start    Where documents begin when a shaped tree is fitted again: where they were, as far as their topics
-                   still exist.
-    shape          What people see and say of a tree, as one frozen value that can be written down and come back to.
-    topic_changes  Topics before and after: which are new, gone, elsewhere, called otherwise, or of another size.
+    changes         Edits of a collection's tree: applied, written down, fitted, and taken back exactly (undo).
+    edit_language   Edits as people write them: a YAML or JSON file, or the words of a command.
+    edits           The edits: what each of them says, and what it makes of a shape. Nothing else is changed by any of
+                    them.
+    language_model  A language model that the user has: a program, or a server on this machine, asked one question at a
+                    time.
+    name_proposals  Names for topics: what a language model is asked, what of its answer is a name, and what a person
+                    picks.
+    refit_start     Where documents begin when a shaped tree is fitted again: where they were, as far as their topics
+                    still exist.
+    shape           What people see and say of a tree, as one frozen value that can be written down and come back to.
+    topic_changes   Topics before and after: which are new, gone, elsewhere, called otherwise, or of another size.
 """
 
 from __future__ import annotations

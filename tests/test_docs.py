@@ -114,6 +114,27 @@ def test_generated_pages_are_fresh(generate, page):
     assert words_of(written) == words_of(getattr(generate, f"{page}_page")()), "run: python docs/generate.py"
 
 
+@pytest.fixture(scope="module")
+def house():
+    spec = importlib.util.spec_from_file_location("docs_house", DOCS / "house.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_map_and_every_floor_plan_are_fresh(house):
+    assert house.PAGE.read_text("utf-8") == house.page(), "run: python docs/generate.py"
+    for package in house.packages():
+        source = (package / "__init__.py").read_text("utf-8")
+        assert source == house.with_floor_plan(source, house.floor_plan(package)), f"{package}: docs/generate.py"
+
+
+def test_every_module_says_in_one_line_what_it_holds(house):
+    lines = {path: house.first_line(path) for package in house.packages() for path in house.rooms_of(package)}
+    assert not [str(path) for path, line in lines.items() if not 10 <= len(line) <= 130]
+    assert not [str(package) for package in house.packages() if len(house.rooms_of(package)) > 20]
+
+
 @pytest.mark.parametrize(
     "page", [*PAGES, ROOT / "CHANGELOG.md", ROOT / "README.md"], ids=lambda page: str(page.relative_to(ROOT))
 )

@@ -9,8 +9,8 @@ Floor plan:
     labels/       Documents with several labels: parametric mixtures, label sets, and which labels a new document gets.
     cam           The cluster-abstraction model: one cluster for a document, a level of abstraction for each word.
                   (C1)-(C5): docs/models/cam.md
-    categorisers  Classes that are known in training: topics of a given tree from labelled documents, and the class of
-                  new ones. (K1)-(K5): docs/models/hplc.md
+    categorisers  Classes that are known in training: topics of a given tree from labelled documents, the class of new
+                  ones.
     drift         Has a stream changed? The likelihood of each batch before anything was learned from it, and when it
                   fell for good.
     em            The only EM loop.

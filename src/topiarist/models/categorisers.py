@@ -1,5 +1,6 @@
-"""Classes that are known in training: topics of a given tree from labelled documents, and the class of new ones.
-(K1)-(K5): docs/models/hplc.md
+"""Classes that are known in training: topics of a given tree from labelled documents, the class of new ones.
+
+Equations (K1)-(K5): docs/models/hplc.md
 
 Words *j*, classes *α*, topics *ν*: a class speaks with the words of its path, P(j|α) = Σ_{ν↑α} P(ν|α) P(j|ν), as in
 ``hplsa``. A label tells the class of every token of a document, so that labelled documents enter through one table

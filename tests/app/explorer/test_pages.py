@@ -4,6 +4,7 @@ import html
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
@@ -233,7 +234,8 @@ def test_documents_that_lie_wholly_in_a_topic_are_ordered_by_their_words(view):
     rows = view.listed(leaf, "typical", "all")
     tied = rows[view.shares_under(leaf)[rows].round(4) == 1]
     assert len(tied) > 10
-    words = [view.columns[word] for word in view.collection.tree.nodes[leaf].words[:8]]
+    likely = view.word_shares(leaf)
+    words = np.argsort(-likely * np.log(np.maximum(likely, 1e-12) / view.usual))[:8]  # the most telling of the topic's
     own = view.collection.counts[tied][:, words].sum(axis=1) / view.lengths[tied]
     half = len(tied) // 2
     assert own[:half].mean() > own[half:].mean()

@@ -136,9 +136,13 @@ def verbs(*functions: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
     return {function.__name__: function for function in functions}
 
 
-@functools.cache
 def load(name: str = "compiled") -> Kernels:
-    """The record called ``name``; imported only now, because a compiler takes its time to load."""
+    """The record called ``name``, always the same one; imported only now, because a compiler takes its time to load."""
+    return _record(name)
+
+
+@functools.cache
+def _record(name: str) -> Kernels:
     if name not in ("compiled", "reference", "cuda"):
         raise ValueError(f"kernels are 'compiled', 'reference' or 'cuda', not {name!r}")
     if name == "cuda":

@@ -138,5 +138,5 @@ def positional_calls(room):
                 yield f"{path.relative_to(SOURCE)}:{node.lineno} {called}"
 
 
-def test_the_explorer_passes_few_arguments_by_position():
-    assert list(positional_calls(SOURCE / "app" / "explorer")) == []
+def test_the_app_passes_few_arguments_by_position():
+    assert list(positional_calls(SOURCE / "app")) == []

@@ -151,15 +151,15 @@ def _print_words(screen: Screen, found: dict[str, Any]) -> None:
     screen.cut((f"  {'':<{room}}  {'probability':<16}  general–special   in documents", "dim"))
     for word in found["words"]:
         special = round(SCALE * word["special"])
-        screen.share(
-            f"  {screen.fits(word['word'], room):<{room}}  ",
-            word["probability"] / most,
+        scale = (
             f"  {word['probability']:.4f}  ",
             (f"├{'─' * special}", "dim"),
             "●",
             (f"{'─' * (SCALE - special)}┤", "dim"),
             f"{word['documents']:>13,}",
         )
+        label = f"  {screen.fits(word['word'], room):<{room}}  "
+        screen.share(label, word["probability"] / most, *scale)
 
 
 def _print_subtopics(screen: Screen, found: dict[str, Any]) -> None:

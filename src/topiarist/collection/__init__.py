@@ -105,6 +105,10 @@ if TYPE_CHECKING:
     from topiarist.collection.grow.grower import Grower as Grower
     from topiarist.collection.grow.journal import Teller as Teller
     from topiarist.collection.grow.recipe import Recipe as Recipe
+    from topiarist.collection.grow.regrowth import TREES as TREES_GROWN_AGAIN
+    from topiarist.collection.grow.regrowth import Steadiness as Steadiness
+    from topiarist.collection.grow.regrowth import check_steadiness as check_steadiness
+    from topiarist.collection.grow.regrowth import known_steadiness as known_steadiness
     from topiarist.collection.judge.categories import MOST as MOST_JUDGED
     from topiarist.collection.judge.categories import Categories as Categories
     from topiarist.collection.judge.categories import Told as Told
@@ -229,6 +233,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "grow.grower": "Grower MADE_FROM PLACES",
     "grow.journal": "Teller",
     "grow.recipe": "Recipe",
+    "grow.regrowth": "Steadiness TREES_GROWN_AGAIN=TREES check_steadiness known_steadiness",
     "judge.categories": "Categories MOST_JUDGED=MOST Told spread_rows=spread",
     "judge.filing": (
         "FiledRows Filing LEFT STEPS answers category_figures certainty_of confused_with documents_by_level "

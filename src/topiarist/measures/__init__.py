@@ -12,6 +12,8 @@ Floor plan:
                       nothing else.
     side_by_side      Two trees at one level, to be seen side by side: which topic became which, and what became of
                       each.
+    steadiness        How steady is a topic? How much of it comes back when trees are grown anew from other halves of
+                      the documents.
     topic_quality     How good are topics? Perplexity, coherence, diversity. Public as ``topiarist.metrics``.
     trees             Figures about trees whose documents have labels. Public by the name ``topiarist.metrics``.
     word_trees        Figures about the words of a tree of topics. Public by the name ``topiarist.metrics``.

@@ -311,6 +311,15 @@ def test_evaluate(typed):
     assert "dendrogram purity" in typed("evaluate").stdout
 
 
+def test_how_sure_topics_are_is_told_where_they_are_shown(typed):
+    assert typed("evaluate", "--json")["steadiness"] is None
+    said = typed("evaluate", "--stability").stdout
+    assert "came back in 5 trees grown from other halves" in said
+    known = typed("evaluate", "--json")["steadiness"]
+    topic, share = next(iter(known["shares"].items()))
+    assert f"{share:.0%} came back in 5 other trees" in typed("show", topic).stdout
+
+
 def test_check_is_content_with_what_is_whole(typed):
     typed("shape", "merge", 1, 2)
     typed("learn", "--single")

@@ -243,3 +243,16 @@ def test_how_many_steps_there_will_be_is_told_from_what_they_gain():
     assert expected_steps((0, 8, 12, 14, 15), 4, rules) == 4 + 4 + 1  # 1, 0.5, 0.25, 0.125, then less than 0.1
     assert expected_steps((0, 8, 12, 14, 14.05), 4, rules) == 5
     assert expected_steps((0, 1, 2, 3, 4), 4, rules) == 100
+
+
+def test_how_sure_the_topics_are_is_found_beside_the_pages(client, held):
+    assert "Nobody has looked yet" in client.get("/model").text
+    client.put_form("/steadiness", back="/model")
+    held.steps(1)
+    assert "Growing trees from other halves of the documents, tree 1 of about 5" in strip(client)
+    assert "The tree stays as it is." in strip(client)
+    topic = leaf(client)
+    edit(client, "rename", topic, name="Mine")  # it keeps nobody out
+    held.over()
+    assert "came back in 5 other trees" in client.get("/model").text
+    assert "How sure is this topic?" in client.get(f"/topic/{topic}").text

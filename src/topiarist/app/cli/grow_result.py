@@ -18,7 +18,7 @@ from topiarist.app.cli.terminal.console import Console, print_json, speaks_unico
 from topiarist.app.cli.terminal.failures import INTERRUPTED
 from topiarist.app.words import DOT, and_more, counted, duration, hard_to_place, in_topics, one_line, whole_percent
 from topiarist.collection import FEWEST_TO_JUDGE, Collection, TopicTree, write_spreadsheet
-from topiarist.errors import TopiaristError
+from topiarist.errors import TopiaristError, UsageError
 from topiarist.text.documents import Problem
 from topiarist.text.readers.nothing_read import UNKNOWN_TYPE
 
@@ -69,6 +69,8 @@ def tell(grown: Grown, options: Options, *, stopped: bool) -> None:
         _print(grown, Console(highlight=False), options)
     if not options.quiet and not options.json:
         _warn_repeated(grown)
+    if options.check_stability and not stopped:
+        _check_stability(grown, options)
     _draw(grown, options)
     console = Console(highlight=False)
     if not options.json:
@@ -172,6 +174,21 @@ def _next(grown: Grown) -> str:
         number = max(2, min(8, grown.tree.n_docs // 10))
         return f"more documents, or --topics {number} --force to have them divided anyway"
     return f"{typed_command()} explore {shlex.quote(one_line(grown.folder))}"
+
+
+def _check_stability(grown: Grown, options: Options) -> None:
+    from topiarist.app.cli.terminal import steadiness_lines
+
+    console = Console(highlight=False)
+    try:
+        found = steadiness_lines.checked(grown.collection, options.threads)
+    except UsageError as error:
+        _note(f"How sure the topics are cannot be told: {error.message}", options)
+        return
+    if found is not None and not options.json:
+        console.print()
+        for line in steadiness_lines.lines(grown.collection, found):
+            console.print(Text(line), soft_wrap=not console.is_terminal)
 
 
 def _draw(grown: Grown, options: Options) -> None:

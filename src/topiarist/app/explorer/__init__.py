@@ -14,7 +14,7 @@ Floor plan:
                     a test.
     frame           What all pages have around them: the collection's name, the tree as a table of contents, tags, the
                     state.
-    jobs            A fit that runs beside the pages: how far it is, how it is stopped, and how it ended.
+    jobs            A piece of work that runs beside the pages: how far it is, how it is stopped, and how it ended.
     memory          What was worked out for one page and serves the next: the latest, as far as there is room.
     query_limits    Queries of people who are not known: read so that none of them takes long, and stopped where one
                     does.

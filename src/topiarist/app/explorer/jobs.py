@@ -1,4 +1,4 @@
-"""A fit that runs beside the pages: how far it is, how it is stopped, and how it ended."""
+"""A piece of work that runs beside the pages: how far it is, how it is stopped, and how it ended."""
 
 from __future__ import annotations
 
@@ -16,8 +16,44 @@ Phase = Literal["none", "running", "done", "stopped", "failed"]
 
 
 @dataclass(frozen=True, kw_only=True)
+class Wording:
+    """What is said of a piece of work."""
+
+    name: str  # in "the ... did not work"
+    doing: str
+    step: str  # one of what it is counted in
+    ready: str
+    best: str  # what is kept when it is stopped
+    ending: str
+    shows: str  # what pages show meanwhile
+    changed: str  # what this page shows when it is over
+
+
+FIT = Wording(
+    name="fit",
+    doing="Refitting",
+    step="iteration",
+    ready="The new tree is ready.",
+    best="the best tree so far is",
+    ending="topics are described and written",
+    shows="These pages show the tree as it was.",
+    changed="This page shows it.",
+)
+CHECK = Wording(
+    name="check",
+    doing="Growing trees from other halves of the documents",
+    step="tree",
+    ready="How steady each topic is, is known now: it stands with the topic and under Model.",
+    best="what the trees so far say is",
+    ending="trees are compared",
+    shows="The tree stays as it is.",
+    changed="",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
 class JobPage:
-    """How the fit goes, or how the last one ended."""
+    """How the work goes, or how the last one ended."""
 
     phase: Phase
     sentence: str
@@ -28,14 +64,18 @@ class JobPage:
     left: float | None = None  # seconds, likewise
     seconds: float = 0.0
     error: str = ""
+    beside: str = ""  # what pages show while it runs, and when it is over
 
 
 class Job(Watching):
-    """A fit, told by the thread that does it and looked at by requests."""
+    """A fit, or another long piece of work, told by the thread that does it and looked at by requests."""
 
-    def __init__(self, began: Callable[[], Any] = lambda: None) -> None:
-        """``began`` is called when the first step is done: nobody else can change the tree from then to the end."""
-        self.at, self._began = time.monotonic(), began
+    def __init__(self, began: Callable[[], Any] | None = None, wording: Wording = FIT) -> None:
+        """``began`` is called when the first step is done: nobody else can change the tree from then to the end.
+
+        Without it the work changes no tree, and keeps nobody out.
+        """
+        self.at, self._began, self.wording = time.monotonic(), began, wording
         self.iteration = 0
         self.about: int | None = None
         self.error = ""
@@ -62,7 +102,7 @@ class Job(Watching):
 
     def step(self, done: int, about: int | None) -> None:
         """See ``Watching``."""
-        if not self.holds:
+        if self._began is not None and not self.holds:
             self._began()
             self.holds = True
         self.iteration, self.about = done, about
@@ -95,6 +135,7 @@ class Job(Watching):
                 left=None,
                 seconds=round(self.elapsed, 1),
                 error=self.error,
+                beside="" if phase == "failed" else self.wording.changed,
             )
         left = None if self.ending or self.stopping else self._remaining.left(self.elapsed)
         return JobPage(
@@ -106,25 +147,26 @@ class Job(Watching):
             about=self.about,
             left=left,
             seconds=round(self.elapsed, 1),
+            beside=self.wording.shows,
         )
 
     def _ended(self, phase: str) -> str:
         if phase == "failed":
-            return f"The fit did not work: {self.error}."
+            return f"The {self.wording.name} did not work: {self.error}."
         if phase == "done":
-            return "The new tree is ready."
-        steps = counted(self.iteration, "iteration")
-        return f"Stopped after {steps}; the best tree so far is ready."
+            return self.wording.ready
+        return f"Stopped after {counted(self.iteration, self.wording.step)}; {self.wording.best} ready."
 
     def _going(self, left: float | None) -> str:
         if self.ending:
-            return "Refitting, last step: topics are described and written."
+            return f"{self.wording.doing}, last step: {self.wording.ending}."
         if self.stopping:
-            return "Stopping after this iteration; the best tree so far is kept."
+            return f"Stopping after this {self.wording.step}; {self.wording.best} kept."
         if not self.iteration:
-            return "Refitting, getting ready."
+            return f"{self.wording.doing}, getting ready."
         about = f" of about {self.about}" if self.about else ""
-        return f"Refitting, iteration {self.iteration}{about}{'' if left is None else f', {time_left(left)} left'}."
+        left_over = "" if left is None else f", {time_left(left)} left"
+        return f"{self.wording.doing}, {self.wording.step} {self.iteration}{about}{left_over}."
 
 
 NO_JOB = JobPage(phase="none", sentence="Nothing is fitted now.")

@@ -13,10 +13,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
-from topiarist.app.explorer.jobs import NO_JOB, Job, JobPage
+from topiarist.app.explorer.jobs import CHECK, NO_JOB, Job, JobPage
 from topiarist.app.explorer.query_limits import deadline
 from topiarist.app.explorer.view import View
-from topiarist.collection import Collection, apply_edits, last_step, step_text
+from topiarist.collection import Collection, apply_edits, check_steadiness, last_step, step_text
 from topiarist.errors import TopiaristError, UsageError
 from topiarist.store import edit_log
 from topiarist.store.collection_folder import Manifest
@@ -127,18 +127,36 @@ class Session:
 
     def refit(self, expected: str | None = None) -> Job:
         """Begin to fit the tree as it is now, unless that runs already. ``expected``: only if this is the state."""
-        with self._lock:
-            if self.job is not None and not (self.job.done or self.job.recorded):
-                return self.job
-            self.job = Job(began=self.fresh)
-        threading.Thread(target=self._fit, args=(self.job, expected), daemon=True, name="refit").start()
-        return self.job
 
-    def _fit(self, job: Job, expected: str | None) -> None:
-        try:
+        def fit(job: Job) -> None:
             with self.writer() as collection:
                 apply_edits(collection, (), wait=WAIT, expected=expected, watching=job)
             job.recorded, job.holds = True, False
+
+        return self._begin(Job(began=self.fresh), fit)
+
+    def check_steadiness(self) -> Job:
+        """Begin to grow other trees, to see how steady each topic is, unless something runs already."""
+
+        def check(job: Job) -> None:
+            with self.writer() as collection:
+                check_steadiness(collection, watching=job)
+            job.recorded = True
+
+        return self._begin(Job(wording=CHECK), check)
+
+    def _begin(self, job: Job, work: Callable[[Job], None]) -> Job:
+        """Do a piece of work beside the pages, unless one is being done."""
+        with self._lock:
+            if self.job is not None and not (self.job.done or self.job.recorded):
+                return self.job
+            self.job = job
+        threading.Thread(target=self._work, args=(job, work), daemon=True, name=job.wording.name).start()
+        return job
+
+    def _work(self, job: Job, work: Callable[[Job], None]) -> None:
+        try:
+            work(job)
         except TopiaristError as error:
             job.end(error.message)
         except Exception as error:

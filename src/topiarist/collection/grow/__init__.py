@@ -12,4 +12,6 @@ Floor plan:
                      collection.
     recipe           How a collection is grown: everything a person may choose, as one value that is kept with the
                      collection.
+    regrowth         Growing again to see what was chance: trees of other halves of the documents, and how much of each
+                     topic comes back.
 """

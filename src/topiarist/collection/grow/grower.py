@@ -162,7 +162,7 @@ class Grower:
         kind = working_dtype(None, corpus.counts, TILE_COLUMNS)
         prepare_kernels(kind, *KERNELS, notice=self.tell.phase, device=self.device)
         self.tell.phase("Growing the tree")
-        model = self._fitted(corpus, PartJournal(generation, self.tell))
+        model = self.fitted(corpus, PartJournal(generation, self.tell))
         self.tell.phase("Describing the topics")
         state, parts = self._kept(generation, model, corpus, general)
         self.tell.phase("Indexing")
@@ -173,7 +173,7 @@ class Grower:
         pieces = [facts.settings(generation.database)[READ]]
         return state.with_pieces(COUNTS, pieces).with_part(SEARCH, search.name), parts
 
-    def _fitted(self, corpus: Corpus, journal: Journal) -> Any:
+    def fitted(self, corpus: Corpus, journal: Journal | None = None) -> Any:
         """The fitted model of a corpus without general words."""
         check_documents(corpus, self.recipe.topics, "topics")
         common: dict[str, Any] = {

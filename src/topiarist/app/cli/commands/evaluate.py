@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from topiarist import collection as door
-from topiarist.app.cli.options import FolderOptions, examples, printing
+from topiarist.app.cli.options import FolderOptions, examples, flag, printing
 from topiarist.app.cli.terminal.screen import Screen
 
-EPILOG = examples("topiarist evaluate mail.topiary", "topiarist evaluate mail.topiary --json")
-WRITES = ()
+EPILOG = examples("topiarist evaluate mail.topiary", "topiarist evaluate mail.topiary --stability")
+STABILITY_HELP = "Grow five more trees from other halves of the documents: how much of each topic comes back?"
+WRITES = ("stability",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,16 +19,31 @@ class Options(FolderOptions):
     """Judge the tree: by the labels of its documents where there are any, and by itself."""
 
     number: Annotated[int, printing("Labels to show.", "-n", "--number", min=1)] = 10
+    stability: Annotated[bool, flag(STABILITY_HELP, "--stability")] = False
 
 
 def run(options: Options) -> None:
     """Judge, print."""
     screen = Screen(options)
-    with door.Collection.open(options.folder) as collection, screen.waiting("Judging the tree"):
-        quality = door.judged_tree(collection)
-    if options.json:
-        screen.json(quality.to_dict())
-        return
-    for line in quality.lines(options.number):
-        screen.cut(line)
+    with door.Collection.open(options.folder) as collection:
+        with screen.waiting("Judging the tree"):
+            quality = door.judged_tree(collection)
+        if options.stability:
+            from topiarist.app.cli.terminal import steadiness_lines
+
+            steadiness = steadiness_lines.checked(collection)
+        else:
+            steadiness = door.known_steadiness(collection)
+        if options.json:
+            known = None if steadiness is None else {"shares": dict(steadiness.shares), "trees": steadiness.n_trees}
+            screen.json(quality.to_dict() | {"steadiness": known})
+            return
+        for line in quality.lines(options.number):
+            screen.cut(line)
+        if steadiness is not None:
+            from topiarist.app.cli.terminal import steadiness_lines
+
+            screen.heading("How sure are the topics?")
+            for line in steadiness_lines.lines(collection, steadiness):
+                screen.hanging(line)
     screen.next("tree FOLDER", "shape FOLDER --interactive")

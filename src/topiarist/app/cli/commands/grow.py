@@ -53,6 +53,7 @@ NO_HEADINGS_HELP = "Keep the upper tree as it grew instead of building headings 
 ONLINE_HELP = "Grow on a sample, then learn from all documents in batches: for very large collections."
 DEPTH_HELP = "Levels to print below the root; without it about twenty topics."
 STRIP_HELP = "Leave out the last lines that many documents share: footers, disclaimers."
+STABILITY_HELP = "Grow five more trees from other halves of the documents, and say how much of each topic comes back."
 DEMO_TITLE = "the demonstration collection: abstracts of arXiv, 2014"
 DEVICES = ("cpu", "cuda")
 FEWEST_FILES = 20  # of which the share that was read says how long the rest takes
@@ -102,6 +103,7 @@ class Options(SourceOptions):
     words: Annotated[int, printing("Words per topic.", metavar="N", min=1, max=20)] = 8
     depth: Annotated[int | None, printing(DEPTH_HELP, metavar="N", min=0)] = None
     figure: Annotated[str | None, printing("Draw the tree into a .png, .svg or .pdf file.", metavar="FILE")] = None
+    check_stability: Annotated[bool, flag(STABILITY_HELP, "--check-stability")] = False
     curve: Annotated[str | None, printing("Draw how the number of topics was chosen.", metavar="FILE")] = None
 
 

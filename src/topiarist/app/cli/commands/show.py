@@ -83,7 +83,7 @@ def _topic(collection: door.Collection, thing: str) -> int | None:
 
 def _topic_body(collection: door.Collection, topic: int, options: Options) -> dict[str, Any]:
     """What is known of a topic."""
-    outline, found = collection.outline, collection.tree
+    outline, found, known = collection.outline, collection.tree, door.known_steadiness(collection)
     node = outline.node(topic)
     tree = outline.tree
     pinned = [name for name, pin in outline.pins.items() if pin == topic]
@@ -96,6 +96,8 @@ def _topic_body(collection: door.Collection, topic: int, options: Options) -> di
         "documents": found.sizes[node],
         "share": round(found.nodes[node].share, 6),
         "coherence": round(found.nodes[node].coherence, 4),
+        "steadiness": None if known is None else known.shares.get(topic),
+        "steadiness_said": "" if known is None else known.said(topic),
         "note": outline.notes.get(topic, ""),
         "words": [asdict(word) for word in door.topic_words(collection, topic, options.words, likely=options.likely)],
         "subtopics": [
@@ -120,6 +122,8 @@ def _show_topic(screen: Screen, found: dict[str, Any]) -> None:
     splits = f" It splits into {counted(parts, 'subtopic')}." if parts else ""
     size = f"{counted(found['documents'], 'document')} ({percent(found['share'])} of all)"
     screen.print(f"{size}. Topic {found['id']}, {named}.{splits}")
+    if found["steadiness_said"]:
+        screen.print(f"How sure is this topic? It is {found['steadiness_said']}.")
     if found["note"]:
         screen.print((found["note"], "italic"))
     if found["words"]:

@@ -16,6 +16,7 @@ from topiarist.collection import (
     growing_command,
     grown,
     is_as_grown,
+    known_steadiness,
     mean_coherence,
     step_in_words,
     word_diversity,
@@ -25,6 +26,7 @@ from topiarist.store import edit_log, facts
 
 INCOHERENT = 0.05  # words of topics that hang together less are hard to make sense of
 PROBLEMS, EDITS = 20, 20
+UNSTEADY = 10  # topics
 WARNINGS, STEPS = 20, 100  # to be read, and to be drawn
 
 
@@ -63,6 +65,14 @@ class Warned:
 
 
 @dataclass(frozen=True)
+class Steady:
+    """A topic that may be chance, or is steady: its name, and what is known of it."""
+
+    topic: Choice
+    said: str
+
+
+@dataclass(frozen=True)
 class Left:
     """Something that was not read."""
 
@@ -89,6 +99,8 @@ class ModelPage:
     curve_said: str  # which tree the curve belongs to
     objective: tuple[tuple[int, float], ...]  # after rounds of the last fit
     warnings: tuple[Warned, ...]
+    steadiness: str  # of all topics in a sentence; nothing where nobody has asked
+    unsteady: tuple[Steady, ...]  # the topics that come back least
     problems: tuple[Left, ...]
     n_problems: int
     history: tuple[Done, ...]
@@ -113,6 +125,7 @@ def load(view: View, ask: Ask) -> ModelPage:
         curve_said=_curve_said(known, same),
         objective=_objective(view),
         warnings=_warnings(view),
+        **_steadiness(view),
         problems=tuple(Left(one.source, one.reason) for one in facts.problems(database, limit=PROBLEMS)),
         n_problems=facts.n_problems(database),
         history=tuple(
@@ -223,6 +236,22 @@ def _warnings(view: View) -> tuple[Warned, ...]:
         address = addresses.topic(view.shape.topics[view.tree.root], show="hard")
         found.append(Warned(text, (), address, "Look at them"))
     return tuple(found[:WARNINGS])
+
+
+def _steadiness(view: View) -> dict[str, Any]:
+    """How steady the topics are, and those that come back least."""
+    known = known_steadiness(view.collection)
+    if known is None:
+        return {"steadiness": "", "unsteady": ()}
+    told = [f"{number:,} {word}" for word, number in known.counts().items()]
+    least = sorted((share, topic) for topic, share in known.shares.items() if topic in view.shape.node_of)
+    return {
+        "steadiness": f"Of {counted(len(known.shares), 'topic')}, {', '.join(told)}: {known.n_trees} other trees were "
+        "grown, each from another half of the documents.",
+        "unsteady": tuple(
+            Steady(_links(view, view.shape.node(topic))[0], known.said(topic)) for share, topic in least[:UNSTEADY]
+        ),
+    }
 
 
 def _links(view: View, *nodes: int) -> tuple[Choice, ...]:

@@ -24,7 +24,7 @@ from topiarist.app.explorer.values import (
 )
 from topiarist.app.explorer.view import View
 from topiarist.app.words import counted
-from topiarist.collection import LEAST
+from topiarist.collection import LEAST, known_steadiness
 from topiarist.measures.placed_documents import CERTAIN
 from topiarist.text.query import phrase
 
@@ -78,6 +78,7 @@ class TopicPage:
     path: tuple[Step, ...]
     whereabouts: tuple[Block, ...]  # the whole tree as a strip, with the way to this topic
     sentence: str
+    steadiness: str  # how sure this topic is, where somebody has asked
     note: str
     words: tuple[OwnWord, ...]
     words_kind: str
@@ -121,6 +122,7 @@ def load(view: View, ask: Ask) -> TopicPage:
         path=path_to(view, node),
         whereabouts=_whereabouts(view, node),
         sentence=_sentence(view, node, own),
+        steadiness=_steadiness(view, ask.topic),
         note=view.shape.notes.get(ask.topic, ""),
         words=own,
         words_kind=ask.words,
@@ -211,6 +213,12 @@ def _sentence(view: View, node: int, own: tuple[OwnWord, ...]) -> str:
     if view.shape.pending and not size and not view.model_nodes(node):
         return f"New: filled when the tree is fitted.{said}"
     return f"{counted(size, 'document')}{share}.{said}"
+
+
+def _steadiness(view: View, topic: int) -> str:
+    known = known_steadiness(view.collection)
+    said = "" if known is None else known.said(topic)
+    return f"How sure is this topic? {said[:1].upper()}{said[1:]}." if said else ""
 
 
 def _heading(view: View, node: int, ask: Ask, total: int) -> str:

@@ -39,6 +39,7 @@ def add(app: FastAPI) -> None:
         "/read": (marks.read, bodies.ReadMarks),
         "/undo": (tree_edits.undo, bodies.TakenBack),
         "/refit": (tree_edits.refit, bodies.Seen),
+        "/steadiness": (tree_edits.check_steadiness, bodies.Body),
         "/stop": (tree_edits.stop, bodies.Body),
         "/shape": (tree_edits.edit, bodies.Edited),
         "/new": (uploads.bring, bodies.Brought),

@@ -142,6 +142,12 @@ def refit(request: Request, session: Session, body: Seen) -> Response:
     return back(request, body.back)
 
 
+def check_steadiness(request: Request, session: Session, body: Body) -> Response:
+    """Grow other trees beside the pages, to see how steady each topic is."""
+    session.check_steadiness()
+    return back(request, body.back)
+
+
 def stop(request: Request, session: Session, body: Body) -> Response:
     """End the fit that runs; the best tree so far is kept."""
     if session.job is not None:

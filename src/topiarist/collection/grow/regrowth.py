@@ -1,0 +1,115 @@
+"""Growing again to see what was chance: trees of other halves of the documents, and how much of each topic comes back.
+
+See ``measures.steadiness``. What was found is kept with the collection, and holds until its tree is fitted again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from topiarist.collection.grow.grower import Grower
+from topiarist.collection.grow.recipe import Recipe
+from topiarist.collection.state import TREE
+from topiarist.counts.corpus import Corpus
+from topiarist.errors import UsageError
+from topiarist.estimators.common.progress import Watching
+from topiarist.estimators.tree.fitted_tree import folded_in, tree_model
+from topiarist.measures.placed_documents import Placed
+from topiarist.measures.steadiness import WORDS, in_words, steadiness
+from topiarist.store import facts
+
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
+
+TREES = 5  # that are grown again
+FEWEST = 40  # documents: half of fewer is no collection
+KEPT = "steadiness"  # among the settings of a collection
+
+
+@dataclass(frozen=True)
+class Steadiness:
+    """The share of each topic that came back, by the topic's number, in so many other trees."""
+
+    shares: Mapping[int, float]
+    n_trees: int
+
+    def said(self, topic: int) -> str:
+        """What is known of a topic, in words with the number behind them; nothing where nothing is known."""
+        share = self.shares.get(topic)
+        return "" if share is None else f"{in_words(share)} ({share:.0%} came back in {self.n_trees} other trees)"
+
+    def counts(self) -> dict[str, int]:
+        """How many topics are steady, mixed, or may be chance."""
+        told = [in_words(share) for share in self.shares.values()]
+        return {word: told.count(word) for word in WORDS}
+
+
+def check_steadiness(
+    collection: Collection,
+    n_trees: int = TREES,
+    *,
+    watching: Watching | None = None,
+    n_threads: int | None = None,
+) -> Steadiness | None:
+    """Grow other trees from halves of the documents, place all documents in each, and keep what came back.
+
+    The halves are of chance, each growth has a seed of its own, and each tree is asked for as many topics as this one
+    has. Whoever stops it (KeyboardInterrupt) keeps what the trees so far say; None before the first.
+    """
+    recipe = Recipe.from_dict(collection.settings["recipe"])
+    if recipe.hierarchy is not None:
+        raise UsageError("this tree was given, not grown: there is no chance in it to look for")
+    if collection.outline.pending:
+        raise UsageError("the tree was edited and not fitted yet", hint="topiarist shape FOLDER --refit first")
+    n_docs = len(collection)
+    if n_docs < FEWEST:
+        raise UsageError(f"{n_docs} documents are too few to grow trees from halves of them", hint=f"{FEWEST} or more")
+    here, others = collection.placed, []
+    corpus = Corpus(tuple(here.ids), collection.counts, collection.counting.vocabulary)
+    wanted = replace(recipe, topics=len(collection.outline.tree.leaves), online=False)
+    try:
+        for number in range(n_trees):
+            others.append(_grown_again(corpus, replace(wanted, seed=recipe.seed + 1 + number), n_threads))
+            if watching is not None:
+                watching.step(number + 1, n_trees)
+    except KeyboardInterrupt:
+        if not others:
+            return None
+    found = steadiness(here, others)
+    topics = collection.outline.topics
+    shares = {topics[node]: round(float(share), 4) for node, share in enumerate(found) if np.isfinite(share)}
+    told = Steadiness(MappingProxyType(shares), len(others))
+    _keep(collection, told)
+    return told
+
+
+def _grown_again(corpus: Corpus, recipe: Recipe, n_threads: int | None) -> Placed:
+    """All documents, in a tree that grew on half of them."""
+    order = np.random.default_rng(recipe.seed).permutation(len(corpus.ids))
+    half = np.sort(order[: (len(order) + 1) // 2])
+    some = Corpus(tuple(corpus.ids[row] for row in half), corpus.counts[half], corpus.vocabulary)
+    model = Grower(recipe, n_threads).fitted(some)
+    fitted = tree_model(model)
+    shares = folded_in(model, corpus.counts, np.empty(0, np.int64)).shares
+    return Placed(fitted.tree, fitted.class_nodes, shares, corpus.ids)
+
+
+def _keep(collection: Collection, told: Steadiness) -> None:
+    """Write it down for the tree that it is true of."""
+    body = {"tree": collection.state.parts[TREE], "n_trees": told.n_trees, "shares": dict(told.shares)}
+    with collection.folder.writing() as generation:
+        facts.change_settings(generation.database, {KEPT: body})
+
+
+def known_steadiness(collection: Collection) -> Steadiness | None:
+    """What was found for the tree as it is; None where nobody has looked, or it was fitted again since."""
+    body: Any = facts.settings(collection.generation.database).get(KEPT)
+    if not isinstance(body, dict) or body.get("tree") != collection.state.parts.get(TREE):
+        return None
+    shares = {int(topic): float(share) for topic, share in body["shares"].items()}
+    return Steadiness(MappingProxyType(shares), int(body["n_trees"]))

@@ -1,0 +1,67 @@
+"""How steady topics are: kept with their tree, stopped with what is known, refused where it means nothing."""
+
+import pytest
+
+from tests.grown import collection, grown_once, path  # noqa: F401
+from topiarist.collection.collection import Collection
+from topiarist.collection.grow.recipe import Recipe
+from topiarist.collection.grow.regrowth import check_steadiness, known_steadiness
+from topiarist.collection.shape.changes import shape
+from topiarist.collection.shape.edits import Merge, Rename
+from topiarist.errors import UsageError
+from topiarist.estimators.common.progress import Watching
+from topiarist.text.documents import Document
+
+
+class Stopping(Watching):
+    def __init__(self, after):
+        self.after, self.seen = after, []
+
+    def step(self, done, about):
+        self.seen.append((done, about))
+        if done == self.after:
+            raise KeyboardInterrupt
+
+
+def test_it_is_kept_with_the_tree_and_forgotten_when_that_is_fitted_again(collection):  # noqa: F811
+    assert known_steadiness(collection) is None
+    found = check_steadiness(collection, 2)
+    assert found.n_trees == 2
+    assert set(found.shares) == set(collection.outline.topics[1:])
+    assert all(0 <= share <= 1 for share in found.shares.values())
+    assert sum(found.counts().values()) == len(found.shares)
+    topic = collection.outline.topics[1]
+    assert f"({found.shares[topic]:.0%} came back in 2 other trees)" in found.said(topic)
+    shape(collection, [Rename(topic, "Mine")])
+    with Collection.open(collection.folder.path) as again:
+        assert known_steadiness(again) == found
+        leaves = [again.outline.topics[leaf] for leaf in again.outline.tree.leaves[:2]]
+        shape(again, [Merge(tuple(leaves))], refit=False)
+        with pytest.raises(UsageError, match="not fitted yet"):
+            check_steadiness(again, 2)
+        shape(again, [])
+        assert known_steadiness(again) is None
+
+
+def test_whoever_stops_it_keeps_what_the_trees_so_far_say(collection):  # noqa: F811
+    watching = Stopping(after=1)
+    assert check_steadiness(collection, 3, watching=watching).n_trees == 1
+    assert watching.seen == [(1, 3)]
+
+
+def test_topics_of_separate_words_are_steady(tmp_path):
+    words = ["boat sail wind harbour mast", "oven flour bread yeast dough", "court judge bail appeal verdict"]
+    texts = [Document(str(row), " ".join([words[row % 3]] * 3)) for row in range(120)]
+    with Collection.grow(texts, tmp_path / "three.topiary", Recipe(topics=3)) as grown:
+        found = check_steadiness(grown, 2)
+        assert found.counts() == {"steady": len(found.shares), "mixed": 0, "may be chance": 0}
+
+
+def test_too_few_documents_are_refused(tmp_path):
+    words = ("boat sail mast", "oven bread flour", "court judge bail")
+    texts = [Document(str(row), words[row % 3]) for row in range(12)]
+    with (
+        Collection.grow(texts, tmp_path / "few.topiary", Recipe(topics=2)) as grown,
+        pytest.raises(UsageError, match="too few"),
+    ):
+        check_steadiness(grown)

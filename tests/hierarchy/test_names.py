@@ -1,5 +1,7 @@
 """Words and names by documents."""
 
+from itertools import islice
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,6 +14,7 @@ from topiarist.hierarchy.naming import exam
 from topiarist.hierarchy.naming import names as naming
 from topiarist.hierarchy.naming import presence as present
 from topiarist.hierarchy.naming import readings as reading
+from topiarist.text.demo import demo_documents
 
 TREE = Tree((-1, 0, 1, 1, 0, 4, 4))
 LEAVES = (2, 3, 5, 6)
@@ -157,3 +160,42 @@ def test_any_tree_gets_different_names_or_none(tree, seed):
 )
 def test_numbers_and_scraps_are_no_names(word, plain):
     assert exam.is_plain(word) is plain
+
+
+def sentences(number=300):
+    """A language of its own: prepositions (ke, mu), verbs (taru, sipo), articles (li, lo) and many nouns."""
+    rng = np.random.default_rng(0)
+    nouns = [
+        f"{one}{two}" for one in ("ba", "de", "fi", "go", "hu", "ja") for two in ("nak", "rem", "sil", "tov", "vun")
+    ]
+    word = lambda *of: of[rng.integers(len(of))]  # noqa: E731
+    noun = lambda: word(*nouns) + word("", "a", "e", "i", "o", "u")  # noqa: E731
+    return [
+        " ".join(
+            f"{word('li', 'lo')} {noun()} ke {word('li', 'lo')} {noun()} {word('taru', 'sipo')} {word('li', 'lo')} "
+            f"{noun()} mu {noun()}."
+            for _ in range(6)
+        )
+        for _ in range(number)
+    ]
+
+
+def test_articles_and_verbs_are_heard_in_a_language_that_nobody_knows():
+    texts = sentences()
+    assert reading.articles(texts) == {"li", "lo"}
+    words = ["taru", "sipo", "banak", "hurem", "ke"]
+    found = reading.read(texts, [list(range(0, 150)), list(range(150, 300))], words)
+    assert found.verbs == {"taru", "sipo", "ke"}
+    assert not any(found.verbs & set(phrase.split()) for phrase in found.phrases)
+
+
+def test_verbs_of_abstracts_are_no_names():
+    texts = [document.text for document in islice(demo_documents(), 400)]
+    assert {"the", "a", "an"} <= reading.articles(texts)
+    words = ["give", "prove", "consider", "obtain", "model", "theory", "system", "field", "algorithm", "results"]
+    assert reading.read(texts, [list(range(400))], words).verbs == {"give", "prove", "consider", "obtain"}
+
+
+def test_an_article_behind_a_full_stop_says_nothing():
+    texts = [f"{text} banak. Li {text[3:]}" for text in sentences()]
+    assert "banak" not in reading.read(texts, [list(range(300))], ["banak", "taru"]).verbs

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from topiarist.errors import InputError
 from topiarist.hierarchy.tree import Tree
 
-STEPS = {"coarse": (4, 8), "normal": (10, 25), "fine": (26, 60)}  # nodes to be seen at once
+STEPS = {"coarse": (4, 8), "normal": (10, 25), "fine": (30, 60)}  # nodes to be seen at once
+NEAR = 2  # openings before and after a view that are compared: one alone may be chance
 
 
 def view(tree: Tree, gain: Sequence[float], n_nodes: int) -> tuple[int, ...]:
@@ -27,20 +28,27 @@ def view(tree: Tree, gain: Sequence[float], n_nodes: int) -> tuple[int, ...]:
 
 
 def views(tree: Tree, gain: Sequence[float]) -> dict[str, tuple[int, ...]]:
-    """The views called coarse (4 to 8 nodes), normal (10 to 25) and fine (26 to 60).
+    """The views called coarse (4 to 8 nodes), normal (10 to 25) and fine (30 to 60).
 
-    Each ends where the next opening would tell much less than the last one: at the largest relative drop of the gain
-    in its range. A tree with fewer nodes than that shows all it has.
+    Each ends where the next two openings would tell much less than the last two: at the largest relative drop of the
+    gain in its range. A tree with fewer nodes than that shows all it has.
     """
     steps = _openings(tree, gain)
+    told = [last for _, last, _ in steps]
     found = {}
     for name, (low, high) in STEPS.items():
-        within = [step for step in steps if low <= len(step[0]) <= high]
-        if within:
-            found[name] = max(within, key=lambda step: step[1] / max(step[2], 1e-300) if step[2] else 1.0)[0]
-        else:
-            found[name] = [step for step in steps if len(step[0]) <= high][-1][0]
+        fitting = [number for number, step in enumerate(steps) if len(step[0]) <= high]
+        within = [number for number in fitting if len(steps[number][0]) >= low]
+        found[name] = steps[max(within, key=lambda number: _drop(told, number), default=fitting[-1])][0]
     return found
+
+
+def _drop(told: Sequence[float], number: int) -> float:
+    """How much more the last openings told than the next ones would; 1 where there is nothing to compare."""
+    last, following = told[max(1, number - NEAR + 1) : number + 1], told[number + 1 : number + 1 + NEAR]
+    if not last or not following:
+        return 1.0
+    return (sum(last) / len(last)) / max(sum(following) / len(following), 1e-300)
 
 
 def _openings(tree: Tree, gain: Sequence[float]) -> list[tuple[tuple[int, ...], float, float]]:

@@ -19,16 +19,16 @@ _ENGLISH = """
 a about above across after again against all almost along already also although always am among amongst an and another
 any are aren around as at be became because become becomes been before being below beside besides between beyond both
 but by can cannot could couldn did didn do does doesn doing don done down during each either else especially etc even
-ever every few for from further furthermore had has hasn have having he hence her here hers herself him himself his
-how however i if in indeed instead into is isn it its itself just latter least less lot made make makes making many
-may maybe me mere might mine more moreover most mostly much must my myself namely near neither never nevertheless no
-none nor not nothing now of off often on once one ones only onto or other others otherwise ought our ours ourselves
-out over own per perhaps quite rather re really regarding said same say says seem seemed seems several shall she
-should shouldn since so some somehow something sometimes still such than that the their theirs them themselves then
-there thereby therefore therein these they this those though through throughout thus to together too toward towards
-under unless unlike until up upon us use used uses using usually various very via was wasn we well were weren what
-whatever when whenever where whereas whereby wherein whether which while who whole whom whose why will with within
-without won would wouldn yet you your yours yourself
+ever every few for from further furthermore get gets getting got had has hasn have having he hence her here hers
+herself him himself his how however i if in indeed instead into is isn it its itself just latter least less let lets
+lot made make makes making many may maybe me mere might mine more moreover most mostly much must my myself namely near
+neither never nevertheless no none nor not nothing now of off often on once one ones only onto or other others
+otherwise ought our ours ourselves out over own per perhaps quite rather re really regarding said same say says seem
+seemed seems several shall she should shouldn since so some somehow something sometimes still such than that the their
+theirs them themselves then there thereby therefore therein these they this those though through throughout thus to
+together too toward towards under unless unlike until up upon us use used uses using usually various very via was wasn
+we well were weren what whatever when whenever where whereas whereby wherein whether which while who whole whom whose
+why will with within without won would wouldn yet you your yours yourself
 """
 _MARKUP = """
 mathbb mathcal mathrm mathfrak mathbf mathsf mathscr mathit frac sqrt ldots cdot cdots leq geq infty textit textbf emph

@@ -14,7 +14,7 @@ from topiarist.collection.describe.flat_topics import coherences, names_of
 from topiarist.counts.corpus import Corpus
 from topiarist.hierarchy.growth.headings import gains
 from topiarist.hierarchy.naming.names import node_names, usable_words
-from topiarist.hierarchy.naming.presence import describing_words, presence_of
+from topiarist.hierarchy.naming.presence import describing_words, presence_of, rival_words
 from topiarist.hierarchy.naming.readings import read, sample_of
 from topiarist.hierarchy.tree import Tree
 from topiarist.hierarchy.tree_model import TreeModel
@@ -68,11 +68,13 @@ def describe_nodes(
     texts = texts if texts is not None else corpus.texts
     empty = np.array([word in functional for word in known], bool) if functional else None
     presence = presence_of(tree, model.class_nodes, shares, corpus.counts)
-    columns = describing_words(presence, n_words, counts=corpus.counts, words=known, empty=empty)
     readings = None
     if texts is not None:
-        usable = [known[column] for column in usable_words(presence, known, empty).tolist()]
-        readings = read(texts, sample_of(shares), usable)
+        listed = {*usable_words(presence, known, empty).tolist(), *rival_words(presence, n_words).tolist()}
+        readings = read(texts, sample_of(shares), [known[column] for column in sorted(listed)])
+        functional = functional | readings.verbs
+        empty = np.array([word in functional for word in known], bool)
+    columns = describing_words(presence, n_words, counts=corpus.counts, words=known, empty=empty)
     names = node_names(presence, known, model.class_nodes, readings, empty=empty)
     words = [tuple(corpus.vocabulary.words[column] for column in chosen) for chosen in columns]
     words[tree.root] = (*general[:n_words], *words[tree.root])

@@ -3,9 +3,9 @@
 A name leans more to what is special than the words of a node do: p^¾ · log(p/q), by documents (see ``presence``). It
 takes phrases of two or three words that the node's documents use. Words without a subject are recognised by what they
 do, in any language: they are spread over unrelated leaves, so that q is large; addresses and boilerplate by where they
-stand (see ``readings``); numbers have digits. No word of a name is in a sibling's name or in that of a heading above,
-and a name, read as a query, must lead to its own node (see ``exam``). A heading without words that tell of two thirds
-of its documents is called by words of its largest children.
+stand, verbs by the articles behind them (see ``readings``); numbers have digits. No word of a name is in a sibling's
+name or in that of a heading above, and a name, read as a query, must lead to its own node (see ``exam``). A heading
+without words that tell of two thirds of its documents is called by words of its largest children.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def node_names(
     """
     tree, readings, kept = presence.tree, readings or Readings(), kept or {}
     columns = usable_words(presence, words, empty)
-    columns = np.array([c for c in columns.tolist() if words[c] not in readings.glued], np.int64)
+    columns = np.array([c for c in columns.tolist() if not {words[c]} & (readings.glued | readings.verbs)], np.int64)
     items = [_items(presence, words, columns, node, class_nodes, readings) for node in range(len(tree))]
     examiner = Examiner(presence, words)
     found: list[Named] = [Named(())] * len(tree)

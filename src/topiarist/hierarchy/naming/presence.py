@@ -96,6 +96,16 @@ def describing_words(
     return chosen
 
 
+def rival_words(presence: Presence, n_words: int) -> Array:
+    """The columns of all words that ``describing_words`` may choose from."""
+    found = np.zeros(presence.have.shape[1], bool)
+    for node in range(len(presence.tree)):
+        if node != presence.tree.root:
+            found[highest(telling(presence.shares(node), presence.elsewhere(node)), 2 * RIVALS * n_words)] = True
+    columns: Array = np.flatnonzero(found)
+    return columns
+
+
 def _documents_by_word(counts: Any) -> Any:
     """Which documents have each word, by columns."""
     has = csc_array(counts)

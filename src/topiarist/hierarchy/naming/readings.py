@@ -1,8 +1,10 @@
 """What texts tell that counts do not: phrases, how words are written, what is an address or a signature.
 
 A few documents of each leaf are read, and only their beginnings. Fragments of addresses are glued to dots and at-signs;
-boilerplate (signatures, tables, notes of an agency) stands between the same two words in most documents. Both hold in
-any language that puts spaces between words.
+boilerplate (signatures, tables, notes of an agency) stands between the same two words in most documents. Verbs and
+particles (*denote*, *told*, *laut*) are no names: articles follow them and do not precede them; which words are
+articles is seen too, they come after other frequent words and before rare ones. All of it holds in any language that
+puts spaces between words.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,6 +28,10 @@ FEWEST_TIMES = 3  # documents that make a phrase
 VARIED = 0.4  # different neighbours for each document with a word or phrase; with fewer it is boilerplate
 GLUED = 0.5  # share of its occurrences that are part of an address: then a word is a fragment of one
 CLOSED = 0.7  # of a phrase's documents have the same longer phrase: then it is a piece of that
+FREQUENT, LISTENED = 30, 300  # words among which articles are, and texts in which they are looked for
+AFTER_FREQUENT, BEFORE_FREQUENT = 0.35, 0.25  # of an article's occurrences, at least and at most
+FOLLOWED = 0.1  # of a word's documents have an article behind it, twice as many as before it: it is no noun
+FEWEST_HEARD = 8  # documents with a word, to say so
 LONGEST_CAPITALS = 5  # letters of a word that is written in capitals because it is an abbreviation
 WORD = re.compile(r"[^\W_]+(?:_[^\W_]+)*", re.UNICODE)
 JOINTS = frozenset("@./\\_:%=&~")
@@ -32,7 +39,8 @@ JOINTS = frozenset("@./\\_:%=&~")
 
 @dataclass(frozen=True)
 class Readings:
-    """What texts tell that counts do not: phrases by leaf, how words are written, which are parts of addresses.
+    """What texts tell that counts do not: phrases by leaf, how words are written, which are parts of addresses or
+    verbs.
 
     ``phrases``: for each phrase the share of each leaf's documents that have it, less a standard error, for leaves
     where some have.
@@ -41,6 +49,7 @@ class Readings:
     phrases: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
     written: Mapping[str, str] = field(default_factory=dict)
     glued: frozenset[str] = frozenset()
+    verbs: frozenset[str] = frozenset()
     n_leaves: int = 0
 
 
@@ -77,7 +86,7 @@ def read(texts: Sequence[str], rows: Sequence[Sequence[int]], words: Iterable[st
     notes of an agency. They are no phrases, and count as ``glued``.
     """
     known = frozenset(word for word in words if " " not in word)
-    notes = _Notes()
+    notes = _Notes(articles([texts[row][:READ] for row in _some([row for members in rows for row in members])]))
     found: dict[str, dict[int, float]] = {}
     for leaf, members in enumerate(rows):
         times = Counter[str]()
@@ -86,16 +95,50 @@ def read(texts: Sequence[str], rows: Sequence[Sequence[int]], words: Iterable[st
         for phrase, number in times.items():
             if number >= min(FEWEST_TIMES, max(2, len(members) // 8)):
                 found.setdefault(phrase, {})[leaf] = (number - number**0.5) / len(members)
-    found = _closed({phrase: by_leaf for phrase, by_leaf in found.items() if not notes.is_boilerplate(phrase)})
+    verbs = frozenset(filter(notes.is_verb, known))
+    found = {phrase: by_leaf for phrase, by_leaf in found.items() if not notes.is_boilerplate(phrase)}
+    found = _closed({phrase: by_leaf for phrase, by_leaf in found.items() if verbs.isdisjoint(_ends(phrase))})
     written = {word: _usual(counts) for word, counts in notes.forms.items()}
     parts = {word for word, number in notes.seen.items() if notes.glued[word] > GLUED * number}
-    return Readings(found, written, frozenset(parts | set(filter(notes.is_boilerplate, known))), len(rows))
+    return Readings(found, written, frozenset(parts | set(filter(notes.is_boilerplate, known))), verbs, len(rows))
+
+
+def _some(rows: list[int]) -> list[int]:
+    """A few hundred of many, evenly."""
+    return rows[:: max(1, len(rows) // LISTENED)][:LISTENED]
+
+
+def _ends(phrase: str) -> tuple[str, str]:
+    """The outer words of a phrase."""
+    words = phrase.split()
+    return words[0], words[-1]
+
+
+def articles(texts: Iterable[str]) -> frozenset[str]:
+    """Articles and what stands in their place (*the*, *an*, *dem*, *this*).
+
+    Of the most frequent words they are those that come after other frequent ones (*of the*, *in einem*), and seldom
+    before them: what they announce is rare.
+    """
+    heard = [_spoken(text, frozenset(), None) for text in texts]
+    times = Counter(word for text in heard for word, _ in text)
+    frequent = frozenset(word for word, _ in times.most_common(FREQUENT))
+    after, before = Counter[str](), Counter[str]()
+    for text in heard:
+        for (last, _), (word, together) in pairwise(text):
+            if together and word in frequent and last in frequent:
+                after[word] += 1
+                before[last] += 1
+    announced = {word for word in frequent if word.isalpha() and after[word] > AFTER_FREQUENT * times[word]}
+    return frozenset(word for word in announced if before[word] < BEFORE_FREQUENT * times[word])
 
 
 class _Notes:
     """What is noticed of words while reading: their forms, how often they are glued, between which words they stand."""
 
-    def __init__(self) -> None:
+    def __init__(self, articles: frozenset[str] = frozenset()) -> None:
+        self.articles = articles
+        self.announced, self.announcing = Counter[str](), Counter[str]()  # by an article, and an article
         self.forms: dict[str, Counter[str]] = {}
         self.seen, self.glued, self.documents = Counter[str](), Counter[str](), Counter[str]()
         self.contexts: dict[str, set[tuple[str, str]]] = {}
@@ -105,10 +148,22 @@ class _Notes:
         self.documents[text] += 1
         self.contexts.setdefault(text, set()).add((before, after))
 
+    def listen(self, spoken: list[tuple[str, bool]], place: int) -> None:
+        """Whether an article stands before or behind a word, with nothing between them."""
+        word, together = spoken[place]
+        self.announced[word] += together and spoken[place - 1][0] in self.articles
+        following, together = spoken[place + 1] if place + 1 < len(spoken) else ("", False)
+        self.announcing[word] += together and following in self.articles
+
     def is_boilerplate(self, text: str) -> bool:
         """Whether it stands between the same words in most documents."""
         number = self.documents[text]
         return number >= FEWEST_TIMES and len(self.contexts[text]) < VARIED * number
+
+    def is_verb(self, word: str) -> bool:
+        """Whether articles stand behind it, and not before it."""
+        number, behind = self.documents[word], self.announcing[word]
+        return number >= FEWEST_HEARD and behind >= FOLLOWED * number and behind > 2 * self.announced[word]
 
 
 def _closed(phrases: dict[str, dict[int, float]]) -> dict[str, dict[int, float]]:
@@ -135,7 +190,7 @@ def _usual(forms: Counter[str]) -> str:
     return form
 
 
-def _spoken(text: str, known: frozenset[str], notes: _Notes) -> list[tuple[str, bool]]:
+def _spoken(text: str, known: frozenset[str], notes: _Notes | None) -> list[tuple[str, bool]]:
     """The words of a text, each with whether nothing but a blank or a hyphen parts it from the one before."""
     spoken = list[tuple[str, bool]]()
     end, headline = -2, False
@@ -145,7 +200,7 @@ def _spoken(text: str, known: frozenset[str], notes: _Notes) -> list[tuple[str, 
         spoken.append((word, start - end == 1 and text[end] in " -\n"))
         end = match.end()
         capitals = form.isupper()
-        if word in known:
+        if notes is not None and word in known:
             notes.seen[word] += 1
             if not (capitals and headline):  # among words in capitals these mean nothing
                 notes.forms.setdefault(word, Counter())[form] += 1
@@ -168,6 +223,7 @@ def _phrases(spoken: list[tuple[str, bool]], known: frozenset[str], notes: _Note
         if word not in found:
             found.add(word)
             notes.note(word, padded[place], padded[place + 2])
+            notes.listen(spoken, place)
         for length in (2, 3):
             last = place + length - 1
             if last >= len(at) or not spoken[last][1]:

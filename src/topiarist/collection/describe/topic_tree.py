@@ -70,7 +70,7 @@ class TopicTree:
     def view(self, detail: str | int = "normal", top: int | None = None) -> tuple[int, ...]:
         """The nodes that are seen at once and hold all documents between them; larger views open nodes of smaller ones.
 
-        ``detail``: "coarse" (4 to 8 nodes), "normal" (10 to 25), "fine" (26 to 60), "all" (the leaves), or at most so
+        ``detail``: "coarse" (4 to 8 nodes), "normal" (10 to 25), "fine" (30 to 60), "all" (the leaves), or at most so
         many nodes. ``top``: the node to begin from, instead of the root.
         """
         top = self.tree.root if top is None else top

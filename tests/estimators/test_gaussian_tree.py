@@ -95,9 +95,9 @@ def test_it_is_the_same_after_a_file(grown, tmp_path):
 
 def test_what_explains_little_is_removed_and_zero_keeps_every_merge():
     counts, _ = planted(branches=(0, 1, 2, 3))
-    whole = GaussianTree(4, negligible=0.0, random_state=0).fit(counts[:, : 30 + 80])
+    whole = GaussianTree(4, headings=False, negligible=0.0, random_state=0).fit(counts[:, : 30 + 80])
     assert len(whole.tree_) == 7
-    short = GaussianTree(4, negligible=0.9, random_state=0).fit(counts[:, : 30 + 80])
+    short = GaussianTree(4, headings=False, negligible=0.9, random_state=0).fit(counts[:, : 30 + 80])
     assert len(short.tree_) == 5
     assert short.tree_.depth == 1
     assert len(short.hierarchy_.tree_) == 7
@@ -134,3 +134,19 @@ def test_memory_grows_with_the_documents_and_no_faster():
 def test_wrong_options_say_so(options, message):
     with pytest.raises(UsageError, match=message):
         GaussianTree(**options).fit(planted(20)[0])
+
+
+def test_headings_have_three_to_eight_children_over_the_same_leaves():
+    rng = np.random.default_rng(0)
+    groups = [rng.dirichlet(np.full(60, 0.05)) for _ in range(3)]
+    topics = [0.7 * groups[place // 4] + 0.3 * rng.dirichlet(np.full(60, 0.05)) for place in range(12)]
+    counts = np.array([rng.multinomial(80, topics[row % 12]) for row in range(480)])
+    model = GaussianTree(12, random_state=0).fit(counts)
+    plain = GaussianTree(12, headings=False, random_state=0).fit(counts)
+    tree = model.tree_
+    assert set(model.class_nodes_) == set(tree.leaves) == set(range(12))
+    assert max(len(tree.children(node)) for node in range(len(tree))) <= 8
+    assert len(tree) < len(model.hierarchy_.tree_)
+    np.testing.assert_array_equal(model.labels_, plain.labels_)
+    np.testing.assert_allclose(model.word_given_topic_.sum(axis=1), 1.0)
+    np.testing.assert_allclose(model.topic_given_class_.sum(axis=1), 1.0)

@@ -146,3 +146,18 @@ def test_a_view_needs_a_node_and_counts_need_tokens():
         views.view(Tree.single(), [0.0], 0)
     with pytest.raises(InputError, match="leaves × words"):
         merging.smoothed(np.zeros((2, 3)))
+
+
+def test_merges_by_any_measure_become_a_multiway_tree():
+    pairs = ((0, 1), (2, 3), (4, 5), (6, 7), (9, 8))  # ((0 1) (2 3)) and (4 5)
+    tree = merging.multiway(merging.Merges(pairs, (1.0, 1.0, 1.0, 8.0, 10.0)))
+    assert tree.leaves == (0, 1, 2, 3, 4, 5)
+    assert [sorted(tree.leaves_under(child)) for child in tree.children(tree.root)] == [[0, 1], [2, 3], [4, 5]]
+    insisting = merging.multiway(merging.Merges(pairs, (1.0, 1.0, 1.0, 3.0, 10.0)))
+    assert sorted(sorted(insisting.leaves_under(child)) for child in insisting.children(insisting.root)) == [
+        [0, 1, 2, 3], [4, 5]
+    ]  # fmt: skip
+    assert len(merging.multiway(merging.Merges((), ()))) == 1
+    many = tuple((0 if step == 0 else 11 + step, step + 1) for step in range(11))
+    flat = merging.multiway(merging.Merges(many, tuple(10.0 + step for step in range(11))))
+    assert max(len(flat.children(node)) for node in range(len(flat))) == 8

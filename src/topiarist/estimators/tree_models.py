@@ -50,7 +50,7 @@ TREE_MODELS = {
     ),
     "ggm": TreeModelKind(
         estimator="topiarist.estimators.gaussian.gaussian_tree:GaussianTree",
-        called="a mixture of Gaussians with its hierarchy",
+        called="a mixture of Gaussians with its hierarchy", headings=True,
     ),
 }  # fmt: skip
 

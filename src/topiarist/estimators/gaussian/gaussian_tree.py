@@ -21,6 +21,7 @@ from topiarist.estimators.gaussian.mixture_hierarchy import MixtureHierarchy
 from topiarist.estimators.tree.fitted_tree import sparse_shares
 from topiarist.estimators.tree.posteriors import FilesDocuments
 from topiarist.estimators.tree.refit import paths_from_shares
+from topiarist.hierarchy.growth.merges import Merges, multiway
 from topiarist.hierarchy.growth.parts import Parts, collapse_negligible
 from topiarist.hierarchy.tree import Tree
 from topiarist.models import em
@@ -51,14 +52,17 @@ class GaussianTree(ReadsCounts, FilesDocuments, TransformerMixin, BaseEstimator)
         Leaves at most when they are chosen.
     measure : str, default "kl"
         As that of ``MixtureHierarchy``. The divergence of what was merged makes bushes, the others rather chains.
+    headings : bool, default True
+        Let each node take in the dearest merges below it, so that it has 3 to 8 children unless the mixture insists on
+        two, as the other trees have headings. False keeps two by two what is not negligible.
     negligible : float, default 0.1
-        Inner nodes that explain less of the words below them are removed, so a node may have more than two children; 0
-        keeps every merge.
+        Without headings, inner nodes that explain less of the words below them are removed, so a node may have more
+        than two children; 0 keeps every merge.
 
     Attributes
     ----------
     tree_ : Tree
-        The merges as a tree, without negligible ones.
+        The merges as a tree, with headings or without negligible merges.
     class_nodes_ : tuple
         The node of each component, a leaf.
     class_prior_, topic_given_class_, word_given_topic_
@@ -81,6 +85,7 @@ class GaussianTree(ReadsCounts, FilesDocuments, TransformerMixin, BaseEstimator)
         n_dimensions: int = 20,
         max_components: int = 40,
         measure: str = "kl",
+        headings: bool = True,
         negligible: float = 0.1,
         random_state: Seed = None,
         device: str = "cpu",
@@ -92,6 +97,7 @@ class GaussianTree(ReadsCounts, FilesDocuments, TransformerMixin, BaseEstimator)
         self.n_dimensions = n_dimensions
         self.max_components = max_components
         self.measure = measure
+        self.headings = headings
         self.negligible = negligible
         self.random_state = random_state
         self.device = device
@@ -155,7 +161,7 @@ class GaussianTree(ReadsCounts, FilesDocuments, TransformerMixin, BaseEstimator)
         shares = sparse_shares(rows)
         dtype = options.working_dtype(None, counts, rows.shape[1])
         prepare_kernels(dtype, "paths", "classes")
-        self.tree_, self.class_nodes_ = self.hierarchy_.tree_, tuple(range(rows.shape[1]))
+        self.tree_, self.class_nodes_ = self._upper_tree(), tuple(range(rows.shape[1]))
         with options.running(self) as engine, threadpool_limits(limits=1, user_api="blas"):
             while True:
                 plan = Plan(
@@ -164,14 +170,32 @@ class GaussianTree(ReadsCounts, FilesDocuments, TransformerMixin, BaseEstimator)
                 )  # fmt: skip
                 shared = paths_from_shares(engine, counts, shares, plan)
                 parts = Parts(self.tree_, self.class_nodes_, shared.word_given_topic, shared.topic_given_class, rows)
-                fewer = collapse_negligible(parts, self.negligible)
+                fewer = parts if self.headings else collapse_negligible(parts, self.negligible)
                 if len(fewer.tree) == len(self.tree_):
                     break
                 self.tree_, self.class_nodes_ = fewer.tree, fewer.class_nodes
         self.tree_ = Tree(self.tree_.parents)  # names of merges are numbers: words will say more
         self.word_given_topic_, self.topic_given_class_ = shared.word_given_topic, shared.topic_given_class
 
+    def _upper_tree(self) -> Tree:
+        """The merges of the mixture as they are, or as headings.
+
+        What a merge costs is its measure for each document that it concerns: times w₁w₂ / (w₁ + w₂), the weights of
+        the two clusters.
+        """
+        linkage, weight = self.hierarchy_.linkage_, self.hierarchy_.weight_.tolist()
+        if not self.headings or not len(linkage):
+            return self.hierarchy_.tree_
+        pairs, costs = list[tuple[int, int]](), list[float]()
+        for one, other, measure, _ in linkage.tolist():
+            first, second = weight[int(one)], weight[int(other)]
+            pairs.append((int(one), int(other)))
+            costs.append(measure * first * second / max(first + second, 1e-300))
+            weight.append(first + second)
+        return multiway(Merges(tuple(pairs), tuple(costs)))
+
     def _check_options(self) -> None:
+        options.check_one_of("headings", self.headings, (True, False))
         if self.n_components is not None:
             options.check_integer("n_components", self.n_components, 1, hint="None to have it chosen")
         options.check_integer("n_dimensions", self.n_dimensions, 2, hint="20")

@@ -14,6 +14,7 @@ import numpy as np
 
 from topiarist.arrays import Array
 from topiarist.errors import InputError
+from topiarist.hierarchy.tree import Tree
 
 PSEUDO_TOKENS = 50.0  # of the collection's words in every leaf: rare words of small leaves say little
 OPENED = 0.6  # a merge that costs at least this share of the node above it has no node of its own
@@ -80,21 +81,52 @@ def groups_of(merges: Merges, *, share: float = OPENED, fewest: int = FEWEST, mo
     differ so much more than what is in them are two. A merge that costs more than one above it counts as this does.
     """
     n_leaves = len(merges.pairs) + 1
-    cost, leaves = [0.0] * n_leaves, [[leaf] for leaf in range(n_leaves)]
-    for (first, second), own in zip(merges.pairs, merges.costs, strict=True):
-        cost.append(max(own, cost[first], cost[second]))
+    leaves = [[leaf] for leaf in range(n_leaves)]
+    for first, second in merges.pairs:
         leaves.append(sorted(leaves[first] + leaves[second]))
     if not merges.pairs:
         return leaves
-    below = list(merges.pairs[-1])
+    return sorted(leaves[one] for one in _opened(merges, rising(merges), len(leaves) - 1, share, (fewest, most)))
+
+
+def rising(merges: Merges) -> list[float]:
+    """The cost of each cluster: 0 for leaves, and never less than that of a merge below it."""
+    cost = [0.0] * (len(merges.pairs) + 1)
+    for (first, second), own in zip(merges.pairs, merges.costs, strict=True):
+        cost.append(max(own, cost[first], cost[second]))
+    return cost
+
+
+def _opened(merges: Merges, cost: list[float], cluster: int, share: float, children: tuple[int, int]) -> list[int]:
+    """The clusters below one when its dearest merges are undone."""
+    n_leaves, (fewest, most) = len(merges.pairs) + 1, children
+    below = list(merges.pairs[cluster - n_leaves])
     while len(below) < most:
         dearest = max(below, key=lambda one: (one >= n_leaves, cost[one], -one))
         enough = share if len(below) >= fewest else INSISTED
-        if dearest < n_leaves or cost[dearest] < enough * cost[-1]:
+        if dearest < n_leaves or cost[dearest] < enough * cost[cluster]:
             break
         below.remove(dearest)
         below += merges.pairs[dearest - n_leaves]
-    return sorted(leaves[one] for one in below)
+    return below
+
+
+def multiway(merges: Merges, *, share: float = OPENED, fewest: int = FEWEST, most: int = MOST) -> Tree:
+    """The merges as a tree in which each node has taken the dearest merges below it in, as ``groups_of`` does.
+
+    The leaves are the first nodes, in their order; for merges by any measure, such as those of Gaussian mixtures.
+    """
+    n_leaves, cost = len(merges.pairs) + 1, rising(merges)
+    parents, waiting = {n_leaves + len(merges.pairs) - 1: -1}, [n_leaves + len(merges.pairs) - 1]
+    while waiting:
+        cluster = waiting.pop()
+        if cluster >= n_leaves:
+            for child in _opened(merges, cost, cluster, share, (fewest, most)):
+                parents[child] = cluster
+                waiting.append(child)
+    kept = sorted(parents)
+    number = {cluster: place for place, cluster in enumerate(kept)} | {-1: -1}
+    return Tree(tuple(number[parents[cluster]] for cluster in kept))
 
 
 def exchanged(words: Array, weights: Array, groups: Sequence[Sequence[int]]) -> list[list[int]]:

@@ -196,6 +196,11 @@ class Collection:
         """The documents in the tree, as comparing, judging and exporting want them."""
         return placed(self.outline, self.shares, self.documents.ids()[: len(self)], self.tree.words)
 
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages of the documents that it was grown from, the most frequent first; none if nobody has looked."""
+        return tuple(self.settings.get("languages", {}))
+
     @cached_property
     def hard_to_place(self) -> Bools:
         """Which documents are hard to place: no topic has more than half of them."""

@@ -6,6 +6,8 @@ Floor plan:
     corpus          A collection as the models see it: counts, the words of their columns, what is known of each
                     document.
     counting        From texts to counts: tokens, phrases, stop words, stems, pruning, in this order.
+    languages       The language of every document, judged by the function words that it has: one product of sparse
+                    matrices.
     lsi             Latent semantic indexing: documents and words in a space of few dimensions, X ≈ U S Vᵀ.
     merging         The vocabulary of texts that are never all in memory: each chunk is summarised, and summaries are
                     added up.

@@ -86,6 +86,22 @@ def detect_language(texts: Iterable[str], sample: int = SAMPLE) -> Language:
     return Language(code, times / judged, judged)
 
 
+def languages_in_words(codes: Sequence[str], sizes: Sequence[int], n_unknown: int) -> str:
+    """The languages of a collection in a line: one by its name alone, several with how many documents each has."""
+    names = [NAMES.get(code, code).title() for code in codes]
+    listed = [f"{name} {size:,}" for name, size in zip(names, sizes, strict=True)] if len(names) > 1 else names
+    short = [f"{n_unknown:,} too short to tell"] if n_unknown else []
+    return ", ".join([*listed, *short])
+
+
+def language_of_text(text: str) -> str:
+    """The language of one text, or nothing where it is too short to tell."""
+    import py3langid
+
+    start = text[:_LETTERS].strip()
+    return str(py3langid.classify(start)[0]) if len(start) >= _LEAST else ""
+
+
 def language_of(documents: Iterator[Document], given: str) -> tuple[Language, Iterator[Document]]:
     """The language as it was given or as the first documents have it, and all documents."""
     if given != AUTO:

@@ -58,13 +58,14 @@ def describe_nodes(
     """The nodes of a tree; ``shares`` are those of the documents in its classes.
 
     ``general`` are words that were set aside before; they stand before the root's own. Below the root the function
-    words of the ``language`` describe nothing, however frequent they are. Names have phrases where there are ``texts``
-    to read some of (those of the corpus, if it has them).
+    words of the ``language`` (or of several, "en de") describe nothing, however frequent they are. Names have phrases
+    where there are ``texts`` to read some of (those of the corpus, if it has them).
     """
     tree = model.tree
     mask = tree.path_mask(model.class_nodes)
     typical = _typical(model, shares, corpus, n_documents)
-    known, functional = corpus.vocabulary.words, function_words(language)
+    known = corpus.vocabulary.words
+    functional = frozenset[str]().union(*map(function_words, language.split()))
     texts = texts if texts is not None else corpus.texts
     empty = np.array([word in functional for word in known], bool) if functional else None
     presence = presence_of(tree, model.class_nodes, shares, corpus.counts)

@@ -16,6 +16,7 @@ import numpy as np
 from topiarist.collection import contents
 from topiarist.collection.describe.closeup import all_places
 from topiarist.collection.file.additions import ADD, Addition, OwnIds, reachable
+from topiarist.collection.file.misfits import misfits
 from topiarist.collection.find.search import Place
 from topiarist.counts.counting import Heard
 from topiarist.errors import UsageError
@@ -48,11 +49,12 @@ class Filed:
     labels: tuple[str, ...] = ()  # of the categories that were learned
     label_certainty: tuple[float, ...] = ()
     places: tuple[Place, ...] = ()  # every topic with a part of it, if several were asked for
+    misfit: str = ""  # why it fits nowhere: then it is at the root, whatever the certainties are
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON data, without the text."""
         plain: dict[str, Any] = {"id": self.document.id, "title": self.document.title, "topic": self.topic}
-        for name in ("path", "certainty", "words", "unusual", "labels", "label_certainty"):
+        for name in ("path", "certainty", "words", "unusual", "labels", "label_certainty", "misfit"):
             value = getattr(self, name)
             plain[name] = list(value) if isinstance(value, tuple) else value
         plain["places"] = [
@@ -100,18 +102,22 @@ def placed(
     counts = heard.counts
     places = collection.placer.place(counts, rho, _usual(collection, "usual"))
     strange = places.unusual | _usual(collection, "familiar").unusual(heard.share, heard.tokens)
+    why = misfits(batch, heard, strange, collection.languages)
     nodes = (places.posterior.astype(np.float64) @ tree.path_mask(outline.class_nodes)).round(4)
     labels = collection.categories.told(counts) if collection.categories is not None else None
     parts = all_places(collection, places.posterior, PART) if several else None
-    paths = {int(node): tree.path(int(node))[1:] for node in np.unique(places.nodes)}
+    paths = {int(node): tree.path(int(node))[1:] for node in {*places.nodes.tolist(), tree.root}}
     names = {node: tuple(tree.names[step] for step in path) for node, path in paths.items()}
     filed = []
     for row, (document, node, unusual) in enumerate(zip(batch, places.nodes.tolist(), strange.tolist(), strict=True)):
+        node = tree.root if why[row] else node
         known = labels[row] if labels is not None else ((), ())
         decided = tuple([words[column] for column in places.words[row]])
         certainty = tuple(nodes[row, list(paths[node])].tolist())
         own = parts[row] if parts is not None else ()
-        filed.append(Filed(document, outline.topics[node], names[node], certainty, decided, unusual, *known, own))
+        filed.append(
+            Filed(document, outline.topics[node], names[node], certainty, decided, unusual, *known, own, why[row])
+        )
     return Batch(filed, heard, places.posterior)
 
 

@@ -26,6 +26,7 @@ from topiarist.store.facts import settings
 from topiarist.store.generation import Generation, Part, new_part
 
 N_WORDS, N_TYPICAL = 20, 10  # of each topic that are kept
+SPOKEN = 0.05  # of the documents that have a language, for its function words to be left out of names
 STAYED = 0.5  # share of a topic's documents, of now and before together, that are in both: then its name stays
 
 
@@ -83,7 +84,7 @@ def keep_fit(
     """
     sample = sample_of(corpus.n_docs)
     folded = folded_in(model, corpus.counts, sample, training=training)
-    shares, language = pinned(folded.shares), settings(generation.database).get("language", "")
+    shares, language = pinned(folded.shares), _spoken(settings(generation.database), corpus.n_docs)
     nodes = describe_nodes(
         tree_model(model), shares, corpus, general,
         n_words=N_WORDS, n_documents=N_TYPICAL, language=language, texts=KeptTexts(Documents(generation.database)),
@@ -96,6 +97,12 @@ def keep_fit(
     with new_part(generation, SHARES) as rows:
         contents.write_matrix(rows.folder, shares)
     return KeptFit((tree.part, rows.part), description, shares)
+
+
+def _spoken(known: Mapping[str, Any], n_docs: int) -> str:
+    """The languages whose function words name nothing: that of the collection, and others of many documents."""
+    many = [code for code, number in known.get("languages", {}).items() if number >= SPOKEN * n_docs]
+    return " ".join(dict.fromkeys([known.get("language", ""), *many])).strip()
 
 
 def familiar(generation: Generation, counting: Counting) -> list[float]:

@@ -31,6 +31,7 @@ from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.shape.shape import Shape
 from topiarist.collection.state import COUNTS, FLAT, SEARCH, State
 from topiarist.counts.corpus import Corpus
+from topiarist.counts.languages import Languages, languages_of
 from topiarist.errors import DamagedError, InputError, UsageError
 from topiarist.estimators.category.categorisers import HPLC
 from topiarist.estimators.category.given_labels import NamedColumns
@@ -46,7 +47,7 @@ from topiarist.store.collection_folder import Growing, begin, sweep_parts
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import Generation, Part, new_part, open_part
 from topiarist.text.documents import Document
-from topiarist.text.language import Language, language_of
+from topiarist.text.language import AUTO, Language, language_of, languages_in_words
 from topiarist.text.readers import Reading, read
 
 MADE_FROM = "made_from"  # a digest of sources and settings: the same one, the same collection
@@ -136,23 +137,27 @@ class Grower:
             )
         problems, counts = getattr(documents, "problems", []), getattr(documents, "counts", None)
         self.tell.said(str(counts) if counts is not None else f"{corpus.n_docs:,} documents")
-        self._said_words(corpus, language)
+        languages = languages_of(corpus.counts, corpus.vocabulary.words)
+        self._said_words(corpus, language, languages)
         special, general = set_general_words_aside(corpus)
         with new_part(generation, COUNTS) as part:
             contents.write_matrix(part.folder, special.counts)
             contents.write_counting(part.folder, Counting(special.vocabulary, special.settings, general))
-        found = {"language": language.code, "n_tokens": corpus.n_tokens, "n_words": corpus.n_words}
+        found: dict[str, Any] = {"language": language.code, "n_tokens": corpus.n_tokens, "n_words": corpus.n_words}
+        found |= {
+            "languages": dict(zip(languages.codes, languages.sizes, strict=True)),
+            "languages_unknown": languages.n_unknown,
+        }
         with generation.database.transaction():
             edit_log.keep(generation.database, [part.part])
             facts.add_problems(generation.database, problems)
             facts.change_settings(generation.database, {**settings, **found, READ: part.name})
 
-    def _said_words(self, corpus: Corpus, language: Language) -> None:
-        told = (
-            f"{language.name.title()} ({language.share:.0%} of {language.judged} looked at). "
-            if language.judged
-            else ""
-        )
+    def _said_words(self, corpus: Corpus, language: Language, languages: Languages) -> None:
+        """Which languages there are, each with its documents, and how many words."""
+        told = "" if self.recipe.language == AUTO else f"Taken as {language.name.title()}, as asked for. "
+        if languages.codes:
+            told += f"{languages_in_words(languages.codes, languages.sizes, languages.n_unknown)}. "
         self.tell.said(f"{told}{corpus.n_tokens:,} words, {corpus.n_words:,} different ones kept")
 
     def _grow(self, growing: Growing) -> tuple[State, list[Part]]:

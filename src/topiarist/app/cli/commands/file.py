@@ -37,7 +37,7 @@ BATCH, PATIENCE = 500, 10.0  # documents of a stream, or seconds since the first
 SHOWN = 5  # unusual documents, and groups of them, that are named
 MOST_FAILURES = 0.05
 MANY = 1_000  # documents from which on a speed says something
-FIELDS = ("id", "title", "path", "topic", "certainty", "words", "unusual", "labels", "topics")
+FIELDS = ("id", "title", "path", "topic", "certainty", "words", "unusual", "labels", "topics", "misfit")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,6 +204,7 @@ def _table(screen: Screen, rows: Iterator[door.Filed]) -> None:
         words = ", ".join(row.words)
         steps = zip(row.path, row.certainty, strict=True)
         path = STEP.join([ROOT, *(f"{one_line(name)} {100 * share:.0f} %" for name, share in steps)])
+        path = f"does not fit: {row.misfit}" if row.misfit else path
         facts = [words, "labels: " + ", ".join(row.labels) if row.labels else "", "UNUSUAL" if row.unusual else ""]
         if row.places:
             facts.append(
@@ -234,7 +235,7 @@ def _row(collection: door.Collection, row: door.Filed) -> dict[str, Any]:
     return {
         "id": row.document.id, "title": row.document.title, "path": path(row.topic), "topic": row.topic,
         "certainty": row.certainty[-1] if row.certainty else 1.0, "words": list(row.words), "unusual": row.unusual,
-        "labels": list(row.labels),
+        "misfit": row.misfit, "labels": list(row.labels),
         "topics": [{"path": path(place.topic), "share": round(place.share, 4)} for place in row.places],
     }  # fmt: skip
 
@@ -267,7 +268,12 @@ def _moved(screen: Screen, collection: door.Collection, account: Account, option
 
 
 def _say(screen: Screen, account: Account, options: Options, speed: str) -> None:
-    at = {"at the root": account.levels[0], "lower down": account.number - account.levels[0]}
+    misfits = sum(bool(row.misfit) for row in account.unusual)
+    at = {
+        "at the root": account.levels[0] - misfits,
+        "lower down": account.number - account.levels[0],
+        "fit nowhere" if misfits > 1 else "fits nowhere": misfits,
+    }
     where = ", ".join(f"{number:,} {place}" for place, number in at.items() if number)
     verb = "added" if options.keeps else "filed"
     screen.say(f"\n{counted(account.number, 'document')} {verb}: {where}{speed}")

@@ -23,6 +23,7 @@ from topiarist.collection import (
 )
 from topiarist.estimators.tree_models import called
 from topiarist.store import edit_log, facts
+from topiarist.text.language import languages_in_words
 
 INCOHERENT = 0.05  # words of topics that hang together less are hard to make sense of
 PROBLEMS, EDITS = 20, 20
@@ -164,7 +165,7 @@ def _objective(view: View) -> tuple[tuple[int, float], ...]:
 
 def _figures(view: View, known: Any, same: bool) -> tuple[Figure, ...]:
     vocabulary, (diversity, n_words) = view.collection.counting.vocabulary, word_diversity(view)
-    hard = view.hard_sizes[view.tree.root]
+    hard, settings = view.hard_sizes[view.tree.root], view.collection.settings
     found = [
         Figure("documents", f"{view.n_docs:,}", f"{known.get('n_tokens', 0):,} words"),
         Figure(
@@ -189,6 +190,10 @@ def _figures(view: View, known: Any, same: bool) -> tuple[Figure, ...]:
             "share one, above 70 % is usual, below 50 % topics repeat each other",
         ),
     ]
+    if settings.get("languages"):
+        codes, sizes = tuple(settings["languages"]), tuple(settings["languages"].values())
+        told = languages_in_words(codes, sizes, settings.get("languages_unknown", 0))
+        found.insert(2, Figure("languages" if len(codes) > 1 else "language", str(len(codes)), told))
     if known.get("curve") and same:
         curve = known["curve"]
         perplexity = curve["perplexity"][curve["place"]]

@@ -53,6 +53,7 @@ class FiledLine:
     words: tuple[Choice, ...]  # that decided
     unusual: bool
     labels: tuple[Label, ...]
+    misfit: str  # why it fits nowhere
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,4 +117,5 @@ def _line(view: View, filed: Filed, certain: dict[str, float]) -> FiledLine:
         tuple(link(word, addresses.word(word)) for word in filed.words),
         filed.unusual,
         tuple(Label(name, certain.get(name)) for name in filed.labels),
+        filed.misfit,
     )

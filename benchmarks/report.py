@@ -262,6 +262,7 @@ SECTIONS: dict[str, Callable[[dict], str]] = {
     "finding": findings.render,
     "categorising": findings.render,
     "search": findings.render,
+    "find_default": findings.render,
     "collection": findings.render,
     "explorer": findings.render,
     "dask": _dask,

@@ -31,6 +31,7 @@ BENCHMARKS = {
     "sparse": "benchmarks.bench_sparse",
     "gaussians": "benchmarks.bench_gaussians",
     "search": "benchmarks.bench_search",
+    "find_default": "benchmarks.bench_find_default",
     "collection": "benchmarks.bench_collection",
     "explorer": "benchmarks.bench_explorer",
 }

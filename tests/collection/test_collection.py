@@ -65,8 +65,32 @@ def test_everything_agrees_when_it_is_grown(collection):
 def test_nothing_is_loaded_before_it_is_asked_for(collection):
     assert not {"model", "tree_model", "counts", "shares", "index", "placer", "tree"} & set(vars(collection))
     assert len(collection) == N_DOCS
-    assert collection.search("model").total > 0
+    assert collection.search("model", by="words").total > 0
     assert not {"model", "crown", "index", "placer"} & set(vars(collection))
+
+
+def test_the_reasons_of_a_default_search_add_up(collection):
+    found = collection.search("dark matter in halos of galaxies", 20, why=True)
+    assert found.hits[0].score >= found.hits[-1].score > 0
+    for hit in found:
+        why = hit.why
+        parts = sum(one.amount for one in (*why.words, *why.topics)) + why.of_all + why.alike
+        assert parts == pytest.approx(why.score)
+        assert why.score == pytest.approx(hit.score, rel=1e-4)
+        assert why.by_words + why.by_meaning == pytest.approx(why.score)
+    assert any(match for _, match in found.hits[0].snippet)
+
+
+def test_operators_stay_exact_by_default(collection):
+    for query in ('"dark matter"', "galax*", "galaxies OR graphs", '"dark matter" -galaxies'):
+        exact = {hit.id for hit in collection.search(query, N_DOCS, by="words")}
+        assert {hit.id for hit in collection.search(query, N_DOCS)} == exact
+    without = {hit.id for hit in collection.search("model -galaxies", N_DOCS)}
+    assert not without & {hit.id for hit in collection.search("galaxies", N_DOCS, by="words")}
+    wild = collection.search('"no such phrase anywhere" galaxies')
+    assert wild.not_required == ('"no such phrase anywhere"',)
+    assert "No document has" in wild.message
+    assert wild.hits
 
 
 def test_added_documents_are_found_and_counted(collection):
@@ -74,7 +98,9 @@ def test_added_documents_are_found_and_counted(collection):
     (filed,) = collection.add([new])
     assert filed.document == new
     agree(collection)
-    assert [hit.id for hit in collection.search("wombats")] == ["new/1"]
+    assert [hit.id for hit in collection.search("wombats", by="words")] == ["new/1"]
+    found = collection.search("flurbings wombat")  # words of one document, in other forms
+    assert (found.hits[0].id, found.all_words) == ("new/1", 1)
     assert collection.search("label:zoo wombats").hits[0].labels == ("zoo",)
     assert "new/1" in [hit.id for hit in collection.search("galaxies halos dark", 20, by="meaning")]
     assert collection.similar("new/1")
@@ -436,8 +462,12 @@ def test_readers_see_the_old_state_until_they_look_again(collection, path):
         collection.shape(["merge 1 2"])
         collection.add(new_documents(3), learn=False)
         assert bits(reader) == before
-        assert reader.search("model").total >= 1
+        assert reader.search("model", by="words").total >= 1
+        found = reader.search("model")  # its index has gone with its state
+        assert found.total >= 1
+        assert "by words alone" in found.message
         assert reader.refresh()
+        assert "by words alone" not in reader.search("model").message
         assert len(reader) == N_DOCS + 3
         agree(reader)
         assert not reader.refresh()

@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from topiarist.collection.file.new_topics import NewTopic as NewTopic
     from topiarist.collection.file.new_topics import new_topics as new_topics
     from topiarist.collection.find.index import Explanation as Explanation
+    from topiarist.collection.find.search import DEFAULT as DEFAULT_WAY
     from topiarist.collection.find.search import FEW as FEW
     from topiarist.collection.find.search import WAYS as WAYS
     from topiarist.collection.find.search import Found as Found
@@ -226,7 +227,10 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "file.file_moves": "move_files plan_moves",
     "file.new_topics": "NewTopic PAYS new_topics",
     "find.index": "Explanation",
-    "find.search": "FEW Found FoundDocument Held Likeness Search WAYS listed_documents=listed places_of topics_of",
+    "find.search": (
+        "DEFAULT_WAY=DEFAULT FEW Found FoundDocument Held Likeness Search WAYS listed_documents=listed places_of "
+        "topics_of"
+    ),
     "grow.estimate": "dry_run memory_shortage",
     "grow.existing": "existing_collection kept_after_stop",
     "grow.fit_description": "named_by_words=labelled",

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from topiarist.collection.file.arrivals import Filed
     from topiarist.collection.find.index import SearchIndex
     from topiarist.collection.find.search import Found
+    from topiarist.collection.find.words.word_index import WordIndex
     from topiarist.collection.judge.learner import Quality
     from topiarist.collection.shape.edits import Edit
     from topiarist.hierarchy.tree_model import TreeModel
@@ -176,6 +177,13 @@ class Collection:
         return open_index(self.generation, self.state.parts[SEARCH])
 
     @cached_property
+    def words(self) -> WordIndex | None:
+        """All words of the documents, by stems; None in a collection that was written before they were kept."""
+        from topiarist.collection.find.index_part import open_words
+
+        return open_words(self.generation, self.state.parts[SEARCH])
+
+    @cached_property
     def placer(self) -> Placer:
         """The model as it files documents into the tree that people see."""
         return Placer(self.model, self.outline.tree, self.outline.class_nodes)
@@ -226,11 +234,14 @@ class Collection:
         return self.shares @ below.astype(np.float64)
 
     def search(
-        self, text: str, n: int = 10, *, by: str = "words", topic: str | int | None = None, why: bool = False
+        self, text: str, n: int = 10, *, by: str = "both", topic: str | int | None = None, why: bool = False
     ) -> Found:
-        """The documents that a query finds: by "words" (full text), by "meaning", or by "both"; ``why`` says why.
+        """The documents that a query finds, best first; ``why`` says why.
 
-        ``topic`` keeps to what lies under a topic. What may be typed is in ``text.query``.
+        By "both", words count in every form and for what they tell, none is required, and their meaning counts too;
+        phrases in quotes and other operators are exact. By "words" all words must be there as they are typed; by
+        "meaning" the tree's models alone decide. ``topic`` keeps to what lies under a topic. What may be typed is in
+        ``text.query``.
         """
         from topiarist.collection.find.search import Search
 
@@ -315,6 +326,7 @@ _OF_STATE = (
     "description",
     "tree",
     "index",
+    "words",
     "placer",
     "categories",
     "hard_to_place",

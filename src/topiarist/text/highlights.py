@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection, Sequence
 
+from topiarist.text.characters import patterns
 from topiarist.text.query import Query, folded
 
 _WORD = re.compile(r"(?:[^\W_][\u0300-\u036f]*)+")  # letters and digits, with accents that stand behind them
+
+READ = 50_000  # characters of a text in which words are looked for
+AROUND, BEFORE = 200, 40  # characters of a piece of text, and of what stands before its first match
 
 Span = tuple[int, int]
 Pieces = tuple[tuple[str, bool], ...]  # text, and whether it is a match; never HTML
@@ -56,3 +61,53 @@ def cut(text: str, start: int, spans: list[Span]) -> Pieces:
             here = last
     parts.append((text[here - start :], False))
     return tuple(part for part in parts if part[0])
+
+
+def forms(text: str, wanted: Collection[str], keys: Callable[[Sequence[str]], Sequence[str]]) -> list[Span]:
+    """The places of words whose keys are wanted, in order; ``keys`` gives those of words in lower case."""
+    found = [(one.span(), one[0].lower()) for one in _WORD.finditer(text[:READ])]
+    different = sorted({word for _, word in found})
+    good = {word for word, key in zip(different, keys(different), strict=True) if key in wanted}
+    spans = [span for span, word in found if word in good]
+    unspaced = [key for key in wanted if not key.isascii() and patterns().unspaced_run.fullmatch(key)]
+    for key in unspaced:
+        spans += [one.span() for one in re.finditer(re.escape(key), text[:READ], re.IGNORECASE)]
+    return joined(spans) if unspaced else spans
+
+
+def joined(spans: Sequence[Span]) -> list[Span]:
+    """Spans in their order; those that touch or overlap are one."""
+    found: list[Span] = []
+    for start, end in sorted(spans):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
+
+
+def snippet(text: str, spans: Sequence[Span]) -> Pieces:
+    """The piece of a text with most different matches, in one line; its beginning where there are none."""
+    start = 0
+    if spans:
+        most = 0
+        for place, (first, _) in enumerate(spans[:200]):
+            within = {text[one:end].lower() for one, end in spans[place : place + 40] if end <= first + AROUND - BEFORE}
+            if len(within) > most:
+                most, start = len(within), max(0, first - BEFORE)
+    end = min(len(text), start + AROUND)
+    if start and (gap := text.find(" ", start, start + BEFORE)) >= 0:
+        start = gap + 1
+    if end < len(text) and (gap := text.rfind(" ", end - BEFORE, end)) > start:
+        end = gap
+    pieces = [(" ".join(piece.split()), piece, match) for piece, match in cut(text[start:end], start, list(spans))]
+    told = [(_spaced(line, piece), match) for line, piece, match in pieces]
+    lead = [("… ", False)] if start else []
+    return tuple(part for part in (*lead, *told, *([(" …", False)] if end < len(text) else [])) if part[0])
+
+
+def _spaced(line: str, piece: str) -> str:
+    """A line with a space where the piece had any at its ends."""
+    if not line:
+        return " " if piece else ""
+    return f"{' ' * piece[0].isspace()}{line}{' ' * piece[-1].isspace()}"

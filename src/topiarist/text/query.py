@@ -22,7 +22,7 @@ from topiarist.text.readers.making import storable
 
 FILTERS = ("topic", "tag", "type", "label", "before", "after")
 LONGEST = 2_000  # characters of a query that are read
-MOST = 50  # things to look for at once
+MOST = 100  # things to look for at once
 
 _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»＂", '"'))
 _DATE = re.compile(r"(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?")
@@ -97,6 +97,17 @@ class Query:
     def topics(self) -> tuple[Filter, ...]:
         """Conditions on topics, which only the caller can look up."""
         return tuple(item for item in self.filters if item.kind == "topic")
+
+    @cached_property
+    def required(self) -> tuple[Term, ...]:
+        """Phrases, beginnings and alternatives: what is written with a sign must be there, whatever the ranking."""
+        groups: list[list[Term]] = []
+        for term in self.terms:
+            if term.either and groups:
+                groups[-1].append(term)
+            elif not term.exclude:
+                groups.append([term])
+        return tuple(term for group in groups if len(group) > 1 or group[0].phrase or group[0].prefix for term in group)
 
     @property
     def meant(self) -> str:

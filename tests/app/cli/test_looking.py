@@ -120,8 +120,8 @@ def test_what_is_neither_proposes_the_nearest(typed, collection):
 
 
 def test_find_by_words(typed):
-    done = typed("find", "magnetic", "field", "-n", 3)
-    found = typed("find", "magnetic", "field", "-n", 3, "--json")
+    done = typed("find", "magnetic", "field", "-n", 3, "--by", "words")
+    found = typed("find", "magnetic", "field", "-n", 3, "--by", "words", "--json")
     assert f"{found['total']} documents match magnetic field" in done.stdout
     assert len(found["hits"]) == 3
     assert "*magnetic*" in done.stdout.lower()
@@ -130,10 +130,27 @@ def test_find_by_words(typed):
     assert "Next:  topiarist " in done.stderr
 
 
+def test_find_as_it_comes(typed):
+    done = typed("find", "fields", "of", "magnets", "-n", 3)
+    found = typed("find", "fields", "of", "magnets", "-n", 3, "--json")
+    assert f"{found['all_words']} document" in done.stdout
+    assert "the 3 best by words and meaning" in done.stdout
+    assert "*field*" in done.stdout.lower()  # another form than was typed
+    assert found["not_required"] == []
+    none = typed("find", "fields", "xyzzyx", "galaxies", "-n", 3, "--json")
+    assert (none["not_required"], none["all_words"]) == (["xyzzyx"], 0)
+    assert "No document has 'xyzzyx'." in none["message"]
+    assert len(none["hits"]) == 3
+    exact = typed("find", '"magnetic field"', "-n", 100, "--json")
+    words = typed("find", '"magnetic field"', "--by", "words", "-n", 100, "--json")
+    assert {hit["id"] for hit in exact["hits"]} == {hit["id"] for hit in words["hits"]}
+    assert exact["total"] == words["total"]
+
+
 def test_find_under_a_topic(typed):
-    found = typed("find", "model", "-n", 100, "--json")
+    found = typed("find", "model", "-n", 100, "--by", "words", "--json")
     topic = found["topics"][0]["id"]
-    below = typed("find", "model", "-n", 100, "--topic", topic, "--json")
+    below = typed("find", "model", "-n", 100, "--by", "words", "--topic", topic, "--json")
     assert below["total"] == found["topics"][0]["matching"]
     assert {hit["id"] for hit in below["hits"]} <= {hit["id"] for hit in found["hits"]}
 
@@ -142,7 +159,7 @@ def test_find_nothing_says_so_and_leaves_with_one(typed):
     done = typed("find", "galaxxies", code=1)
     assert "No document contains 'galaxxies'." in done.stdout
     assert "Did you mean galaxies" in done.stdout
-    assert "--by meaning" in done.stderr
+    assert "--by meaning" in typed("find", "galaxxies", "--by", "words", code=1).stderr
     assert typed("find", "galaxxies", "--json", code=1)["hits"] == []
 
 
@@ -193,7 +210,7 @@ def test_help_loads_nothing_numerical():
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("words", [["tree"], ["find", "magnetic"]])
+@pytest.mark.parametrize("words", [["tree"], ["find", "magnetic", "--by", "words"]])
 def test_looking_loads_no_estimators(path, words):
     command, *rest = words
     script = (

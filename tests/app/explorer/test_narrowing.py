@@ -174,10 +174,10 @@ def test_a_search_that_was_stopped_says_so_and_can_count_all(folder, monkeypatch
     monkeypatch.setattr("topiarist.store.fulltext.Index.search.__kwdefaults__", {
         "limit": 10, "offset": 0, "within": None, "enough": 50})  # fmt: skip
     client = TestClient(explorer(folder), base_url="http://127.0.0.1")
-    page = asked(client, addresses.search("said"))
+    page = asked(client, addresses.search("said", by="words"))
     assert (page["total"], page["exact"]) == (50, False)
     assert page["stopped"] == "Stopped counting after 2 s: at least 50."
-    text = client.get(addresses.search("said")).text
+    text = client.get(addresses.search("said", by="words")).text
     assert f'<a class="button" href="{html.escape(page["count_all"])}">Count all</a>' in text
     counted = asked(client, page["count_all"])
     assert counted["exact"]
@@ -193,7 +193,7 @@ def test_more_than_is_worth_counting_by_the_index_is_counted_with_the_rows(folde
     monkeypatch.setattr("topiarist.store.fulltext.Index.search.__kwdefaults__", {
         "limit": 10, "offset": 0, "within": None, "enough": 50})  # fmt: skip
     with Collection.open(folder) as collection:
-        page = search.load(View(collection), search.Ask("said"))
+        page = search.load(View(collection), search.Ask("said", by="words"))
         rows = Index(collection.generation.database).rows(parse("said"))
     assert page.exact
     assert page.total == len(rows) > 50
@@ -222,12 +222,14 @@ def test_a_single_document_needs_no_narrowing(folder):
 @pytest.mark.parametrize(
     ("query", "topic", "said"),
     [
-        ("court", None, " documents match “court”"),
-        ("court topic:{id}", None, " match “court” under {name}"),
+        ("court", None, " documents have “court”; the "),
+        ("court topic:{id}", None, " have “court” under {name}; the "),
+        ("court judge", None, " all words of “court judge”; the "),
+        ('"said" court topic:{id}', None, ' match “"said" court” under {name}'),
         ("topic:{id}", None, " documents under {name}"),
         ("-topic:{id} tag:seen", None, " not under {name}, tagged seen"),
         ("court after:2003 before:2004 type:pdf", "id", "“court” under {name}, of 2003, of type pdf"),
-        ("court after:2003", None, " match “court” since 2003"),
+        ("court after:2003", None, " have “court” since 2003; the "),
         ("xyzzy label:law/bail", None, "No document matches “xyzzy” labelled law/bail."),
         ("-", None, "There is nothing to look for in “-”."),
     ],

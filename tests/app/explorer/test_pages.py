@@ -164,9 +164,9 @@ def test_the_next_document_of_a_list_is_a_key_away(client, view):
 
 
 def test_a_search_lights_up_the_tree(client, view):
-    text = client.get("/search?q=racket").text
+    text = client.get("/search?q=racket&by=words").text
     assert re.search(r'class="unmatched"', text)
-    page = client.get("/search.json?q=racket").json()
+    page = client.get("/search.json?q=racket&by=words").json()
     assert sum(line["matching"] for line in page["branches"] if line["level"] == 1) <= page["total"]
     assert page["also"]
 
@@ -182,17 +182,21 @@ def test_a_search_by_meaning_lights_up_the_tree_by_its_best_hits(client, view, b
 
 
 def test_a_misspelt_word_is_proposed(client):
-    page = client.get("/search.json?q=footbal").json()
+    page = client.get("/search.json?q=footbal&by=words").json()
     assert page["total"] == 0
     assert "football" in [one["name"] for one in page["suggestions"]]
     assert page["meaning"]
+    page = client.get("/search.json?q=cuort bail").json()
+    assert page["message"] == "No document has 'cuort'."
+    assert "court bail" in [one["name"] for one in page["suggestions"]]
+    assert page["hits"]
 
 
 def test_what_was_meant_keeps_the_rest_of_the_query(client):
     page = client.get("/search.json?q=label:sport cuort footbal -opera&by=words").json()
     (one,) = page["suggestions"]
     assert one["name"] == "label:sport court football -opera"
-    assert one["address"] == addresses.search(one["name"])
+    assert one["address"] == addresses.search(one["name"], by="words")
 
 
 @pytest.mark.parametrize(
@@ -216,8 +220,12 @@ def test_what_a_query_did_not_say_is_told(client):
     page = client.get("/search.json", params={"q": "court++ after:2014-13"}).json()
     assert page["read_as"] == "court"
     assert "“2014-13” is no date" in client.get("/search", params={"q": "court after:2014-13"}).text
-    either = client.get("/search.json", params={"q": "racket OR bail"}).json()["total"]
-    assert either > max(client.get("/search.json", params={"q": one}).json()["total"] for one in ("racket", "bail"))
+
+    def total(query):
+        return client.get("/search.json", params={"q": query, "by": "words"}).json()["total"]
+
+    assert total("racket OR bail") > max(total("racket"), total("bail"))
+    assert client.get("/search.json", params={"q": "racket OR bail"}).json()["total"] == total("racket OR bail")
 
 
 def test_an_open_quote_is_closed_and_that_is_said(client):

@@ -68,7 +68,7 @@ def test_a_slider_changes_where_everything_else_leads_to(page, served):
 
 
 def test_the_tree_beside_a_search_follows_it(page, served):
-    loaded(page, f"{served.address}/search?q=racket")
+    loaded(page, f"{served.address}/search?q=racket&by=words")
     assert any("/" in count for count in page.evaluate(AROUND)["counts"])
     page.locator('.choices[aria-label="By"] a', has_text="meaning").click()
     page.wait_for_url("**by=meaning**")

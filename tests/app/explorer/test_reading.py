@@ -23,7 +23,7 @@ def client(folder):
 
 
 def test_a_document_that_was_found_shows_what_was_found(client):
-    hit = client.get("/search.json?q=court*+bail").json()["hits"][0]["document"]
+    hit = client.get("/search.json?q=court*+bail&by=words").json()["hits"][0]["document"]
     text = client.get(hit["address"]).text
     body = text.split('<div class="body">')[1].split("</article>")[0]
     assert {word.lower() for word in re.findall("<mark>(.*?)</mark>", body)} >= {"bail"}

@@ -401,7 +401,7 @@ def test_new_documents_are_placed_and_stored_only_when_somebody_says_so(client):
     assert len(client.view.collection) == 402
     for forged in ("first=0&filed=400", "first=402&filed=9", "first=999999999&filed=999999999"):
         assert client.get(f"/new.json?{forged}").json()["stored"] == []
-    assert client.get("/search.json?q=surety+granted").json()["total"] == 1
+    assert client.get("/search.json?q=surety+granted&by=words").json()["total"] == 1
     assert client.put_form("/keep", key=key).status_code == 409
 
 

@@ -17,7 +17,9 @@ from topiarist.text.documents import Document
 
 
 class Stub:
-    """As much of a collection as finding by meaning asks for."""
+    """As much of a collection as finding by meaning asks for, of a version that did not keep all words."""
+
+    words = None
 
     def __init__(self, index, corpus):
         self.index, self.known, self.counts = index, corpus, corpus.counts

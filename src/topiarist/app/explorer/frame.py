@@ -15,6 +15,7 @@ from topiarist.app.explorer.session import Session
 from topiarist.app.explorer.values import Choice, TopicLine, link, topic_line
 from topiarist.app.explorer.view import View
 from topiarist.app.words import when
+from topiarist.collection import DEFAULT_WAY
 from topiarist.version import __version__
 
 LEVELS = 9  # as there are keys for them
@@ -145,6 +146,6 @@ def page_of(
         job=session.strip(view),
         undoable=None if session.read_only else session.undoable(view),
         query=getattr(value, "query", ""),
-        by=getattr(value, "by", "words"),
+        by=getattr(value, "by", DEFAULT_WAY),
         version=__version__,
     )

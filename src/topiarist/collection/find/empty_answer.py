@@ -40,7 +40,30 @@ def few_words(index: Index, query: Query, total: int, finds: Callable[[Query], b
     else:
         message = "No document contains all of these words."
     said = Remark(message, _corrected(query, near))
-    return said if total or said.suggestions else _emptied(index, query, finds) or said
+    return said if total or said.suggestions else emptied(index, query, finds) or said
+
+
+def not_all_words(
+    query: Query,
+    unknown: Sequence[str],
+    missing: Sequence[str],
+    near: Mapping[str, Sequence[str]],
+    loose: Sequence[str] = (),
+) -> Remark:
+    """Which words were not required: no document has them, or none has them beside the others; ``loose`` could be."""
+    sentences = [f"No document has {_some(unknown)}."] if unknown else []
+    if loose:
+        sentences.append(f"In so long a question {_some(loose)} counts by its words: in a short one it is exact.")
+    if missing:
+        rest = "the other words" if unknown else "all of these words"
+        were = "was" if len(missing) == 1 else "were"
+        sentences.append(f"No document has {rest}; {_some(missing)} {were} not required.")
+    return Remark(" ".join(sentences), _corrected(query, near))
+
+
+def _some(words: Sequence[str]) -> str:
+    shown = (word if '"' in word else repr(word) for word in words[:SHOWN])
+    return ", ".join(shown) + (", …" if len(words) > SHOWN else "")
 
 
 def unknown_words(query: Query, unknown: Sequence[str], near: Mapping[str, Sequence[str]]) -> Remark:
@@ -69,7 +92,7 @@ def _instead(known: Mapping[str, str], word: str) -> str:
     return known.get(folded(word), word)
 
 
-def _emptied(index: Index, query: Query, finds: Callable[[Query], bool]) -> Remark | None:
+def emptied(index: Index, query: Query, finds: Callable[[Query], bool]) -> Remark | None:
     """The first condition without which a query finds something; None where it is not one condition alone."""
     for item in query.filters:
         rest = Query(tuple(one for one in query.items if one != item))

@@ -1,28 +1,37 @@
-"""The index by meaning as a part of a collection. What it has in common with the part before lies on the disk once."""
+"""The index by meaning as a part of a collection. What it has in common with the part before lies on the disk once.
+
+Estimators are loaded where they are fitted: a search needs none of them.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from topiarist.collection.find.index import SearchIndex
+from topiarist.collection.find.words.word_index import WordIndex
 from topiarist.collection.state import FLAT, SEARCH
-from topiarist.counts.corpus import Corpus
-from topiarist.estimators.flat.plsa import PLSA
-from topiarist.estimators.model_folder import load_model, save_model
-from topiarist.estimators.similarity.fisher_kernel import FisherKernel
+from topiarist.counts.corpus import Corpus, text_of
+from topiarist.counts.settings import CountSettings
+from topiarist.store import facts
+from topiarist.store.document_table import Documents
 from topiarist.store.generation import LIST, Generation, Part, new_part, open_part
-from topiarist.store.sealed_folder import LOCK
+from topiarist.store.sealed_folder import LOCK, new_folder
 from topiarist.text.documents import Document
+from topiarist.text.language import known_code
 
-INDEX, MODEL = "index", "model"
+INDEX, MODEL, WORDS = "index", "model", "words"
 FLAT_TOPICS, FEWEST = 64, 20  # topics of a model without a tree, and documents for each of them at least
 
 
 def write_flat(generation: Generation, corpus: Corpus, n_threads: int | None = None) -> Part:
     """Topics without a tree: they see more of what a document mixes than its one place in the tree tells."""
+    from topiarist.estimators.flat.plsa import PLSA
+    from topiarist.estimators.model_folder import save_model
+
     number = max(1, min(FLAT_TOPICS, (corpus.n_docs - corpus.n_empty) // FEWEST))
     flat = PLSA(
         number, inverse_temperature=0.8, word_smoothing=0.5, max_iter=40, tol=1e-3, random_state=0, n_threads=n_threads
@@ -33,18 +42,45 @@ def write_flat(generation: Generation, corpus: Corpus, n_threads: int | None = N
     return part.part
 
 
-def write_index(generation: Generation, model: Any, flat: Path, corpus: Corpus, n_threads: int | None = None) -> Part:
+def write_index(
+    generation: Generation, model: Any, flat: Path, corpus: Corpus, n_threads: int | None = None,
+    *, before: Path | None = None,
+) -> Part:  # fmt: skip
     """Index a corpus by the Fisher kernel of three models: words alone, the tree's own, and topics without a tree.
 
     On collections with judged queries all three find better than any two of them, and reasons are told in the topics
-    of the tree. ``flat`` is the folder of a part that was just written, or that ``open_part`` has looked at.
+    of the tree. ``flat`` is the folder of a part that was just written, or that ``open_part`` has looked at. All words
+    of the documents are indexed beside; where a part ``before`` has them, they are the same.
     """
+    from topiarist.estimators.flat.plsa import PLSA
+    from topiarist.estimators.model_folder import load_model
+    from topiarist.estimators.similarity.fisher_kernel import FisherKernel
+
     words = PLSA(1, random_state=0, n_threads=n_threads).fit(corpus.counts)
     models = (words, model, load_model(flat / MODEL))
     index = SearchIndex.build(FisherKernel(models=models), corpus, n_threads=n_threads)
     with new_part(generation, SEARCH) as part:
         index.save(part.folder / INDEX)
+        if before is not None and (before / WORDS).is_dir():
+            shutil.copytree(before / WORDS, part.folder / WORDS, copy_function=_linked)
+        else:
+            _write_words(generation, part.folder, corpus.settings, n_threads)
     return part.part
+
+
+def _write_words(generation: Generation, folder: Path, settings: CountSettings, n_threads: int | None = None) -> None:
+    """All words of all documents that the database has."""
+    documents = Documents(generation.database)
+    texts = (text_of(document, settings.titles) for document in documents.iterate())
+    language = known_code(facts.settings(generation.database).get("language") or "")
+    tokenizer = replace(settings.tokenizer, numbers=True)
+    WordIndex.build(texts, tokenizer, language, n_threads).save(new_folder(folder / WORDS))
+
+
+def open_words(generation: Generation, name: str) -> WordIndex | None:
+    """All words of the documents; None for a part that was written before they were kept."""
+    folder = open_part(generation, name) / WORDS
+    return WordIndex.open(folder, generation.shown) if folder.is_dir() else None
 
 
 def open_index(generation: Generation, name: str, n_threads: int | None = None) -> SearchIndex:
@@ -59,8 +95,15 @@ def add_to_index(generation: Generation, name: str, documents: list[Document]) -
         ignored = shutil.ignore_patterns(LOCK)
         shutil.copytree(old, part.folder, copy_function=_linked, dirs_exist_ok=True, ignore=ignored)
         (part.folder / LIST).unlink(missing_ok=True)
-        SearchIndex.open(part.folder / INDEX, check=False).add(documents)
+        index = SearchIndex.open(part.folder / INDEX, check=False)
+        index.add(documents)
         (part.folder / INDEX / LOCK).unlink(missing_ok=True)  # nobody adds to a part that is complete
+        if (part.folder / WORDS).is_dir():
+            words = WordIndex.open(part.folder / WORDS, generation.shown)
+            longer, stay = words.added(text_of(document, index.settings.titles) for document in documents)
+            longer.save_after(part.folder / WORDS, stay, len(words.segments))
+        else:  # of a version that kept no such thing
+            _write_words(generation, part.folder, index.settings)
     return part.part
 
 

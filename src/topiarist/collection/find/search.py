@@ -1,4 +1,4 @@
-"""Finding documents in a collection: by words (full text), by meaning (the Fisher kernel of its tree), or both.
+"""Finding documents in a collection: by words and meaning together, by words alone (full text), or by meaning alone.
 
 A ``Search`` is a query that was parsed once and is asked once: hits, rows, topics and remarks all come from it.
 """
@@ -13,25 +13,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topiarist.arrays import Array
-from topiarist.collection.find.empty_answer import few_words, unknown_words
+from topiarist.collection.find.default_ranking import DefaultQuestion
+from topiarist.collection.find.empty_answer import emptied, few_words, not_all_words, unknown_words
 from topiarist.collection.find.index import Answer, Explanation
 from topiarist.collection.find.index.question import Question
-from topiarist.errors import UsageError
+from topiarist.errors import DamagedError, UsageError
 from topiarist.hierarchy.levels import deepest_certain, node_posterior
 from topiarist.measures.placed_documents import CERTAIN
 from topiarist.store.fulltext import Hits, Index, Ranked
-from topiarist.text.highlights import Pieces
-from topiarist.text.query import Filter, Query, parse
+from topiarist.text.highlights import READ, Pieces, forms, joined, snippet, spots
+from topiarist.text.query import Filter, Query, Term, parse
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
 WAYS = ("words", "meaning", "both")
+DEFAULT = "both"
 LIKE = "both"  # documents are alike in words and in meaning: more often of one label than by either alone
 FEW = 5  # hits by words: below, meaning is offered
 NEAR = 100  # documents that are looked at to see where a meaning is at home
 LEAD = 160  # characters of a text that was found by meaning
+GONE = "The index of this state is not there any more, or damaged: found by words alone. Try topiarist check."
+LONG = 12  # words beside phrases: a question with more is told in sentences
 NOTABLE = 0.25  # of the hits in a topic, for it to be shown below its parent
+SPELLED = 5  # unknown words for which near spellings are looked up
 BLOCK = 1 << 14  # documents whose places are looked at in one go
 
 
@@ -70,6 +75,8 @@ class Found:
     message: str = ""
     suggestions: tuple[str, ...] = ()
     without: str = ""  # the query without the condition that left nothing
+    all_words: int | None = None  # documents with all words in some form; None where that was not asked
+    not_required: tuple[str, ...] = ()  # words that no document has beside the others
 
     def __iter__(self) -> Iterator[FoundDocument]:
         return iter(self.hits)
@@ -96,12 +103,13 @@ class Search:
     lies under a topic, if one is given.
     """
 
-    def __init__(self, collection: Collection, query: Query | str, by: str = "words", *, near: int = NEAR) -> None:
+    def __init__(self, collection: Collection, query: Query | str, by: str = DEFAULT, *, near: int = NEAR) -> None:
         if by not in WAYS:
             raise UsageError(f"a search goes by {', '.join(WAYS)}; got {by!r}", hint="--by meaning")
         self.collection, self.by, self.near = collection, by, near
         self.query = parse(query) if isinstance(query, str) else query
-        self.by_words = by == "words" or not self.query.terms
+        self.by_words = by == "words" or not self.query.meant
+        self.trouble = ""  # why the index could not be asked
         self._under: dict[str | int | None, Array | None] = {}
 
     @cached_property
@@ -115,25 +123,71 @@ class Search:
         return Question(self.collection.index, self.query.meant, self.by)
 
     @cached_property
+    def best(self) -> DefaultQuestion | None:
+        """By both: the query in all its words; None where another way was chosen, or nothing of it is known.
+
+        Collections that were written before all words were kept are asked as they were then.
+        """
+        try:
+            words = self.collection.words if self.by == DEFAULT and not self.by_words else None
+            if words is None:
+                return None
+            question = DefaultQuestion(self.collection, words, self.query.meant)
+        except DamagedError:  # or of a state that is no more
+            self.trouble = GONE
+            return None
+        return None if question.empty else question
+
+    @cached_property
+    def required(self) -> tuple[Term, ...]:
+        """By both: what is written with a sign, and must be there; nothing where no document has it.
+
+        In a question of many words quotation marks are those of its sentences: that is said.
+        """
+        required = self.query.required if self.best is not None and not self._loose else ()
+        return required if required and self._index.search(Query(required), limit=1, enough=1).total else ()
+
+    @property
+    def _loose(self) -> bool:
+        return len(self.query.terms) - len(self.query.required) > LONG
+
+    @property
+    def nearest(self) -> bool:
+        """Whether every document is an answer, more or less; or else only those that match."""
+        return not self._as_words and not self.required
+
+    @cached_property
+    def _as_words(self) -> bool:
+        """Whether nothing but the full text can answer: no word of the query is known to the other indexes."""
+        if self.by_words or self.by != DEFAULT or self.best is not None:
+            return self.by_words
+        return bool(self.trouble) or self.collection.words is not None
+
+    @cached_property
     def conditions(self) -> Array | None:
-        """By meaning: which documents have what else the query asks for, beside topics; None for all."""
+        """By meaning: which documents have what else the query asks for, beside topics; None for all.
+
+        By both, phrases, beginnings and alternatives are conditions as well: what is written with a sign is exact.
+        """
         others = [item for item in self.query.filters if item.kind != "topic"]
         excluded = [term for term in self.query.terms if term.exclude]
-        if not others and not excluded:
+        if not others and not excluded and not self.required:
             return None
         kept = np.zeros(len(self.collection), bool)
-        kept[[row for row in self._index.rows(Query((*others, *excluded))) if row < len(kept)]] = True
+        kept[[row for row in self._index.rows(Query((*others, *self.required, *excluded))) if row < len(kept)]] = True
         return kept
 
     def page(self, n: int = 10, offset: int = 0, *, topic: str | int | None = None, why: bool = False) -> Found:
         """The ``n`` best hits after the ``offset`` best; ``why`` says why, where they were found by meaning."""
-        if not self.by_words:
+        if self.best is not None:
+            return self._by_default(self.best, n, offset, topic, why=why)
+        if not self._as_words:
             return self._by_meaning(self.question.page(n, offset, allowed=self._left(topic), why=why))
         answer = self._by_words(n, offset, topic)
         rows, snippets = [hit.row for hit in answer.hits], [hit.snippet for hit in answer.hits]
         hits = listed(self.collection, rows, snippets, scores=[hit.score for hit in answer.hits])
-        found = Found(hits, answer.total, answer.exact, self.query.read_as)
-        if answer.total >= FEW or not (self.query.terms or not answer.total):
+        found = Found(hits, answer.total, answer.exact, self.query.read_as, self.trouble)
+        if self.trouble or answer.total >= FEW or not (self.query.terms or not answer.total):
             return found
 
         def finds(other: Query) -> bool:
@@ -144,9 +198,13 @@ class Search:
 
     def rows(self, topic: str | int | None = None) -> Array:
         """All documents that match: by words in their order, by meaning the best first."""
-        if self.by_words:
+        if self._as_words:
             return np.sort(self._ranked_under(topic).rows)
-        hits = self.question.page(self.near, allowed=self._left(topic)).hits
+        if self.best is not None:
+            some = self.near if self.nearest else len(self.collection)
+            hits = self.best.page(some, allowed=self._left(topic), exact=not self.nearest).hits
+        else:
+            hits = self.question.page(self.near, allowed=self._left(topic)).hits
         return np.array([hit.number for hit in hits], np.int64)
 
     def under(self, topic: str | int | None) -> Array | None:
@@ -173,6 +231,37 @@ class Search:
         under, conditions = self.under(topic), self.conditions
         return under if conditions is None else conditions if under is None else under & conditions
 
+    def _by_default(self, best: DefaultQuestion, n: int, offset: int, topic: str | int | None, *, why: bool) -> Found:
+        """Hits by words and meaning, with the words in their forms marked, and which words were not required."""
+        allowed = self._left(topic)
+        answer = best.page(n, offset, allowed=allowed, why=why, exact=not self.nearest)
+        rows = [hit.number for hit in answer.hits]
+        documents = self.collection.documents.many(rows)
+        wanted = {word.stem for word in best.words.words}
+        keys, exact = best.words.index.keys, Query(self.required)
+        snippets = [
+            snippet(one.text, joined([*forms(one.text, wanted, keys), *spots(one.text[:READ], exact)]))
+            for one in documents
+        ]
+        hits = listed(
+            self.collection, rows, snippets, scores=[hit.score for hit in answer.hits],
+            reasons=[hit.why for hit in answer.hits],
+        )  # fmt: skip
+        all_words, missing = best.with_all_words(allowed)
+        near = {word: self._index.suggest(word) for word in answer.unknown[:SPELLED]}
+        signs = () if self.required else tuple(map(str, self.query.required))
+        unknown = answer.unknown if self._loose else (*signs, *answer.unknown)
+        said = not_all_words(self.query, unknown, missing, near, signs if self._loose else ())
+        if not answer.total:
+            said = emptied(self._index, self.query, lambda other: self._finds(other, topic)) or said
+        return Found(
+            hits, answer.total, True, self.query.read_as, said.message, said.suggestions,
+            said.without, all_words=all_words, not_required=(*signs, *answer.unknown, *missing),
+        )  # fmt: skip
+
+    def _finds(self, other: Query, topic: str | int | None) -> bool:
+        return Search(self.collection, other, self.by).page(1, topic=topic).total > 0
+
     def _by_meaning(self, answer: Answer) -> Found:
         said = unknown_words(self.query, answer.unknown, answer.suggestions)
         if not answer.words:
@@ -192,6 +281,7 @@ class Likeness(Search):
     def __init__(self, collection: Collection, like: str | int) -> None:
         super().__init__(collection, Query(), LIKE)
         self.by_words, self.like = False, like
+        self.best, self._as_words = None, False
 
     @cached_property
     def question(self) -> Question:

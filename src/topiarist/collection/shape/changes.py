@@ -238,7 +238,8 @@ def fitted(
     fit = keep_fit(
         generation, model, corpus, collection.counting.general, holds, pinned=lambda shares: _with_pins(shares, begun)
     )
-    search = index_part.write_index(generation, model, collection.part(collection.state.parts[FLAT]), corpus)
+    flat, before = (collection.part(collection.state.parts[role]) for role in (FLAT, SEARCH))
+    search = index_part.write_index(generation, model, flat, corpus, before=before)
     class_topics = tuple(shape.topics[node] for node in begun.class_nodes)
     fresh = replace(shape, class_topics=class_topics, node_topics=shape.topics, grafted=frozenset(), pending=False)
     steady = stayed(fresh, fit.shares, collection.outline, collection.shares)

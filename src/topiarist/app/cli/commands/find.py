@@ -19,7 +19,8 @@ from topiarist.text.spelling import proposed
 EPILOG = examples(
     "topiarist find mail.topiary bail hearing",
     "topiarist find mail.topiary '\"bail hearing\" -football after:2004'",
-    "topiarist find mail.topiary bail --by meaning --topic court --why",
+    "topiarist find mail.topiary bail --by words --topic court",
+    "topiarist find mail.topiary what did the judge say about bail --why",
 )
 WRITES = ()
 NOTHING_FOUND = 1
@@ -30,12 +31,12 @@ NOTABLE = 0.01  # of a score: less is no reason
 
 @dataclass(frozen=True, kw_only=True)
 class Options(FolderOptions):
-    """Find documents: by words (phrases in quotes, prefix*, -not, topic:, tag:, label:, type:, before:, after:), or by
-    meaning.
+    """Find documents, the best first: words in every form, none of them required, and what they mean. Exact are
+    phrases in quotes, prefix*, -not, this OR that, topic:, tag:, label:, type:, before:, after:.
     """
 
     query: Annotated[list[str], typer.Argument(metavar="QUERY…", help="What to look for.")]
-    by: Annotated[str, option("`words`, `meaning` or `both`.")] = "words"
+    by: Annotated[str, option("`both`; `words`: all of them, as typed; or `meaning`.")] = "both"
     topic: Annotated[str | None, UNDER] = None
     number: Annotated[int, NUMBER] = 10
     why: Annotated[bool, WHY] = False
@@ -49,6 +50,7 @@ class Answer:
     found: door.Found
     held: tuple[door.Held, ...] = ()
     n_rows: int = 0
+    matching: bool = False  # all that match exactly, not those that are nearest
 
 
 def run(options: Options) -> None:
@@ -74,7 +76,7 @@ def _find(collection: door.Collection, options: Options) -> Answer:
     search = door.Search(collection, query, options.by)
     rows = search.rows(options.topic)
     found = search.page(options.number, topic=options.topic, why=options.why)
-    return Answer(query, found, door.topics_of(collection, rows), len(rows))
+    return Answer(query, found, door.topics_of(collection, rows), len(rows), not search.nearest)
 
 
 def _show(screen: Screen, options: Options, answer: Answer) -> None:
@@ -101,7 +103,7 @@ def _show(screen: Screen, options: Options, answer: Answer) -> None:
         further: tuple[str, ...] = ("similar FOLDER {}", found.hits[0].id)
         if len(held) > 1 and options.topic is None:
             most = max(held, key=lambda one: (one.documents, len(one.path)))
-            by = "" if options.by == "words" else f" --by {options.by}"
+            by = "" if options.by == door.DEFAULT_WAY else f" --by {options.by}"
             further = (f"{again}{by} --topic {most.topic}", *options.query)
         screen.next(("show FOLDER {}", found.hits[0].id), further)
     else:
@@ -113,10 +115,16 @@ def _sentence(options: Options, answer: Answer) -> list[str | tuple[str, str]]:
     total, query = answer.found.total, (one_line(answer.query), "bold")
     half = [held for held in answer.held if held.documents > answer.n_rows / 2 and answer.n_rows > 1]
     deepest = path_of(max(half, key=lambda held: len(held.path)).path) if half else ""
-    if options.by == "words":
+    if options.by == "words" or answer.matching:
         least = "" if answer.found.exact else "at least "
         most = f", most of them under {deepest}" if half else ""
         return [f"{least}{counted(total, 'document')} match{'es' if total == 1 else ''} ", query, f"{most}."]
+    if answer.found.all_words is not None:
+        number = answer.found.all_words
+        has = f"{counted(number, 'document')} {'has' if number == 1 else 'have'} all words of "
+        has = has if number else "Best for "
+        most = f"; of the {answer.n_rows} best most are under {deepest}" if half else ""
+        return [has, query, f"; the {len(answer.found.hits):,} best by words and meaning{most}."]
     lead = "Nearest in meaning to " if options.by == "meaning" else "Best by words and meaning for "
     shown = f", {len(answer.found.hits):,} of {counted(total, 'document')}"
     return [lead, query, f"{shown}; of the {answer.n_rows} best most are under {deepest}." if half else f"{shown}."]
@@ -170,6 +178,7 @@ def answer_body(answer: Answer) -> dict[str, Any]:
     return {
         "query": answer.query, "total": found.total, "exact": found.exact, "read_as": found.read_as,
         "message": found.message, "suggestions": list(found.suggestions),
+        "all_words": found.all_words, "not_required": list(found.not_required),
         "topics": [
             {"id": held.topic, "path": list(held.path), "matching": held.documents, "documents": held.all}
             for held in answer.held

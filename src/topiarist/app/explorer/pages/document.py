@@ -27,7 +27,7 @@ from topiarist.app.explorer.values import (
     titled,
 )
 from topiarist.app.explorer.view import View
-from topiarist.collection import Likeness
+from topiarist.collection import DEFAULT_WAY, Likeness
 from topiarist.errors import UsageError
 from topiarist.store import facts
 from topiarist.text.highlights import cut, spots
@@ -48,7 +48,7 @@ class Ask:
     sort: topic_page.Sort = "typical"
     show: topic_page.Show = "all"
     q: Annotated[str, Query(max_length=2_000, description="the search that it was opened from")] = ""
-    by: Literal["words", "meaning", "both"] = "words"
+    by: Literal["words", "meaning", "both"] = "both"
     within: Annotated[int | None, Query(description="the topic that the search was narrowed to")] = None
     at: Annotated[int, Query(ge=1, le=10_000_000, description="its place in the search")] = 1
     colour: Annotated[Literal["level", "topic", "none"], Query(description="colour words by this")] = "level"
@@ -218,7 +218,7 @@ def _in_list(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
     if ask.q.strip():
         start = max(ask.at - 2, 0)
         found = asked(view, ask.q, ask.by).page(3, start, topic=ask.within)
-        by = None if ask.by == "words" else ask.by
+        by = None if ask.by == DEFAULT_WAY else ask.by
         near = {start + place + 1: hit.id for place, hit in enumerate(found.hits)}
         links = [
             addresses.document(near[at], q=ask.q, by=by, within=ask.within, at=at) if at in near else ""

@@ -53,8 +53,7 @@ class SearchAddress:
         if said is not None:
             return self.address(q=said)
         (first, *_) = conditions
-        beside = first.kind in ("tag", "label") and self.by is None  # what stands beside a query is looked up by words
-        return self.address(**{first.kind: first.value}) if beside else ""
+        return self.address(**{first.kind: first.value}) if first.kind in ("tag", "label") else ""
 
     def saying(self, *conditions: Filter) -> str | None:
         """The query with conditions in it; None where they cannot be typed."""

@@ -27,7 +27,7 @@ class Ask:
     depth: Annotated[int | None, Query(ge=0, le=100, description="levels below it")] = None
     detail: Annotated[Detail, Query(description="how much of it is opened, where no depth is asked for")] = USUAL
     q: Annotated[str, Query(max_length=2_000, description="count the documents that this finds")] = ""
-    by: Annotated[Literal["words", "meaning", "both"], Query(description="by words, by meaning, or both")] = "words"
+    by: Annotated[Literal["words", "meaning", "both"], Query(description="by words, by meaning, or both")] = "both"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,7 +28,7 @@ from topiarist.app.explorer.values import (
 )
 from topiarist.app.explorer.view import View
 from topiarist.app.words import STEP, counted
-from topiarist.collection import FEW, WAYS, Explanation, Found, listed_documents
+from topiarist.collection import DEFAULT_WAY, FEW, WAYS, Explanation, Found, listed_documents
 from topiarist.errors import UsageError
 from topiarist.measures.placed_documents import CERTAIN
 from topiarist.text.documents import Document
@@ -45,7 +45,7 @@ class Ask:
     """What may be asked of the page."""
 
     q: Annotated[str, Query(max_length=2_000, description="words, phrases in quotes, prefix*, -not, topic:…")] = ""
-    by: Annotated[Literal["words", "meaning", "both"], Query(description="by words, by meaning, or both")] = "words"
+    by: Annotated[Literal["words", "meaning", "both"], Query(description="by both, by words, or by meaning")] = "both"
     topic: Annotated[int | None, Query(description="only under this topic")] = None
     tag: Annotated[str, Query(max_length=200, description="only with this tag")] = ""
     label: Annotated[str, Query(max_length=10_000, description="only with this label")] = ""
@@ -114,7 +114,7 @@ def time_for(ask: Ask) -> AbstractContextManager[None]:
 
 
 def _filled(view: View, ask: Ask) -> SearchPage:
-    search, by = asked(view, ask.q, ask.by), _unless_words(ask.by)
+    search, by = asked(view, ask.q, ask.by), _unless_usual(ask.by)
     address = SearchAddress(search.typed, ask.q, by, ask.topic, ask.tag or None, ask.label or None)
     if ask.topic is not None:
         view.shape.node(ask.topic)
@@ -148,7 +148,7 @@ def _filled(view: View, ask: Ask) -> SearchPage:
         chips=narrowing.chips(view, search.query, address),
         narrow=narrowing.narrowings(view, matching, address),
         also=tuple(link(word, addresses.search(word)) for word in _also(view, search.query)),
-        ways=choices(dict(zip(WAYS, WAYS, strict=True)), ask.by, lambda way: address.address(by=_unless_words(way))),
+        ways=choices(dict(zip(WAYS, WAYS, strict=True)), ask.by, lambda way: address.address(by=_unless_usual(way))),
         paging=pages,
         exports=tuple(
             link(text, addresses.export(kind, **address.parts))
@@ -159,9 +159,9 @@ def _filled(view: View, ask: Ask) -> SearchPage:
     )
 
 
-def _unless_words(way: str) -> str | None:
-    """As an address names a way to search: words are what is searched by anyway."""
-    return None if way == "words" else way
+def _unless_usual(way: str) -> str | None:
+    """As an address names a way to search: by both is searched anyway."""
+    return None if way == DEFAULT_WAY else way
 
 
 def _found(view: View, ask: Ask, search: Asked) -> tuple[Found, str, bool]:
@@ -178,7 +178,7 @@ def _found(view: View, ask: Ask, search: Asked) -> tuple[Found, str, bool]:
 
 def _page(ask: Ask, search: Asked) -> Found:
     """The page that was asked for; beyond the end, the last one."""
-    near, why = not search.by_words, ask.by != "words"
+    near, why = search.nearest, ask.by != "words"
     page = min(ask.page, LOOKED_AT // PER_PAGE) if near else ask.page
     found = search.page(PER_PAGE, (page - 1) * PER_PAGE, topic=ask.topic, why=why)
     if found.total and not found.hits and ask.page > 1:
@@ -196,14 +196,18 @@ def _sentence(view: View, ask: Ask, search: Asked, found: Found, branches: tuple
         return NOTHING
     if not search.query:
         return f"There is nothing to look for in “{ask.q}”."
-    if ask.by != "words":
+    if not found.total and not found.exact:
+        return f"Nothing was found in time for{_asked_for(view, search.query, ask.topic, ' “{}”')}."
+    if ask.by == DEFAULT_WAY and found.all_words is not None and search.nearest:
+        return _by_both(view, search.query, ask.topic, found)
+    if search.nearest:
         return _by_meaning(view, search.query, ask.topic, min(found.total, LOOKED_AT))
     return _by_words(view, search.query, ask.topic, found, branches)
 
 
 def _given(view: View, ask: Ask) -> Any:
     """The rows with a tag or a label, and with the words if there are any."""
-    search = asked(view, ask.q)
+    search = asked(view, ask.q, ask.by)
     rows = search.rows(ask.topic) if search.query else view.rows_of(view.n_docs)
     if not search.query and ask.topic is not None:
         rows = rows[view.mostly_under(view.shape.node(ask.topic))]
@@ -216,7 +220,7 @@ def _hits(view: View, ask: Ask, found: Found, pages: Paging) -> tuple[HitLine, .
     told = []
     for place, hit in enumerate(found.hits):
         at = pages.start + place + 1
-        address = addresses.document(hit.id, q=ask.q, by=_unless_words(ask.by), within=ask.topic, at=at)
+        address = addresses.document(hit.id, q=ask.q, by=_unless_usual(ask.by), within=ask.topic, at=at)
         if ask.tag or ask.label:
             address = addresses.document(hit.id)
         node = view.shape.node(hit.place.topic)
@@ -264,8 +268,6 @@ def _matching(view: View, ask: Ask, search: Asked) -> Any:
 
 def _by_words(view: View, query: Parsed, topic: int | None, found: Found, branches: tuple[TopicLine, ...]) -> str:
     """What was found by words, and where most of it is."""
-    if not found.total and not found.exact:
-        return f"Nothing was found in time for{_asked_for(view, query, topic, ' “{}”')}."
     what = _asked_for(view, query, topic, " match “{}”" if found.total > 1 else " matches “{}”")
     if not found.total:
         return f"No document{what}."
@@ -285,6 +287,18 @@ def _by_meaning(view: View, query: Parsed, topic: int | None, some: int) -> str:
     """What was found by meaning."""
     what = _asked_for(view, query, topic, " most similar in meaning to “{}”")
     return f"The {counted(some, 'document')}{what}, the closest first."
+
+
+def _by_both(view: View, query: Parsed, topic: int | None, found: Found) -> str:
+    """How many documents have all words, and that others follow."""
+    typed = query.meant
+    one = len(typed.split()) == 1
+    what = _asked_for(view, query, topic, " “{}”" if one else " all words of “{}”")
+    number = found.all_words or 0
+    others = f"the {found.total:,} closest by words and meaning, the best first" if found.total else "nothing is close"
+    if not number:
+        return f"No document has{what}; {others}."
+    return f"{counted(number, 'document')} {'has' if number == 1 else 'have'}{what}; {others}."
 
 
 def _asked_for(view: View, query: Parsed, topic: int | None, words: str) -> str:

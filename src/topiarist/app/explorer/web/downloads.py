@@ -79,7 +79,7 @@ def export(
     show: topic.Show = "all",
     sort: topic.Sort = "typical",
     q: Annotated[str, Query(max_length=2_000)] = "",
-    by: Literal["words", "meaning", "both"] = "words",
+    by: Literal["words", "meaning", "both"] = "both",
 ) -> Response:
     """The documents of a topic, or those that a search finds."""
     if q.strip():

@@ -34,7 +34,7 @@ class Explanation:
     """Why a document is similar: all amounts add up to the score. Both lists begin with the largest.
 
     ``of_all`` is what every document has: the only topic of a model of one. ``by_meaning`` and ``by_words`` are what
-    the kernel and BM25 bring; they too add up to the score.
+    the kernel and BM25 bring; they too add up to the score. ``alike`` is for words that are used like the query's.
     """
 
     score: float
@@ -43,6 +43,7 @@ class Explanation:
     of_all: float = 0.0
     by_meaning: float = 0.0
     by_words: float = 0.0
+    alike: float = 0.0
 
     def __str__(self) -> str:
         lines = [f"similarity {self.score:.3f}"]

@@ -1,0 +1,147 @@
+"""The ranking that a user gets: words in every form, what the tree knows of them, and words that are used alike.
+
+Three scores of every document, each divided by its own spread over the collection (z-scores; what all documents have
+does not change their order): BM25 over stems with feedback, the Fisher kernel of the tree's models, and the cosine in
+the space of words. How much the two kinds of meaning count is decided for each query by how far they agree with its
+words about the best documents: where they know nothing of what is asked, words decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from topiarist.arrays import Floats
+from topiarist.collection.find.index import Answer, Explanation, Hit
+from topiarist.collection.find.index.answers import WordReason
+from topiarist.collection.find.index.question import Question
+from topiarist.collection.find.index.ranking import best, hit
+from topiarist.collection.find.words.word_index import WordIndex
+from topiarist.collection.find.words.word_question import WordQuestion
+from topiarist.counts.corpus import text_of
+
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
+
+LOOKED_AT, FEWEST = 50, 5  # best documents by words, and by meaning, that tell how far both agree
+MEANING, AGREEING = 0.6, 0.8  # what meaning counts where nothing is agreed on, and how much more where all is
+LEAST, MOST = 0.2, 1.2
+OF_KERNEL, OF_SPACE = 0.6, 1.2  # of that weight
+
+
+class DefaultQuestion:
+    """A query that is asked of a collection in its words and in their meaning; every document is scored once."""
+
+    def __init__(self, collection: Collection, words: WordIndex, query: str) -> None:
+        self.collection, self.query = collection, query
+        self.words = WordQuestion(words, query, self._texts)
+        self.kernel = Question(collection.index, self.words.meant, "meaning")
+
+    def _texts(self, rows: Sequence[int]) -> list[str]:
+        return [text_of(document) for document in self.collection.documents.many(rows)]
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing that was asked for is known here."""
+        return not self.words.known and not len(self.kernel.counts.columns)
+
+    @cached_property
+    def near(self) -> Floats | None:
+        """The cosine in the space of words."""
+        return self.words.index.near(self.words.times)
+
+    @cached_property
+    def shares(self) -> tuple[float, float, float]:
+        """By what words, kernel and space are multiplied."""
+        of_words, of_kernel = _over_spread(self.words.scores), _over_spread(self.kernel.scores)
+        of_space = 0.0 if self.near is None else _over_spread(self.near)
+        meaning = of_kernel * self.kernel.scores + (0.0 if self.near is None else of_space * self.near)
+        weight = _weight(self.words.asked, meaning) if of_words else 1.0
+        return of_words, weight * OF_KERNEL * of_kernel, weight * OF_SPACE * of_space
+
+    @cached_property
+    def scores(self) -> Floats:
+        """The score of every document."""
+        of_words, of_kernel, of_space = self.shares
+        total = of_words * self.words.scores + of_kernel * self.kernel.scores
+        return np.asarray(total if self.near is None else total + of_space * self.near)
+
+    def page(self, n: int, offset: int = 0, *, allowed: Any = None, why: bool = False, exact: bool = False) -> Answer:
+        """The ``n`` best documents after the ``offset`` best; with ``exact`` all that are allowed are found."""
+        if self.empty and not exact:
+            return Answer((), "", (), self.words.unknown)
+        scores = self.scores
+        if exact and allowed is not None and allowed.any():
+            scores = scores - min(float(scores[allowed].min()), 0.0) + 1e-9
+        hits = best(scores, self.collection.index.segments, allowed, n, offset)
+        if why:
+            hits = tuple(self._explained(one) for one in hits)
+        total = int(np.count_nonzero(scores > 0 if allowed is None else (scores > 0) & allowed))
+        words = tuple(word.forms[0] for word in self.words.words)
+        return Answer(hits, "", words, self.words.unknown, {}, total)
+
+    def with_all_words(self, allowed: Any = None) -> tuple[int, tuple[str, ...]]:
+        """How many documents have all words; if none, those that the one with most information does not have."""
+        words = self.words
+        if not words.known or (allowed is not None and not allowed.any()):
+            return 0, ()
+        has = words.information if allowed is None else np.where(allowed, words.information, -1.0)
+        number = int(np.count_nonzero(has >= words.whole - 1e-4))
+        if number:
+            return (0 if words.unknown else number), ()
+        there = {word for word, _, asked in words.amounts(int(has.argmax())) if asked}
+        return 0, tuple(word.forms[0] for word in words.known if word.forms[0] not in there)
+
+    def _explained(self, found: Hit) -> Hit:
+        segments = self.collection.index.segments
+        reasons = self.explained(found.number)
+        own = hit(segments, found.number, found.score)
+        return Hit(own.number, own.id, own.score, own.title, own.labels, own.node, reasons)
+
+    def explained(self, row: int) -> Explanation:
+        """Why a document is there: all amounts add up to its score."""
+        of_words, of_kernel, of_space = self.shares
+        kernel = self.kernel.explained(row) if of_kernel and len(self.kernel.counts.columns) else None
+        amounts: dict[str, list[Any]] = {}
+        by_words = 0.0
+        for word, amount, _ in self.words.amounts(row):
+            amounts.setdefault(word, [0.0, WordReason(word, 0.0)])[0] += of_words * amount
+            by_words += of_words * amount
+        for reason in kernel.words if kernel else ():
+            entry = amounts.setdefault(reason.word, [0.0, reason])
+            entry[0] += of_kernel * reason.amount
+            entry[1] = reason
+        words = [
+            WordReason(word, float(amount), reason.sense, reason.model, reason.topic)
+            for word, (amount, reason) in amounts.items()
+        ]
+        topics = [
+            type(reason)(reason.words, of_kernel * reason.amount, reason.model, reason.topic)
+            for reason in (kernel.topics if kernel else ())
+        ]
+        of_all = of_kernel * kernel.of_all if kernel else 0.0
+        alike = 0.0 if self.near is None else of_space * float(self.near[row])
+        score = sum(one.amount for one in words) + sum(one.amount for one in topics) + of_all + alike
+        return Explanation(
+            score, tuple(sorted(words, key=lambda one: (-one.amount, one.word))), tuple(topics), of_all,
+            score - by_words, by_words, alike,
+        )  # fmt: skip
+
+
+def _over_spread(scores: Floats) -> float:
+    spread = float(np.std(scores, dtype=np.float64)) if len(scores) else 0.0
+    return 1.0 / spread if spread > 1e-12 else 0.0
+
+
+def _weight(by_words: Floats, by_meaning: Floats) -> float:
+    """What meaning counts beside words: more, the more both agree about the best documents of either."""
+    some = min(LOOKED_AT, max(FEWEST, len(by_words) // 10), len(by_words))
+    rows = np.union1d(*(np.argpartition(-one, some - 1)[:some] for one in (by_words, by_meaning)))
+    words, meaning = by_words[rows].astype(np.float64), by_meaning[rows].astype(np.float64)
+    if len(rows) < 3 or words.std() < 1e-12 or meaning.std() < 1e-12:
+        return MEANING
+    agreed = float(np.corrcoef(words, meaning)[0, 1])
+    return float(np.clip(MEANING + AGREEING * agreed, LEAST, MOST))

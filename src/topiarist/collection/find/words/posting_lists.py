@@ -1,0 +1,188 @@
+"""The words of some documents: which of them have a word, in which form, and how often.
+
+Forms lie in the order of their stems, so that all forms of a stem are one run of postings: what was typed is found in
+every inflection, and the exact form is a piece of the same run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csc_array, csr_array
+
+from topiarist.arrays import Array, Csr, Floats
+from topiarist.counts.chunks import count_texts, merged
+from topiarist.counts.workers import map_chunks
+from topiarist.store.array_files import mapped, save
+from topiarist.store.sealed_folder import new_file
+from topiarist.text.query import folded
+from topiarist.text.stems import has_stemmer, stems
+from topiarist.text.tokens import Tokenizer, is_unspaced
+
+MOST = 255  # times that a word of a document counts: far beyond what makes a difference to BM25
+ARRAYS = ("first", "ends", "docs", "times", "frequency", "lengths", "space")
+STEMS, FORMS = "stems.txt", "forms.txt"
+
+
+def keys(words: Sequence[str], language: str) -> list[str]:
+    """By what words are found: their stems where the language has a stemmer, without accents."""
+    found = stems(words, language) if has_stemmer(language) else list(words)
+    return [key if key.isascii() or is_unspaced(key) else folded(key) for key in found]
+
+
+@dataclass(frozen=True, eq=False)
+class PostingLists:
+    """Documents by the forms of their words; stems and forms rise, and a form lies where its stem does."""
+
+    stems: tuple[str, ...]
+    forms: tuple[str, ...]
+    first: Array  # of each stem its first form, and the number of forms
+    ends: Array  # of each form where its postings begin, and the number of postings
+    docs: Array
+    times: Array
+    frequency: Array  # documents with each stem
+    lengths: Array  # words of each document
+    space: Array  # (documents, dimensions), one byte for each; see ``word_space``
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The place of each stem."""
+        return {stem: place for place, stem in enumerate(self.stems)}
+
+    def of_stem(self, stem: str) -> tuple[Array, Floats] | None:
+        """The documents with a stem, and how often each has it; one that has several forms comes once for each."""
+        place = self.places.get(stem)
+        if place is None:
+            return None
+        start, end = int(self.first[place]), int(self.first[place + 1])
+        run = slice(int(self.ends[start]), int(self.ends[end]))
+        docs, times = self.docs[run], self.times[run].astype(np.float32)
+        if end - start == 1:
+            return docs, times
+        whole = np.zeros(len(self), np.float32)
+        np.add.at(whole, docs, times)
+        return docs, whole[docs]
+
+    def of_form(self, stem: str, form: str) -> tuple[Array, Floats] | None:
+        """The documents with one form of a stem, and how often; None where it is the only form, or there is none."""
+        place = self.places.get(stem)
+        if place is None:
+            return None
+        start, end = int(self.first[place]), int(self.first[place + 1])
+        if end - start == 1 or form not in self.forms[start:end]:
+            return None
+        here = start + self.forms[start:end].index(form)
+        run = slice(int(self.ends[here]), int(self.ends[here + 1]))
+        return self.docs[run], self.times[run].astype(np.float32)
+
+    def n_documents(self, stem: str) -> int:
+        """How many documents have a stem."""
+        place = self.places.get(stem)
+        return 0 if place is None else int(self.frequency[place])
+
+    @property
+    def by_form(self) -> Any:
+        """The counts again, documents by forms."""
+        shape = (len(self), len(self.forms))
+        return csc_array((self.times, self.docs, self.ends), shape=shape)
+
+    def by_stem(self, counts: Any = None) -> Csr:
+        """Documents by stems."""
+        of_form = np.repeat(np.arange(len(self.stems)), np.diff(self.first))
+        merge = csr_array(
+            (np.ones(len(self.forms), np.float32), (np.arange(len(self.forms)), of_form)),
+            shape=(len(self.forms), len(self.stems)),
+        )
+        found = csr_array((self.by_form if counts is None else counts).astype(np.float32) @ merge)
+        found.sort_indices()
+        return found
+
+    def save(self, folder: Path) -> None:
+        """Write it to an empty folder."""
+        for name in ARRAYS:
+            save(folder / f"{name}.npy", np.ascontiguousarray(getattr(self, name)))
+        for name, words in ((STEMS, self.stems), (FORMS, self.forms)):
+            with new_file(folder / name) as file:
+                file.write("\n".join(words).encode("utf-8", "surrogatepass"))
+
+    @classmethod
+    def open(cls, folder: Path) -> PostingLists:
+        """Read it, mapped."""
+        arrays = {name: mapped(folder / f"{name}.npy") for name in ARRAYS}
+        return cls(read_lines(folder / STEMS), read_lines(folder / FORMS), **arrays)
+
+
+def read_lines(path: Path) -> tuple[str, ...]:
+    """The words of a file, one a line."""
+    text = path.read_bytes().decode("utf-8", "surrogatepass")
+    return tuple(text.split("\n")) if text else ()
+
+
+def counted(texts: Iterable[str], tokenizer: Tokenizer, language: str, n_jobs: int | None = 1) -> PostingLists:
+    """All words of some texts; the space has no dimensions yet."""
+    chunks = list(map_chunks(partial(count_texts, tokenizer=tokenizer), texts, n_jobs))
+    counts, words = merged(chunks)
+    return laid_out(counts, words, keys(words, language))
+
+
+def laid_out(counts: Csr, words: Sequence[str], of_words: Sequence[str], lengths: Any = None) -> PostingLists:
+    """Counts of words, each with its stem, as postings."""
+    order = sorted(range(len(words)), key=lambda place: (of_words[place], words[place]))
+    known = sorted(set(of_words))
+    number = {stem: place for place, stem in enumerate(known)}
+    of_form = np.array([number[of_words[place]] for place in order], np.int64)
+    first = np.searchsorted(of_form, np.arange(len(known) + 1)).astype(np.int64)
+    columns = csc_array(csr_array(counts)[:, order]) if len(order) else csc_array(counts.shape, dtype=np.int32)
+    columns.sort_indices()
+    lists = PostingLists(
+        tuple(known), tuple(words[place] for place in order), first, columns.indptr.astype(np.int64),
+        columns.indices.astype(np.int32), np.minimum(columns.data, MOST).astype(np.uint8),
+        np.zeros(len(known), np.int32),
+        np.asarray(counts.sum(axis=1)).ravel().astype(np.float32) if lengths is None else lengths,
+        np.zeros((counts.shape[0], 0), np.int8),
+    )  # fmt: skip
+    frequency = np.bincount(lists.by_stem().indices, minlength=len(known)).astype(np.int32)
+    return PostingLists(**{**vars_of(lists), "frequency": frequency})
+
+
+def vars_of(lists: PostingLists) -> dict[str, Any]:
+    """The fields of posting lists by their names."""
+    return {"stems": lists.stems, "forms": lists.forms, **{name: getattr(lists, name) for name in ARRAYS}}
+
+
+def joined(parts: Sequence[PostingLists]) -> PostingLists:
+    """The documents of several, in their order."""
+    if len(parts) == 1:
+        return parts[0]
+    of_form = {
+        (form, part.stems[stem])
+        for part in parts
+        for stem in range(len(part.stems))
+        for form in part.forms[int(part.first[stem]) : int(part.first[stem + 1])]
+    }
+    known = sorted(of_form)
+    column = {form: place for place, (form, _) in enumerate(known)}
+    rows, columns, times, start = [], [], [], 0
+    for part in parts:
+        counts = part.by_form.tocoo()
+        place = np.array([column[form] for form in part.forms], np.int64)
+        rows.append(counts.row.astype(np.int64) + start)
+        columns.append(place[counts.col] if len(place) else counts.col.astype(np.int64))
+        times.append(counts.data)
+        start += len(part)
+    whole = csr_array(
+        (np.concatenate(times), (np.concatenate(rows), np.concatenate(columns))), shape=(start, len(known))
+    )
+    lists = laid_out(
+        whole, [form for form, _ in known], [stem for _, stem in known],
+        np.concatenate([part.lengths for part in parts]),
+    )  # fmt: skip
+    return PostingLists(**{**vars_of(lists), "space": np.concatenate([part.space for part in parts])})

@@ -1,0 +1,134 @@
+"""All words of a collection: kept in a folder, added to, and asked by stems.
+
+about.json       format, language, whether tokens without letters are words, the names of the segments
+space/           the directions of stems
+segment-1/ …     documents in their order; small segments become one when others are added
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from topiarist.arrays import Floats
+from topiarist.collection.find.index.segments import K1, B, n_staying
+from topiarist.collection.find.words import posting_lists, word_space
+from topiarist.collection.find.words.posting_lists import PostingLists, vars_of
+from topiarist.collection.find.words.word_space import WordSpace
+from topiarist.errors import DamagedError
+from topiarist.store.sealed_folder import new_folder, write_json
+from topiarist.text.stop_words import function_words
+from topiarist.text.tokens import Tokenizer
+
+ABOUT, SPACE, SEGMENT = "about.json", "space", "segment-{}"
+FORMAT, VERSION = "topiarist-words", 1
+
+
+@dataclass(frozen=True, eq=False)
+class WordIndex:
+    """Documents by all their words. ``tokenizer`` and ``language`` say how texts and queries become words and stems."""
+
+    segments: tuple[PostingLists, ...]
+    space: WordSpace
+    tokenizer: Tokenizer
+    language: str = ""
+
+    def __len__(self) -> int:
+        return sum(map(len, self.segments))
+
+    @classmethod
+    def build(cls, texts: Iterable[str], tokenizer: Tokenizer, language: str = "", n_jobs: int | None = 1) -> WordIndex:
+        """Index texts."""
+        lists = posting_lists.counted(texts, tokenizer, language, n_jobs)
+        space, places = word_space.learned(lists)
+        return cls((PostingLists(**{**vars_of(lists), "space": places}),), space, tokenizer, language)
+
+    def added(self, texts: Iterable[str]) -> tuple[WordIndex, int]:
+        """The index with more texts, and how many of its segments stayed as they were."""
+        lists = posting_lists.counted(texts, self.tokenizer, self.language)
+        lists = PostingLists(**{**vars_of(lists), "space": self.space.placed(lists)})
+        stay = n_staying([len(one) for one in self.segments], len(lists))
+        tail = posting_lists.joined([*self.segments[stay:], lists])
+        return replace(self, segments=(*self.segments[:stay], tail)), stay
+
+    @cached_property
+    def average(self) -> float:
+        """Words of a document."""
+        return max(sum(float(one.lengths.sum()) for one in self.segments) / max(1, len(self)), 1e-300)
+
+    @cached_property
+    def norms(self) -> tuple[Floats, ...]:
+        """What BM25 divides by beside the count, for the documents of each segment."""
+        return tuple((K1 * (1 - B + B * one.lengths / self.average)).astype(np.float32) for one in self.segments)
+
+    @cached_property
+    def unsaid(self) -> frozenset[str]:
+        """Words of the language that ask for nothing by themselves."""
+        return function_words(self.language)
+
+    def keys(self, words: Iterable[str]) -> list[str]:
+        """The stems of words."""
+        return posting_lists.keys(list(words), self.language)
+
+    def n_documents(self, stem: str) -> int:
+        """How many documents have a stem."""
+        return sum(one.n_documents(stem) for one in self.segments)
+
+    def worth(self, stem: str) -> float:
+        """What a stem tells: log(1 + (N − n + ½)/(n + ½))."""
+        number = self.n_documents(stem)
+        return float(np.log1p((len(self) - number + 0.5) / (number + 0.5)))
+
+    def near(self, times: Mapping[str, float]) -> Floats | None:
+        """The cosine of every document with a query in the space of words; None where it has no place there."""
+        direction = self.space.direction(times)
+        return None if direction is None else np.concatenate([self.space.near(one, direction) for one in self.segments])
+
+    def located(self, row: int) -> tuple[int, int]:
+        """The segment of a document, and its row there."""
+        for number, one in enumerate(self.segments):
+            if row < len(one):
+                return number, row
+            row -= len(one)
+        raise IndexError(row)
+
+    def save(self, folder: Path) -> None:
+        """Write all of it to an empty folder."""
+        self.space.save(new_folder(folder / SPACE))
+        self._save_segments(folder, 0)
+
+    def save_after(self, folder: Path, stay: int, before: int) -> None:
+        """Write what is new to a folder that holds ``before`` segments, of which ``stay`` are still good."""
+        for number in range(stay, before):
+            shutil.rmtree(folder / SEGMENT.format(number + 1))
+        (folder / ABOUT).unlink()
+        self._save_segments(folder, stay)
+
+    def _save_segments(self, folder: Path, start: int) -> None:
+        for number in range(start, len(self.segments)):
+            self.segments[number].save(new_folder(folder / SEGMENT.format(number + 1)))
+        about: dict[str, Any] = {
+            "format": FORMAT, "version": VERSION, "language": self.language, "numbers": self.tokenizer.numbers,
+            "segments": len(self.segments),
+        }  # fmt: skip
+        write_json(folder / ABOUT, about)
+
+    @classmethod
+    def open(cls, folder: Path, shown: str = "") -> WordIndex:
+        """Read an index that was saved; its files are those of a part, and were looked at before."""
+        about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+        if about.get("format") != FORMAT or about.get("version") != VERSION:
+            raise DamagedError(
+                f"the words of {shown or folder} are of format {about.get('version')!r}; this reads {VERSION}",
+                hint="pip install -U topiarist",
+            )
+        segments = (PostingLists.open(folder / SEGMENT.format(number + 1)) for number in range(about["segments"]))
+        tokenizer = Tokenizer(numbers=about["numbers"])
+        return cls(tuple(segments), WordSpace.open(folder / SPACE), tokenizer, about["language"])

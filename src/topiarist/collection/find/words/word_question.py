@@ -1,0 +1,181 @@
+"""A query in words: BM25 over stems, and the words that its best documents add.
+
+Every word counts for what it tells, and none is required: a document with all of them has most of the information. The
+form that was typed counts a little more than its inflections. Then the words that set the few best documents apart are
+asked for as well, which finds what says the same in other words (Rocchio's feedback, nobody asked).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from topiarist.arrays import Array, Floats
+from topiarist.collection.find.index.segments import K1
+from topiarist.collection.find.words.word_index import WordIndex
+
+EXACT = 0.1  # what the form that was typed adds to what its stem counts for
+BEST, ADDED, BESIDE = 5, 40, 1.0  # documents that add words, how many words, and their weight beside the query's
+LONGEST = 20_000  # characters of each of them that are read
+Texts = Callable[[Sequence[int]], Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A word of a query: its stem, the forms that were typed, how often, how many documents have it, its worth."""
+
+    stem: str
+    forms: tuple[str, ...]
+    times: int
+    documents: int
+    worth: float
+
+
+class WordQuestion:
+    """A query that is asked of all words of a collection. ``texts`` gives the texts of documents by their rows."""
+
+    def __init__(self, index: WordIndex, query: str, texts: Texts) -> None:
+        self.index, self.texts = index, texts
+        typed = index.tokenizer(query)
+        said = [word for word in typed if word not in index.unsaid] or typed
+        forms: dict[str, list[str]] = {}
+        for word, stem in zip(said, index.keys(said), strict=True):
+            forms.setdefault(stem, []).append(word)
+        self.words = tuple(
+            Asked(stem, tuple(dict.fromkeys(typed)), len(typed), index.n_documents(stem), index.worth(stem))
+            for stem, typed in forms.items()
+        )
+        self.meant = " ".join(said)
+
+    @property
+    def known(self) -> tuple[Asked, ...]:
+        """The words that some document has."""
+        return tuple(word for word in self.words if word.documents)
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The words that no document has, as they were typed."""
+        return tuple(word.forms[0] for word in self.words if not word.documents)
+
+    @property
+    def times(self) -> dict[str, float]:
+        """How often the query has each stem."""
+        return {word.stem: float(word.times) for word in self.words}
+
+    @cached_property
+    def information(self) -> Floats:
+        """How much of the query's information each document has: the worth of the words that are there."""
+        found = np.zeros(len(self.index), np.float32)
+        start = 0
+        for lists in self.index.segments:
+            here = found[start : start + len(lists)]
+            for word in self.known:
+                postings = lists.of_stem(word.stem)
+                if postings is not None:
+                    here[postings[0]] += word.worth  # a document that comes twice is assigned the same twice
+            start += len(lists)
+        return found
+
+    @property
+    def whole(self) -> float:
+        """The information of all words that some document has."""
+        return sum(word.worth for word in self.known)
+
+    @cached_property
+    def asked(self) -> Floats:
+        """BM25 of every document with the words of the query."""
+        return self._scores(self.weights, forms=True)
+
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        """Of each stem of the query its share."""
+        total = max(sum(word.times for word in self.known), 1)
+        return {word.stem: word.times / total for word in self.known}
+
+    @cached_property
+    def added(self) -> dict[str, tuple[str, float]]:
+        """Stems that the best documents add, with a word for each, and their weights."""
+        best = self._best()
+        if not best:
+            return {}
+        index, share = self.index, self.asked[best] / max(float(self.asked[best].sum()), 1e-300)
+        brought: Counter[str] = Counter()
+        shown: dict[str, str] = {}
+        for part, text in zip(share.tolist(), self.texts(best), strict=True):
+            times = Counter(word for word in index.tokenizer(text[:LONGEST]) if word not in index.unsaid)
+            stems: Counter[str] = Counter()
+            for (word, often), stem in zip(times.items(), index.keys(times), strict=True):
+                stems[stem] += often
+                shown.setdefault(stem, word)
+            norm = K1 * (0.25 + 0.75 * times.total() / index.average)
+            for stem, often in stems.items():
+                brought[stem] += part * often / (often + norm)
+        worth = {stem: amount * index.worth(stem) for stem, amount in brought.items() if index.n_documents(stem)}
+        chosen = sorted(worth, key=lambda stem: (-worth[stem], stem))[:ADDED]
+        whole = sum(worth[stem] for stem in chosen)
+        return {stem: (shown[stem], BESIDE * worth[stem] / whole) for stem in chosen}
+
+    def _best(self) -> list[int]:
+        """The rows of the best documents, the best first."""
+        scores = self.asked
+        some = min(BEST, len(scores))
+        if not some or not scores.any():
+            return []
+        rows = np.argpartition(-scores, some - 1)[:some]
+        least = scores[rows].min()
+        rows = np.flatnonzero(scores >= max(least, 1e-12))
+        order = np.lexsort((rows, -scores[rows]))[:some]
+        return [int(row) for row in rows[order]]
+
+    @cached_property
+    def scores(self) -> Floats:
+        """BM25 of every document with the query and the words that were added."""
+        return self.asked + self._scores({stem: weight for stem, (_, weight) in self.added.items()})
+
+    def amounts(self, row: int) -> list[tuple[str, float, bool]]:
+        """What each word brings to the score of a document: the word, the amount, whether it was asked for."""
+        number, place = self.index.located(row)
+        lists, norm = self.index.segments[number], float(self.index.norms[number][place])
+        found = []
+        for word in self.known:
+            amount = self._amount(lists.of_stem(word.stem), place, norm)
+            for form in word.forms:
+                amount += EXACT * self._amount(lists.of_form(word.stem, form), place, norm)
+            found.append((word.forms[0], self.weights[word.stem] * word.worth * amount, True))
+        for stem, (shown, weight) in self.added.items():
+            amount = self._amount(lists.of_stem(stem), place, norm)
+            found.append((shown, weight * self.index.worth(stem) * amount, False))
+        return [one for one in found if one[1] > 0]
+
+    def _amount(self, postings: tuple[Array, Floats] | None, place: int, norm: float) -> float:
+        if postings is None:
+            return 0.0
+        at = np.flatnonzero(postings[0] == place)[:1]
+        times = float(postings[1][at[0]]) if len(at) else 0.0
+        return (K1 + 1) * times / (times + norm)
+
+    def _scores(self, weights: Mapping[str, float], *, forms: bool = False) -> Floats:
+        out = np.zeros(len(self.index), np.float32)
+        start = 0
+        for lists, norms in zip(self.index.segments, self.index.norms, strict=True):
+            here = out[start : start + len(lists)]
+            for stem, weight in weights.items():
+                weight *= self.index.worth(stem) * (K1 + 1)
+                _add(here, lists.of_stem(stem), weight, norms)
+            for word in self.known if forms else ():
+                weight = EXACT * weights[word.stem] * word.worth * (K1 + 1)
+                for form in word.forms:
+                    _add(here, lists.of_form(word.stem, form), weight, norms)
+            start += len(lists)
+        return out
+
+
+def _add(out: Any, postings: tuple[Array, Floats] | None, weight: float, norms: Floats) -> None:
+    if postings is not None:
+        docs, times = postings
+        out[docs] += weight * times / (times + norms[docs])  # a document that comes twice is assigned the same twice

@@ -1,0 +1,145 @@
+"""All words of a collection: BM25 by its formula, stems, forms, words of one document, additions, feedback."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from topiarist.collection.find.index.segments import K1, B
+from topiarist.collection.find.words import posting_lists, word_question, word_space
+from topiarist.collection.find.words.word_index import WordIndex
+from topiarist.collection.find.words.word_question import EXACT, WordQuestion
+from topiarist.text.stems import stems
+from topiarist.text.tokens import Tokenizer
+
+TOKENS = Tokenizer(numbers=True)
+TEXTS = [
+    "The judge granted bail after the hearing in court.",
+    "Courts hear appeals; the judges of a court hear them twice.",
+    "A racket and a ball: tennis at the club.",
+    "Tennis rackets are strung, and players play the ball.",
+    "Part QX731 of the pump, and nothing else.",
+    "The appeal was heard; bail was refused by the judge.",
+    "",
+]
+
+
+@pytest.fixture
+def index():
+    return WordIndex.build(TEXTS, TOKENS, "en")
+
+
+def asked(index, query, texts=TEXTS):
+    return WordQuestion(index, query, lambda rows: [texts[row] for row in rows])
+
+
+def by_the_formula(query, texts, said):
+    """BM25 over stems, one document and one word after the other; the typed form counts a little more."""
+    words = [TOKENS(text) for text in texts]
+    counted = [Counter(stems(of_text, "en")) for of_text in words]
+    average = sum(map(len, words)) / len(words)
+    typed = [word for word in TOKENS(query) if word not in said]
+    found = np.zeros(len(texts))
+    forms = {(stems([word], "en")[0], word) for of_text in words for word in of_text}
+    several = Counter(stem for stem, _ in forms)
+    for word, stem in zip(typed, stems(typed, "en"), strict=True):
+        holding = sum(stem in one for one in counted)
+        worth = math.log1p((len(texts) - holding + 0.5) / (holding + 0.5)) if holding else 0.0
+        for row, one in enumerate(counted):
+            norm = K1 * (1 - B + B * len(words[row]) / average)
+            exact = words[row].count(word) if several[stem] > 1 else 0
+            part = one[stem] / (one[stem] + norm) + EXACT * exact / (exact + norm)
+            found[row] += worth * (K1 + 1) * part / sum(any(s in c for c in counted) for s in stems(typed, "en"))
+    return found
+
+
+@pytest.mark.parametrize("query", ["bail hearing", "courts of appeal", "tennis", "the judge heard appeals"])
+def test_words_are_scored_by_the_formula(index, query):
+    question = asked(index, query)
+    np.testing.assert_allclose(question.asked, by_the_formula(query, TEXTS, index.unsaid), rtol=1e-5)
+
+
+def test_inflections_are_found_and_the_typed_form_comes_first(index):
+    assert set(np.flatnonzero(asked(index, "courts").asked)) == {0, 1}
+    texts = ["one judge here", "two judges here", "a dog and a cat", "cats and dogs"]
+    index = WordIndex.build(texts, TOKENS, "en")
+    assert asked(index, "judges", texts).asked.argmax() == 1
+    assert asked(index, "judge", texts).asked.argmax() == 0
+
+
+def test_a_word_of_one_document_is_found(index):
+    assert asked(index, "qx731").scores.argmax() == 4
+    assert asked(index, "where is part QX731?").scores.argmax() == 4
+
+
+def test_a_question_never_finds_nothing_because_of_one_word(index):
+    question = asked(index, "why did the xyzzy judge refuse bail")
+    assert question.unknown == ("xyzzy",)
+    assert question.scores.argmax() == 5
+    assert question.information[5] == pytest.approx(question.whole)
+
+
+def test_amounts_add_up_to_the_score(index):
+    question = asked(index, "judges and bail")
+    for row in range(len(TEXTS)):
+        assert sum(amount for _, amount, _ in question.amounts(row)) == pytest.approx(question.scores[row], abs=1e-5)
+
+
+def test_the_best_documents_add_their_words(index, monkeypatch):
+    monkeypatch.setattr(word_question, "BEST", 1)
+    question = asked(index, "racket")
+    assert {"tenni", "ball"} <= set(question.added)
+    assert sum(weight for _, weight in question.added.values()) == pytest.approx(word_question.BESIDE)
+    assert question.scores[3] > question.asked[3] > 0
+
+
+def test_added_texts_score_as_if_they_had_been_there(index, tmp_path):
+    new = ["A new judge, elected by courts.", "Rackets for sale", "Nothing", "Bail, bail, bail"]
+    longer, stay = index.added(new)
+    assert (stay, len(longer)) == (0, len(TEXTS) + 4)
+    whole = WordIndex.build(TEXTS + new, TOKENS, "en")
+    for query in ("judge court", "rackets"):
+        every = TEXTS + new
+        np.testing.assert_allclose(asked(longer, query, every).scores, asked(whole, query, every).scores, rtol=1e-5)
+    (tmp_path / "words").mkdir()
+    index.save(tmp_path / "words")
+    longer.save_after(tmp_path / "words", stay, 1)
+    opened = WordIndex.open(tmp_path / "words")
+    assert opened.segments[0].forms == longer.segments[0].forms
+    np.testing.assert_array_equal(opened.near({"judg": 1.0}), longer.near({"judg": 1.0}))
+
+
+def test_segments_of_very_different_sizes_stay_apart():
+    index = WordIndex.build(TEXTS * 4, TOKENS, "en")
+    longer, stay = index.added(["one more judge"])
+    assert stay == 1
+    assert [len(one) for one in longer.segments] == [28, 1]
+    assert longer.n_documents("judg") == 13
+    assert longer.located(28) == (1, 0)
+
+
+def test_the_space_is_kept_in_bytes_and_nearly_exact(index):
+    lists = index.segments[0]
+    space, places = word_space.learned(lists)
+    assert places.dtype == np.int8
+    directions = space._directions(lists)
+    point = space.direction({"judg": 1.0, "court": 1.0})
+    np.testing.assert_allclose(index.near({"judg": 1.0, "court": 1.0}), directions @ point, atol=0.02)
+    assert index.near({"xyzzy": 1.0}) is None
+
+
+@pytest.mark.parametrize("texts", [[""], ["", ""], ["word"], ["a word", "a word"]])
+def test_hardly_any_text_is_no_trouble(texts):
+    index = WordIndex.build(texts, TOKENS, "en")
+    longer, _ = index.added(["another word", ""])
+    assert len(longer) == len(texts) + 2
+    assert len(asked(longer, "word xyz", [*texts, "another word", ""]).scores) == len(longer)
+
+
+def test_words_without_a_stemmer_and_with_accents():
+    assert posting_lists.keys(["cafés", "naïve"], "en") == ["cafe", "naiv"]
+    assert posting_lists.keys(["考研", "word"], "zh") == ["考研", "word"]
+    texts = ["Un café noir", "cafe society", "thé vert"]
+    index = WordIndex.build(texts, TOKENS, "")
+    assert set(np.flatnonzero(asked(index, "CAFÉ", texts).asked)) == {0, 1}

@@ -2,12 +2,16 @@
 
 Floor plan:
 
-    index/        The index by meaning: documents like a query or a document, with reasons. See docs/models/fisher.md
-    empty_answer  What to say of an empty answer: words that nobody has, corrections, the condition that left nothing.
-    index_part    The index by meaning as a part of a collection. What it has in common with the part before lies on the
-                  disk once.
-    search        Finding documents in a collection: by words (full text), by meaning (the Fisher kernel of its tree),
-                  or both.
+    index/           The index by meaning: documents like a query or a document, with reasons. See docs/models/fisher.md
+    words/           Every word of every document, by stems: what the default ranking knows beside the tree.
+    default_ranking  The ranking that a user gets: words in every form, what the tree knows of them, and words that are
+                     used alike.
+    empty_answer     What to say of an empty answer: words that nobody has, corrections, the condition that left
+                     nothing.
+    index_part       The index by meaning as a part of a collection. What it has in common with the part before lies on
+                     the disk once.
+    search           Finding documents in a collection: by words and meaning together, by words alone (full text), or by
+                     meaning alone.
 
 Two engines know words. FTS5 (``store.fulltext``) answers what people type: every word of titles and texts, phrases,
 beginnings, OR and conditions, ranked by its own BM25. The index by meaning (``find.index``) scores every document by

@@ -4,7 +4,7 @@ A new model is one entry of ``MODELS``. The laws in ``test_models.py`` need noth
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from topiarist.models.gaussian.mixture import Ggm
 from topiarist.models.gaussian.mixture import Params as GaussianParams
 from topiarist.models.labels import pmm
 from topiarist.models.labels.label_sets import grouped
+from topiarist.models.seeds import Seeds
 from topiarist.scale.threads import Threads
 
 Problem = Mapping[str, np.ndarray]
@@ -92,6 +93,16 @@ def tree_start(seed: int) -> dict[str, np.ndarray]:
     return {"mix": mix / mix.sum(axis=1, keepdims=True), "words": simplex_rows(rng, len(PARENTS), N_WORDS)}
 
 
+def with_seeds(problem: Problem, sums: np.ndarray) -> np.ndarray:
+    """P(w|a) from expected counts, and the tokens that people want there, if there are any."""
+    sums = sums + problem.get("seeds", 0.0)
+    return sums / sums.sum(axis=1, keepdims=True)
+
+
+def seeds_prior(problem: Problem) -> float:
+    return float((problem["seeds"] * np.log(problem["words"])).sum()) if "seeds" in problem else 0.0
+
+
 # ---- PLSA
 
 
@@ -138,9 +149,9 @@ def hplsa_oracle(problem: Problem) -> tuple[dict[str, np.ndarray], float]:
     sums = trees.sums(problem["counts"], problem["rows"], problem["mix"], problem["words"])
     return {
         "rows": sums.doc_class / sums.doc_class.sum(axis=1, keepdims=True),
-        "words": sums.topic_word / sums.topic_word.sum(axis=1, keepdims=True),
+        "words": with_seeds(problem, sums.topic_word),
         "mix": sums.class_topic / sums.class_topic.sum(axis=1, keepdims=True),
-    }, sums.objective
+    }, sums.objective + seeds_prior(problem)
 
 
 TREE_AXES = {"counts": "docs words", "rows": "docs classes", "mix": "classes nodes", "words": "nodes words"}
@@ -173,9 +184,9 @@ def cam_oracle(problem: Problem) -> tuple[dict[str, np.ndarray], float]:
     sums = clusters.sums(*(problem[name] for name in ("counts", "heldout", "prior", "mix", "words")))
     return {
         "prior": sums.posterior.mean(axis=0),
-        "words": sums.node_word / sums.node_word.sum(axis=1, keepdims=True),
+        "words": with_seeds(problem, sums.node_word),
         "mix": sums.cluster_node / sums.cluster_node.sum(axis=1, keepdims=True),
-    }, sums.free_energy
+    }, sums.free_energy + seeds_prior(problem)
 
 
 CAM = Case(
@@ -218,7 +229,7 @@ def hplc_oracle(problem: Problem) -> tuple[dict[str, np.ndarray], float] | None:
     topic_word = known.topic_word + DISCOUNT * free.node_word
     class_topic = known.class_topic + DISCOUNT * free.cluster_node
     return {
-        "words": topic_word / topic_word.sum(axis=1, keepdims=True),
+        "words": with_seeds(problem, topic_word),
         "mix": class_topic / class_topic.sum(axis=1, keepdims=True),
     }, np.nan
 
@@ -233,6 +244,23 @@ def hplc_block(problem: Problem, rows: Any, setup: Setup) -> categorisers.Block:
     documents = np.full(len(CLASSES), 3.0) if begins else np.zeros(len(CLASSES))
     shard = Shard.of(csr_array(problem["counts"][rows]), setup.dtype)
     return categorisers.Block(Side.of(csr_array(table), setup.dtype), documents, shard)
+
+
+HPLC = Case(
+    problem=hplc_problem,
+    axes={**TREE_AXES, "table": "classes words", "prior": "classes"},
+    model=lambda problem, setup: categorisers.Hplc(setup.engine(), MASK, "ml", 0.0, DISCOUNT, None),
+    start=lambda problem, setup: em.State(
+        categorisers.Params(
+            np.ascontiguousarray(problem["words"], dtype=setup.dtype), problem["mix"], problem["prior"]
+        ),
+        (None,) * len(setup.blocks),
+    ),
+    block=hplc_block,
+    told=lambda state, problem: {"words": state.shared.word_given_topic, "mix": state.shared.topic_given_class},
+    oracle=hplc_oracle,
+    tokens=False,
+)
 
 
 # ---- PMM
@@ -348,26 +376,41 @@ GGM = Case(
     tokens=False, precisions=(np.float64,), kernels=("compiled",),
 )  # fmt: skip
 
+# ---- Words that people want at nodes: prior tokens of (C3), whatever the model
+
+
+def seeded(case: Case, *, fixed: bool = False) -> Case:
+    """A model with seeds: some tokens more in every M-step, and their log-prior in the objective."""
+
+    def problem(seed: int) -> Problem:
+        rng, seeds = np.random.default_rng(seed + 8), np.zeros((len(PARENTS), N_WORDS))
+        seeds[rng.integers(len(PARENTS), size=5), rng.integers(N_WORDS, size=5)] = rng.uniform(0.5, 20, 5)
+        return {**case.problem(seed), "seeds": seeds}
+
+    def model(given: Problem, setup: Setup) -> Any:
+        nodes, columns = np.nonzero(given["seeds"])
+        found = Seeds(nodes, columns, given["seeds"][nodes, columns])
+        return replace(
+            case.model(given, setup), seeds=found, **({"node_mix": "fixed", "fixed_mix": given["mix"]} if fixed else {})
+        )
+
+    def oracle(given: Problem) -> tuple[dict[str, np.ndarray], float]:
+        wanted, objective = case.oracle(given)
+        return wanted | ({"mix": given["mix"]} if fixed else {}), objective
+
+    return replace(case, problem=problem, model=model, oracle=oracle, axes={**case.axes, "seeds": "nodes words"})
+
+
 MODELS = {
     "PLSA": PLSA,
     "HPLSA": HPLSA,
     "CAM": CAM,
-    "HPLC": Case(
-        problem=hplc_problem,
-        axes={**TREE_AXES, "table": "classes words", "prior": "classes"},
-        model=lambda problem, setup: categorisers.Hplc(setup.engine(), MASK, "ml", 0.0, DISCOUNT, None),
-        start=lambda problem, setup: em.State(
-            categorisers.Params(
-                np.ascontiguousarray(problem["words"], dtype=setup.dtype), problem["mix"], problem["prior"]
-            ),
-            (None,) * len(setup.blocks),
-        ),
-        block=hplc_block,
-        told=lambda state, problem: {"words": state.shared.word_given_topic, "mix": state.shared.topic_given_class},
-        oracle=hplc_oracle,
-        tokens=False,
-    ),
+    "HPLC": HPLC,
     "PMM1": pmm_case(1),
     "PMM2": pmm_case(2),
     "GGM": GGM,
+    "HPLSA with seeds": seeded(HPLSA),
+    "CAM with seeds": seeded(CAM),
+    "CAM with seeds and fixed levels": seeded(CAM, fixed=True),
+    "HPLC with seeds": seeded(HPLC),
 }

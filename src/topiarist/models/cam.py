@@ -10,7 +10,8 @@ another; what remains is handed down the paths. Rows hold P(c|d), which follow f
 E-step.
 
 **Prior.** P(w|a) is drawn towards the words of the collection by ``prior_tokens[a]`` pseudo-tokens. At the root they
-keep every word possible in every cluster; elsewhere a few tokens guard against words never seen there.
+keep every word possible in every cluster; elsewhere a few tokens guard against words never seen there. Words that
+people want at a node are prior tokens too (``seeds``).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from topiarist.kernels import Paths
 from topiarist.kernels.shard import Shard, Side
 from topiarist.models.em import State
 from topiarist.models.engine.host import TINY, Engine, paths_of
+from topiarist.models.seeds import Seeds
 
 NodeMix = Literal["heldout", "ml", "fixed"]
 
@@ -93,6 +95,7 @@ class Cam:
     collection: Floats | None = None  # P(w), where words are drawn to
     prior_tokens: Floats | None = None  # (n_nodes,)
     fixed_mix: Floats | None = None  # P(a|c) when it is fixed
+    seeds: Seeds | None = None  # words that people want at nodes
 
     def __post_init__(self) -> None:
         if self.path_mask.ndim != 2 or self.path_mask.dtype != bool or not self.path_mask.any(axis=1).all():
@@ -128,6 +131,8 @@ class Cam:
         words = stats.node_word_count
         if self.collection is not None and self.prior_tokens is not None:
             words = self.engine.add_outer(words, self.prior_tokens, self.collection)
+        if self.seeds is not None:
+            words = self.seeds.added(self.engine, words)
         words = self.engine.normalise_rows(words, 0.0)
         mix = stats.cluster_node_count
         total = mix.sum(axis=1, keepdims=True)
@@ -138,10 +143,13 @@ class Cam:
         return Params(words, mix, stats.cluster_count / max(stats.cluster_count.sum(), TINY))
 
     def log_prior(self, shared: Params) -> float:
-        """Σ_a tokens(a) Σ_w P(w) log P(w|a)."""
-        if self.collection is None or self.prior_tokens is None:
-            return 0.0
-        return self.engine.weighted_logs(shared.word_given_node, self.prior_tokens, self.collection)
+        """Σ_a tokens(a) Σ_w P(w) log P(w|a), and that of the seeds."""
+        total = 0.0
+        if self.collection is not None and self.prior_tokens is not None:
+            total += self.engine.weighted_logs(shared.word_given_node, self.prior_tokens, self.collection)
+        if self.seeds is not None:
+            total += self.seeds.log_prior(self.engine, shared.word_given_node)
+        return total
 
     def extrapolate(self, old: State, new: State, stride: float) -> State:
         """No looking ahead: the steps are few, and clusters settle quickly."""

@@ -23,6 +23,7 @@ from topiarist.kernels import SMALLEST_MIXTURE, Folding, Paths
 from topiarist.kernels.shard import Shard, Side, aligned_empty
 from topiarist.models.em import State
 from topiarist.models.engine.host import Engine, paths_of, row_pieces
+from topiarist.models.seeds import Seeds
 
 TopicMix = Literal["ml", "fixed"]
 START_BACKGROUND = 1e-3  # of even words in the start, where smoothing forbids that any word be impossible
@@ -85,6 +86,7 @@ class Hplc:
     smoothing: float = 0.0
     unlabelled_weight: float = 1.0  # λ
     fixed_mix: Floats | None = None
+    seeds: Seeds | None = None  # words that people want at topics
 
     def __post_init__(self) -> None:
         if self.path_mask.ndim != 2 or self.path_mask.dtype != bool or not self.path_mask.any(axis=1).all():
@@ -117,15 +119,19 @@ class Hplc:
 
     def m_step(self, stats: Stats) -> Params:
         """(H6), with the prior of (P4); P(α) by documents."""
-        words = self.engine.normalise_rows(stats.topic_word_count, self.smoothing)
+        words = stats.topic_word_count
+        if self.seeds is not None:
+            words = self.seeds.added(self.engine, words)
+        words = self.engine.normalise_rows(words, self.smoothing)
         prior = stats.class_count / max(float(stats.class_count.sum()), TINY)
         if self.fixed_mix is not None:
             return Params(words, self.fixed_mix, prior)
         return Params(words, mix_of(stats.class_topic_count, self.path_mask), prior)
 
     def log_prior(self, shared: Params) -> float:
-        """(P4)."""
-        return self.smoothing * self.engine.sum_of_logs(shared.word_given_topic) if self.smoothing else 0.0
+        """(P4), and that of the seeds."""
+        seeded = self.seeds.log_prior(self.engine, shared.word_given_topic) if self.seeds is not None else 0.0
+        return seeded + (self.smoothing * self.engine.sum_of_logs(shared.word_given_topic) if self.smoothing else 0.0)
 
     def extrapolate(self, old: State, new: State, stride: float) -> State:
         """No looking ahead: the steps are few and cheap."""

@@ -28,6 +28,7 @@ from topiarist.kernels.shard import Shard, Side, aligned_empty
 from topiarist.models import plsa
 from topiarist.models.em import State
 from topiarist.models.engine.host import Engine, paths_of, row_pieces, weighted_total
+from topiarist.models.seeds import Seeds
 from topiarist.scale.blocks import BlockFile
 
 NUMBERS = 1 << 20  # non-zeros times classes that are looked at together
@@ -222,6 +223,7 @@ class Hplsa:
     variant: Variant = "em"
     seed: int = 0  # of "sem"
     fixed_mix: Floats | None = None  # P(ν|α) when it is "fixed"
+    seeds: Seeds | None = None  # words that people want at topics
 
     def __post_init__(self) -> None:
         if self.path_mask.ndim != 2 or self.path_mask.dtype != bool or not self.path_mask.any(axis=1).all():
@@ -265,15 +267,19 @@ class Hplsa:
 
     def m_step(self, stats: Stats) -> Params:
         """(H6), with the prior of (P4) for words; a class without counts spreads evenly over its path."""
-        words = self.engine.normalise_rows(stats.topic_word_count, self.word_smoothing)
+        words = stats.topic_word_count
+        if self.seeds is not None:
+            words = self.seeds.added(self.engine, words)
+        words = self.engine.normalise_rows(words, self.word_smoothing)
         if self.fixed_mix is not None:
             return Params(words, self.fixed_mix)
         even = uniform_mix(self.path_mask)
         return Params(words, even if self.topic_mix == "uniform" else _normalised(stats.class_topic_count, even))
 
     def log_prior(self, shared: Params) -> float:
-        """(P4), for the word distributions."""
-        return self._log_prior(shared.word_given_topic, self.word_smoothing)
+        """(P4), for the word distributions, and that of the seeds."""
+        seeded = self.seeds.log_prior(self.engine, shared.word_given_topic) if self.seeds is not None else 0.0
+        return self._log_prior(shared.word_given_topic, self.word_smoothing) + seeded
 
     def _log_prior(self, array: Floats, smoothing: float) -> float:
         return smoothing * self.engine.sum_of_logs(array) if smoothing else 0.0

@@ -19,7 +19,7 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from topiarist.arrays import Csr, DTypeLike, Floats
+from topiarist.arrays import Csr, DTypeLike, Floats, Ints
 from topiarist.kernels import SMALLEST_MIXTURE, Folding, Paths
 from topiarist.kernels.cuda.memory import DeviceArray, Memory, free_memory, new_stream
 from topiarist.kernels.cuda.verbs import Verbs
@@ -331,6 +331,26 @@ class CudaEngine(Engine):
         here, weights = self._here(array), self.memory.put(columns, np.float64)
         wanted = np.flatnonzero(rows)
         return float(rows[wanted] @ self.verbs.row_logs(here.array, weights.array, TINY)[wanted])
+
+    def add_at(self, counts: Numbers, rows: Ints, columns: Ints, values: Floats) -> Any:
+        """See ``Engine.add_at``; the places are few, and a row at a time is added."""
+        n_rows, n_columns = counts.shape
+        for row in np.unique(rows):
+            added = np.bincount(columns[rows == row], values[rows == row], minlength=n_columns)
+            counts = self.add_outer(counts, np.eye(1, n_rows, int(row)).ravel(), added)
+        return counts
+
+    def logs_at(self, array: Numbers, rows: Ints, columns: Ints, weights: Floats) -> float:
+        """See ``Engine.logs_at``."""
+        n_rows, n_columns = array.shape
+        return sum(
+            self.weighted_logs(
+                array,
+                np.eye(1, n_rows, int(row)).ravel(),
+                np.bincount(columns[rows == row], weights[rows == row], minlength=n_columns),
+            )
+            for row in np.unique(rows)
+        )
 
     def sum_of_logs(self, array: Numbers) -> float:
         """See ``Engine.sum_of_logs``."""

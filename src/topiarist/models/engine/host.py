@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.arrays import Bools, Csr, DTypeLike, Floats
+from topiarist.arrays import Bools, Csr, DTypeLike, Floats, Ints
 from topiarist.kernels import SMALLEST_MIXTURE, Folding, Kernels, Paths
 from topiarist.kernels.shard import Shard, Side, aligned_empty, uniform_rows
 from topiarist.scale.executors import Executor, InProcess
@@ -255,6 +255,15 @@ class Engine:
 
         wanted = np.flatnonzero(rows).tolist()
         return float(rows[wanted] @ np.array(self.threads.map(one_row, wanted)))
+
+    def add_at(self, counts: Floats, rows: Ints, columns: Ints, values: Floats) -> Floats:
+        """``counts[rows[i], columns[i]] += values[i]``, in place."""
+        np.add.at(counts, (rows, columns), values.astype(counts.dtype))
+        return counts
+
+    def logs_at(self, array: Floats, rows: Ints, columns: Ints, weights: Floats) -> float:
+        """Σ_i weights[i] log array[rows[i], columns[i]]."""
+        return float(weights @ np.log(np.maximum(array[rows, columns].astype(np.float64), TINY)))
 
     def sum_of_logs(self, array: Floats) -> float:
         """Σ log of the entries: the log-density of a Dirichlet prior, up to its weight."""

@@ -23,6 +23,7 @@ from topiarist.models.engine.cuda import CudaEngine
 from topiarist.models.engine.cuda_counts import Parked, block_cuts
 from topiarist.models.engine.host import Engine, paths_of
 from topiarist.models.misfits import Misfits
+from topiarist.models.seeds import Seeds
 from topiarist.scale.blocks import BlockStore
 from topiarist.scale.executors import InProcess
 from topiarist.scale.threads import Threads
@@ -32,6 +33,7 @@ sys.setswitchinterval(5e-4)  # a simulated warp is a handful of Python threads t
 THREADS = Threads(1)
 HOST = Engine(load("compiled"), THREADS)
 MASK = trees.balanced(1)
+SEEDS = Seeds(np.array([1, 1, 2]), np.array([0, 3, 3]), np.array([2.0, 0.5, 4.0]))
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +116,7 @@ def test_hplsa(device, topic_mix):
         return [hplsa.Block(engine.shard(matrix, np.float64, 2), engine.shard(heldout, np.float64, 2))]
 
     both(device, lambda engine: hplsa.Hplsa(engine, MASK, 0.1, 0.05, topic_mix), blocks, start)
+    both(device, lambda engine: hplsa.Hplsa(engine, MASK, 0.1, 0.05, topic_mix, seeds=SEEDS), blocks, start)
 
 
 @pytest.mark.parametrize("variant", ["cem", "sem"])
@@ -142,6 +145,8 @@ def test_cam(device, node_mix):
 
     start = em.State(shared, (np.full((5, 2), 0.5),))
     both(device, lambda engine: cam.Cam(engine, MASK, node_mix, collection, tokens), blocks, start, beta=0.8)
+    seeded = {"node_mix": node_mix, "collection": collection, "prior_tokens": tokens, "seeds": SEEDS}
+    both(device, lambda engine: cam.Cam(engine, MASK, **seeded), blocks, start, beta=0.8)
     wanted = cam.Cam(HOST, MASK).log_likelihood(shared, Side.of(matrix), start.local[0])
     on_device = device.to_device(start)
     got = cam.Cam(device, MASK).log_likelihood(on_device.shared, device.side(matrix, np.float64), on_device.local[0])

@@ -50,6 +50,7 @@ _CATEGORISER = {
 
 ESTIMATORS = {
     "CAM": Kind("topiarist.estimators.tree.cam:CAM", {
+        "seeds_?": "seeds pair",
         "word_given_node_": "nodes words", "node_given_cluster_": "leaves nodes", "cluster_prior_": "leaves",
         "cluster_given_doc_?": "documents leaves", "labels_?": "documents",
         **_stream(node_word_count="nodes words", cluster_node_count="leaves nodes", cluster_count="leaves"),
@@ -68,6 +69,7 @@ ESTIMATORS = {
     }),
     "HPLC": Kind("topiarist.estimators.category.categorisers:HPLC", _CATEGORISER),
     "HPLSA": Kind("topiarist.estimators.tree.hplsa:HPLSA", {
+        "seeds_?": "seeds pair",
         "word_given_topic_": "nodes words", "topic_given_class_": "classes nodes", "class_prior_": "classes",
         "class_nodes_": "classes", "class_given_doc_?": "documents classes", "labels_?": "documents",
         "_lengths?": "documents", **_stream(topic_word_count="nodes words", class_topic_count="classes nodes"),

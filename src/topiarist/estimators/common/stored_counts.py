@@ -12,7 +12,8 @@ from typing import Any, Protocol, TypeAlias, cast
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from topiarist.arrays import Array, Csr, Dtype, DTypeLike, Floats, Matrix
+from topiarist.arrays import Array, Csr, Dtype, DTypeLike, Floats, Ints, Matrix
+from topiarist.counts.column_map import without_columns
 from topiarist.counts.validation import check_counts, token_counts
 from topiarist.counts.weighting import shortened
 from topiarist.errors import InputError, UsageError
@@ -75,9 +76,12 @@ class Reader:
     inverse_temperature: float
     dtype: Dtype
     effective_length: float | None = None
+    ignored: Ints | None = None  # columns that it must not see
 
     def __call__(self, counts: Csr) -> Floats:
         """A row for each row of the counts."""
+        if self.ignored is not None:
+            counts = without_columns(counts, self.ignored)
         engine, shared = self.model.engine, self.model.engine.to_device(self.shared)
         sides = engine.sides(shortened(counts, self.effective_length), self.dtype, shared.n_components)
         parts = [engine.to_host(self.model.fold_in(shared, side, self.inverse_temperature)) for side in sides]

@@ -14,8 +14,9 @@ from topiarist.counts.weighting import shortened
 from topiarist.estimators.common import options, stored_counts
 from topiarist.estimators.common.progress import fitting
 from topiarist.estimators.common.stored_counts import Documents
-from topiarist.estimators.tree import preparation
+from topiarist.estimators.tree import chosen_words, preparation
 from topiarist.estimators.tree.abstraction import ReadsDocuments
+from topiarist.estimators.tree.chosen_words import SeedWords, Words
 from topiarist.estimators.tree.posteriors import PlacesDocuments
 from topiarist.estimators.tree.tree_streams import StreamsCAM
 from topiarist.hierarchy.growth import loop as growing
@@ -65,6 +66,12 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         The same at the root, as a share of the collection. It keeps every word possible in every cluster.
     max_clusters : int, default 512
         Leaves at most when held-out tokens choose.
+    seed_words : mapping, list of lists or None
+        Words that belong together: each is given prior tokens (C3), as if one in a hundred tokens of the documents
+        under its node were this word. With a ``tree``, words by the number or the name of a node; without one, groups
+        of words, each of which goes to the node of the grown tree where it is most at home, in the last EM run.
+    ignore_words : list or None
+        Words that the tree must not see. Words are numbers of columns, or names where the counts have them.
 
     Attributes
     ----------
@@ -91,6 +98,8 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         "interrupted" (Ctrl-C keeps the best tree so far).
     grown_ : str
         Why growing ended: "heldout", "reached", "exhausted", "interrupted", or "given".
+    seeds_ : array (n_seeds, 2)
+        Node and column of each seed word.
     stream_, n_batches_, n_tokens_seen_
         In a stream (``partial_fit``): a record of each batch as it was before it was learned from, and how much there
         has been (tokens weighted by the effective length). There are no training documents then.
@@ -109,6 +118,8 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         word_smoothing: float = 3.0,
         root_smoothing: float = 0.1,
         max_clusters: int = 512,
+        seed_words: SeedWords | None = None,
+        ignore_words: Words | None = None,
         dtype: DTypeLike | None = None,
         max_iter: int = 50,
         tol: float = 1e-5,
@@ -128,6 +139,8 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         self.word_smoothing = word_smoothing
         self.root_smoothing = root_smoothing
         self.max_clusters = max_clusters
+        self.seed_words = seed_words
+        self.ignore_words = ignore_words
         self.dtype = dtype
         self.max_iter = max_iter
         self.tol = tol
@@ -145,6 +158,8 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         self._check_options()
         stored_counts.in_memory(X, "fitting a CAM", self.executor)
         counts = self._counts(X, reset=True)
+        seeds = chosen_words.seeded_nodes(self, self.tree) if self.tree is not None else {}
+        groups = chosen_words.seeded_groups(self) if self.tree is None else []
         dtype = options.working_dtype(self.dtype, counts, preparation.TILE_COLUMNS)
         prepare_kernels(dtype, "paths", device=self.device)
         with options.running(self) as engine, threadpool_limits(limits=1, user_api="blas"):
@@ -155,7 +170,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
             best, best_likelihood = None, -np.inf
             for length in lengths:
                 ground = preparation.prepared(engine, counts, length, self.heldout_fraction, dtype, seed)
-                grown = self._grown(engine, ground, rng, journal if len(lengths) == 1 else None)
+                grown = self._grown(engine, ground, rng, journal if len(lengths) == 1 else None, seeds)
                 likelihood = preparation.unseen_likelihood(engine, ground, grown.stage)
                 if best is None or likelihood > best_likelihood:
                     best, best_likelihood = (grown, length), likelihood
@@ -163,19 +178,25 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
                     best = (replace(best[0], reason="interrupted"), best[1])
                     break
             assert best is not None  # noqa: S101  there is at least one length
-            self._keep(engine, counts, *best, dtype)
+            self._keep(engine, counts, *best, dtype, seeds or chosen_words.homes(groups, best[0].stage.parts))
         return self
 
     def _grown(
-        self, engine: Engine, ground: preparation.Ground, rng: np.random.Generator, journal: growing.Journal | None
+        self,
+        engine: Engine,
+        ground: preparation.Ground,
+        rng: np.random.Generator,
+        journal: growing.Journal | None,
+        seeds: dict[int, list[int]],
     ) -> growing.Growth:
         """The tree, with words learned from the tokens that were not held out."""
         species = CamSpecies(
             engine, cam.Block(ground.training, ground.heldout), ground.collection, rng,
-            self.word_smoothing, self.root_smoothing, self.levels, executor=self.executor,
+            self.word_smoothing, self.root_smoothing, self.levels, executor=self.executor, seeds=seeds,
         )  # fmt: skip
         if self.tree is not None:
             start = placed(self.tree, self.tree.leaves, ground.vectors, species.words_of, rng)
+            start = chosen_words.sown(start, ground.counts, seeds, species.words_of) if seeds else start
             start = start if self.levels else flattened(start)
             steps = Steps(last=self.max_iter, tol=self.tol)
             with self._shown("CAM on the given tree") as watch:
@@ -191,7 +212,15 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
     def _shown(self, title: str) -> Any:
         return fitting(title, em.Rules(self.max_iter, self.tol), show=bool(self.verbose))
 
-    def _keep(self, engine: Engine, counts: Csr, grown: growing.Growth, length: float | None, dtype: DTypeLike) -> None:
+    def _keep(
+        self,
+        engine: Engine,
+        counts: Csr,
+        grown: growing.Growth,
+        length: float | None,
+        dtype: DTypeLike,
+        seeds: dict[int, list[int]],
+    ) -> None:
         """Learn the words from all tokens, with the tree and the levels as they are."""
         parts = grown.stage.parts
         rows = shortened(counts, length)
@@ -199,7 +228,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         totals = np.asarray(rows.sum(axis=0), np.float64).ravel()
         species = CamSpecies(
             engine, cam.Block(shard), totals / totals.sum(), np.random.default_rng(0),
-            self.word_smoothing, self.root_smoothing,
+            self.word_smoothing, self.root_smoothing, seeds=seeds,
         )  # fmt: skip
         model = species.model(parts, "fixed")
         rules = em.Rules(self.max_iter, self.tol, float(totals.sum()), accelerate=False)
@@ -209,6 +238,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
                 watch=watch, executor=self.executor,
             )  # fmt: skip
         self._keep_tree(parts, grown, fit, length)
+        self.seeds_ = chosen_words.pairs(seeds)
         self.cluster_given_doc_ = self._reader(engine)(counts)
         self.labels_ = self.cluster_given_doc_.argmax(axis=1)
         self._forget_stream(counts.shape[0], float(totals.sum()))
@@ -228,7 +258,10 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
     def _reader(self, engine: Engine) -> stored_counts.Reader:
         dtype = self.word_given_node_.dtype
         prepare_kernels(dtype, "paths", device=self.device)
-        return stored_counts.Reader(*self._model(engine), 1.0 / self.temperature_, dtype, self.effective_length_)
+        ignored = chosen_words.ignored_columns(self)
+        return stored_counts.Reader(
+            *self._model(engine), 1.0 / self.temperature_, dtype, self.effective_length_, ignored
+        )
 
     @property
     def tree_model_(self) -> TreeModel:
@@ -248,6 +281,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
     def _check_options(self) -> None:
         preparation.check_common(self)
         preparation.check_number_of_leaves(self, "n_clusters", "max_clusters")
+        chosen_words.check_chosen_words(self)
         options.check_one_of("levels", self.levels, (True, False))
         options.check_number("word_smoothing", self.word_smoothing, 0.0, hint="3.0")
         options.check_number("root_smoothing", self.root_smoothing, 0.0, hint="0.1")

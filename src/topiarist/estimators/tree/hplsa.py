@@ -17,7 +17,8 @@ from topiarist.errors import UsageError
 from topiarist.estimators.common import options, stored_counts
 from topiarist.estimators.common.progress import fitting
 from topiarist.estimators.common.stored_counts import Documents, as_store, check_filled, in_memory, read_store, refuse
-from topiarist.estimators.tree import preparation
+from topiarist.estimators.tree import chosen_words, preparation
+from topiarist.estimators.tree.chosen_words import SeedWords, Words
 from topiarist.estimators.tree.posteriors import PlacesDocuments
 from topiarist.estimators.tree.tree_streams import StreamsHPLSA
 from topiarist.hierarchy.growth import loop as growing
@@ -67,6 +68,12 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         Pseudo-counts for each word of a topic, and for each class of a document.
     max_classes : int, default 512
         Leaves at most when held-out tokens choose.
+    seed_words : mapping, list of lists or None
+        Words that belong together: each is given prior tokens of (H6), as if one in a hundred tokens of the documents
+        under its node were this word. With a ``tree``, words by the number or the name of a node; without one, groups
+        of words, each of which goes to the node of the grown tree where it is most at home, in the last EM run.
+    ignore_words : list or None
+        Words that the tree must not see. Words are numbers of columns, or names where the counts have them.
 
     Attributes
     ----------
@@ -97,6 +104,8 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         "interrupted" (Ctrl-C keeps the best tree so far).
     grown_ : str
         Why growing ended: "heldout", "reached", "exhausted", "interrupted", or "given".
+    seeds_ : array (n_seeds, 2)
+        Node and column of each seed word.
     stream_, n_batches_, n_tokens_seen_
         In a stream (``partial_fit``): a record of each batch as it was before it was learned from, and how much there
         has been. There are no training documents then, and no attributes of theirs.
@@ -118,6 +127,8 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         word_smoothing: float = 0.01,
         class_smoothing: float = 0.0,
         max_classes: int = 512,
+        seed_words: SeedWords | None = None,
+        ignore_words: Words | None = None,
         dtype: DTypeLike | None = None,
         max_iter: int = 100,
         tol: float = 1e-4,
@@ -140,6 +151,8 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         self.word_smoothing = word_smoothing
         self.class_smoothing = class_smoothing
         self.max_classes = max_classes
+        self.seed_words = seed_words
+        self.ignore_words = ignore_words
         self.dtype = dtype
         self.max_iter = max_iter
         self.tol = tol
@@ -160,6 +173,8 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
             fit_stored(self, X)
             return self
         counts = self._counts(X, reset=True)
+        seeds = chosen_words.seeded_nodes(self, self.tree) if self.tree is not None else {}
+        groups = chosen_words.seeded_groups(self) if self.tree is None else []
         dtype = options.working_dtype(self.dtype, counts, preparation.TILE_COLUMNS)
         prepare_kernels(dtype, "paths", device=self.device)
         with options.running(self) as engine, threadpool_limits(limits=1, user_api="blas"):
@@ -168,7 +183,7 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
             ground = preparation.prepared(engine, counts, self.effective_length, self.heldout_fraction, dtype, seed)
             species = HplsaSpecies(
                 engine, hplsa.Block(ground.training, ground.heldout), rng, self.topic_mix, self.variant,
-                self.word_smoothing, self.class_smoothing, executor=self.executor,
+                self.word_smoothing, self.class_smoothing, executor=self.executor, seeds=seeds,
             )  # fmt: skip
             if self.tree is None:
                 schedule = self._schedule() or hplsa_schedule()
@@ -177,7 +192,8 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
             else:
                 grown = self._on_tree(self.tree, species, ground, rng)
             shard = engine.shard(shortened(counts, self.effective_length), dtype, preparation.TILE_COLUMNS)
-            self._keep(counts, grown, replace(species, block=hplsa.Block(shard)))
+            seeds = seeds or chosen_words.homes(groups, grown.stage.parts)
+            self._keep(counts, grown, replace(species, block=hplsa.Block(shard), seeds=seeds))
         return self
 
     def _on_tree(
@@ -186,6 +202,8 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         """A start on the given tree; where held-out tokens decide about the levels, these are settled first."""
         classes = tree.leaves if self.class_nodes == "leaves" else tuple(range(len(tree)))
         start = placed(tree, classes, ground.vectors, species.words_of, rng)
+        if species.seeds:
+            start = chosen_words.sown(start, ground.counts, species.seeds, species.words_of)
         if self.topic_mix != "heldout":
             return preparation.given(growing.Stage(start, 0.0))
         patient = replace(species, steps=Steps(last=self.max_iter, tol=self.tol))
@@ -203,6 +221,7 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
                 model, species.block, species.state(parts), rules, beta, watch=watch, executor=self.executor
             )
         self._keep_fit(parts.tree, parts.class_nodes, fit)
+        self.seeds_ = chosen_words.pairs(species.seeds)
         self.curve_, self.grown_ = preparation.curve_of(grown), grown.reason
         self.stopped_ = "interrupted" if grown.reason == "interrupted" else fit.reason
         self.class_given_doc_ = self._reader(species.engine)(counts)
@@ -215,6 +234,10 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         shared: hplsa.Params = fit.state.shared
         self.tree_, self.class_nodes_, self.inverse_temperature_ = tree, class_nodes, fit.inverse_temperature
         self.word_given_topic_, self.topic_given_class_ = shared.word_given_topic, shared.topic_given_class
+        self.seeds_, ignored = chosen_words.pairs({}), chosen_words.ignored_columns(self)
+        if len(ignored):  # smoothing has given them a little
+            self.word_given_topic_[:, ignored] = 0.0
+            self.word_given_topic_ /= self.word_given_topic_.sum(axis=1, keepdims=True)
         self.history_, self.n_iter_, self.converged_ = np.array(fit.objectives), fit.steps, fit.converged
 
     @property
@@ -228,7 +251,10 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
     def _reader(self, engine: Engine) -> stored_counts.Reader:
         dtype = self.word_given_topic_.dtype
         prepare_kernels(dtype, "paths", device=self.device)
-        return stored_counts.Reader(*self._model(engine), self.inverse_temperature_, dtype, self.effective_length)
+        ignored = chosen_words.ignored_columns(self)
+        return stored_counts.Reader(
+            *self._model(engine), self.inverse_temperature_, dtype, self.effective_length, ignored
+        )
 
     def _take(self, model: TreeModel) -> None:
         self.tree_, self.class_nodes_, self.class_prior_ = model.tree, model.class_nodes, model.class_prior
@@ -257,6 +283,7 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
     def _check_options(self) -> None:
         preparation.check_common(self)
         preparation.check_number_of_leaves(self, "n_classes", "max_classes")
+        chosen_words.check_chosen_words(self)
         options.check_one_of("class_nodes", self.class_nodes, ("leaves", "all"))
         options.check_one_of("topic_mix", self.topic_mix, ("ml", "uniform", "heldout"))
         options.check_one_of("variant", self.variant, ("em", "cem", "sem"))
@@ -280,6 +307,7 @@ def fit_stored(estimator: Any, X: Documents) -> None:
     if estimator.topic_mix == "heldout":
         refuse(estimator, "held-out tokens are drawn in memory", topic_mix="ml")
     refuse(estimator, "they cannot be weighted on their way", effective_length=None)
+    refuse(estimator, "words are chosen in memory", seed_words=None, ignore_words=None)
     tree = estimator.tree
     preparation.check_tree(tree, estimator.n_classes, "n_classes")
     classes = tree.leaves if estimator.class_nodes == "leaves" else tuple(range(len(tree)))

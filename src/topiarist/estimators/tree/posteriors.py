@@ -10,9 +10,11 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from topiarist.arrays import Array, Csr, Floats
+from topiarist.counts.column_map import without_columns
 from topiarist.estimators.common import options, stored_counts
 from topiarist.estimators.common.stored_counts import Documents, ReadsCounts
 from topiarist.estimators.tree import preparation
+from topiarist.estimators.tree.chosen_words import ignored_columns
 from topiarist.estimators.tree.fitted_tree import posterior
 from topiarist.hierarchy import levels
 from topiarist.hierarchy.tree import Tree
@@ -109,6 +111,7 @@ class PlacesDocuments(ReadsCounts, FilesDocuments, TransformerMixin):  # type: i
 
     def _counts(self, X: Documents, *, reset: bool, what: str = "this method") -> Csr:
         counts = stored_counts.checked(self, X, what, reset=reset)
+        counts = without_columns(counts, ignored_columns(self))
         if reset:
             name = self._number
             preparation.check_size(self.tree, getattr(self, name), name, counts)

@@ -10,13 +10,15 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from topiarist.arrays import Csr, Dtype, Floats
+from topiarist.arrays import Bools, Csr, Dtype, Floats
+from topiarist.counts.column_map import without_columns
 from topiarist.counts.weighting import effective_length_weights, scale_rows, shortened
 from topiarist.errors import UsageError
 from topiarist.estimators.common import options
 from topiarist.estimators.common.stored_counts import Documents
 from topiarist.estimators.common.streams import PREDICTING, LearnsFromStreams
 from topiarist.estimators.tree import preparation
+from topiarist.estimators.tree.chosen_words import by_node, ignored_columns, seeds_of
 from topiarist.estimators.tree.posteriors import FilesDocuments
 from topiarist.hierarchy.branches import BranchProposal, Graft, Wanted, propose_branches
 from topiarist.hierarchy.growth.hplsa_species import hplsa_params
@@ -26,6 +28,7 @@ from topiarist.hierarchy.tree_model import TreeModel
 from topiarist.models import cam, hplsa, misfits, online
 from topiarist.models.engine import Shard
 from topiarist.models.engine.host import Engine, weighted_total
+from topiarist.models.seeds import Seeds
 from topiarist.scale.blocks import BlockFile
 
 
@@ -123,6 +126,17 @@ class StreamsTree(LearnsFromStreams, FilesDocuments):
             return engine.shard(shortened(counts, self._length()), dtype, preparation.TILE_COLUMNS)
         return replace(shard, dtype=dtype.name).load()
 
+    def _stream_seeds(self, mask: Bools, class_prior: Floats, tokens: float) -> Seeds | None:
+        """Words that people want at nodes, in proportion to what the stream has brought under each."""
+        words = by_node(getattr(self, "seeds_", np.empty((0, 2), np.int64)))
+        return seeds_of(words, mask, class_prior.astype(np.float64) * tokens)
+
+    def _batch(self, X: Documents) -> tuple[Csr, BlockFile | None]:
+        """Without words that the tree must not see; then a block is not read as it lies on the disk."""
+        counts, block = super()._batch(X)
+        ignored = ignored_columns(self)
+        return without_columns(counts, ignored), block if not len(ignored) else None
+
     def _stream_shared(self) -> Any:
         return self._params(self.tree_model_)
 
@@ -160,6 +174,7 @@ class StreamsHPLSA(StreamsTree):
         return hplsa.Hplsa(
             engine, self.tree_.path_mask(self.class_nodes_), online.smoothing(self.word_smoothing),
             self.class_smoothing, self.topic_mix, self.variant, stream.batches,
+            seeds=self._stream_seeds(self.tree_.path_mask(self.class_nodes_), self.class_prior_, stream.tokens),
         )  # fmt: skip
 
     def _scorer(self, model: hplsa.Hplsa) -> hplsa.Hplsa:
@@ -170,9 +185,12 @@ class StreamsHPLSA(StreamsTree):
 
     def _stream_start(self) -> hplsa.Stats:
         mix = self.class_prior_[:, None] * self.topic_given_class_
-        words = online.expected_counts(
-            self.word_given_topic_, mix.sum(axis=0), float(self.word_smoothing), self.n_tokens_seen_
-        )
+        pseudo: Any = float(self.word_smoothing)
+        seeds = self._stream_seeds(self.tree_.path_mask(self.class_nodes_), self.class_prior_, self.n_tokens_seen_)
+        if seeds is not None:
+            pseudo = np.full(self.word_given_topic_.shape, pseudo)
+            np.add.at(pseudo, (seeds.nodes, seeds.columns), seeds.tokens)
+        words = online.expected_counts(self.word_given_topic_, mix.sum(axis=0), pseudo, self.n_tokens_seen_)
         return hplsa.Stats(words, mix * (self.heldout_fraction if self.topic_mix == "heldout" else 1.0), 0.0)
 
     def _stream_block(self, engine: Engine, counts: Csr, shard: BlockFile | None) -> hplsa.Block | Shard:
@@ -213,7 +231,7 @@ class StreamsCAM(StreamsTree):
         mask, levels = self.tree_.path_mask(), "heldout" if self.levels else "fixed"
         return cam.Cam(
             engine, mask, levels, collection / collection.sum(), self._prior_tokens(stream.tokens),  # type: ignore[arg-type]
-            self.node_given_cluster_,
+            self.node_given_cluster_, self._stream_seeds(mask, self.cluster_prior_, stream.tokens),
         )  # fmt: skip
 
     def _prior_tokens(self, tokens: float) -> Floats:
@@ -229,6 +247,9 @@ class StreamsCAM(StreamsTree):
         weights, words = mix.sum(axis=0), self.word_given_node_
         collection = weighted_total(weights, words)
         pseudo = self._prior_tokens(self.n_tokens_seen_)[:, None] * (collection / collection.sum())
+        seeds = self._stream_seeds(self.tree_.path_mask(), self.cluster_prior_, self.n_tokens_seen_)
+        if seeds is not None:
+            np.add.at(pseudo, (seeds.nodes, seeds.columns), seeds.tokens)
         counts = online.expected_counts(words, weights, pseudo, self.n_tokens_seen_)
         documents = self.cluster_prior_ * self._documents_per_token
         return cam.Stats(counts, mix * (self.heldout_fraction if self.levels else 1.0), documents, 0.0)

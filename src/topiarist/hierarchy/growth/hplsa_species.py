@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,15 @@ import numpy as np
 from topiarist.arrays import Array
 from topiarist.hierarchy.growth.loop import Stage
 from topiarist.hierarchy.growth.parts import Parts, Split, divide, halved_shares, seedling
-from topiarist.hierarchy.growth.species import PERTURBATION, Steps, charged, heldout_likelihoods, sum_of_rows
+from topiarist.hierarchy.growth.species import (
+    PERTURBATION,
+    Steps,
+    charged,
+    heldout_likelihoods,
+    lengths_of,
+    seeds_under,
+    sum_of_rows,
+)
 from topiarist.hierarchy.tree_model import TreeTopics
 from topiarist.models import em, hplsa
 from topiarist.models.engine.host import Engine
@@ -44,6 +52,7 @@ class HplsaSpecies:
     steps: Steps = field(default_factory=Steps)
     executor: Any = None
     watch: Callable[[em.Loop], None] | None = None
+    seeds: Mapping[int, Sequence[int]] = field(default_factory=dict)  # columns of words that belong to topics
 
     def seedling(self) -> Parts:
         """All documents in one class, which speaks as the collection does."""
@@ -70,6 +79,7 @@ class HplsaSpecies:
         return hplsa.Hplsa(
             self.engine, parts.path_mask, self.word_smoothing, self.class_smoothing,
             "fixed" if fixed else self.topic_mix, self.variant, seed, parts.node_given_class if fixed else None,
+            seeds_under(self.seeds, parts, self.block.training.rows),
         )  # fmt: skip
 
     def state(self, parts: Parts) -> em.State:
@@ -123,10 +133,7 @@ class HplsaSpecies:
     @cached_property
     def lengths(self) -> Array:
         """n(i), the tokens of each document."""
-        rows = self.block.training.rows
-        running = np.concatenate([[0.0], np.cumsum(rows.data, dtype=np.float64)])
-        lengths: Array = np.diff(running[rows.indptr])
-        return lengths
+        return lengths_of(self.block.training.rows)
 
     def _half_words(self, parts: Parts, split: Split) -> Array:
         """The words of the two halves, (2, n_words)."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from topiarist.hierarchy.tree_model import TreeModel
 from topiarist.models import cam, em
 from topiarist.models.engine import Side
 from topiarist.models.engine.host import Engine
+from topiarist.models.seeds import Seeds
 
 PERTURBATION = 0.1
 LARGE = 32  # classes
@@ -59,6 +60,7 @@ class CamSpecies:
     steps: Steps = Steps()
     executor: Any = None
     watch: Callable[[em.Loop], None] | None = None
+    seeds: Mapping[int, Sequence[int]] = field(default_factory=dict)  # columns of words that belong to nodes
 
     def seedling(self) -> Parts:
         """All documents in one cluster, which speaks as the collection does."""
@@ -92,7 +94,8 @@ class CamSpecies:
         prior = np.full(len(parts.tree), self.prior_tokens)
         prior[parts.tree.root] += self.root_prior * self.block.training.rows.data.sum(dtype=np.float64)
         node_mix = node_mix if self.levels else "fixed"
-        return cam.Cam(self.engine, parts.path_mask, node_mix, self.collection, prior, parts.node_given_class)
+        seeds = seeds_under(self.seeds, parts, self.block.training.rows)
+        return cam.Cam(self.engine, parts.path_mask, node_mix, self.collection, prior, parts.node_given_class, seeds)
 
     def state(self, parts: Parts) -> em.State:
         """Parameters as EM takes them."""
@@ -122,6 +125,20 @@ class CamSpecies:
         likelihoods = heldout_likelihoods(self.block.heldout, lambda side: model.log_likelihoods(shared, side, rows))
         charge = charged(self.block.heldout, parts) if self.levels else 0.0
         return Stage(parts, float(likelihoods.sum()), charge, inverse_temperature, by_document=likelihoods)
+
+
+def seeds_under(words: Mapping[int, Sequence[int]], parts: Parts, rows: Side) -> Seeds | None:
+    """Prior tokens of words by node, in proportion to the tokens of the documents that lie under each node now."""
+    if not words:
+        return None
+    return Seeds.of(words, lengths_of(rows) @ parts.class_given_doc.astype(np.float64) @ parts.path_mask)
+
+
+def lengths_of(rows: Side) -> Array:
+    """n(d), the tokens of each document."""
+    running = np.concatenate([[0.0], np.cumsum(rows.data, dtype=np.float64)])
+    lengths: Array = np.diff(running[rows.indptr])
+    return lengths
 
 
 def cam_params(tree: TreeModel | Parts) -> cam.Params:

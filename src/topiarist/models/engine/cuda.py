@@ -336,21 +336,19 @@ class CudaEngine(Engine):
         """See ``Engine.add_at``; the places are few, and a row at a time is added."""
         n_rows, n_columns = counts.shape
         for row in np.unique(rows):
-            added = np.bincount(columns[rows == row], values[rows == row], minlength=n_columns)
+            added = np.zeros(n_columns)
+            np.add.at(added, columns[rows == row], values[rows == row])
             counts = self.add_outer(counts, np.eye(1, n_rows, int(row)).ravel(), added)
         return counts
 
     def logs_at(self, array: Numbers, rows: Ints, columns: Ints, weights: Floats) -> float:
         """See ``Engine.logs_at``."""
-        n_rows, n_columns = array.shape
-        return sum(
-            self.weighted_logs(
-                array,
-                np.eye(1, n_rows, int(row)).ravel(),
-                np.bincount(columns[rows == row], weights[rows == row], minlength=n_columns),
-            )
-            for row in np.unique(rows)
-        )
+        (n_rows, n_columns), total = array.shape, 0.0
+        for row in np.unique(rows):
+            wanted = np.zeros(n_columns)
+            np.add.at(wanted, columns[rows == row], weights[rows == row])
+            total += self.weighted_logs(array, np.eye(1, n_rows, int(row)).ravel(), wanted)
+        return total
 
     def sum_of_logs(self, array: Numbers) -> float:
         """See ``Engine.sum_of_logs``."""

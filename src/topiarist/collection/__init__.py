@@ -176,13 +176,18 @@ if TYPE_CHECKING:
     from topiarist.collection.shape.edits import Delete as Delete
     from topiarist.collection.shape.edits import Describe as Describe
     from topiarist.collection.shape.edits import Edit as Edit
+    from topiarist.collection.shape.edits import Forget as Forget
     from topiarist.collection.shape.edits import Group as Group
+    from topiarist.collection.shape.edits import Ignore as Ignore
     from topiarist.collection.shape.edits import Merge as Merge
     from topiarist.collection.shape.edits import Move as Move
     from topiarist.collection.shape.edits import Pin as Pin
     from topiarist.collection.shape.edits import Rename as Rename
+    from topiarist.collection.shape.edits import Seed as Seed
     from topiarist.collection.shape.edits import Split as Split
+    from topiarist.collection.shape.edits import Unite as Unite
     from topiarist.collection.shape.edits import Unpin as Unpin
+    from topiarist.collection.shape.edits import WordEdit as WordEdit
     from topiarist.collection.shape.language_model import Program as NamingProgram
     from topiarist.collection.shape.language_model import Server as NamingServer
     from topiarist.collection.shape.name_proposals import Proposal as NameProposal
@@ -196,6 +201,8 @@ if TYPE_CHECKING:
     from topiarist.collection.shape.topic_changes import TopicChange as TopicChange
     from topiarist.collection.shape.topic_changes import topic_changes as topic_changes
     from topiarist.collection.shape.topic_changes import topic_snapshot as topic_snapshot
+    from topiarist.collection.shape.word_use import WordUse as WordUse
+    from topiarist.collection.shape.word_use import word_uses as word_uses
     from topiarist.collection.state import SHARES as SHARES
     from topiarist.collection.state import TREE as TREE
     from topiarist.collection.state import State as State
@@ -257,12 +264,16 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
         "EDIT_FORMS=WORDS edit_of_line edit_of_words edit_to_entry=to_entry edit_to_sentence=to_sentence "
         "edit_to_words=to_words named_as read_edits spoken_of"
     ),
-    "shape.edits": "Delete Describe EDIT_KINDS=KINDS Edit Group Merge Move Pin Rename Split Unpin",
+    "shape.edits": (
+        "Delete Describe EDIT_KINDS=KINDS Edit Forget Group Ignore Merge Move Pin Rename Seed Split Unite Unpin "
+        "WordEdit"
+    ),
     "shape.language_model": "NamingProgram=Program NamingServer=Server",
     "shape.name_proposals": (
         "NameProposal=Proposal TopicFacts picked_names=picked propose_names=propose renames_of=renames topic_facts"
     ),
     "shape.shape": "Shape",
+    "shape.word_use": "WordUse word_uses",
     "shape.topic_changes": "TopicChange TopicSnapshot=Snapshot topic_changes topic_snapshot",
     "state": "SHARES State TREE all_steps=steps before_last collection_at=at earlier_steps=earlier",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -14,11 +15,12 @@ import numpy as np
 from topiarist.arrays import Bools, Csr
 from topiarist.collection import contents
 from topiarist.collection.contents import Counting, Description
-from topiarist.collection.describe.topic_tree import TopicTree, described, placed, shares_by_topic
+from topiarist.collection.describe.topic_tree import TopicTree, described, placed, shares_by_topic, without_words
 from topiarist.collection.file.placer import Placer
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.judge.categories import Categories
 from topiarist.collection.shape.shape import Shape
+from topiarist.collection.shape.word_use import column_map
 from topiarist.collection.state import CATEGORIES, COUNTS, SEARCH, SHARES, TREE, State
 from topiarist.counts.corpus import text_of
 from topiarist.counts.counting import Heard, hear
@@ -142,11 +144,21 @@ class Collection:
     @cached_property
     def counting(self) -> Counting:
         """How texts become counts."""
-        return contents.read_counting(self.part(self.state.pieces(COUNTS)[0]))
+        return self.counting_of(self.outline)
+
+    def counting_of(self, outline: Shape) -> Counting:
+        """How texts become counts of a tree that has another shape."""
+        known = contents.read_counting(self.part(self.state.pieces(COUNTS)[0]))
+        return replace(known, map=column_map(outline, known.vocabulary))
 
     @cached_property
     def counts(self) -> Csr:
-        """Documents × words."""
+        """Documents × words, as the tree sees them: without ignored words, and with united ones in one column."""
+        return self.counting.heeded(self.all_counts)
+
+    @cached_property
+    def all_counts(self) -> Csr:
+        """Documents × words, as the texts have them."""
         return self._pieces(COUNTS)
 
     @cached_property
@@ -197,7 +209,8 @@ class Collection:
     @cached_property
     def tree(self) -> TopicTree:
         """The tree with the words and sizes of its topics, as people have shaped it."""
-        return described(self.outline, self.description, self.shares, self.counting.general, self.settings)
+        known = without_words(self.description, self.outline.ignored)
+        return described(self.outline, known, self.shares, self.counting.general, self.settings)
 
     @property
     def placed(self) -> Placed:
@@ -215,8 +228,8 @@ class Collection:
         return hard_to_place(shares_by_topic(self.outline, self.shares)[1])
 
     def counted(self, documents: Iterable[Document]) -> Csr:
-        """The counts of other documents, as those of the collection were counted."""
-        return self.heard(documents).counts
+        """The counts of other documents, as those of the collection were counted, and as the tree sees them."""
+        return self.counting.heeded(self.heard(documents).counts)
 
     def heard(self, documents: Iterable[Document]) -> Heard:
         """The counts of other documents, and how much of each is of words that the collection knows."""
@@ -320,6 +333,7 @@ class Collection:
 _OF_STATE = (
     "counting",
     "counts",
+    "all_counts",
     "shares",
     "model",
     "tree_model",

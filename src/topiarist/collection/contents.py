@@ -15,6 +15,7 @@ from topiarist.arrays import Csr
 from topiarist.collection.describe.nodes import NodeSummary
 from topiarist.collection.judge.categories import Categories, read_told, write_told
 from topiarist.collection.judge.heldout_answers import read_held_out, write_held_out
+from topiarist.counts.column_map import ColumnMap
 from topiarist.counts.settings import CountSettings, PhraseSettings
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import DamagedError
@@ -37,11 +38,23 @@ OF_DOCUMENTS = (
 
 @dataclass(frozen=True)
 class Counting:
-    """How texts become counts: the words of the columns, and those that are too general to tell anything."""
+    """How texts become counts: the words of the columns, and those that are too general to tell anything.
+
+    ``map``: the columns as the tree sees them, where people have said something of words.
+    """
 
     vocabulary: Vocabulary
     settings: CountSettings
     general: tuple[str, ...] = ()
+    map: ColumnMap | None = None
+
+    def heeded(self, counts: Csr) -> Csr:
+        """Counts as the tree sees them."""
+        return counts if self.map is None else self.map.applied(counts)
+
+    def column(self, column: int | None) -> int | None:
+        """The column that one counts for; None where the tree does not see it."""
+        return column if self.map is None else self.map.column(column)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.arrays import Csr, Ints
+from topiarist.arrays import Bools, Csr, Ints
 from topiarist.counts.vocabulary import Vocabulary
 
 
@@ -34,9 +34,15 @@ class ColumnMap:
         return cls(target)
 
     @cached_property
+    def moved(self) -> Bools:
+        """The columns that do not count for themselves."""
+        found: Bools = self.target != np.arange(len(self.target))
+        return found
+
+    @property
     def plain(self) -> bool:
         """Whether every column counts for itself."""
-        return bool((self.target == np.arange(len(self.target))).all())
+        return not self.moved.any()
 
     def column(self, column: int | None) -> int | None:
         """The column that one counts for; None for none."""

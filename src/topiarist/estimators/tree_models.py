@@ -26,6 +26,7 @@ class TreeModelKind:
     online: bool = False  # whether it learns from batches: ``partial_fit``, ``learn_more``
     headings: bool = False  # whether its upper tree may be built anew: it takes ``headings``
     resumes: bool = False  # whether ``fit`` takes a ``journal`` of checkpoints
+    chooses: bool = False  # whether people may choose its words: it takes ``seed_words`` and ``ignore_words``
     mixes: bool = False  # whether a document mixes classes; else it has one
 
     @property
@@ -42,11 +43,11 @@ class TreeModelKind:
 TREE_MODELS = {
     "cam": TreeModelKind(
         estimator="topiarist.estimators.tree.cam:CAM", called="a cluster-abstraction model",
-        devices=("cpu", "cuda"), online=True, headings=True, resumes=True,
+        devices=("cpu", "cuda"), online=True, headings=True, resumes=True, chooses=True,
     ),
     "hplsa": TreeModelKind(
         estimator="topiarist.estimators.tree.hplsa:HPLSA", called="a hierarchical probabilistic semantic model",
-        devices=("cpu", "cuda"), online=True, headings=True, resumes=True, mixes=True,
+        devices=("cpu", "cuda"), online=True, headings=True, resumes=True, chooses=True, mixes=True,
     ),
     "ggm": TreeModelKind(
         estimator="topiarist.estimators.gaussian.gaussian_tree:GaussianTree",

@@ -2,8 +2,8 @@
 
 A seed adds ``tokens`` pseudo-counts of a word to the statistics of a node, so that the objective has a log-prior more,
 Σ tokens log P(w|a), and no step of EM lowers it. A seed word weighs as if one token in a hundred of the documents under
-its node were this word: about what the first word of a topic has. That draws documents that have the word and little
-else to tell by, and is outvoted by the other words of a document that speak for another node.
+its node were this word: about what the first word of a topic has. Other words of a document that speak for another node
+outvote that. With ten times as much a node loses documents, for its other words have become rare there.
 """
 
 from __future__ import annotations

@@ -11,13 +11,17 @@ from topiarist.collection.shape import (
     Branch,
     Delete,
     Describe,
+    Forget,
     Group,
+    Ignore,
     Merge,
     Move,
     Pin,
     Rename,
+    Seed,
     Shape,
     Split,
+    Unite,
     Unpin,
     apply,
 )
@@ -277,13 +281,14 @@ def test_an_untrusted_shape_is_refused(shape):
 
 def random_edit(draw, shape):
     topic, other = draw(st.sampled_from(shape.topics)), draw(st.sampled_from(shape.topics))
-    document = draw(st.sampled_from("abc"))
+    document, word = draw(st.sampled_from("abc")), draw(st.sampled_from("abcd"))
     return draw(
         st.sampled_from([
             Rename(topic, draw(st.sampled_from(["x", "y", "gas", ""]))), Describe(topic, "note"),
             Merge((topic, other)), Group((topic, other), draw(st.sampled_from(["x", "gas"]))), Split(topic, 2),
             Split(topic, 2, (other,)), Move(topic, other), Delete(topic), Delete(topic, below=True),
             Pin((document,), topic), Unpin((document,)), Branch(topic, "new", (document,)),
+            Seed(topic, (word,)), Ignore((word,)), Unite((word, document)), Forget((word,)),
         ])
     )  # fmt: skip
 
@@ -307,5 +312,56 @@ def test_any_edits_leave_a_whole_shape(data):
         assert set(shape.node_topics) <= topics | {-1}
         assert set(shape.titles) | set(shape.notes) | set(shape.pins.values()) | shape.held | shape.grafted <= topics
         assert shape.gathered <= topics
+        assert set(shape.seeds) <= topics
+        wanted = {word for words in shape.seeds.values() for word in words}
+        assert not wanted.intersection(shape.ignored), "nobody wants what is ignored"
+        assert not set(shape.united).intersection((*wanted, *shape.ignored, *shape.united.values()))
         assert 0 in topics, "the root stays"
         assert Shape.from_dict(json.loads(json.dumps(shape.to_dict()))) == shape
+
+
+def test_words_belong_to_topics_and_follow_them(shape):
+    first, second = shape.topics[shape.tree.leaves[0]], shape.topics[shape.tree.leaves[1]]
+    said = apply(apply(shape, Seed(first, ("Oil", " natural  gas "))), Seed(second, ("oil",)))
+    assert said.seeds == {first: ("oil", "natural gas"), second: ("oil",)}
+    assert said.pending
+    assert apply(said, Seed(first, ("OIL",))) is said
+    assert apply(said, Merge((second, first))).seeds == {second: ("oil", "natural gas")}
+    assert apply(said, Delete(first)).seeds == {second: ("oil",)}
+    assert apply(said, Split(first, 2)).seeds == said.seeds
+    assert apply(said, Forget(("oil",))).seeds == {first: ("natural gas",)}
+
+
+def test_words_that_are_one(shape):
+    topic = shape.topics[shape.tree.leaves[0]]
+    said = apply(apply(shape, Seed(topic, ("color",))), Unite(("colour", "color")))
+    assert (said.united, said.seeds) == ({"color": "colour"}, {topic: ("colour",)})
+    assert said.word("color") == "colour"
+    both = apply(said, Unite(("couleur", "color")))
+    assert both.united == {"color": "couleur", "colour": "couleur"}
+    assert apply(both, Unite(("colour", "color"))) is both
+    assert apply(both, Forget(("colour",))).united == {"color": "couleur"}
+    assert apply(both, Forget(("couleur",))).united == {}
+    with pytest.raises(UsageError, match="two spellings"):
+        apply(shape, Unite(("colour", "Colour")))
+
+
+def test_what_is_ignored_belongs_nowhere(shape):
+    topic = shape.topics[shape.tree.leaves[0]]
+    ignored = apply(shape, Ignore(("Misc", "misc")))
+    assert ignored.ignored == ("misc",)
+    with pytest.raises(UsageError, match="'misc' is ignored"):
+        apply(ignored, Seed(topic, ("misc",)))
+    with pytest.raises(UsageError, match="cannot be ignored as well"):
+        apply(apply(shape, Seed(topic, ("misc",))), Ignore(("misc",)))
+    with pytest.raises(UsageError, match="'misc' belongs to"):
+        apply(apply(apply(shape, Seed(topic, ("misc",))), Unite(("misc", "miscellaneous"))), Ignore(("miscellaneous",)))
+    with pytest.raises(UsageError, match="nothing was said"):
+        apply(ignored, Forget(("other",)))
+    with pytest.raises(UsageError, match="no words are named"):
+        apply(shape, Ignore((" ",)))
+
+
+def test_shapes_of_old_have_no_words_of_people(shape):
+    old = {name: value for name, value in shape.to_dict().items() if name not in ("seeds", "ignored", "united")}
+    assert Shape.from_dict(old) == shape

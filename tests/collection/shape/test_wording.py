@@ -7,7 +7,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topiarist.collection.shape import Branch, Delete, Describe, Group, Merge, Move, Pin, Rename, Split, Unpin
+from topiarist.collection.shape import (
+    Branch,
+    Delete,
+    Describe,
+    Forget,
+    Group,
+    Ignore,
+    Merge,
+    Move,
+    Pin,
+    Rename,
+    Seed,
+    Split,
+    Unite,
+    Unpin,
+)
 from topiarist.collection.shape.edit_language import (
     edit_from,
     edit_of_line,
@@ -32,11 +47,17 @@ WRITTEN = """
 - delete: {topic: misc, below: true}
 - pin: {documents: [a.txt, 7], topic: Energy}
 - unpin: {documents: b}
+- seed: {topic: Energy, words: [oil, natural gas]}
+- ignore: {words: forwarded}
+- unite: {words: [colour, color]}
+- forget: {words: [oil, color]}
 """
 EDITS = (
     Rename("oil", "Energy"), Describe(4, "what: it is"), Merge(("court", "police"), "Justice"),
     Group(("court", 5, "bail"), "Justice"), Split("Energy", 3), Split("oil", 2, ("gas", 4)),
     Move("bail", "Justice"), Delete("misc", below=True), Pin(("a.txt", "7"), "Energy"), Unpin(("b",)),
+    Seed("Energy", ("oil", "natural gas")), Ignore(("forwarded",)), Unite(("colour", "color")),
+    Forget(("oil", "color")),
 )  # fmt: skip
 
 
@@ -45,12 +66,20 @@ def test_edits_as_pages_say_them():
         "rename oil to “Energy”", "write a note about 4", "merge court and police as “Justice”",
         "put court, 5 and bail under a new heading “Justice”", "split Energy in 3", "split oil, gas and 4 in 2 each",
         "move bail under Justice", "delete misc and its subtopics", "pin 2 documents to Energy", "unpin b",
+        "say that oil and natural gas belong to Energy", "ignore the word forwarded", "count color as colour",
+        "forget what was said of oil and color",
     ]  # fmt: skip
     assert to_sentence(Merge(("a", "b", "c"))) == "merge a, b and c"
     assert to_sentence(Branch("Energy", "Wind", ("a.txt",))) == "add “Wind” under Energy with a.txt"
 
 
-@pytest.mark.parametrize("edit", [Group(("a b", "5"), "c d"), Split("a", 3, ("b", "7")), Split("a", 4)])
+@pytest.mark.parametrize(
+    "edit",
+    [
+        Group(("a b", "5"), "c d"), Split("a", 3, ("b", "7")), Split("a", 4), Seed("a b", ("c", "d e")),
+        Ignore(("a", "b c")), Unite(("a b", "ab", "a-b")), Forget(("a",)),
+    ],
+)  # fmt: skip
 def test_what_is_written_down_can_be_typed_again(edit):
     assert edit_of_line(to_words(edit)) == edit
 
@@ -58,6 +87,21 @@ def test_what_is_written_down_can_be_typed_again(edit):
 def test_the_topics_that_a_group_and_a_split_speak_of():
     assert spoken_of(Group(("a", 5), "x")) == ("a", 5)
     assert spoken_of(Split("a", 2, ("b",))) == ("a", "b")
+    assert spoken_of(Seed("a", ("b",))) == ("a",)
+    assert spoken_of(Unite(("a", "b"))) == spoken_of(Ignore(("a",))) == spoken_of(Forget(("a",))) == ()
+
+
+@pytest.mark.parametrize("line", ["unite colour = color", "unite colour=color", "unite colour =color"])
+def test_two_spellings_with_or_without_blanks(line):
+    assert edit_of_line(line) == Unite(("colour", "color"))
+
+
+@pytest.mark.parametrize(
+    "line", ["unite colour", "unite colour =", "unite = color", "seed a b", "seed a with", "ignore"]
+)
+def test_words_that_are_missing(line):
+    with pytest.raises(UsageError, match="does not go with"):
+        edit_of_line(line)
     assert named_as(Group(("a", 5), "x"), {"a": "all", "5": "five"}, numbers=False) == Group(("all", "five"), "x")
     assert named_as(Split("a", 2, (5,)), {"a": "all", "5": "five"}) == Split("all", 2, (5,))
 

@@ -160,7 +160,7 @@ def spans(text: str, counting: Counting) -> Iterator[tuple[int, int, str, int | 
                 word, end, place = f"{word} {other}", other_end, place + 1
         if word in general:
             yield start, end, word, None
-        elif word not in stop_words and (column := columns(word)) is not None:
+        elif word not in stop_words and (column := counting.column(columns(word))) is not None:
             yield start, end, word, column
 
 

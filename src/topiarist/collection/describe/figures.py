@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from topiarist.arrays import Array
+from topiarist.collection.shape.word_use import spoken_by
 from topiarist.counts.validation import token_counts
 from topiarist.estimators.tree.abstraction import ghost_words
 from topiarist.measures.placed_documents import CERTAIN
@@ -334,7 +335,10 @@ class Figures:
         column = self.columns.get(word)
         if column is None:
             return [(self.tree.root, 1.0)] if word in self.general else []
-        weight = self.node_weight * self.collection.tree_model.word_given_node[:, column]
+        if word in {one for words in self.shape.seeds.values() for one in words}:
+            weight = spoken_by(self.collection, column)  # the words of the model have prior tokens that nobody said
+        else:
+            weight = self.node_weight * self.collection.tree_model.word_given_node[:, column]
         shown = np.bincount(self.shown_nodes, weight / max(weight.sum(), 1e-300), minlength=len(self.tree))
         best = np.argsort(-shown, kind="stable")[:n]
         return [(node, float(shown[node])) for node in best.tolist() if shown[node] >= AT_HOME]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from topiarist.counts.corpus import Corpus
 from topiarist.hierarchy.growth.headings import gains
 from topiarist.hierarchy.naming.names import node_names, usable_words
 from topiarist.hierarchy.naming.presence import describing_words, presence_of, rival_words
-from topiarist.hierarchy.naming.readings import read, sample_of
+from topiarist.hierarchy.naming.readings import Readings, read, sample_of
 from topiarist.hierarchy.tree import Tree
 from topiarist.hierarchy.tree_model import TreeModel
 from topiarist.hierarchy.tree_text import DOT
@@ -54,12 +54,15 @@ def describe_nodes(
     n_documents: int = 3,
     language: str = "",
     texts: Sequence[str] | None = None,
+    ignored: Collection[str] = (),
+    seeds: Mapping[int, Sequence[int]] | None = None,
 ) -> tuple[NodeSummary, ...]:
     """The nodes of a tree; ``shares`` are those of the documents in its classes.
 
     ``general`` are words that were set aside before; they stand before the root's own. Below the root the function
     words of the ``language`` (or of several, "en de") describe nothing, however frequent they are. Names have phrases
-    where there are ``texts`` to read some of (those of the corpus, if it has them).
+    where there are ``texts`` to read some of (those of the corpus, if it has them). No name has an ``ignored`` word.
+    ``seeds`` are columns that people want at nodes: they come first there, if a document of the node has them.
     """
     tree = model.tree
     mask = tree.path_mask(model.class_nodes)
@@ -73,9 +76,10 @@ def describe_nodes(
     if texts is not None:
         listed = {*usable_words(presence, known, empty).tolist(), *rival_words(presence, n_words).tolist()}
         readings = read(texts, sample_of(shares), [known[column] for column in sorted(listed)])
+        readings = _without(readings, frozenset(ignored))
         functional = functional | readings.verbs
         empty = np.array([word in functional for word in known], bool)
-    columns = describing_words(presence, n_words, counts=corpus.counts, words=known, empty=empty)
+    columns = describing_words(presence, n_words, counts=corpus.counts, words=known, empty=empty, first=seeds)
     names = node_names(presence, known, model.class_nodes, readings, empty=empty)
     words = [tuple(corpus.vocabulary.words[column] for column in chosen) for chosen in columns]
     words[tree.root] = (*general[:n_words], *words[tree.root])
@@ -90,6 +94,12 @@ def describe_nodes(
         )
         for node in range(len(tree))
     )  # fmt: skip
+
+
+def _without(readings: Readings, ignored: frozenset[str]) -> Readings:
+    """Readings without phrases that have an ignored word in them."""
+    kept = {phrase: by_leaf for phrase, by_leaf in readings.phrases.items() if not ignored.intersection(phrase.split())}
+    return replace(readings, phrases=kept)
 
 
 def named(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -21,6 +22,7 @@ from topiarist.estimators.tree.preparation import Curve
 from topiarist.hierarchy import tree_text
 from topiarist.hierarchy.edits import cut
 from topiarist.hierarchy.tree import Tree
+from topiarist.hierarchy.tree_text import DOT
 from topiarist.hierarchy.views import view, views
 from topiarist.measures.placed_documents import Placed
 
@@ -240,6 +242,29 @@ def _agreement(corpus: Corpus, shares: Csr) -> float | None:
     from sklearn.metrics import normalized_mutual_info_score
 
     return float(normalized_mutual_info_score(first, shares.argmax(axis=1)[rows]))
+
+
+def without_words(known: Description, ignored: Collection[str]) -> Description:
+    """A description that names no ignored word: these are gone from it before the tree is fitted again."""
+    if not ignored:
+        return known
+    barred = frozenset(ignored)
+    nodes = tuple(
+        replace(
+            node,
+            words=tuple(word for word in node.words if word not in barred),
+            names=tuple(name for name in node.names if not says(name, barred)),
+        )
+        for node in known.nodes
+    )
+    return replace(known, nodes=nodes)
+
+
+def says(name: str, words: Collection[str]) -> bool:
+    """Whether a name has one of some words, or phrases, in it."""
+    plain = name.casefold()
+    spoken = {*re.findall(r"\w+", plain), *(item.strip() for item in plain.split(DOT.strip()))}
+    return any(word in spoken for word in words)
 
 
 def described(

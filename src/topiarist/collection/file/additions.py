@@ -88,7 +88,7 @@ class Addition:
         """One piece more, or all pieces as one."""
         if len(state.pieces(role)) < MOST_PIECES:
             return state.with_piece(role, self._matrix(role, rows))
-        old = self.collection.counts if role == COUNTS else self.collection.shares
+        old = self.collection.all_counts if role == COUNTS else self.collection.shares
         whole = contents.stacked([old, rows])
         counting = self.collection.counting if role == COUNTS else None
         return state.with_pieces(role, [self._matrix(role, whole, counting)])
@@ -104,12 +104,14 @@ class Addition:
     def _learned(self, state: State, counts: Csr) -> State:
         """The model after the batch, its topics in the words that they have now, and where it places everybody."""
         model = contents.read_tree_model(self.collection.part(self.state.parts[TREE]))  # its own, to be changed
+        counts = self.collection.counting.heeded(counts)
         model.learn_more(counts)
         whole = contents.stacked([self.collection.counts, counts])
         counting, known = self.collection.counting, self.collection.description.facts
         corpus = corpus_of(self.generation, whole, counting)
         holds = {name: known[name] for name in HOLDS if name in known}
-        fit = keep_fit(self.generation, model, corpus, counting.general, holds, pinned=self._with_pinned)
+        said = replace(state.shape, seeds={})  # a model that learns was never fitted with seeds: they wait for that
+        fit = keep_fit(self.generation, model, corpus, counting.general, holds, pinned=self._with_pinned, shape=said)
         self.parts += fit.parts
         return fit.in_state(replace(state, shape=labelled(state.shape, fit.description)))
 

@@ -99,12 +99,12 @@ def placed(
     """Each document of a batch with its place in words."""
     outline, words = collection.outline, collection.counting.vocabulary.words
     tree, heard = outline.tree, heard or collection.heard(batch)
-    counts = heard.counts
+    counts = collection.counting.heeded(heard.counts)
     places = collection.placer.place(counts, rho, _usual(collection, "usual"))
     strange = places.unusual | _usual(collection, "familiar").unusual(heard.share, heard.tokens)
     why = misfits(batch, heard, strange, collection.languages)
     nodes = (places.posterior.astype(np.float64) @ tree.path_mask(outline.class_nodes)).round(4)
-    labels = collection.categories.told(counts) if collection.categories is not None else None
+    labels = collection.categories.told(heard.counts) if collection.categories is not None else None
     parts = all_places(collection, places.posterior, PART) if several else None
     paths = {int(node): tree.path(int(node))[1:] for node in {*places.nodes.tolist(), tree.root}}
     names = {node: tuple(tree.names[step] for step in path) for node, path in paths.items()}

@@ -76,7 +76,7 @@ class _Said(NamedTuple):
         known = collection.counting
         vocabulary, settings = known.vocabulary, known.settings
         texts = [text_of(document, settings.titles) for document in documents]
-        counts = hear(texts, vocabulary, settings).counts
+        counts = known.heeded(hear(texts, vocabulary, settings).counts)
         try:
             own, found = count(texts, replace(settings, min_documents=SHARED, max_words=None, max_document_share=1.0))
         except InputError:  # no word that two of them share

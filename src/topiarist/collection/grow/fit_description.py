@@ -12,9 +12,10 @@ from topiarist.arrays import Csr
 from topiarist.collection import contents
 from topiarist.collection.contents import Counting, Description
 from topiarist.collection.describe.nodes import NodeSummary, describe_nodes, named
-from topiarist.collection.describe.topic_tree import facts_of
+from topiarist.collection.describe.topic_tree import facts_of, says, without_words
 from topiarist.collection.file.placer import SAMPLE, sample_of, usual_of
 from topiarist.collection.shape.shape import Shape
+from topiarist.collection.shape.word_use import seed_columns
 from topiarist.collection.state import SHARES, TREE, State
 from topiarist.counts.corpus import Corpus, text_of
 from topiarist.counts.counting import hear
@@ -76,11 +77,13 @@ def keep_fit(
     pinned: Callable[[Csr], Csr] = lambda shares: shares,
     training: bool = False,
     n_threads: int | None = None,
+    shape: Shape | None = None,
 ) -> KeptFit:
     """Fold every document in, once; describe the nodes, and write all of it.
 
     ``known``: what was told before, and still holds. ``pinned``: puts documents where people want them. ``training``:
-    the corpus is what the model was fitted to just now, so that it knows its documents already.
+    the corpus is what the model was fitted to just now, so that it knows its documents already. ``shape``: what people
+    said of words, if they did.
     """
     sample = sample_of(corpus.n_docs)
     folded = folded_in(model, corpus.counts, sample, training=training)
@@ -88,6 +91,8 @@ def keep_fit(
     nodes = describe_nodes(
         tree_model(model), shares, corpus, general,
         n_words=N_WORDS, n_documents=N_TYPICAL, language=language, texts=KeptTexts(Documents(generation.database)),
+        ignored=() if shape is None else shape.ignored,
+        seeds=None if shape is None else seed_columns(shape, corpus.vocabulary),
     )  # fmt: skip
     usual = usual_of(tree_model(model), corpus.counts, sample, folded.sampled, n_threads)
     facts = {**facts_of(model, corpus, shares), **known, "usual": list(usual.limits)}
@@ -120,11 +125,14 @@ def familiar(generation: Generation, counting: Counting) -> list[float]:
 
 
 def stayed(shape: Shape, shares: Csr, before: Shape, shares_before: Csr) -> frozenset[int]:
-    """The nodes of topics whose documents stayed: most of those that it has now, or had, are in both."""
+    """The nodes of topics whose documents stayed: most of those that it has now, or had, are in both.
+
+    A topic that is called by a word that is ignored now gets another name all the same.
+    """
     number, found = min(shares.shape[0], shares_before.shape[0]), set()
     masks = shape.tree.path_mask(shape.class_nodes), before.tree.path_mask(before.class_nodes)
     for node, topic in enumerate(shape.topics):
-        if topic in before.topics:
+        if topic in before.topics and not says(before.name(topic), shape.ignored):
             now = shares[:number] @ masks[0][:, node].astype(np.float32) >= CERTAIN
             then = shares_before[:number] @ masks[1][:, before.node(topic)].astype(np.float32) >= CERTAIN
             if np.count_nonzero(now & then) >= STAYED * max(int(np.count_nonzero(now | then)), 1):
@@ -135,7 +143,7 @@ def stayed(shape: Shape, shares: Csr, before: Shape, shares_before: Csr) -> froz
 def labelled(shape: Shape, description: Description, stayed: frozenset[int] = frozenset()) -> Shape:
     """Topics that nobody has named are called by their words; as before, where their documents stayed."""
     known: dict[int, NodeSummary] = {}
-    for topic, node in zip(shape.node_topics, description.nodes, strict=True):
+    for topic, node in zip(shape.node_topics, without_words(description, shape.ignored).nodes, strict=True):
         known.setdefault(topic, node)
     words = [known[topic].words if topic in known else () for topic in shape.topics]
     names = [known[topic].names if topic in known else () for topic in shape.topics]

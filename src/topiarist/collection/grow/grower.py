@@ -10,9 +10,9 @@ import os
 import queue
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from topiarist.collection.grow.journal import KIND as CHECKPOINT
 from topiarist.collection.grow.journal import PartJournal, Teller
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.shape.shape import Shape
+from topiarist.collection.shape.word_use import column_map
 from topiarist.collection.state import COUNTS, FLAT, SEARCH, State
 from topiarist.counts.corpus import Corpus
 from topiarist.counts.languages import Languages, languages_of
@@ -53,6 +54,7 @@ from topiarist.text.readers import Reading, read
 MADE_FROM = "made_from"  # a digest of sources and settings: the same one, the same collection
 KERNELS = ("paths", "classes", "search")  # that growing and indexing need
 PLACES = "places"  # where the sources were, in full: there originals can be found again
+WORDS = "words"  # what people said of words before the tree was grown anew
 READ = "read"  # the settings have it when all documents and counts are there
 WAITING = 4_000  # documents between the two, at most
 GROWN_ON, BATCH = 20_000, 10_000  # documents that a tree grows on, and that it then learns from at a time, online
@@ -79,6 +81,7 @@ class Grower:
     ) -> Collection:
         """From documents to a collection in a folder. ``told`` are settings to keep with it."""
         settings = {"recipe": self.recipe.to_dict(), **_named(source), **(told or {})}
+        settings |= {WORDS: words} if (words := inheritance.words_of(os.fspath(folder))) else {}
         with begin(folder, force=force, resume=resume) as growing:
             database = growing.generation.database
             known = facts.settings(database)
@@ -162,24 +165,27 @@ class Grower:
 
     def _grow(self, growing: Growing) -> tuple[State, list[Part]]:
         generation = growing.generation
-        corpus, general = kept_corpus(generation)
+        whole, general = kept_corpus(generation)
+        said = inheritance.with_words(Shape.of(Tree.single(), ()), facts.settings(generation.database).get(WORDS, {}))
+        seen = column_map(said, whole.vocabulary)
+        corpus = replace(whole, counts=seen.applied(whole.counts))
         self.tell.counted(corpus)
         kind = working_dtype(None, corpus.counts, TILE_COLUMNS)
         prepare_kernels(kind, *KERNELS, notice=self.tell.phase, device=self.device)
         self.tell.phase("Growing the tree")
-        model = self.fitted(corpus, PartJournal(generation, self.tell))
+        model = self.fitted(corpus, PartJournal(generation, self.tell), np.flatnonzero(seen.moved).tolist())
         self.tell.phase("Describing the topics")
-        state, parts = self._kept(generation, model, corpus, general)
+        state, parts = self._kept(generation, model, corpus, general, said)
         self.tell.phase("Indexing")
         Documents(generation.database).index()
-        flat = index_part.write_flat(generation, corpus, self.n_threads)
-        search = index_part.write_index(generation, model, generation.folder / flat.name, corpus, self.n_threads)
+        flat = index_part.write_flat(generation, whole, self.n_threads)  # who searches may use any word
+        search = index_part.write_index(generation, model, generation.folder / flat.name, whole, self.n_threads)
         parts, state = [*parts, flat, search], state.with_part(FLAT, flat.name)
         pieces = [facts.settings(generation.database)[READ]]
         return state.with_pieces(COUNTS, pieces).with_part(SEARCH, search.name), parts
 
-    def fitted(self, corpus: Corpus, journal: Journal | None = None) -> Any:
-        """The fitted model of a corpus without general words."""
+    def fitted(self, corpus: Corpus, journal: Journal | None = None, unseen: Sequence[int] = ()) -> Any:
+        """The fitted model of a corpus without general words; ``unseen`` are the columns that it must not see."""
         check_documents(corpus, self.recipe.topics, "topics")
         common: dict[str, Any] = {
             "random_state": self.recipe.seed,
@@ -193,6 +199,8 @@ class Grower:
             common["device"] = self.device
         if kind.headings:
             common["headings"] = self.recipe.headings
+        if kind.chooses and unseen:
+            common["ignore_words"] = list(unseen)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "n_cl(usters|asses)=", UserWarning)  # ``facts_of`` says it
             model = kind.load()(self.recipe.topics, **common)
@@ -201,18 +209,19 @@ class Grower:
             return model.fit(corpus.counts, **({"journal": journal} if kind.resumes else {}))
 
     def _kept(
-        self, generation: Generation, model: Any, corpus: Corpus, general: tuple[str, ...]
+        self, generation: Generation, model: Any, corpus: Corpus, general: tuple[str, ...], said: Shape
     ) -> tuple[State, list[Part]]:
         """A fitted model as parts of a collection, in the state that they make."""
         counting = Counting(corpus.vocabulary, corpus.settings, general)
         known = {"familiar": familiar(generation, counting)}
         fit = keep_fit(
-            generation, model, corpus, general, known, training=not self.recipe.online, n_threads=self.n_threads
-        )
+            generation, model, corpus, general, known,
+            training=not self.recipe.online, n_threads=self.n_threads, shape=said,
+        )  # fmt: skip
         fitted = tree_model(model)
         nodes = fit.description.nodes
         called = named(fitted.tree, [node.words for node in nodes], names=[node.names for node in nodes])
-        shape = Shape.of(called, fitted.class_nodes)
+        shape = replace(Shape.of(called, fitted.class_nodes), ignored=said.ignored, united=said.united)
         return fit.in_state(State(shape, {}, corpus.n_docs, self.recipe.model)), list(fit.parts)
 
 

@@ -6,9 +6,9 @@ a name that would go to a doubtful topic is told, not given.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topiarist.arrays import Csr
 from topiarist.collection.contents import read_matrix
@@ -38,13 +38,13 @@ class Carried(NamedTuple):
 
 
 def carried(old: Collection, generation: Generation, state: State) -> Carried:
-    """Names, notes, headings, pins, tags and read marks of a collection, for the one that is about to replace it.
+    """Names, notes, headings, pins, words, tags and read marks of a collection, for the one that is to replace it.
 
     Tags and marks are written beside; whoever calls this commits them with the state.
     """
     told = list(_marks(old, generation))
     shape, was = state.shape, old.outline
-    if was.titles or was.notes or was.pins or was.gathered:
+    if was.titles or was.notes or was.pins or was.gathered or was.seeds:
         shares = read_matrix(generation.folder / state.pieces(SHARES)[0])
         known = _counterparts(old, shape, shares, Documents(generation.database).ids())
         shape, known, said = _gathered(was, shape, known)
@@ -53,6 +53,10 @@ def carried(old: Collection, generation: Generation, state: State) -> Carried:
         told += said
         shape, said = _pinned(was, shape, known, set(Documents(generation.database).ids()))
         told += said
+        shape, said = _seeded(was, shape, known)
+        told += said
+    shape, said = _chosen(was, shape)
+    told += said
     if old.state.parts.get(CATEGORIES) is not None:
         told.append("The categories that were learned are not carried over: learn them again")
     return Carried(replace(state, shape=shape), tuple(told))
@@ -134,6 +138,46 @@ def _pinned(was: Shape, shape: Shape, known: dict[int, int], ids: set[str]) -> t
     if len(kept) < len(was.pins):
         told.append(f"{len(was.pins) - len(kept):,} pins are not carried over")
     return shape, told
+
+
+def _seeded(was: Shape, shape: Shape, known: dict[int, int]) -> tuple[Shape, list[str]]:
+    """Words that people want at topics, for the next fit to heed."""
+    kept = {known[topic]: words for topic, words in was.seeds.items() if topic in known}
+    told, lost = [], [was.name(topic) for topic in was.seeds if topic not in known]
+    if kept:
+        number = sum(map(len, kept.values()))
+        shape = replace(shape, seeds={**shape.seeds, **kept}, pending=True)
+        told.append(
+            f"{number:,} words belong to the same topics again; they draw documents when the tree is fitted "
+            "(shape --refit)"
+        )
+    if lost:
+        told.append(f"Words are not given to a topic again, for none is surely the same: {', '.join(lost[:SHOWN])}")
+    return shape, told
+
+
+def _chosen(was: Shape, shape: Shape) -> tuple[Shape, list[str]]:
+    """Words that are ignored or united: the new tree has grown so, unless somebody said more of words meanwhile."""
+    if not was.ignored and not was.united:
+        return shape, []
+    same = (set(was.ignored), dict(was.united)) == (set(shape.ignored), dict(shape.united))
+    shape = replace(shape, ignored=was.ignored, united=was.united, pending=shape.pending or not same)
+    return shape, [f"Grown with {len(was.ignored):,} ignored and {len(was.united):,} united words, as before"]
+
+
+def words_of(folder: str) -> dict[str, Any]:
+    """What people said of words in the collection that a grow would replace: ignored and united ones."""
+    old = before(folder)
+    if old is None:
+        return {}
+    with old:
+        ignored, united = old.outline.ignored, old.outline.united
+    return {"ignored": list(ignored), "united": dict(united)} if ignored or united else {}
+
+
+def with_words(shape: Shape, words: Mapping[str, Any]) -> Shape:
+    """A shape with what ``words_of`` has found."""
+    return replace(shape, ignored=tuple(words.get("ignored", ())), united=dict(words.get("united", {})))
 
 
 def _marks(old: Collection, generation: Generation) -> Iterator[str]:

@@ -135,7 +135,7 @@ def _made(collection: Collection, categories: Categories, read: Told | None = No
     rows, known = spread(len(collection), JUDGED), categories.known
     fits = known is not None and np.array_equal(known[0], rows)  # no document was added since
     if read is None:
-        read = known[1] if known is not None and fits else categories.read(collection.counts[rows])
+        read = known[1] if known is not None and fits else categories.read(collection.all_counts[rows])
     told, basis = read, categories.held
     seen = basis is None or not len(basis.rows)
     if seen:
@@ -244,7 +244,7 @@ def answers(collection: Collection, made: Filing, filed: FiledRows, likely: int)
     """What the model says of some documents."""
     if not len(filed.rows):
         return []
-    counts, names = collection.counts[filed.rows], made.categories.names
+    counts, names = collection.all_counts[filed.rows], made.categories.names
     shares = made.categories.shares(counts)
     read = made.categories.read(counts) if made.categories.several else None
     sure = None if read is None else certainty_of(made.categories, made.basis, read.share, read.score)

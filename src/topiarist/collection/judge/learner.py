@@ -85,7 +85,7 @@ def learn(
     order = rng.permutation(len(rows))
     n_out = int(holdout * len(rows))
     out, known = order[:n_out], order[n_out:]
-    counts, trial = collection.counts, None
+    counts, trial = collection.all_counts, None
     quality = Quality(len(rows), n_out, len({name for one in given for name in one}), several, None, None, left_out)
     if n_out and len({name for place in known for name in given[place]}) > 1:
         model = _fitted(counts, rows[known], [given[place] for place in known], several, unlabelled_weight)

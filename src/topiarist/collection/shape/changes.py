@@ -11,12 +11,15 @@ from scipy.sparse import csr_array
 
 from topiarist.arrays import Csr
 from topiarist.collection import contents
+from topiarist.collection.describe.topic_tree import says
 from topiarist.collection.find import index_part
 from topiarist.collection.grow.fit_description import corpus_of, keep_fit, labelled, stayed
 from topiarist.collection.shape.edit_language import edit_from, named_as, spoken_of, to_entry, to_sentence, to_words
 from topiarist.collection.shape.edits import Branch, Edit, Pin, apply
 from topiarist.collection.shape.refit_start import Start, start
 from topiarist.collection.shape.shape import Shape
+from topiarist.collection.shape.word_use import known as known_words
+from topiarist.collection.shape.word_use import seed_columns
 from topiarist.collection.state import FLAT, SEARCH, SHARES, State
 from topiarist.errors import UsageError
 from topiarist.estimators.category.categorisers import HPLC, HierarchicalMixture
@@ -56,6 +59,7 @@ class Preview:
 
 def preview(collection: Collection, edits: Sequence[Edit]) -> Preview:
     """The tree after some edits; nothing is changed."""
+    edits = [known_words(collection, one) for one in edits]
     shape = _applied(collection, edits)
     own = np.asarray(collection.shares.sum(axis=0, dtype=np.float64)).ravel()
     sizes = own @ shape.tree.path_mask(shape.class_nodes)
@@ -82,13 +86,14 @@ def shape(
     with collection.folder.writing(wait=wait) as generation:
         collection.refresh()
         _check_expected(collection, expected)
+        edits = [known_words(collection, one) for one in edits]
         outline = _applied(collection, edits)
         state, parts, known = replace(collection.state, shape=outline), list[Part](), dict[str, Any]()
         fits = refit and (outline.pending or not edits)
         if fits:
             state, parts, known = fitted(collection, generation, outline, verbose=verbose, watching=watching)
         else:
-            if outline.titles != collection.outline.titles:
+            if (outline.titles, outline.ignored) != (collection.outline.titles, collection.outline.ignored):
                 state = replace(state, shape=labelled(outline, collection.description, _still(collection, outline)))
             if outline.pins != collection.outline.pins:
                 state, parts = _held(collection, generation, state)
@@ -100,9 +105,13 @@ def shape(
 
 
 def _still(collection: Collection, outline: Shape) -> frozenset[int]:
-    """Nodes that are called as they were: all but those whose name somebody took away."""
+    """Nodes that are called as they were: all but those whose name, or a word of it, somebody took away."""
     bare = collection.outline.titles.keys() - outline.titles.keys()
-    return frozenset(node for node, topic in enumerate(outline.topics) if topic not in bare)
+    return frozenset(
+        node
+        for node, topic in enumerate(outline.topics)
+        if topic not in bare and not says(outline.name(topic), outline.ignored)
+    )
 
 
 def _held(collection: Collection, generation: Generation, state: State) -> tuple[State, list[Part]]:
@@ -225,21 +234,27 @@ def fitted(
     watching: Watching | None = None,
 ) -> tuple[State, list[Part], dict[str, Any]]:
     """The state after a fit of the shaped tree, the parts that are new in it, and how the fit ended."""
-    counts, row_of = collection.counts, {name: row for row, name in enumerate(collection.documents.ids())}
+    counting, row_of = collection.counting_of(shape), {name: row for row, name in enumerate(collection.documents.ids())}
+    counts = counting.heeded(collection.all_counts)
     begun = start(shape, collection.tree_model.class_nodes, collection.shares, counts, row_of)
     grown = TREE_MODELS.get(collection.state.model)  # none for a tree that came with its labels
     kind = HPLC if grown is None or grown.mixes else HierarchicalMixture
-    model = refit(kind(shape.tree, verbose=int(verbose)), counts, begun.class_nodes, begun.shares, begun.pins, watching)
+    model = refit(
+        kind(shape.tree, verbose=int(verbose)), counts, begun.class_nodes, begun.shares, begun.pins, watching,
+        seeds=seed_columns(shape, counting.vocabulary),
+    )  # fmt: skip
     if watching is not None:
         watching.finishing()
-    corpus = corpus_of(generation, counts, collection.counting)
+    corpus = corpus_of(generation, counts, counting)
     known = collection.description.facts
     holds = {name: known[name] for name in ("curve", "familiar") if name in known}
     fit = keep_fit(
-        generation, model, corpus, collection.counting.general, holds, pinned=lambda shares: _with_pins(shares, begun)
-    )
+        generation, model, corpus, counting.general, holds,
+        pinned=lambda shares: _with_pins(shares, begun), shape=shape,
+    )  # fmt: skip
+    whole = replace(corpus, counts=collection.all_counts)  # who searches may use any word
     flat, before = (collection.part(collection.state.parts[role]) for role in (FLAT, SEARCH))
-    search = index_part.write_index(generation, model, flat, corpus, before=before)
+    search = index_part.write_index(generation, model, flat, whole, before=before)
     class_topics = tuple(shape.topics[node] for node in begun.class_nodes)
     fresh = replace(shape, class_topics=class_topics, node_topics=shape.topics, grafted=frozenset(), pending=False)
     steady = stayed(fresh, fit.shares, collection.outline, collection.shares)

@@ -4,6 +4,7 @@
 - merge: {topics: [court, police], name: Justice}
 - group: {topics: [court, prison], name: Justice}
 - pin: {documents: [a.txt], topic: Energy}
+- seed: {topic: Energy, words: [oil, gas]}
 """
 
 from __future__ import annotations
@@ -22,12 +23,16 @@ from topiarist.collection.shape.edits import (
     Delete,
     Describe,
     Edit,
+    Forget,
     Group,
+    Ignore,
     Merge,
     Move,
     Pin,
     Rename,
+    Seed,
     Split,
+    Unite,
     Unpin,
 )
 from topiarist.errors import UsageError
@@ -44,6 +49,10 @@ WORDS = {  # of a command, for messages
     "pin": "pin DOCUMENT… to TOPIC",
     "unpin": "unpin DOCUMENT…",
     "branch": "branch NAME under TOPIC with DOCUMENT…",
+    "seed": "seed TOPIC with WORD…",
+    "ignore": "ignore WORD…",
+    "unite": "unite WORD = WORD…",
+    "forget": "forget WORD…",
 }
 EXAMPLE = "- rename: {topic: oil, name: Energy}"
 
@@ -125,6 +134,12 @@ def to_words(edit: Edit) -> str:
             words = [*documents]
         case Branch(under, name, documents):
             words = [name, "under", under, "with", *documents]
+        case Seed(topic, seeds):
+            words = [topic, "with", *seeds]
+        case Unite(spellings):
+            words = [spellings[0], *(part for word in spellings[1:] for part in ("=", word))]
+        case Ignore(chosen) | Forget(chosen):
+            words = [*chosen]
     return " ".join([type(edit).__name__.lower(), *(_quoted(str(word)) for word in words)])
 
 
@@ -151,6 +166,14 @@ def to_sentence(edit: Edit) -> str:
             return f"unpin {_documents(documents)}"
         case Branch(under, name, documents):
             return f"add “{name}” under {under} with {_documents(documents)}"
+        case Seed(topic, words):
+            return f"say that {_listed(words)} {'belong' if len(words) > 1 else 'belongs'} to {topic}"
+        case Ignore(words):
+            return f"ignore the word{'s' * (len(words) > 1)} {_listed(words)}"
+        case Unite(words):
+            return f"count {_listed(words[1:])} as {words[0]}"
+        case Forget(words):
+            return f"forget what was said of {_listed(words)}"
 
 
 def _listed(topics: Sequence[str | int]) -> str:
@@ -172,7 +195,7 @@ def spoken_of(edit: Edit) -> tuple[str | int, ...]:
             return topic, under
         case Branch(under):
             return (under,)
-        case Unpin():
+        case Unpin() | Ignore() | Unite() | Forget():
             return ()
         case _:
             return (edit.topic,)
@@ -197,7 +220,7 @@ def named_as(edit: Edit, names: Mapping[str, str], *, numbers: bool = True) -> E
             return replace(edit, topic=full(topic), under=full(under))
         case Branch(under):
             return replace(edit, under=full(under))
-        case Unpin():
+        case Unpin() | Ignore() | Unite() | Forget():
             return edit
         case _:
             return replace(edit, topic=full(edit.topic))
@@ -290,4 +313,13 @@ def _of_words(kind: str, rest: list[str]) -> Edit | None:
             return Unpin(tuple(documents))
         case "branch", [name, "under", parent, "with", *documents] if documents:
             return Branch(parent, name, tuple(documents))
+        case "seed", [topic, "with", *words] if words:
+            return Seed(topic, tuple(words))
+        case "ignore", words if words:
+            return Ignore(tuple(words))
+        case "unite", words:
+            spellings = [" ".join(part.split()) for part in " ".join(words).split("=")]
+            return Unite(tuple(spellings)) if len(spellings) > 1 and all(spellings) else None
+        case "forget", words if words:
+            return Forget(tuple(words))
     return None

@@ -10,8 +10,9 @@ from topiarist.collection.shape.shape import Shape, check_length, unlike
 from topiarist.errors import UsageError
 from topiarist.hierarchy import edits as trees
 from topiarist.hierarchy.tree import Tree
+from topiarist.text.spelling import proposed
 
-LONGEST_NAME, LONGEST_NOTE = 200, 10_000
+LONGEST_NAME, LONGEST_NOTE, LONGEST_WORD = 200, 10_000, 200
 MOST_PARTS = 100
 
 
@@ -96,10 +97,39 @@ class Branch:
     documents: tuple[str, ...]
 
 
-Edit = Rename | Describe | Merge | Group | Split | Move | Delete | Pin | Unpin | Branch
-KINDS: Mapping[str, type[Any]] = {
-    kind.__name__.lower(): kind for kind in (Rename, Describe, Merge, Group, Split, Move, Delete, Pin, Unpin, Branch)
-}
+@dataclass(frozen=True)
+class Seed:
+    """Say that words belong to a topic: they draw documents there when the tree is fitted."""
+
+    topic: str | int
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Ignore:
+    """Say that the tree must not see some words; full text finds them as before."""
+
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Unite:
+    """Say that spellings are one word: the first."""
+
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Forget:
+    """Take back whatever was said of some words: that they belong to topics, are ignored, or are one with others."""
+
+    words: tuple[str, ...]
+
+
+WordEdit = Seed | Ignore | Unite | Forget
+Edit = Rename | Describe | Merge | Group | Split | Move | Delete | Pin | Unpin | Branch | WordEdit
+_EVERY = (Rename, Describe, Merge, Group, Split, Move, Delete, Pin, Unpin, Branch, Seed, Ignore, Unite, Forget)
+KINDS: Mapping[str, type[Any]] = {kind.__name__.lower(): kind for kind in _EVERY}
 T = TypeVar("T")
 
 
@@ -169,6 +199,7 @@ def _joined(shape: Shape, first: int, other: int) -> Shape:
         shape,
         grafted=shape.grafted - {other},
         gathered=shape.gathered - {other} | ({first} if other in shape.gathered else set()),
+        seeds=_sown(_without(shape.seeds, {other}), first, shape.seeds.get(other, ())),
         notes=notes,
         titles=_without(shape.titles, {other}),
         pins=pins,
@@ -239,7 +270,7 @@ def _without_empty(shape: Shape, topic: int) -> Shape:
     """
     while topic in shape.node_of and topic != shape.root:
         below = len(shape.tree.children(shape.node(topic)))
-        own = topic in shape.class_topics or topic in shape.pins.values()
+        own = topic in shape.class_topics or topic in shape.pins.values() or topic in shape.seeds
         if below > 1 or own or (below and (topic in shape.titles or topic in shape.notes)):
             break
         above = shape.topics[shape.tree.parents[shape.node(topic)]]
@@ -318,7 +349,10 @@ def _deleted(shape: Shape, topic: int, heir: int) -> Shape:
     pins = {document: heir if pinned == topic else pinned for document, pinned in shape.pins.items()}
     titles, notes = _without(shape.titles, {topic}), _without(shape.notes, {topic})
     held, grafted, gathered = shape.held - {topic}, shape.grafted - {topic}, shape.gathered - {topic}
-    gone = replace(shape, titles=titles, notes=notes, pins=pins, held=held, grafted=grafted, gathered=gathered)
+    gone = replace(
+        shape, titles=titles, notes=notes, pins=pins, held=held, grafted=grafted, gathered=gathered,
+        seeds=_without(shape.seeds, {topic}),
+    )  # fmt: skip
     return _changed(gone, changed, {topic: heir}, {topic: -1})
 
 
@@ -354,6 +388,80 @@ def _branch(shape: Shape, edit: Branch) -> Shape:
     return _pin(grown, Pin(edit.documents, topic))
 
 
+def _seed(shape: Shape, edit: Seed) -> Shape:
+    topic, words = shape.find(edit.topic), _words(edit.words, "seed TOPIC with WORD…")
+    words = [shape.word(word) for word in words]
+    barred = next((word for word in words if word in shape.ignored), None)
+    if barred is not None:
+        raise UsageError(
+            f"{barred!r} is ignored, and a word that the tree does not see cannot belong to a topic",
+            hint=f"first: forget {barred}",
+        )
+    seeds = _sown(shape.seeds, topic, words)
+    return shape if seeds == shape.seeds else replace(shape, seeds=seeds, pending=True)
+
+
+def _ignore(shape: Shape, edit: Ignore) -> Shape:
+    words = [shape.word(word) for word in _words(edit.words, "ignore WORD…")]
+    for topic, seeds in shape.seeds.items():
+        barred = next((word for word in words if word in seeds), None)
+        if barred is not None:
+            raise UsageError(
+                f"{barred!r} belongs to {shape.name(topic)!r}, as somebody said, and cannot be ignored as well",
+                hint=f"first: forget {barred}",
+            )
+    ignored = tuple(dict.fromkeys((*shape.ignored, *words)))
+    return shape if ignored == shape.ignored else replace(shape, ignored=ignored, pending=True)
+
+
+def _unite(shape: Shape, edit: Unite) -> Shape:
+    words = list(dict.fromkeys(shape.word(word) for word in _words(edit.words, "unite WORD = WORD")))
+    if len(_words(edit.words, "")) < 2:
+        raise UsageError("uniting needs two spellings of a word", hint="unite WORD = WORD")
+    barred = next((word for word in words if word in shape.ignored), None)
+    if barred is not None:
+        raise UsageError(f"{barred!r} is ignored, and is one with no other word", hint=f"first: forget {barred}")
+    if len(words) < 2:
+        return shape
+    first, others = words[0], words[1:]
+    united = {spelling: first if word in others else word for spelling, word in shape.united.items()}
+    united |= dict.fromkeys(others, first)
+    seeds = {
+        topic: tuple(dict.fromkeys(first if word in others else word for word in known))
+        for topic, known in shape.seeds.items()
+    }
+    return replace(shape, united=united, seeds=seeds, pending=True)
+
+
+def _forget(shape: Shape, edit: Forget) -> Shape:
+    for word in _words(edit.words, "forget WORD…"):
+        seeds = {topic: tuple(one for one in known if one != word) for topic, known in shape.seeds.items()}
+        seeds = {topic: known for topic, known in seeds.items() if known}
+        united = {spelling: other for spelling, other in shape.united.items() if word not in (spelling, other)}
+        ignored = tuple(one for one in shape.ignored if one != word)
+        if (seeds, united, ignored) == (dict(shape.seeds), dict(shape.united), shape.ignored):
+            known = [*shape.ignored, *shape.united, *(one for words in shape.seeds.values() for one in words)]
+            raise UsageError(f"nothing was said of the word {word!r}", hint=proposed(word, known) or "ignore WORD…")
+        shape = replace(shape, seeds=seeds, united=united, ignored=ignored, pending=True)
+    return shape
+
+
+def _sown(seeds: Mapping[int, tuple[str, ...]], topic: int, words: Sequence[str]) -> dict[int, tuple[str, ...]]:
+    """Seeds with some more at a topic."""
+    return {**seeds, topic: tuple(dict.fromkeys((*seeds.get(topic, ()), *words)))} if words else dict(seeds)
+
+
+def _words(words: Sequence[str], form: str) -> list[str]:
+    """Words as they are counted: in small letters, each once."""
+    plain = list(dict.fromkeys(" ".join(word.casefold().split()) for word in words))
+    plain = [word for word in plain if word]
+    for word in plain:
+        check_length("word", word, LONGEST_WORD)
+    if not plain:
+        raise UsageError("no words are named", hint=form)
+    return plain
+
+
 def _changed(shape: Shape, edit: trees.Edit, classes: Mapping[int, int], nodes: Mapping[int, int]) -> Shape:
     """The shape on the changed tree; classes and nodes of the model follow the topics that are gone."""
     return replace(
@@ -383,4 +491,5 @@ def _without(mapping: Mapping[Any, T], keys: set[Any]) -> dict[Any, T]:
 _HOW: dict[type[Any], Callable[[Shape, Any], Shape]] = {
     Rename: _rename, Describe: _describe, Merge: _merge, Group: _group, Split: _split,
     Move: _move, Delete: _delete, Pin: _pin, Unpin: _unpin, Branch: _branch,
+    Seed: _seed, Ignore: _ignore, Unite: _unite, Forget: _forget,
 }  # fmt: skip

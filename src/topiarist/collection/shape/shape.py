@@ -34,6 +34,9 @@ class Shape:
     held: frozenset[int] = frozenset()  # topics that people made of several: their documents stay there
     grafted: frozenset[int] = frozenset()  # topics that people added since the last fit: the model has no node of them
     gathered: frozenset[int] = frozenset()  # headings that people put topics under
+    seeds: Mapping[int, tuple[str, ...]] = field(default_factory=dict)  # words that people want at topics
+    ignored: tuple[str, ...] = ()  # words that the tree must not see
+    united: Mapping[str, str] = field(default_factory=dict)  # spellings, and the word that each of them counts for
     next_topic: int = 0
     pending: bool = False
 
@@ -84,6 +87,10 @@ class Shape:
         for node, topic in enumerate(self.node_topics):
             found.setdefault(topic, []).append(node)
         return found
+
+    def word(self, spelling: str) -> str:
+        """The word that a spelling counts for."""
+        return self.united.get(spelling, spelling)
 
     def name(self, topic: int) -> str:
         """What a topic is called."""
@@ -152,6 +159,9 @@ class Shape:
             "held": sorted(self.held),
             "grafted": sorted(self.grafted),
             "gathered": sorted(self.gathered),
+            "seeds": {str(topic): list(words) for topic, words in self.seeds.items()},
+            "ignored": list(self.ignored),
+            "united": dict(self.united),
             "next_topic": self.next_topic,
             "pending": self.pending,
         }
@@ -171,6 +181,9 @@ class Shape:
                 held=frozenset(map(int, body["held"])),
                 grafted=frozenset(map(int, body["grafted"])),
                 gathered=frozenset(map(int, body.get("gathered", ()))),  # states of old have none
+                seeds={int(topic): tuple(map(str, words)) for topic, words in body.get("seeds", {}).items()},
+                ignored=tuple(map(str, body.get("ignored", ()))),
+                united={str(spelling): str(word) for spelling, word in body.get("united", {}).items()},
                 next_topic=int(body["next_topic"]),
                 pending=bool(body["pending"]),
             )

@@ -64,7 +64,7 @@ def refit(
     with options.running(model) as engine, threadpool_limits(limits=1, user_api="blas"):
         held = _held(start, labels.of_row)
         wanted = seeds_of(words, plan.path_mask, token_counts(entries) @ held)
-        begun = _begun(engine, entries, held, plan)
+        begun = _begun(engine, entries, _drawn(held, entries, words, plan.path_mask, labels.of_row), plan)
         rules = replace(plan.rules, weight=max(1.0, float(entries.sum(dtype=np.float64))), accelerate=False)
         with fitting("Fitting the shaped tree", rules, show=bool(model.verbose)) as shown:
             plan = replace(plan, rules=rules)
@@ -101,6 +101,30 @@ def _held(start: Csr, pins: Array) -> Csr:
     columns = np.concatenate([free.indices[kept], pins[pins >= 0]])
     data = np.concatenate([free.data[kept], np.ones(int((pins >= 0).sum()))])
     return csr_array((data, (rows, columns)), shape=start.shape)
+
+
+def _drawn(shares: Csr, entries: Csr, seeds: Mapping[int, Sequence[int]], mask: Bools, pins: Array) -> Csr:
+    """The start with a part of each document that has seed words under their node: of one that has t of them t/(t + 1).
+
+    From where documents lie EM seldom finds its way to another place, however much more likely it has become: so they
+    begin there, and their other words decide whether they stay. Pinned documents do not move.
+    """
+    if not seeds:
+        return shares
+    spoken = np.stack([entries[:, sorted(set(columns))].sum(axis=1) for columns in seeds.values()], axis=1)
+    spoken = np.where(pins[:, None] < 0, np.ceil(np.asarray(spoken, np.float64)), 0.0)
+    rows = np.flatnonzero(spoken.any(axis=1))
+    sizes = np.asarray(shares.sum(axis=0), np.float64).ravel() + EMPTIEST
+    old, drawn = shares[rows].toarray().astype(np.float64), np.zeros((len(rows), len(sizes)))
+    for place, node in enumerate(seeds):
+        inside = mask[:, node] * (old + 1e-3 * sizes / sizes.sum())
+        drawn += spoken[rows, place, None] * inside / np.maximum(inside.sum(axis=1, keepdims=True), 1e-300)
+    moved = (old + drawn) / (1.0 + spoken[rows].sum(axis=1, keepdims=True))
+    where = np.zeros(shares.shape[0], bool)
+    where[rows] = True
+    columns = np.tile(np.arange(len(sizes)), len(rows))
+    put = csr_array((moved.ravel(), (np.repeat(rows, len(sizes)), columns)), shape=shares.shape)
+    return csr_array(shares.multiply(~where[:, None]) + put)
 
 
 def _begun(engine: Engine, entries: Csr, shares: Csr, plan: class_learning.Plan) -> categorisers.Params:

@@ -8,7 +8,7 @@ word of one child does not get far with. What stands at a node is not said again
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,7 +60,13 @@ def presence_of(tree: Tree, class_nodes: Sequence[int], shares: Any, counts: Any
 
 
 def describing_words(
-    presence: Presence, n_words: int = 10, *, counts: Any = None, words: Sequence[str] | None = None, empty: Any = None
+    presence: Presence,
+    n_words: int = 10,
+    *,
+    counts: Any = None,
+    words: Sequence[str] | None = None,
+    empty: Any = None,
+    first: Mapping[int, Sequence[int]] | None = None,
 ) -> list[Array]:
     """The columns of the words that describe each node, the most telling first; the root's are the most
     frequent of all others.
@@ -68,7 +74,8 @@ def describing_words(
     Words of ancestors are left out, and so are variants of words already there if ``words`` are given, and words
     marked as ``empty``. With the ``counts`` of the documents, of the 3 × ``n_words`` most telling words those are
     taken that occur in the same documents as the ones before them: a word's score is multiplied by the exponential of
-    twice its mean normalised mutual information with these.
+    twice its mean normalised mutual information with these. Columns that are to come ``first`` at a node do, if any of
+    its documents has them.
     """
     tree = presence.tree
     scores = np.zeros((len(tree), presence.have.shape[1]), np.float32)
@@ -87,7 +94,11 @@ def describing_words(
         own = scores[node]
         own[above[parent]] = 0.0
         said = [words[column].split() for column in above[parent]] if words is not None else []
-        chosen[node] = np.array(_best(own, n_words, words, said, has), np.int64)
+        wanted = [column for column in (first or {}).get(node, ()) if presence.have[node, column] > 0][:n_words]
+        own[wanted] = 0.0
+        said += [words[column].split() for column in wanted] if words is not None else []
+        others = _best(own, n_words - len(wanted), words, said, has) if len(wanted) < n_words else []
+        chosen[node] = np.array([*wanted, *others], np.int64)
         above[node] = [*above[parent], *chosen[node].tolist()]
     frequent = np.array(presence.have[tree.root])
     if len(tree) > 1:  # what tells of a node below is not for all

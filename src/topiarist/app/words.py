@@ -9,6 +9,7 @@ bytes, time  ``size(2e6)`` → 2.0 MB · ``duration(151)`` → 2 min 31 s · ``t
 text         ``one_line(title)``: no line breaks, no control characters · ``path_of(names)`` → Law ▸ Courts
 sentences    ``hard_to_place(n)`` → 3 documents are hard to place · ``PENDING`` · ``named_by(is_title)``
              ``in_topics("12 leaves")`` → 12 topics · ``MODEL_NAMES``: a fitted model in words
+             ``word_use(use)``: what an edit does to a word
 """
 
 from __future__ import annotations
@@ -17,6 +18,10 @@ import math
 import re
 from collections.abc import Iterable, Sized
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from topiarist.collection import WordUse
 
 STEP = " ▸ "  # between the names of a path
 DOT = " · "  # between the words of a name, and between facts
@@ -140,3 +145,22 @@ def named_by(is_title: bool) -> str:
 def in_topics(reason: str) -> str:
     """Why there are so many leaves, in the word that people see everywhere else."""
     return re.sub(r"\b([\d,]+) lea(f|ves)\b", lambda found: f"{found[1]} topic{'' if found[2] == 'f' else 's'}", reason)
+
+
+def word_use(use: WordUse, after: WordUse | None = None) -> str:
+    """What is known of a word that an edit speaks of, and what the edit does, or what is so ``after`` it."""
+    there = f"“{use.word}” is in {counted(use.documents, 'document')}, {counted(use.occurrences, 'time')} in all"
+    if use.what == "ignore":
+        share = fine_percent(use.share) if use.share >= 0.0005 else "less than 0.1%"
+        return f"{there}; that is left out of what the tree sees ({share} of it)."
+    if use.what == "unite":
+        return f"{there}; it {f'counts as “{use.counts_for}”' if use.counts_for else 'stands for all of them'}."
+    if use.what == "forget":
+        return f"{there}; what was said of it is taken back."
+    if not use.topic:
+        return f"{there}."
+    if after is not None:
+        shares = f"{whole_percent(use.topic_share)} before, {whole_percent(after.topic_share)} now"
+        return f"{there}; explained by {use.topic} and below: {shares}."
+    home = f"; most, {whole_percent(use.home_share)}, by {use.home}" if use.home and use.home != use.topic else ""
+    return f"{there}; {whole_percent(use.topic_share)} of that is explained by {use.topic} and below now{home}."

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -221,6 +222,41 @@ def test_topics_get_a_heading_in_one_step(typed, collection):
     typed("shape", "--undo")
     assert typed("tree", "--json") == before
     assert "group TOPIC TOPIC… as NAME" in typed("shape", "group", *topics, code=2).stderr
+
+
+def test_words_belong_are_ignored_and_are_one(typed, collection):
+    before = typed("tree", "--json")
+    dry = typed("shape", "seed", 3, "with", "Laser", "optical", "--dry-run", "--json")
+    assert dry["pending"]
+    assert [(one["word"], one["what"], one["topic"]) for one in dry["words"]] == [
+        (word, "seed", collection.outline.name(3)) for word in ("laser", "optical")
+    ]
+    told = typed("shape", "seed", 3, "with", "Laser", "optical", "--dry-run").stdout
+    assert "“laser” is in" in told
+    assert "is explained by" in told
+    assert "would be fitted again" in told
+    assert typed("tree", "--json") == before
+    done = " ".join(typed("shape", "seed", 3, "with", "laser").stdout.split())
+    assert re.search(r"explained by .* and below: \d+% before, \d+% now", done)
+    typed("shape", "ignore", "networks", "dark", "--no-refit")
+    typed("shape", "unite", "behaviour", "=", "behavior", "--no-refit")
+    assert "networks" not in typed("tree").stdout
+    told = typed("shape", "--words")
+    for said in (": laser", "Ignored: networks, dark", "behaviour = behavior"):
+        assert said in told.stdout
+    assert typed("shape", "--words", "--json") == {
+        "seeds": [{"topic": 3, "name": collection.outline.name(3), "words": ["laser"]}],
+        "ignored": ["networks", "dark"],
+        "united": {"behaviour": ["behavior"]},
+    }
+    assert "Said to belong here: laser" in typed("show", 3).stdout
+    assert "'laser' belongs to" in typed("shape", "ignore", "laser", code=2).stderr
+    assert "'laser'" in typed("shape", "ignore", "lasar", code=2).stderr
+    typed("shape", "forget", "laser", "dark", "networks", "behaviour", "--no-refit")
+    assert "Nothing was said of words." in typed("shape", "--words").stdout
+    for _ in range(4):
+        typed("shape", "--undo")
+    assert typed("tree", "--json") == before
 
 
 def test_several_topics_are_split_at_once(typed, collection):

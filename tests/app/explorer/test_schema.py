@@ -88,6 +88,7 @@ def test_every_answer_to_a_write_is_as_the_schema_says(writable, path):
             true = {
                 "state": view.mark, "document": ID, "topic": topics[places[0] % len(topics)],
                 "other": topics[places[1] % len(topics)], "refit": False,
+                "words": view.collection.counting.vocabulary.words[places[0] % 20],
                 "number": Judgements(view.collection.generation.database).last_number(), "label": ["law/bail"],
             }  # fmt: skip
             if path == "/refit" and data.draw(st.integers(0, 9)):

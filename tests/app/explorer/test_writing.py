@@ -103,7 +103,9 @@ def test_what_an_edit_would_change_is_told_before(client):
     assert not wrong["ready"]
 
 
-@pytest.mark.parametrize("kind", ["merge", "group", "split", "move", "delete", "describe", "pin"])
+@pytest.mark.parametrize(
+    "kind", ["merge", "group", "split", "move", "delete", "describe", "pin", "seed", "ignore", "unite"]
+)
 def test_every_edit_can_be_made_and_undone(client, kind):
     view = client.view
     topic, state = leaf(client), client.view.collection.state
@@ -111,6 +113,8 @@ def test_every_edit_can_be_made_and_undone(client, kind):
         "merge": {"other": leaf(client, 1)}, "group": {"others": [leaf(client, 1), leaf(client, -1)], "name": "Ours"},
         "move": {"other": leaf(client, -1)}, "split": {"into": 2},
         "describe": {"note": "all about bail"}, "pin": {"other": leaf(client, -1), "document": ID},
+        "seed": {"other": leaf(client), "words": "court, judge"}, "ignore": {"words": "court"},
+        "unite": {"words": "court, judge"},
     }.get(kind, {})  # fmt: skip
     assert edit(client, kind, topic, **values).status_code == 200
     assert client.view.number != view.number
@@ -162,6 +166,46 @@ def test_topics_are_grouped_from_a_form_and_seen_before_a_fit(client):
     assert shown["topic"]["words"]
     assert not shown["topic"]["waiting"]
     assert "Last change: put " in html.unescape(client.get("/tree").text)
+
+
+def test_words_are_chosen_from_the_page_of_a_word(client):
+    topic, page = leaf(client), client.get("/word?word=court")
+    for kind in ("seed", "ignore", "unite"):
+        assert f"/shape?edit={kind}&amp;words=court" in page.text
+    assert "edit=forget" not in page.text
+    assert f"edit=seed&amp;other={topic}" in client.get(f"/topic/{topic}").text
+    form = client.get("/shape?edit=seed&words=court").text
+    assert re.search(r'<select id="other" name="other">', form)
+    assert 'name="words" value="court"' in form
+    asked = client.get(f"/shape.json?edit=seed&words=Court,judge&other={topic}&ready=1").json()
+    assert asked["ready"]
+    assert asked["refits"]
+    assert ["“court” is in" in use for use in asked["uses"]] == [True, False]
+    edit(client, "seed", None, words="Court, judge", other=topic)
+    assert client.view.shape.seeds == {topic: ("court", "judge")}
+    said = client.get("/word.json?word=court").json()
+    assert said["said"][0]["text"] == "Somebody said that it belongs to"
+    assert said["said"][0]["address"] == f"/topic/{topic}"
+    assert "edit=forget&amp;words=court" in client.get("/word?word=court").text
+    assert client.get(f"/topic/{topic}.json").json()["seeds"] == ["court", "judge"]
+    assert "cannot be ignored as well" in client.get("/shape.json?edit=ignore&words=court").json()["problem"]
+    edit(client, "forget", None, words="court")
+    edit(client, "ignore", None, words="court")
+    text = client.get("/word?word=court").text
+    assert "the tree does not see it" in text
+    assert "edit=seed" not in text
+    assert client.get("/word.json?word=court").json()["homes"] == []
+    assert client.get("/search.json?q=court").json()["total"] > 0
+
+
+def test_words_that_cannot_be_meant_are_asked_for_again(client):
+    for asked, said in (
+        ("seed&words=court", "the other topic is missing"), ("seed&other=1", "the words are missing"),
+        ("ignore&words=cort", "is not counted here. Try: 'court'"), ("unite&words=court", "two spellings"),
+    ):  # fmt: skip
+        page = client.get(f"/shape.json?edit={asked}&ready=1").json()
+        assert said.lower() in page["problem"].lower()
+        assert not page["ready"]
 
 
 def test_a_heading_without_a_name_or_topics_is_asked_for_again(client):

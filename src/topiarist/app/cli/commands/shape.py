@@ -16,7 +16,7 @@ from topiarist import collection as door
 from topiarist.app.cli.commands import show, tree
 from topiarist.app.cli.options import ALWAYS, FolderOptions, examples, option
 from topiarist.app.cli.terminal.screen import Screen
-from topiarist.app.words import and_more, counted, one_line, verb
+from topiarist.app.words import and_more, counted, one_line, verb, word_use
 from topiarist.errors import TopiaristError, UsageError
 from topiarist.text.spelling import proposed
 
@@ -24,6 +24,8 @@ EPILOG = examples(
     "topiarist shape mail.topiary rename 12 'Bail and custody'",
     "topiarist shape mail.topiary merge 12 15 as Justice --dry-run",
     "topiarist shape mail.topiary group court trial prison as Justice",
+    "topiarist shape mail.topiary seed Justice with bail custody --dry-run",
+    "topiarist shape mail.topiary ignore forwarded",
     "topiarist shape mail.topiary edits.yaml",
     "topiarist shape mail.topiary --undo",
     "topiarist shape mail.topiary --interactive",
@@ -46,8 +48,8 @@ OWN_WORDS = {  # of a conversation, beside the edits
 
 @dataclass(frozen=True, kw_only=True)
 class Options(FolderOptions):
-    """Rename, merge, group, split, move and delete topics, pin documents, grow branches: from the words of a command,
-    or from a file.
+    """Rename, merge, group, split, move and delete topics, pin documents, grow branches, choose words: in the words of
+    a command, or in a file.
     """
 
     edits: Annotated[
@@ -60,16 +62,19 @@ class Options(FolderOptions):
     ] = None
     undo: Annotated[bool, option("Take the last step back, exactly.", "--undo")] = False
     log: Annotated[bool, option("Print what was done.", "--log")] = False
+    words: Annotated[bool, option("Print what was said of words.", "--words")] = False
     interactive: Annotated[bool, option("Edit after edit, at a prompt.", "--interactive", "-i")] = False
 
 
 def run(options: Options) -> None:
-    """The log, undo, a conversation, or edits."""
+    """The log, what was said of words, undo, a conversation, or edits."""
     screen = Screen(options)
     _check(options)
     with door.Collection.open(options.folder) as collection:
         if options.log:
             _log(screen, collection)
+        elif options.words:
+            _words(screen, collection)
         elif options.undo:
             _undo(screen, collection, dry=options.dry_run)
         elif options.interactive:
@@ -84,6 +89,7 @@ def _check(options: Options) -> None:
         "edits": bool(options.edits),
         "--undo": options.undo,
         "--log": options.log,
+        "--words": options.words,
         "--interactive": options.interactive,
     }
     chosen = [name for name, there in asked.items() if there]
@@ -92,7 +98,7 @@ def _check(options: Options) -> None:
     fit = {True: "--refit", False: "--no-refit", None: ""}[options.refit]
     if fit and (chosen or fit == "--no-refit") and chosen != ["edits"]:
         raise UsageError(f"{fit} goes with edits{f', not with {chosen[0]}' if chosen else ''}", hint=f"without {fit}")
-    if options.dry_run and (options.log or options.interactive):
+    if options.dry_run and (options.log or options.words or options.interactive):
         raise UsageError(f"--dry-run does not go with {chosen[0]}", hint="undo takes back what was tried")
 
 
@@ -119,16 +125,19 @@ def _edit(screen: Screen, collection: door.Collection, options: Options) -> None
         )
     edits = _edits_of(options.edits) if options.edits else ()
     before = door.topic_snapshot(collection.outline, collection)
-    seen = door.preview_edits(collection, edits)
+    seen, uses = door.preview_edits(collection, edits), door.word_uses(collection, edits)
     if options.refit and edits and not seen.shape.pending:
         raise UsageError("such edits need no fit, and --refit would do nothing", hint="the edit, then --refit alone")
     if options.dry_run:
-        _say_changes(screen, edits, before, door.topic_snapshot(seen.shape, collection), seen.shape.pending, dry=True)
+        after = door.topic_snapshot(seen.shape, collection)
+        _say_changes(screen, edits, before, after, seen.shape.pending, dry=True, uses=uses)
         return
     began = time.perf_counter()
     _apply(screen, collection, edits, refit=options.refit is not False)
     after = door.topic_snapshot(collection.outline, collection)
-    _say_changes(screen, edits, before, after, collection.outline.pending, seconds=time.perf_counter() - began)
+    seconds, pending = time.perf_counter() - began, collection.outline.pending
+    then = () if pending else door.word_uses(collection, edits)
+    _say_changes(screen, edits, before, after, pending, seconds=seconds, uses=uses, then=then)
 
 
 def _apply(screen: Screen, collection: door.Collection, edits: Sequence[door.Edit], *, refit: bool) -> None:
@@ -150,17 +159,24 @@ def _say_changes(
     *,
     dry: bool = False,
     seconds: float = 0.0,
+    uses: Sequence[door.WordUse] = (),
+    then: Sequence[door.WordUse] = (),
 ) -> None:
     found = door.topic_changes(before, after)
     if screen.options.json:
         screen.json({
             "edits": [door.edit_to_words(edit) for edit in edits], "dry_run": dry, "pending": pending,
             "topics": {"before": len(before), "after": len(after)}, "changes": [one.to_dict() for one in found],
+            "words": [use.to_dict() for use in uses],
         })  # fmt: skip
         return
     what = f"{counted(len(edits), 'edit')}{' that would be made' if dry else ''}" if edits else "Fitted again"
     took = f" {seconds:.1f} s." if seconds > QUICK else ""
     screen.print(f"{what}: {counted(len(before), 'topic')} before, {len(after):,} after.{took}")
+    for place, use in enumerate(uses[:SHOWN]):
+        screen.print(f"  {one_line(word_use(use, then[place] if then else None))}")
+    if len(uses) > SHOWN:
+        screen.print((f"  {and_more(uses, SHOWN)}", "dim"))
     _show_changes(screen, found)
     if pending:
         fit = "The tree would be fitted again; sizes before that are estimates." if dry else "Not fitted again yet."
@@ -231,6 +247,30 @@ def _log(screen: Screen, collection: door.Collection) -> None:
         taken = "  (undone)" if entry.number in undone else ""
         screen.print(f"{entry.number:>4}  ", (f"{when}  ", "dim"), one_line(door.step_text(entry)), (taken, "dim"))
     screen.next("shape FOLDER --undo", "compare FOLDER --before")
+
+
+def _words(screen: Screen, collection: door.Collection) -> None:
+    """Which words belong to topics, which are ignored, and which are one."""
+    outline = collection.outline
+    united: dict[str, list[str]] = {}
+    for spelling, word in outline.united.items():
+        united.setdefault(word, []).append(spelling)
+    if screen.options.json:
+        seeds = [
+            {"topic": topic, "name": outline.name(topic), "words": list(words)}
+            for topic, words in outline.seeds.items()
+        ]
+        screen.json({"seeds": seeds, "ignored": list(outline.ignored), "united": united})
+        return
+    for topic, words in outline.seeds.items():
+        screen.print(f"{topic:>4}  {one_line(outline.name(topic))}: ", (", ".join(words), "bold"))
+    if outline.ignored:
+        screen.print("Ignored: ", (", ".join(outline.ignored), "bold"))
+    for word, spellings in united.items():
+        screen.print(f"One word: {' = '.join((word, *spellings))}")
+    if not (outline.seeds or outline.ignored or united):
+        screen.print("Nothing was said of words.")
+    screen.next("shape FOLDER seed TOPIC with WORD", "shape FOLDER forget WORD")
 
 
 def _converse(screen: Screen, collection: door.Collection) -> None:

@@ -99,6 +99,7 @@ def _topic_body(collection: door.Collection, topic: int, options: Options) -> di
         "steadiness": None if known is None else known.shares.get(topic),
         "steadiness_said": "" if known is None else known.said(topic),
         "note": outline.notes.get(topic, ""),
+        "seeds": list(outline.seeds.get(topic, ())),
         "words": [asdict(word) for word in door.topic_words(collection, topic, options.words, likely=options.likely)],
         "subtopics": [
             {
@@ -126,6 +127,8 @@ def _show_topic(screen: Screen, found: dict[str, Any]) -> None:
         screen.print(f"How sure is this topic? It is {found['steadiness_said']}.")
     if found["note"]:
         screen.print((found["note"], "italic"))
+    if found["seeds"]:
+        screen.print("Said to belong here: ", (", ".join(found["seeds"]), "bold"))
     if found["words"]:
         _print_words(screen, found)
     if found["subtopics"]:

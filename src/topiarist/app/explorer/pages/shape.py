@@ -11,24 +11,32 @@ from topiarist.app.explorer import addresses
 from topiarist.app.explorer.removed_topics import spoken
 from topiarist.app.explorer.values import path_to
 from topiarist.app.explorer.view import View
-from topiarist.app.words import STEP, counted
+from topiarist.app.words import STEP, counted, word_use
 from topiarist.collection import (
     Delete,
     Describe,
     Edit,
+    Forget,
     Group,
+    Ignore,
     Merge,
     Move,
     Pin,
     Rename,
+    Seed,
     Shape,
     Split,
+    Unite,
     Unpin,
     preview_edits,
+    word_uses,
 )
 from topiarist.errors import UsageError
 
-Kind = Literal["rename", "describe", "merge", "group", "split", "move", "delete", "pin", "unpin"]
+Kind = Literal[
+    "rename", "describe", "merge", "group", "split", "move", "delete", "pin", "unpin",
+    "seed", "ignore", "unite", "forget",
+]  # fmt: skip
 TITLES = {
     "rename": "Rename",
     "describe": "Write a note about",
@@ -39,9 +47,14 @@ TITLES = {
     "delete": "Delete",
     "pin": "Pin",
     "unpin": "Unpin",
+    "seed": "Where it belongs:",
+    "ignore": "Ignore",
+    "unite": "One with",
+    "forget": "Forget what was said of",
 }
 MOST = 500  # topics to choose from
 SEVERAL = ("merge", "group")  # edits that go with one topic or more
+OF_DOCUMENTS, OF_WORDS = ("pin", "unpin"), ("seed", "ignore", "unite", "forget")  # edits that begin with no topic
 
 
 @dataclass(frozen=True)
@@ -52,11 +65,12 @@ class Ask:
     topic: int | None = None
     name: Annotated[str, Query(max_length=400)] = ""
     note: Annotated[str, Query(max_length=20_000)] = ""
-    other: Annotated[int | None, Query(description="the topic to merge with, to move or to pin under")] = None
+    other: Annotated[int | None, Query(description="the topic to merge with, to move, pin or seed under")] = None
     others: Annotated[tuple[int, ...], Query(max_length=500, description="the topics to group or to merge with")] = ()
     into: Annotated[int, Query(ge=2, le=100)] = 2
     below: Annotated[bool, Query(description="delete its subtopics as well")] = False
     document: Annotated[str, Query(max_length=10_000)] = ""
+    words: Annotated[str, Query(max_length=2_000, description="words to speak of, with commas between them")] = ""
     ready: Annotated[bool, Query(description="whether everything is told, to see what would change")] = False
 
 
@@ -97,6 +111,8 @@ class ShapePage:
     into: int
     below: bool
     document: str
+    words: str
+    uses: tuple[str, ...]  # what is known of the words, in sentences
     options: tuple[Option, ...]
     changes: tuple[Change, ...]
     problem: str
@@ -109,19 +125,24 @@ class ShapePage:
 def load(view: View, ask: Ask) -> ShapePage:
     """Fill the page."""
     node = view.tree.root if ask.topic is None else view.shape.node(ask.topic)
-    if ask.topic is None and ask.edit not in ("pin", "unpin"):
+    if ask.topic is None and ask.edit not in (*OF_DOCUMENTS, *OF_WORDS):
         raise UsageError("no topic was chosen to be edited", hint="one of the tree")
     changes: tuple[Change, ...] = ()
+    uses: tuple[str, ...] = ()
     problem, refits = "", ask.edit not in ("rename", "describe")
-    ready = ask.ready or ask.edit == "unpin"
+    ready = ask.ready or ask.edit in ("unpin", "ignore", "forget")
     if ready:
         try:
             changes = changed(view, edit_of(ask))
+            uses = tuple(map(word_use, word_uses(view.collection, [edit_of(ask)])))
         except UsageError as error:
             message, hint = spoken(view, error)
             problem = f"{message} Try: {hint}." if hint else message
     known = view.shape.titles.get(ask.topic, "") if ask.topic is not None else ""
-    subject = ask.document if ask.edit in ("pin", "unpin") else view.names[node]
+    subject = ask.document if ask.edit in OF_DOCUMENTS else ask.words if ask.edit in OF_WORDS else view.names[node]
+    back = addresses.document(ask.document) if ask.edit in OF_DOCUMENTS else addresses.topic(ask.topic or 0)
+    if ask.edit in OF_WORDS:
+        back = addresses.word(next(iter(_words(ask)), ""))
     return ShapePage(
         edit=ask.edit,
         title=f"{TITLES[ask.edit]} {subject}",
@@ -134,12 +155,14 @@ def load(view: View, ask: Ask) -> ShapePage:
         into=ask.into,
         below=ask.below,
         document=ask.document,
+        words=ask.words,
+        uses=uses,
         options=_options(view, ask, node),
         changes=changes,
         problem=problem,
         ready=ready and not problem,
         refits=refits,
-        back=addresses.document(ask.document) if ask.edit in ("pin", "unpin") else addresses.topic(ask.topic or 0),
+        back=back,
         state=view.mark,
     )
 
@@ -150,7 +173,9 @@ def edit_of(ask: Ask) -> Edit:
     others = tuple(one for one in (ask.other, *ask.others) if one is not None)
     if ask.edit in SEVERAL and not others:
         raise UsageError("the other topics are missing", hint="choose one or more")
-    if ask.edit in ("move", "pin") and ask.other is None:
+    if ask.edit in OF_WORDS and not _words(ask):
+        raise UsageError("the words are missing", hint="one or more, with commas between them")
+    if ask.edit in ("move", "pin", "seed") and ask.other is None:
         raise UsageError("the other topic is missing", hint="choose one")
     other = -1 if ask.other is None else ask.other
     made: dict[str, Edit] = {
@@ -163,13 +188,22 @@ def edit_of(ask: Ask) -> Edit:
         "delete": Delete(topic, ask.below),
         "pin": Pin((ask.document,), other),
         "unpin": Unpin((ask.document,)),
+        "seed": Seed(other, _words(ask)),
+        "ignore": Ignore(_words(ask)),
+        "unite": Unite(_words(ask)),
+        "forget": Forget(_words(ask)),
     }
     return made[ask.edit]
 
 
+def _words(ask: Ask) -> tuple[str, ...]:
+    """The words that are told."""
+    return tuple(word for part in ask.words.split(",") if (word := " ".join(part.split())))
+
+
 def _options(view: View, ask: Ask, node: int) -> tuple[Option, ...]:
     """Topics that the edit may go to, in the order of the tree."""
-    if ask.edit not in (*SEVERAL, "move", "pin"):
+    if ask.edit not in (*SEVERAL, "move", "pin", "seed"):
         return ()
     barred = {node, *view.tree.path(node), *view.tree.descendants(node)} if ask.edit in SEVERAL else set()
     if ask.edit == "move":
@@ -184,7 +218,7 @@ def _options(view: View, ask: Ask, node: int) -> tuple[Option, ...]:
             view.sizes[one],
         )
         for one in view.ordered()
-        if one not in barred
+        if one not in barred and not (ask.edit == "seed" and one == view.tree.root)
     )[:MOST]
 
 
@@ -210,6 +244,8 @@ def changed(view: View, edit: Edit) -> tuple[Change, ...]:
         found.append(Change(shape.name(shape.find(edit.topic)), None, None, "has one document pinned to it"))
     elif isinstance(edit, Unpin):
         found.append(Change(counted(len(edit.documents), "document"), None, None, "free to move again"))
+    elif isinstance(edit, Seed):
+        found.append(Change(shape.name(shape.find(edit.topic)), None, None, f"has the words {', '.join(edit.words)}"))
     elif isinstance(edit, Describe):
         found.append(Change(shape.name(shape.find(edit.topic)), None, None, "has this note"))
     return tuple(found)

@@ -80,6 +80,7 @@ class TopicPage:
     sentence: str
     steadiness: str  # how sure this topic is, where somebody has asked
     note: str
+    seeds: tuple[str, ...]  # words that people said belong here
     words: tuple[OwnWord, ...]
     words_kind: str
     special: float | None
@@ -124,6 +125,7 @@ def load(view: View, ask: Ask) -> TopicPage:
         sentence=_sentence(view, node, own),
         steadiness=_steadiness(view, ask.topic),
         note=view.shape.notes.get(ask.topic, ""),
+        seeds=view.shape.seeds.get(ask.topic, ()),
         words=own,
         words_kind=ask.words,
         special=ask.special,

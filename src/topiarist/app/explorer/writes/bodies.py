@@ -84,6 +84,7 @@ class Edited(Seen):
     into: Annotated[int, Field(ge=2, le=100)] = 2
     below: bool = False
     document: Id = ""
+    words: Annotated[str, Field(max_length=2_000)] = ""
     refit: Annotated[bool, Field(description="fit the tree when this is done")] = False
 
 

@@ -36,7 +36,7 @@ from topiarist.collection import (
 )
 from topiarist.errors import ResourceError, UsageError
 
-VALUES = ("edit", "topic", "name", "note", "other", "others", "into", "below", "document", "refit")
+VALUES = ("edit", "topic", "name", "note", "other", "others", "into", "below", "document", "words", "refit")
 
 
 def edit(request: Request, session: Session, body: Edited) -> Response:

@@ -105,12 +105,12 @@ def test_ignored_words_are_named_nowhere_and_still_found(collection, refit):
     barred = ["networks", "dark", "phase"]
     assert set(barred) <= words
     assert any(says(name, barred) for name in names)
-    found = collection.search("dark").total
+    found = collection.search("dark", by="words").total
     collection.shape([Ignore(tuple(barred))], refit=refit)
     words, names = spoken(collection)
     assert not words.intersection(barred)
     assert not any(says(name, barred) for name in names)
-    assert collection.search("dark").total == found > 0
+    assert collection.search("dark", by="words").total == found > 0
     assert collection.search("dark networks", by="meaning").hits
     columns = [column(collection, word) for word in barred]
     assert collection.counts[:, columns].nnz == 0
@@ -149,7 +149,7 @@ def test_united_words_are_counted_together(collection):
     row = int(np.flatnonzero(collection.all_counts[:, [one]].toarray())[0])
     marked = {mark.word for mark in look(collection, collection.documents.ids()[row]).marks}
     assert "behavior" in marked, "a spelling has the level of its word"
-    assert collection.search("behavior").total > 0
+    assert collection.search("behavior", by="words").total > 0
 
 
 def test_undo_gives_back_every_bit(collection):
@@ -177,7 +177,7 @@ def test_a_tree_grown_anew_does_not_see_what_was_ignored(collection, path):
         assert not any(says(name, ("networks", "dark")) for name in names)
         hidden = [column(other, word) for word in ("networks", "dark", "behavior")]
         assert (other.tree_model.word_given_node[:, hidden] == 0).all()
-        assert other.search("dark").total > 0
+        assert other.search("dark", by="words").total > 0
         other.add(new_documents(5))  # the model learns on, and does not see them either
         assert other.tree_model.word_given_node[:, hidden].max() < 1e-4
         assert not spoken(other)[0].intersection(("networks", "dark", "behavior"))

@@ -20,5 +20,7 @@ Floor plan:
     online        Streams: stepwise EM over batches of documents, for every model. Equations (P3), (H6), (C3):
                   docs/models/
     plsa          Probabilistic latent semantic analysis. Equations (P1)-(P5): docs/models/plsa.md
+    seeds         Words that people say belong to a node: prior tokens of (C3), the same in every M-step.
+                  docs/models/cam.md
     sparse_plsa   PLSA that follows only the components in use. Equations (P1)-(P5), (S1)-(S3): docs/models/plsa.md
 """

@@ -14,6 +14,8 @@ Floor plan:
                     still exist.
     shape           What people see and say of a tree, as one frozen value that can be written down and come back to.
     topic_changes   Topics before and after: which are new, gone, elsewhere, called otherwise, or of another size.
+    word_use        Words of edits: whether the collection knows them, and what the edits do to the words that the tree
+                    sees.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ Floor plan:
     abstraction   What a fitted tree says about documents: which nodes they speak from, word by word, and what they
                   might have said.
     cam           The cluster-abstraction model as a scikit-learn estimator: a tree of topics from unlabelled documents.
+    chosen_words  Words that people choose for a tree: some that belong to a node, others that it must not see.
     fitted_tree   A fitted model of any kind as everybody else needs it: its tree, and documents folded in.
     hplsa         HPLSA as a scikit-learn estimator: documents in several classes, words at every level of a tree.
     posteriors    What estimators of trees do with documents: file them at a certain level, place them, score them.

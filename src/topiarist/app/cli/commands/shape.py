@@ -22,10 +22,8 @@ from topiarist.text.spelling import proposed
 
 EPILOG = examples(
     "topiarist shape mail.topiary rename 12 'Bail and custody'",
-    "topiarist shape mail.topiary merge 12 15 as Justice --dry-run",
     "topiarist shape mail.topiary group court trial prison as Justice",
     "topiarist shape mail.topiary seed Justice with bail custody --dry-run",
-    "topiarist shape mail.topiary ignore forwarded",
     "topiarist shape mail.topiary edits.yaml",
     "topiarist shape mail.topiary --undo",
     "topiarist shape mail.topiary --interactive",

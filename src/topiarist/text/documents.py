@@ -15,6 +15,7 @@ class Document:
     labels: tuple[str, ...] = ()
     source: str = ""  # the file it came from, as the user named it
     date: str = ""
+    columns: tuple[tuple[str, str], ...] = ()  # what else is known of it: names and values
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,11 +179,12 @@ TABLE = "id,opened,summary,description,state\n" + "".join(
     ("prepare", "arguments", "code", "message"),
     [
         (
-            lambda home: [(home / "in" / f"{n}.xls").write_bytes(b"\xd0") for n in range(12)],
+            lambda home: [(home / "in" / f"{n}.sav").write_bytes(b"\xd0") for n in range(12)],
             ["in"],
             3,
-            "Error: nothing to read in in\n  Looked for .txt .md .html .pdf .docx .eml .mbox .csv .tsv .jsonl .parquet "
-            "in 1 folder; found 12 .xls files.\n  Try: save them as CSV, or name the files with --include '*.log'.",
+            "Error: nothing to read in in\n  Looked for text, web pages, PDF, office files, books, mail, tables and "
+            "archives in 1 folder; found 12 .sav files.\n"
+            "  Try: save them as CSV, or name the files with --include '*.log'.",
         ),
         (
             lambda home: (home / "in" / "tickets.csv").write_text(TABLE),

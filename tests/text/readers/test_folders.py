@@ -123,14 +123,14 @@ def test_a_very_deep_folder(tmp_path: Path) -> None:
 
 
 def test_files_lists_without_reading(tmp_path: Path) -> None:
-    folder = fill(tmp_path / "m", "a.txt", "b.xls")
+    folder = fill(tmp_path / "m", "a.txt", "b.sav")
     first, second = read(folder).files()
     assert (first.name, first.kind is None) == (str(folder / "a.txt"), False)
     assert second.kind is None
 
 
 def test_folders_are_walked_once_if_their_files_were_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = fill(tmp_path / "m", "a.txt", "deep/b.txt", "c.xls")
+    folder = fill(tmp_path / "m", "a.txt", "deep/b.txt", "c.sav")
     scanned: list[str] = []
     scandir = os.scandir
     monkeypatch.setattr(os, "scandir", lambda name: scanned.append(str(name)) or scandir(name))
@@ -138,9 +138,9 @@ def test_folders_are_walked_once_if_their_files_were_asked_for(tmp_path: Path, m
     assert len(reading.files()) == len(reading.files()) == 3
     assert [document.id for document in reading] == [document.id for document in reading] == ["m/a.txt", "m/deep/b.txt"]
     assert scanned == [str(folder), str(folder / "deep")]
-    empty = read(fill(tmp_path / "e", "d.xls"))
+    empty = read(fill(tmp_path / "e", "d.sav"))
     empty.files()
-    with pytest.raises(InputError, match=r"in 1 folder; found 1 \.xls"):
+    with pytest.raises(InputError, match=r"in 1 folder; found 1 \.sav"):
         list(empty)
 
 
@@ -197,14 +197,14 @@ def test_a_closed_folder_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_nothing_to_read_says_what_was_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fill(tmp_path / "mail", *(f"{folder}{n}.xls" for folder in ("", "a/", "b/") for n in range(4)))
+    fill(tmp_path / "mail", *(f"{folder}{n}.sav" for folder in ("", "a/", "b/") for n in range(4)))
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError) as caught:
         list(read("./mail"))
     assert str(caught.value) == (
         "nothing to read in ./mail\n"
-        "  Looked for .txt .md .html .pdf .docx .eml .mbox .csv .tsv .jsonl .parquet in 3 folders; "
-        "found 12 .xls files.\n"
+        "  Looked for text, web pages, PDF, office files, books, mail, tables and archives in 3 folders; "
+        "found 12 .sav files.\n"
         "  Try: save them as CSV, or name the files with --include '*.log'."
     )
 
@@ -214,8 +214,8 @@ def test_nothing_to_read_says_what_was_found(tmp_path: Path, monkeypatch: pytest
     [
         ((), {}, "in 1 folder; found no files.", "another folder."),
         (
-            ("a.dat", "b.dat", "c.xls", "README"), {},
-            "in 1 folder; found 2 .dat files, 1 suffixless file, 1 .xls file.",
+            ("a.dat", "b.dat", "c.sav", "README"), {},
+            "in 1 folder; found 2 .dat files, 1 suffixless file, 1 .sav file.",
             "name the files with --include '*.dat', if they hold plain text.",
         ),
         (
@@ -234,17 +234,17 @@ def test_nothing_to_read_otherwise(tmp_path: Path, names, options, found: str, h
 
 
 def test_a_named_file_of_no_known_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "sheet.xls").write_bytes(bytes(2000))
+    (tmp_path / "sheet.sav").write_bytes(bytes(2000))
     monkeypatch.chdir(tmp_path)
     with pytest.raises(
-        InputError, match=r"nothing to read in sheet\.xls\n  Looked for .*\.parquet; found 1 \.xls file\."
+        InputError, match=r"nothing to read in sheet\.sav\n  Looked for .* archives; found 1 \.sav file\."
     ):
-        list(read("sheet.xls"))
+        list(read("sheet.sav"))
 
 
 def test_no_usable_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mail").mkdir()
-    (tmp_path / "mail" / "a.xls").write_text("x")
+    (tmp_path / "mail" / "a.sav").write_text("x")
     (tmp_path / "mail" / "b.txt").write_text(" \n")
     (tmp_path / "mail" / "c.pdf").write_text("rubbish")
     monkeypatch.chdir(tmp_path)

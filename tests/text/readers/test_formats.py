@@ -99,10 +99,11 @@ the attachment
 """
 
 
-def test_mail_prefers_plain_text_and_leaves_attachments(tmp_path: Path) -> None:
-    document = only(read(write(tmp_path / "a.eml", MULTIPART)))
+def test_mail_prefers_plain_text_and_what_came_with_it_is_a_document_of_its_own(tmp_path: Path) -> None:
+    document, attached = read(write(tmp_path / "a.eml", MULTIPART))
     assert document.text.strip() == "the pläin text"
     assert (document.title, document.date) == ("Café closed", "2020-01-02T03:04:05+01:00")
+    assert (attached.id, attached.text, dict(attached.columns)["parent"]) == ("a.eml#a.txt", "the attachment", "a.eml")
 
 
 @pytest.mark.parametrize(
@@ -197,17 +198,17 @@ def test_compressed_pdf_and_docx(tmp_path: Path) -> None:
 
 def test_other_types_are_counted_with_advice(tmp_path: Path) -> None:
     write(tmp_path / "a.txt", "text")
-    for name in ("mail.msg", "old.doc", "sheet.xls", "data.json", "README", "table.parquet.gz"):
+    for name in ("mail.pst", "old.doc", "sheet.numbers", "disk.rar", "README", "table.parquet.gz"):
         write(tmp_path / name, "x")
     reading = read(tmp_path)
     assert len(list(reading)) == 1
     assert (reading.counts.unknown, reading.counts.failed, reading.counts.files) == (6, 0, 7)
     assert reasons(reading) == [
         "README: not a known type (no suffix)",
-        "data.json: not a known type (.json); write one JSON object on each line (.jsonl)",
-        "mail.msg: not a known type (.msg); save it as .eml or .mbox",
+        "disk.rar: not a known type (.rar); unpack it",
+        "mail.pst: not a known type (.pst); save it as .eml, .msg or .mbox (readpst makes a mailbox of it)",
         "old.doc: not a known type (.doc); save it as .docx or PDF",
-        "sheet.xls: not a known type (.xls); save it as CSV",
+        "sheet.numbers: not a known type (.numbers); save it as CSV",
         "table.parquet.gz: not a known type (.gz); unpack it",
     ]
 
@@ -215,7 +216,7 @@ def test_other_types_are_counted_with_advice(tmp_path: Path) -> None:
 def test_counts_read_like_the_progress_line(tmp_path: Path) -> None:
     write(tmp_path / "a.txt", "text")
     write(tmp_path / "b.txt", " \n")
-    write(tmp_path / "c.xls", "x")
+    write(tmp_path / "c.doc", "x")
     write(tmp_path / "d.pdf", "x")
     reading = read(tmp_path)
     list(reading)

@@ -60,6 +60,7 @@ class Stream:
                 include=self.options.include or (),
                 exclude=self.options.exclude or (),
                 limit=self.options.limit,
+                xml_path=self.options.xml_path or "",
             )
         if self.extra.strip_repeated and STDIN in self.options.sources:
             raise UsageError(

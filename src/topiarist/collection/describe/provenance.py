@@ -140,9 +140,9 @@ def changed_since_grown(collection: Collection, path: Path | None) -> bool:
 
 
 def is_one_document(source: str) -> bool:
-    """Whether a file of this name is one document, and not a table or a mailbox of many."""
+    """Whether a file of this name is one document, and not a table, a mailbox or an archive of many."""
     kind = kind_of(source)[0]
-    return not (source.lower().endswith(".mbox") or (kind is not None and kind.table))
+    return kind is None or not (kind.table or kind.archive)
 
 
 def opened(path: Path) -> int | None:

@@ -18,7 +18,7 @@ STRANGE = re.compile(r"[^\w\s.,()&+-]+")
 
 
 def plan_moves(filed: Sequence[Filed], folder: str) -> tuple[dict[str, str], int]:
-    """Where each file would go, and how many documents are no file of their own: rows of tables, messages."""
+    """Where each file would go, and how many documents are no file of their own: rows, messages, members."""
     per_source = Counter(one.document.source for one in filed)
     found: dict[str, str] = {}
     taken: set[str] = set()
@@ -26,8 +26,8 @@ def plan_moves(filed: Sequence[Filed], folder: str) -> tuple[dict[str, str], int
     for one in filed:
         source = one.document.source
         kind = kind_of(source)[0]
-        whole = per_source[source] == 1 and os.path.isfile(source) and not (kind is not None and kind.table)
-        if not whole or source.lower().endswith(".mbox"):
+        many = kind is not None and (kind.table or kind.archive)
+        if per_source[source] > 1 or many or not os.path.isfile(source):
             left += 1
             continue
         target = Path(folder, *map(folder_name, one.path))

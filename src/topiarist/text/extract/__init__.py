@@ -27,7 +27,7 @@ without an ``if __name__ == "__main__"`` guard is safe.
 
 from __future__ import annotations
 
-from topiarist.text.extract.limits import Extracted, ExtractError, Limits
+from topiarist.text.extract.limits import Attached, Extracted, ExtractError, Limits, Part
 from topiarist.text.extract.pool import Pool, Task
 
-__all__ = ["ExtractError", "Extracted", "Limits", "Pool", "Task"]
+__all__ = ["Attached", "ExtractError", "Extracted", "Limits", "Part", "Pool", "Task"]

@@ -23,7 +23,7 @@ _EMPTY_LINES = re.compile(r" ?\n[ \n]*")
 def extract(source: Source, limits: Limits) -> Extracted:
     """The visible text and the title of a page."""
     data, more = source_bytes(source, limits)
-    title, text = page_text(_decoded(data))
+    title, text = page_text(page_source(data))
     return Extracted(text, title=title, note=f"only the first {len(data):,} bytes were read" if more else "")
 
 
@@ -48,7 +48,8 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _decoded(data: bytes) -> str:
+def page_source(data: bytes) -> str:
+    """The signs of a page, in the encoding that it declares."""
     declared = _DECLARED.search(data[:_HEAD_BYTES])
     if declared is None:
         return decode(data)

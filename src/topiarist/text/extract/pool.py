@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import queue
 import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from topiarist.text.extract import protocol
-from topiarist.text.extract.limits import Extracted, ExtractError, Limits
+from topiarist.text.extract.limits import Attached, Extracted, ExtractError, Limits, Part, Told
 
 _START_SECONDS = 60.0  # a cold start on a busy machine; the parsing limit counts from the end of the start
 _TASKS_PER_WORKER = 500  # then a fresh process: what a parser leaks cannot add up
@@ -27,11 +29,12 @@ _BOOT = "import sys; sys.path[:] = sys.argv[1:]; from topiarist.text.extract.wor
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One document to parse: by path, or by its bytes when the path is empty."""
+    """One file to parse: by path, or by its bytes when the path is empty; `told` is what else its parser must know."""
 
     parser: str
     path: str = ""
     data: bytes = b""
+    told: Told = field(default_factory=dict)
 
 
 def worker_command() -> list[str]:
@@ -51,6 +54,7 @@ class Pool:
         self._tasks: queue.SimpleQueue[tuple[Task, Future[Extracted]] | None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._workers: set[_Worker] = set()
+        self._idle: list[_Worker] = []  # that gave parts, and may again
         self._lock = threading.Lock()
         self._closed = False
 
@@ -65,12 +69,28 @@ class Pool:
         self._tasks.put((task, future))
         return future
 
+    def parts(self, task: Task) -> Iterator[Part]:
+        """The pieces of a file, from a worker of its own: it works on the next while the caller uses one.
+
+        Not from those behind the queue: whoever reads an archive asks them for its members meanwhile.
+        """
+        worker = self._idle.pop() if self._idle else self._start()
+        try:
+            yield from worker.parts(task)
+        finally:
+            if worker.spent or self._closed:
+                self._retire(worker)
+            else:
+                self._idle.append(worker)
+
     def close(self) -> None:
         """Kill the workers and forget what is queued. Safe to call twice, and at any moment."""
         with self._lock:
             self._closed = True
             for worker in self._workers:
                 worker.kill()
+        while self._idle:
+            self._retire(self._idle.pop())
         for _ in self._threads:
             self._tasks.put(None)
         for thread in self._threads:
@@ -136,19 +156,14 @@ class _Worker:
 
     def wait_until_ready(self) -> None:
         """Hand over the limits and wait for the first sign of life."""
-        hello: protocol.Header = {
-            "characters": self._limits.characters,
-            "seconds": self._limits.seconds,
-            "memory_bytes": self._limits.memory_bytes,
-            "unpacked_bytes": self._limits.unpacked_bytes,
-        }
-        if self._exchange(hello, b"", _START_SECONDS) is None:
+        hello: protocol.Header = {limit.name: getattr(self._limits, limit.name) for limit in fields(Limits)}
+        if self._receive(_START_SECONDS, hello) is None:
             raise ExtractError(f"the worker process did not start: {self._cause_of_death(_START_SECONDS)}")
 
     def ask(self, task: Task) -> Extracted:
         """Have one document parsed."""
-        request: protocol.Header = {"parser": task.parser, "path": task.path}
-        reply = self._exchange(request, task.data, self._limits.seconds)
+        request: protocol.Header = {**task.told, "parser": task.parser, "path": task.path}
+        reply = self._receive(self._limits.seconds, request, task.data)
         if reply is None:
             raise ExtractError(self._cause_of_death(self._limits.seconds))
         header, payload = reply
@@ -156,7 +171,26 @@ class _Worker:
         if reason := header.get("failed"):
             raise ExtractError(str(reason))
         facts = {name: str(header.get(name, "")) for name in ("title", "date", "note")}
-        return Extracted(payload.decode("utf-8", "replace"), **facts)
+        text, attached = _divided(payload, header)
+        return Extracted(text.decode("utf-8", "replace"), **facts, attached=attached)
+
+    def parts(self, task: Task) -> Iterator[Part]:
+        """Have a file parsed piece by piece; each piece has the time that a document has."""
+        request: protocol.Header = {**task.told, "parser": task.parser, "path": task.path, "parts": 1}
+        self.spent = True  # unless it comes to its end: whoever leaves early leaves an answer behind
+        self._send(request, task.data)
+        while True:
+            reply = self._receive(self._limits.seconds)
+            if reply is None:
+                raise ExtractError(self._cause_of_death(self._limits.seconds))
+            header, data = reply
+            if "failed" in header or "end" in header:
+                self.spent = bool(header.get("spent")) or self._asked >= _TASKS_PER_WORKER
+                if reason := header.get("failed"):
+                    raise ExtractError(str(reason))
+                return
+            self._send({"next": 1})  # before this one is used, so that both sides work
+            yield Part(header, data)
 
     def kill(self) -> None:
         """End the process now; whoever waits for its answer learns of it at once."""
@@ -171,17 +205,24 @@ class _Worker:
             with contextlib.suppress(OSError):
                 pipe.close()
 
-    def _exchange(
-        self, header: protocol.Header, payload: bytes, seconds: float
+    def _send(self, header: protocol.Header, payload: bytes = b"") -> None:
+        """Ask; that the worker is gone is seen by whoever waits for its answer."""
+        with contextlib.suppress(OSError, ValueError):
+            protocol.send(self._requests, header, payload)
+
+    def _receive(
+        self, seconds: float, header: protocol.Header | None = None, payload: bytes = b""
     ) -> tuple[protocol.Header, bytes] | None:
+        """The next answer, after asking for it if there is something to ask; None when none comes in time."""
         self._asked += 1
         self._open_question = self._asked
         watchdog = threading.Timer(seconds, self._expire, (self._asked,))
         watchdog.daemon = True
         watchdog.start()
         try:
-            protocol.send(self._requests, header, payload)
-            return protocol.receive(self._replies, self._limits.raw_bytes)
+            if header is not None:
+                protocol.send(self._requests, header, payload)
+            return protocol.receive(self._replies, 2 * self._limits.raw_bytes)  # a text, and what came with it
         except (OSError, ValueError, protocol.BrokenFrameError):
             self.spent = True
             return None
@@ -208,3 +249,20 @@ class _Worker:
             with contextlib.suppress(ValueError):
                 return f"the parser crashed ({signal.Signals(-code).name})"
         return f"the parser stopped (exit code {code})"
+
+
+def _divided(payload: bytes, header: protocol.Header) -> tuple[bytes, tuple[Attached, ...]]:
+    """The text of an answer, and the files that came with it; what makes no sense is no file."""
+    try:
+        listed = json.loads(str(header.get("attached", "[]")))
+        sizes = [(str(name), int(size)) for name, size in listed]
+    except (ValueError, TypeError):
+        return payload, ()
+    end = len(payload) - sum(size for _, size in sizes)
+    if end < 0 or any(size < 0 for _, size in sizes):
+        return payload, ()
+    text, attached = payload[:end], []
+    for name, size in sizes:
+        attached.append(Attached(name, payload[end : end + size]))
+        end += size
+    return text, tuple(attached)

@@ -3,56 +3,81 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import signal
 import sys
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from functools import partial
+from importlib import import_module
 from typing import BinaryIO
 
 from topiarist.text.extract import protocol
-from topiarist.text.extract.limits import Extracted, ExtractError, Extractor, Limits, Source
+from topiarist.text.extract.limits import Extracted, ExtractError, Extractor, Limits, Part, Parter, Source, Told
 
 _ALARM_GRACE = 10.0  # after the reader's own limit: only an orphan lives to hear it
 _REQUEST_LIMIT = 1 << 40  # the reader is trusted
+_LONGEST_REASON = 300
+_LONGEST_NAME = 200
 
 
-def _pdf(source: Source, limits: Limits) -> Extracted:
-    from topiarist.text.extract import pdf
+def _extractor(module: str) -> Extractor:
+    """The function of a module here, which is loaded when it is first needed."""
 
-    return pdf.extract(source, limits)
+    def extract(source: Source, limits: Limits) -> Extracted:
+        found: Extracted = import_module(f"topiarist.text.extract.{module}").extract(source, limits)
+        return found
 
-
-def _docx(source: Source, limits: Limits) -> Extracted:
-    from topiarist.text.extract import docx
-
-    return docx.extract(source, limits)
+    return extract
 
 
-def _html(source: Source, limits: Limits) -> Extracted:
-    from topiarist.text.extract import html
+def _parter(module: str) -> Parter:
+    """The same for files that hold many documents."""
 
-    return html.extract(source, limits)
+    def parts(source: Source, limits: Limits, told: Told) -> Iterator[Part]:
+        found: Iterator[Part] = import_module(f"topiarist.text.extract.{module}").parts(source, limits, told)
+        return found
 
-
-def _mail(source: Source, limits: Limits) -> Extracted:
-    from topiarist.text.extract import mail
-
-    return mail.extract(source, limits)
+    return parts
 
 
-EXTRACTORS: Mapping[str, Extractor] = {"pdf": _pdf, "docx": _docx, "html": _html, "mail": _mail}
+EXTRACTORS: Mapping[str, Extractor] = {
+    name: _extractor(module)
+    for name, module in {
+        "pdf": "pdf",
+        "docx": "docx",
+        "html": "html",
+        "mail": "mail",
+        "msg": "msg",
+        "latex": "latex",
+        "rtf": "office.rtf",
+        "slides": "office.slides",
+        "opendocument": "office.opendocument",
+        "epub": "office.epub",
+    }.items()
+}
+PARTERS: Mapping[str, Parter] = {
+    name: _parter(module)
+    for name, module in {
+        "archive": "archives",
+        "spreadsheet": "rows.spreadsheet",
+        "json": "rows.json_values",
+        "xml": "rows.xml_elements",
+        "parquet": "rows.parquet",
+    }.items()
+}
 
 
 def main() -> None:
     """Serve the real parsers."""
-    serve(EXTRACTORS)
+    serve(EXTRACTORS, PARTERS)
 
 
-def serve(extractors: Mapping[str, Extractor]) -> None:
+def serve(extractors: Mapping[str, Extractor], parters: Mapping[str, Parter] | None = None) -> None:
     """Answer requests on standard input until it closes.
 
-    `extractors` is where tests put parsers that hang, crash or eat memory.
+    `extractors` and `parters` are where tests put parsers that hang, crash or eat memory.
     """
     if hasattr(signal, "SIGINT"):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the reader, which then ends this process
@@ -62,10 +87,18 @@ def serve(extractors: Mapping[str, Extractor]) -> None:
         limits = _limits(hello)
         _confine(limits)
         protocol.send(replies, {"ready": 1})
+        parts: Iterator[Part] = iter(())
         while True:
             header, data = protocol.receive(requests, _REQUEST_LIMIT)
             _arm(limits)
-            reply, text = _answer(extractors, header, data, limits)
+            source: Source = str(header.get("path", "")) or io.BytesIO(data)
+            if "parts" in header:
+                parts = _begun((parters or {})[str(header["parser"])], source, limits, header)
+            many = "parts" in header or "next" in header
+            reply, text = _safely(
+                partial(_next_part, parts) if many else partial(_answer, extractors, str(header.get("parser")), source),
+                limits,
+            )
             protocol.send(replies, reply, text)
             _disarm()
     except (protocol.BrokenFrameError, BrokenPipeError):
@@ -83,8 +116,8 @@ def _private_streams() -> tuple[BinaryIO, BinaryIO]:
 
 
 def _limits(hello: protocol.Header) -> Limits:
-    whole = {name: int(hello[name]) for name in ("characters", "memory_bytes", "unpacked_bytes")}
-    return replace(Limits(seconds=float(hello["seconds"])), **whole)
+    whole = {limit.name: int(hello[limit.name]) for limit in fields(Limits) if limit.name != "seconds"}
+    return Limits(seconds=float(hello["seconds"]), **whole)
 
 
 def _confine(limits: Limits) -> None:
@@ -111,25 +144,45 @@ def _disarm() -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def _answer(
-    extractors: Mapping[str, Extractor], header: protocol.Header, data: bytes, limits: Limits
-) -> tuple[protocol.Header, bytes]:
-    source: Source = str(header["path"]) or io.BytesIO(data)
+Answer = tuple[protocol.Header, bytes]
+
+
+def _answer(extractors: Mapping[str, Extractor], parser: str, source: Source, limits: Limits) -> Answer:
+    """The text of a document, and behind it the files that came with it."""
+    found = extractors[parser](source, limits)
+    # One character more than allowed tells the reader that the text was cut.
+    text = found.text[: limits.characters + 1].encode("utf-8", "replace")[: limits.raw_bytes]
+    reply: protocol.Header = {"title": found.title[:1000], "date": found.date[:100], "note": found.note[:300]}
+    if found.attached:
+        reply["attached"] = json.dumps([(one.name[:_LONGEST_NAME], len(one.data)) for one in found.attached])
+        text = b"".join([text, *(one.data for one in found.attached)])
+    return reply, text
+
+
+def _begun(parter: Parter, source: Source, limits: Limits, told: Told) -> Iterator[Part]:
+    """The parts of a file; a parser that fails at once fails when the first part is asked for."""
+    yield from parter(source, limits, told)
+
+
+def _next_part(parts: Iterator[Part], limits: Limits) -> Answer:
+    part = next(parts, None)
+    return ({"end": 1}, b"") if part is None else ({"part": 1, **part.facts}, part.data)
+
+
+def _safely(work: Callable[[Limits], Answer], limits: Limits) -> Answer:
+    """What a parser answers, or why it does not."""
     try:
-        found = extractors[str(header["parser"])](source, limits)
-        # One character more than allowed tells the reader that the text was cut.
-        text = found.text[: limits.characters + 1].encode("utf-8", "replace")[: limits.raw_bytes]
+        return work(limits)
     except MemoryError:
         return {"failed": f"needs more than {limits.memory_bytes >> 20:,} MB of memory", "spent": 1}, b""
     except ExtractError as error:
-        return {"failed": str(error)}, b""
+        return {"failed": str(error)[:_LONGEST_REASON]}, b""
     except RecursionError:
         return {"failed": "nested too deeply"}, b""
     except ModuleNotFoundError as error:
         return {"failed": f"{error.name} is not installed"}, b""
     except OSError as error:
-        return {"failed": (error.strerror or str(error)).lower()}, b""
+        return {"failed": (error.strerror or str(error)).lower()[:_LONGEST_REASON]}, b""
     except Exception as error:
         # Whatever a parser raises on a file that strangers wrote costs that file only.
-        return {"failed": f"could not be parsed ({type(error).__name__}: {error})"[:300]}, b""
-    return {"title": found.title[:1000], "date": found.date[:100], "note": found.note[:300]}, text
+        return {"failed": f"could not be parsed ({type(error).__name__}: {error})"[:_LONGEST_REASON]}, b""

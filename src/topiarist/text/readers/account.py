@@ -65,20 +65,24 @@ class Account:
         """One more document of a sort that `Counts` names."""
         self._tally[what] += 1
 
-    def left_out(self, what: str, reason: str, place: int = 0) -> None:
-        """Something of the file at hand is missing."""
+    def left_out(self, what: str, reason: str, place: str = "") -> None:
+        """Something of the file at hand is missing; ``place`` is what to add to its name."""
         self._tally[what] += 1
+        self.remark(reason, place)
+
+    def remark(self, reason: str, place: str = "") -> None:
+        """Something is said of the file at hand."""
         if self._told >= _MOST_TOLD:
             self._untold += 1
             return
         self._told += 1
-        self.problems.append(Problem(f"{self._file}:{place}" if place else self._file, reason))
+        self.problems.append(Problem(self._file + place, reason))
 
-    def unknown(self, file: File) -> None:
-        """The file at hand is of a type that has no reader."""
-        suffix = suffix_of(file.name)
+    def unknown(self, name: str) -> None:
+        """The file at hand, or a file in it, is of a type that has no reader."""
+        suffix = suffix_of(name)
         self.survey.unknown[suffix] += 1
-        self.left_out("unknown", unknown_type(suffix))
+        self.left_out("unknown", unknown_type(suffix), name.removeprefix(self._file))
 
     def unreachable(self, problem: Problem) -> None:
         """A folder or a file that could not even be looked at."""

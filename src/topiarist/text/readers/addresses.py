@@ -18,10 +18,11 @@ from typing import Any
 from topiarist.errors import InputError, ResourceError, TopiaristError, UsageError
 from topiarist.text.documents import Document
 from topiarist.text.extract.limits import Limits
+from topiarist.text.extract.rows.parquet import readable
 from topiarist.text.readers.columns import Chosen, Columns
 from topiarist.text.readers.items import Trouble
 from topiarist.text.readers.making import document_from
-from topiarist.text.readers.parquet import arrow, readable, rows_in
+from topiarist.text.readers.parquet import arrow, asked, rows_in
 from topiarist.text.readers.tables import item_from, sample_of, settle
 
 _READ_AHEAD = 1 << 22  # bytes: a column chunk may be gigabytes, and is read as it is needed
@@ -64,7 +65,7 @@ def survey(file: tuple[str, str], columns: Columns) -> list[Part]:
     with _opened(address) as table:
         known = columns.text is not None
         names = table.schema_arrow.names if known else []
-        first = [] if known else sample_of(rows_in(table, readable(table.schema_arrow, columns)))
+        first = [] if known else sample_of(rows_in(table, readable(table.schema_arrow, asked(columns))))
         try:
             chosen = settle(columns, first, address, names)
         except UsageError as error:

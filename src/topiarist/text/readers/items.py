@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from topiarist.errors import TopiaristError
 from topiarist.text.extract import Limits, Pool
 from topiarist.text.readers.columns import Columns
 
@@ -21,17 +22,40 @@ class Raw:
     id: str = ""  # given by the source; when empty, the file and `place` make one
     place: int = 0  # line, row or message, from one; zero when the file is one document
     note: str = ""
+    sheet: str = ""  # of a spreadsheet
+    member: str = ""  # of an archive, with the sign before it: "/name"; of a message: "#name"
+    parent: str = ""  # the id of the message that it came with
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A file, or one line, row or message of it, that could not be read."""
+    """A file, or one line, row, message or member of it, that could not be read."""
 
     reason: str
     place: int = 0
+    sheet: str = ""
+    member: str = ""
+    refusal: TopiaristError | None = None  # that is raised if nothing else could be read
 
 
-Item = Raw | Trouble
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something to be said of a file that is no fault: what was taken for what, and what was left out by that."""
+
+    reason: str
+    place: int = 0
+    sheet: str = ""
+    member: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A file, or a member of one, of a type that has no reader."""
+
+    member: str = ""
+
+
+Item = Raw | Trouble | Remark | Unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +65,7 @@ class Kind:
     read: Reader | None = None
     parser: str = ""
     table: bool = False
+    archive: bool = False  # of many files or messages
     compressible: bool = True
 
 
@@ -54,6 +79,25 @@ class File:
     packing: str = ""  # the suffix of the compression, such as ".gz"
     named: bool = False  # by the user, rather than found in a folder
     stream: BinaryIO | None = None  # already open: standard input
+    place: str = ""  # where its bytes lie, when that is not its name: a member of an archive
+
+    @property
+    def path(self) -> str:
+        """Where its bytes lie."""
+        return self.place or self.name
+
+
+@dataclass(slots=True)
+class Allowance:
+    """How much may still come out of an archive and of those in it."""
+
+    bytes: int
+    members: int
+
+    def take(self, size: int) -> None:
+        """One more member."""
+        self.bytes -= size
+        self.members -= 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +107,11 @@ class Setting:
     columns: Columns
     limits: Limits
     pool: Pool
+    xml_path: str = ""
+    inside: Inside | None = None  # how a file within a file is read
+    depth: int = 0  # files that this one lies within
+    allowance: Allowance | None = None
 
 
 Reader = Callable[[File, Setting], Iterator[Item]]
+Inside = Callable[[File, Setting], Iterator[Item]]

@@ -9,12 +9,19 @@ from topiarist.text.readers.items import Kind
 from topiarist.text.readers.jsonl import read_json_lines
 from topiarist.text.readers.lines import PACKINGS
 from topiarist.text.readers.mbox import read_mbox
+from topiarist.text.readers.nested import read_archive
 from topiarist.text.readers.parquet import read_parquet
+from topiarist.text.readers.parsed_rows import read_json, read_spreadsheet, read_xml
 from topiarist.text.readers.plain import read_markdown, read_plain
 
 PLAIN = Kind(read_plain)
 JSON_LINES = Kind(read_json_lines, table=True)
+MAIL = Kind(parser="mail")
 _HTML = Kind(parser="html")
+_SHEETS = Kind(read_spreadsheet, table=True, compressible=False)
+_OPEN = Kind(parser="opendocument", compressible=False)
+_ZIP = Kind(read_archive, archive=True, compressible=False)
+_TAR = Kind(read_archive, archive=True)
 
 KINDS: dict[str, Kind] = {
     ".txt": PLAIN,
@@ -23,24 +30,42 @@ KINDS: dict[str, Kind] = {
     ".htm": _HTML,
     ".pdf": Kind(parser="pdf"),
     ".docx": Kind(parser="docx"),
-    ".eml": Kind(parser="mail"),
-    ".mbox": Kind(read_mbox),
+    ".odt": _OPEN,
+    ".rtf": Kind(parser="rtf"),
+    ".pptx": Kind(parser="slides", compressible=False),
+    ".odp": _OPEN,
+    ".epub": Kind(parser="epub", compressible=False),
+    ".tex": Kind(parser="latex"),
+    ".eml": MAIL,
+    ".msg": Kind(parser="msg"),
+    ".mbox": Kind(read_mbox, archive=True),
     ".csv": Kind(read_csv, table=True),
     ".tsv": Kind(read_tsv, table=True),
     ".jsonl": JSON_LINES,
     ".ndjson": JSON_LINES,
+    ".json": Kind(read_json, table=True),
+    ".xml": Kind(read_xml, table=True),
+    ".xlsx": _SHEETS,
+    ".xlsm": _SHEETS,
+    ".xlsb": _SHEETS,
+    ".xls": _SHEETS,
+    ".ods": _SHEETS,
     ".parquet": Kind(read_parquet, table=True, compressible=False),
+    ".zip": _ZIP,
+    ".7z": _ZIP,
+    ".tar": _TAR,
+    ".tgz": _TAR,
+    ".txz": _TAR,
+    ".tbz2": _TAR,
 }
 
-# The ones worth naming in a message: others are spellings of these.
-LOOKED_FOR = " ".join(suffix for suffix in KINDS if suffix not in (".htm", ".ndjson"))
+LOOKED_FOR = "text, web pages, PDF, office files, books, mail, tables and archives"
 
 _ADVICE = {
-    "save them as CSV": (".xls", ".xlsx", ".xlsm", ".ods", ".numbers", ".sav", ".dta"),
-    "save them as .docx or PDF": (".doc", ".rtf", ".odt", ".pages", ".wpd", ".ppt", ".pptx", ".odp", ".epub"),
-    "save them as .eml or .mbox": (".msg", ".pst", ".ost"),
-    "unpack them": (".zip", ".tar", ".7z", ".rar", ".gz", ".xz", ".bz2", ".tgz"),
-    "write one JSON object on each line (.jsonl)": (".json",),
+    "save them as CSV": (".numbers", ".sav", ".dta"),
+    "save them as .docx or PDF": (".doc", ".pages", ".wpd", ".ppt", ".key"),
+    "save them as .eml, .msg or .mbox (readpst makes a mailbox of them)": (".pst", ".ost"),
+    "unpack them": (".rar", ".gz", ".xz", ".bz2", ".zst", ".cab"),
     "run OCR on them": (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".gif", ".bmp"),
 }
 ADVICE: dict[str, str] = {suffix: advice for advice, suffixes in _ADVICE.items() for suffix in suffixes}

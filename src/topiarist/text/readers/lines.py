@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import io
 import lzma
@@ -10,25 +9,23 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, AnyStr, BinaryIO, cast
+from typing import TYPE_CHECKING, AnyStr, BinaryIO
 
 from topiarist.text.extract import Limits
 from topiarist.text.extract.decoding import SAMPLE_BYTES, Decoder
+from topiarist.text.extract.packing import PACKINGS, unpacked
 from topiarist.text.readers.items import File
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-_OPENERS: dict[str, Callable[[str], BinaryIO]] = {
-    "": lambda path: io.BufferedReader(io.FileIO(path)),
-    ".gz": lambda path: cast(BinaryIO, gzip.GzipFile(path)),
-    ".xz": lambda path: cast(BinaryIO, lzma.LZMAFile(path)),  # noqa: SIM115 - closed by the caller
-    ".bz2": lambda path: cast(BinaryIO, bz2.BZ2File(path)),
-}
-PACKINGS = frozenset(_OPENERS) - {""}
-
 # What reading a damaged or vanishing file can raise, whatever its compression.
 READ_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError)
+
+__all__ = [
+    "PACKINGS", "READ_ERRORS", "Line", "Live", "is_live", "line_limit", "numbered_lines", "opened", "read_bytes",
+    "reason_of",
+]  # fmt: skip
 
 _LINE_SLACK = 65_536  # what stands around the text on a line of a table
 _CHUNK = 1 << 20
@@ -66,7 +63,7 @@ def opened(file: File) -> AbstractContextManager[BinaryIO]:
     """The bytes of a file, unpacked. A stream that the caller brought stays open."""
     if file.stream is not None:
         return nullcontext(file.stream)
-    return _OPENERS[file.packing](file.name)
+    return unpacked(file.path, file.packing)
 
 
 def reason_of(error: BaseException) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from topiarist.text.documents import Document
-from topiarist.text.readers.items import Raw
+from topiarist.text.readers.items import Raw, Remark, Trouble
 
 _LONGEST_TITLE = 1000
 
@@ -13,10 +13,18 @@ def document_from(raw: Raw, file_id: str, source: str, characters: int) -> Docum
     text = storable(raw.text[:characters])
     if not text.strip():
         return None
-    id = storable(raw.id or (f"{file_id}:{raw.place}" if raw.place else file_id))
+    id = storable(raw.id or file_id + place_of(raw))
     title = " ".join(storable(raw.title[:_LONGEST_TITLE]).split())
     labels = tuple(map(storable, raw.labels))
-    return Document(id, text, title, labels, storable(source), storable(raw.date))
+    known = {"parent": raw.parent, "sheet": raw.sheet}
+    columns = tuple((name, storable(value)) for name, value in known.items() if value)
+    return Document(id, text, title, labels, storable(source + raw.member), storable(raw.date), columns=columns)
+
+
+def place_of(item: Raw | Trouble | Remark) -> str:
+    """Where in its file something is: the member, the sheet, and the line, row or message."""
+    sheet = f"/{item.sheet}" if item.sheet else ""
+    return item.member + sheet + (f":{item.place}" if item.place else "")
 
 
 def storable(text: str) -> str:

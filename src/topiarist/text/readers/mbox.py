@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 
 from topiarist.text.extract import Extracted, ExtractError, Task
-from topiarist.text.readers.items import File, Item, Raw, Setting, Trouble
+from topiarist.text.readers.items import File, Item, Setting, Trouble
 from topiarist.text.readers.lines import READ_ERRORS, opened, reason_of
+from topiarist.text.readers.nested import parsed
 
 _SENDER = re.compile(rb"From \S")
 _TIME = re.compile(rb"\d\d:\d\d")
@@ -35,20 +36,11 @@ def read_mbox(file: File, setting: Setting) -> Iterator[Item]:
         number += 1
         waiting.append((number, setting.pool.submit(Task("mail", data=message))))
         if len(waiting) > 2 * setting.limits.workers:
-            yield parsed(*waiting.popleft())
+            yield from parsed(file, *waiting.popleft(), setting)
     while waiting:
-        yield parsed(*waiting.popleft())
+        yield from parsed(file, *waiting.popleft(), setting)
     if broken:
         yield Trouble(f"{broken}; what came before is kept", number + 1)
-
-
-def parsed(place: int, answer: Future[Extracted]) -> Item:
-    """What a worker made of a document."""
-    try:
-        found = answer.result()
-    except ExtractError as error:
-        return Trouble(str(error), place)
-    return Raw(found.text, title=found.title, date=found.date, place=place, note=found.note)
 
 
 def _messages(file: File, most: int) -> Iterator[bytes]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from topiarist.errors import ResourceError
 from topiarist.text.readers.columns import Columns
-from topiarist.text.readers.items import File, Setting, Trouble
+from topiarist.text.readers.items import File, Setting
+from topiarist.text.readers.parsed_rows import rows_of
 from topiarist.text.readers.tables import Row, Rows, table_reader
 
 _BATCH_ROWS = 256
@@ -33,33 +35,15 @@ def rows_in(table: Any, columns: list[str], groups: Sequence[int] | None = None,
             yield Row(number, cells)
 
 
-def readable(schema: Any, columns: Columns) -> list[str]:
-    """Columns that can hold text or facts about it: pictures and other bytes only when they are asked for."""
-    from pyarrow import types
-
-    asked = {columns.id, columns.title, columns.text, columns.label, columns.date}
-    heavy = (
-        types.is_binary,
-        types.is_large_binary,
-        types.is_fixed_size_binary,
-        types.is_struct,
-        types.is_map,
-    )
-    return [f.name for f in schema if f.name in asked or not any(is_a(f.type) for is_a in heavy)]
+def asked(columns: Columns) -> set[str]:
+    """The columns that somebody named."""
+    named = (columns.id, columns.title, columns.text, columns.label, columns.date)
+    return {name for name in named if name}
 
 
 def _rows(file: File, setting: Setting) -> Rows:
-    pyarrow = arrow()
-    from pyarrow import parquet
-
-    number = 0
-    try:
-        with parquet.ParquetFile(file.name) as table:
-            for row in rows_in(table, readable(table.schema_arrow, setting.columns)):
-                number = row.place
-                yield row
-    except pyarrow.ArrowException as error:
-        yield Trouble(f"damaged Parquet: {str(error).splitlines()[0]}", number + 1 if number else 0)
+    arrow()
+    return rows_of(file, setting, "parquet", {"columns": json.dumps(sorted(asked(setting.columns)))})
 
 
 read_parquet = table_reader(_rows)

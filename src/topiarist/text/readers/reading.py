@@ -16,15 +16,14 @@ from typing import IO, BinaryIO, Self, cast
 from topiarist.errors import TopiaristError, UsageError
 from topiarist.text.documents import Document, Problem
 from topiarist.text.extract import Extracted, ExtractError, Limits, Pool, Task
-from topiarist.text.extract.decoding import NotTextError
 from topiarist.text.readers.account import Account, Counts
 from topiarist.text.readers.columns import Columns
+from topiarist.text.readers.contents import items_inside, items_of
 from topiarist.text.readers.identity import UniqueIds
-from topiarist.text.readers.items import File, Item, Raw, Setting, Trouble
+from topiarist.text.readers.items import File, Item, Remark, Setting, Trouble, Unknown
 from topiarist.text.readers.kinds import kind_of
-from topiarist.text.readers.lines import READ_ERRORS, opened, read_bytes, reason_of
-from topiarist.text.readers.making import document_from
-from topiarist.text.readers.mbox import parsed
+from topiarist.text.readers.lines import READ_ERRORS
+from topiarist.text.readers.making import document_from, place_of
 from topiarist.text.readers.nothing_read import nothing_read
 from topiarist.text.readers.sources import STANDARD_INPUT, Selection, Survey, check, find
 
@@ -44,6 +43,7 @@ def read(
     limits: Limits | None = None,
     follow_links: bool = False,
     stdin: IO[bytes] | IO[str] | None = None,
+    xml_path: str = "",
 ) -> Reading:
     """Documents from files and folders, one after the other.
 
@@ -65,6 +65,9 @@ def read(
         Whether links to folders are followed. Every folder is read once, so loops end.
     stdin
         The stream behind ``"-"``, when it is not the process's own.
+    xml_path
+        Which elements of an XML file are documents, such as ``record`` or ``channel/item``; without it the whole
+        file is one.
 
     Raises
     ------
@@ -81,7 +84,7 @@ def read(
     if limit is not None and limit < 1:
         raise UsageError(f"limit must be at least 1, got {limit}")
     selection = Selection(_patterns(include), _patterns(exclude), follow_links)
-    reading = Reading(list(once.values()), selection, columns or Columns(), limits or Limits(), limit, stdin)
+    reading = Reading(list(once.values()), selection, columns or Columns(), limits or Limits(), limit, stdin, xml_path)
     reading.check()
     return reading
 
@@ -101,6 +104,7 @@ class Reading:
         limits: Limits,
         limit: int | None = None,
         stdin: IO[bytes] | IO[str] | None = None,
+        xml_path: str = "",
     ) -> None:
         self._sources = sources
         self._selection = selection
@@ -108,6 +112,7 @@ class Reading:
         self._limits = limits
         self._limit = limit
         self._stdin = stdin
+        self._xml_path = xml_path
         self._stdin_spent = False
         self._account = Account()
         self._walked: tuple[list[File | Problem], Survey] | None = None
@@ -164,26 +169,32 @@ class Reading:
     def check(self) -> None:
         """Refuse what can be refused before reading: missing paths, tables whose columns are not clear."""
         check(self._sources)
-        setting = Setting(self._columns, self._limits, Pool(self._limits))
-        for source in self._sources:
-            kind, packing = kind_of(source)
-            if kind is None or kind.read is None or not kind.table or not os.path.isfile(source):
-                continue
-            try:
-                next(kind.read(File(source, source, kind, packing, named=True), setting), None)
-            except (ExtractError, *READ_ERRORS):
-                continue  # reported as a problem in its turn
+        with closing(Pool(self._limits)) as pool:
+            setting = self._setting(pool)
+            for source in self._sources:
+                kind, packing = kind_of(source)
+                if kind is None or kind.read is None or not kind.table or not os.path.isfile(source):
+                    continue
+                try:
+                    next(kind.read(File(source, source, kind, packing, named=True), setting), None)
+                except (ExtractError, *READ_ERRORS):
+                    continue  # reported as a problem in its turn
+
+    def _setting(self, pool: Pool) -> Setting:
+        return Setting(self._columns, self._limits, pool, self._xml_path, items_inside)
 
     def _documents(self, account: Account) -> Generator[Document, None, None]:
         with closing(Pool(self._limits)) as pool, closing(UniqueIds()) as ids:
-            setting = Setting(self._columns, self._limits, pool)
+            setting = self._setting(pool)
             for file, answer in self._ahead(self._files(account), pool):
                 if isinstance(file, Problem):
                     account.unreachable(file)
                     continue
                 account.open(file)
                 try:
-                    for item in self._items(file, answer, setting, account):
+                    if file.stream is not None:
+                        self._spend_stdin()
+                    for item in items_of(file, setting, answer):
                         document = self._accepted(file, item, ids, account)
                         if document is not None:
                             yield document
@@ -200,58 +211,33 @@ class Reading:
         for file in found:
             answer = None
             if isinstance(file, File) and file.kind is not None and file.kind.parser and not file.packing:
-                answer = pool.submit(Task(file.kind.parser, path=os.path.abspath(file.name)))
+                answer = pool.submit(Task(file.kind.parser, path=os.path.abspath(file.path)))
             waiting.append((file, answer))
             if len(waiting) > 2 * self._limits.workers:
                 yield waiting.popleft()
         yield from waiting
 
-    def _items(self, file: File, answer: Answer | None, setting: Setting, account: Account) -> Iterator[Item]:
-        """What the reader of a file yields; whatever goes wrong with it is the trouble of this file alone."""
-        try:
-            if file.stream is not None:
-                self._spend_stdin()
-            if answer is not None:
-                yield parsed(0, answer)
-            elif file.kind is None:
-                account.unknown(file)
-            elif file.kind.read is not None:
-                yield from _at_least_one(file.kind.read(file, setting))
-            else:
-                with opened(file) as stream:
-                    data, _ = read_bytes(stream, setting.limits.raw_bytes)
-                yield parsed(0, setting.pool.submit(Task(file.kind.parser, data=data)))
-        except TopiaristError as error:
-            if file.named:
-                raise
-            account.refusals.append(error)
-            yield Trouble(error.message.splitlines()[0])
-        except NotTextError as error:
-            if kind_of(file.name)[0] is None and file.stream is None:
-                account.unknown(file)
-            else:
-                yield Trouble(str(error))
-        except ExtractError as error:
-            yield Trouble(str(error))
-        except READ_ERRORS as error:
-            yield Trouble(reason_of(error))
-        except Exception as error:
-            # A fault in one reader, on a file nobody foresaw, must not cost the other thirty thousand.
-            yield Trouble(f"could not be read ({type(error).__name__}: {error})")
-
     def _accepted(self, file: File, item: Item, ids: UniqueIds, account: Account) -> Document | None:
+        if isinstance(item, Unknown):
+            account.unknown(file.name + item.member)
+            return None
+        place = place_of(item)
+        if isinstance(item, Remark):
+            account.remark(item.reason, place)
+            return None
         if isinstance(item, Trouble):
-            account.left_out("failed", item.reason, item.place)
+            account.left_out("failed", item.reason, place)
+            account.refusals += [] if item.refusal is None else [item.refusal]
             return None
         document = document_from(item, file.id, file.name, self._limits.characters)
         if document is None:
-            account.left_out("empty", item.note or "no text", item.place)
+            account.left_out("empty", item.note or "no text", place)
             return None
         note = item.note
         if len(item.text) > self._limits.characters:
             note = f"only the first {self._limits.characters:,} characters are kept"
         if note:
-            account.left_out("partial", note, item.place)
+            account.left_out("partial", note, place)
         id = ids.claim(document.id)
         if id != document.id:
             account.count("renamed")
@@ -277,13 +263,3 @@ class Reading:
 
 def _patterns(given: str | Iterable[str]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
-
-
-def _at_least_one(items: Iterator[Item]) -> Iterator[Item]:
-    """The items of a file; a file without any counts as one empty document."""
-    empty = True
-    for item in items:
-        empty = False
-        yield item
-    if empty:
-        yield Raw("", note="no rows or messages in it")

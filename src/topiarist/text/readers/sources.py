@@ -13,13 +13,14 @@ from typing import BinaryIO
 from topiarist.errors import UsageError
 from topiarist.text.documents import Problem
 from topiarist.text.readers.items import File
-from topiarist.text.readers.kinds import JSON_LINES, PLAIN, kind_of, suffix_of
+from topiarist.text.readers.kinds import JSON_LINES, MAIL, PLAIN, kind_of, suffix_of
 from topiarist.text.readers.lines import reason_of
 from topiarist.text.spelling import alike
 
 STANDARD_INPUT = "-"
 _OWN_FOLDER = ".topiary"  # a collection grown inside its own source must not be read back
 _LOCK_FILE = "~$"  # left behind by Word while a document is open
+_MAIL_FOLDERS = ("cur", "new")  # of a Maildir, where each file is a message whatever it is called; "tmp" has halves
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,10 @@ def _walk(root: str, selection: Selection, survey: Survey) -> Iterator[File | Pr
             elif not stat.S_ISREG(mode):
                 yield Problem(name, "not a regular file")
             else:
+                if _is_message(root, path):
+                    # Behind the colon are flags, which change when somebody reads it.
+                    yield File(name, f"{base}/{path.partition(':2,')[0]}", MAIL)
+                    continue
                 kind, packing = kind_of(path)
                 if kind is None and selection.names_type_of(path):
                     kind = PLAIN
@@ -127,9 +132,22 @@ def _entries(root: str, folder: str, survey: Survey) -> Iterator[tuple[str, os.D
     except OSError as error:
         yield Problem(name, reason_of(error))
         return
+    mail = _is_maildir(name)
     for entry in entries:
-        if not entry.name.startswith((".", _LOCK_FILE)):
+        if mail and (entry.name == "tmp" or (entry.name.startswith(".") and not _is_maildir(entry.path))):
+            continue
+        if mail or not entry.name.startswith((".", _LOCK_FILE)):
             yield (f"{folder}/{entry.name}" if folder else entry.name), entry
+
+
+def _is_maildir(folder: str) -> bool:
+    """A folder of mail, one file for each message. Folders within it have names that begin with a dot."""
+    return all(os.path.isdir(os.path.join(folder, name)) for name in _MAIL_FOLDERS)
+
+
+def _is_message(root: str, path: str) -> bool:
+    folder = os.path.dirname(os.path.join(root, path))
+    return os.path.basename(folder) in _MAIL_FOLDERS and _is_maildir(os.path.dirname(folder))
 
 
 def _matches(path: str, patterns: Iterable[str]) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from topiarist.text.readers.columns import Chosen, Columns, choose
-from topiarist.text.readers.items import File, Item, Raw, Reader, Setting, Trouble
+from topiarist.text.readers.items import File, Item, Raw, Reader, Remark, Setting, Trouble
 from topiarist.text.readers.lines import is_live
 
 _SAMPLE_ROWS = 1000
@@ -28,23 +28,29 @@ class Row:
     cells: dict[str, object]
 
 
-Rows = Iterator[Row | Trouble]
+Told = Row | Trouble | Remark
+Rows = Iterator[Told]
 
 
 def table_reader(rows_of: Callable[[File, Setting], Rows]) -> Reader:
     """A reader of documents from a function that reads rows."""
 
     def read(file: File, setting: Setting) -> Iterator[Item]:
-        rows = rows_of(file, setting)
-        sample = first_of(rows) if is_live(file.stream) else sample_of(rows)
-        if not any(isinstance(row, Row) for row in sample):
-            yield from (row for row in sample if isinstance(row, Trouble))
-            return
-        chosen = settle(setting.columns, sample, file.name if file.stream is None else "standard input")
-        for row in itertools.chain(sample, rows):
-            yield row if isinstance(row, Trouble) else item_from(row, chosen, setting.columns)
+        name = file.name if file.stream is None else "standard input"
+        return items_of_table(rows_of(file, setting), setting.columns, name, live=is_live(file.stream))
 
     return read
+
+
+def items_of_table(rows: Rows, columns: Columns, name: str, *, live: bool = False) -> Iterator[Item]:
+    """The documents of a table, whose columns its first rows settle."""
+    sample = first_of(rows) if live else sample_of(rows)
+    if not any(isinstance(row, Row) for row in sample):
+        yield from (row for row in sample if not isinstance(row, Row))
+        return
+    chosen = settle(columns, sample, name)
+    for row in itertools.chain(sample, rows):
+        yield item_from(row, chosen, columns) if isinstance(row, Row) else row
 
 
 def cell_text(value: object) -> str:
@@ -64,9 +70,9 @@ def cell_text(value: object) -> str:
     return str(value)
 
 
-def first_of(rows: Rows) -> list[Row | Trouble]:
+def first_of(rows: Rows) -> list[Told]:
     """What comes up to the first row, where nobody wants to wait for more."""
-    sample: list[Row | Trouble] = []
+    sample: list[Told] = []
     for row in rows:
         sample.append(row)
         if isinstance(row, Row):
@@ -74,9 +80,9 @@ def first_of(rows: Rows) -> list[Row | Trouble]:
     return sample
 
 
-def sample_of(rows: Rows) -> list[Row | Trouble]:
+def sample_of(rows: Rows) -> list[Told]:
     """The first rows, fewer when they are long, so that a sample never weighs much."""
-    sample: list[Row | Trouble] = []
+    sample: list[Told] = []
     characters = 0
     for row in itertools.islice(rows, _SAMPLE_ROWS):
         sample.append(row)
@@ -87,12 +93,12 @@ def sample_of(rows: Rows) -> list[Row | Trouble]:
     return sample
 
 
-def settle(columns: Columns, sample: Iterable[Row | Trouble], source: str, names: Iterable[str] = ()) -> Chosen:
+def settle(columns: Columns, sample: Iterable[Told], source: str, names: Iterable[str] = ()) -> Chosen:
     """The columns of a table, by what was asked for and by the first rows (and by names that are known before)."""
     totals: dict[str, int] = dict.fromkeys(names, 0)
     filled: dict[str, int] = dict.fromkeys(totals, 0)
     for row in sample:
-        if isinstance(row, Trouble):
+        if not isinstance(row, Row):
             continue
         for name, cell in row.cells.items():
             totals.setdefault(name, 0)
@@ -104,7 +110,7 @@ def settle(columns: Columns, sample: Iterable[Row | Trouble], source: str, names
     return choose(columns, list(totals), lengths, source)
 
 
-def item_from(row: Row, chosen: Chosen, columns: Columns) -> Item:
+def item_from(row: Row, chosen: Chosen, columns: Columns) -> Raw | Trouble:
     """A row as a document, or why it is none."""
     cells = row.cells
     try:

@@ -21,7 +21,18 @@ from topiarist.version import __version__
 EPILOG = examples("topiarist doctor", "topiarist doctor --warm")
 WRITES = ()
 PARTS = ("numpy", "scipy", "scikit-learn", "numba")
-EXTRAS = {"parquet": "pyarrow", "plot": "matplotlib"}
+EXTRAS = {"parquet": "pyarrow", "7z": "py7zr", "plot": "matplotlib"}
+READERS = {
+    "PDF": "pypdfium2",
+    "Word": "docx2python",
+    "web pages and books": "selectolax",
+    "slides, OpenDocument and XML": "lxml",
+    "spreadsheets": "python_calamine",
+    "RTF": "striprtf",
+    "LaTeX": "pylatexenc",
+    "Outlook": "oxmsg",
+    "JSON": "ijson",
+}
 SETS = {
     "float32": ("paths", "active", "classes", "search"),
     "float64": ("paths", "active", "classes", "search", "labels"),
@@ -61,6 +72,10 @@ def _found() -> dict[str, str]:
     for extra, module in EXTRAS.items():
         there = importlib.util.find_spec(module) is not None
         found[f"[{extra}]"] = version(module) if there else f"not installed: pip install 'topiarist[{extra}]'"
+    missing = [f"{what} ({module})" for what, module in READERS.items() if importlib.util.find_spec(module) is None]
+    found["reads"] = f"text, mail, tables, zip and tar; {', '.join(what for what in READERS)}"
+    if missing:
+        found["reads"] = f"NOT {', '.join(missing)}: install topiarist again"
     found["GPU"] = _gpu()
     found["full-text search"] = f"SQLite {sqlite3.sqlite_version} {'with' if _has_fts5() else 'WITHOUT'} FTS5"
     return found

@@ -64,6 +64,7 @@ class Options(FolderOptions):
     move_to: Annotated[str | None, option("Move the files into folders of this one, named as the topics.")] = None
     text_column: Annotated[str | None, option("Column that holds the text.")] = None
     id_column: Annotated[str | None, option("Column that holds the id.")] = None
+    xml_path: Annotated[str | None, option("Elements of XML files that are documents, e.g. `channel/item`.")] = None
 
     @property
     def keeps(self) -> bool:
@@ -145,7 +146,8 @@ def _format(options: Options) -> str:
 
 def _reading(options: Options) -> Reading:
     columns = Columns(text=options.text_column, id=options.id_column)
-    return read(options.new, columns, stdin=cast(BinaryIO, Live(sys.stdin.buffer)) if options.live else None)
+    live = cast(BinaryIO, Live(sys.stdin.buffer)) if options.live else None
+    return read(options.new, columns, stdin=live, xml_path=options.xml_path or "")
 
 
 def _filed(screen: Screen, collection: door.Collection, documents: Reading, options: Options) -> Iterator[door.Filed]:

@@ -1,0 +1,5 @@
+"""Tables that are parsed in a worker: their rows come in parts.
+
+Floor plan:
+
+"""

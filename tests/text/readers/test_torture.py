@@ -1,0 +1,94 @@
+"""The torture folder, row by row: nothing is lost, nothing is made up, and what is left out is said."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from tests.text.readers.torture import LIMITS, ROWS, Row, build
+from topiarist.text.documents import Document
+from topiarist.text.readers import Counts, read
+
+Story = dict[str, tuple[list[Document], list[str]]]
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[Story, Counts]:
+    """What came out of each file: documents, and what was said."""
+    folder = build(tmp_path_factory.mktemp("made") / "t")
+    story: Story = defaultdict(lambda: ([], []))
+    with read(folder, limits=LIMITS) as reading:
+        for document in reading:
+            story[_file(document.source, folder)][0].append(document)
+    for problem in reading.problems:
+        story[_file(problem.source, folder)][1].append(problem.reason)
+    return dict(story), reading.counts
+
+
+def _file(source: str, folder: Path) -> str:
+    inside = Path(source).relative_to(folder).as_posix()
+    names = [*(row.name for row in ROWS), "Maildir"]
+    return max((name for name in names if inside.startswith(name)), key=len)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_what_comes_out(row: Row, told: tuple[Story, Counts]) -> None:
+    documents, said = told[0].get(row.name, ([], []))
+    ids = [document.id for document in documents]
+    assert ids == [id[1:] if id.startswith("=") else f"t/{row.name}{id}" for id, _ in row.documents], said
+    for document, (_, words) in zip(documents, row.documents, strict=True):
+        assert words in document.text
+    if row.more:
+        assert said
+        return
+    assert len(said) == len(row.said), said
+    for reason, piece in zip(said, row.said, strict=True):
+        assert piece in reason
+        assert "Traceback" not in reason
+        assert "Error" not in reason
+
+
+def test_every_message_of_a_maildir_is_read_and_halves_are_not(told: tuple[Story, Counts]) -> None:
+    ids = [document.id for document in told[0]["Maildir"][0]]
+    messages = ["t/Maildir/.Sent/cur/6.M7.host", "t/Maildir/cur/1.M2.host", "t/Maildir/new/3.M4.host"]
+    assert ids == [f"{message}{part}" for message in messages for part in ("", "#a.txt")]
+
+
+def test_what_came_with_a_message_names_it(told: tuple[Story, Counts]) -> None:
+    parents = {document.id: _parent(document) for document in told[0]["note.eml"][0]}
+    assert parents == {"t/note.eml": "", "t/note.eml#a.txt": "t/note.eml", "t/note.eml#b.pdf": "t/note.eml"}
+    far = told[0]["mail.zip"][0][-1]
+    assert _parent(far) == "t/mail.zip/m.eml"
+    (_, boxed) = told[0]["box.mbox"][0]
+    assert _parent(boxed) == "t/box.mbox:1"
+
+
+def _parent(document: Document) -> str:
+    return dict(document.columns).get("parent", "")
+
+
+def test_sheets_are_told(told: tuple[Story, Counts]) -> None:
+    assert [dict(document.columns)["sheet"] for document in told[0]["two.xlsx"][0]] == ["Answers", "Answers"]
+
+
+def test_titles_and_dates(told: tuple[Story, Counts]) -> None:
+    facts = {name: (found[0].title, found[0].date) for name, (found, _) in told[0].items() if found}
+    wanted = {
+        "letter.odt": ("Open title", "2021-02-03T04:05:06"),
+        "slides.pptx": ("B", ""),
+        "letter.rtf": ("Rich", ""),
+        "novel.epub": ("Novel", "1922-02-02"),
+        "paper.tex": ("On trees", ""),
+        "outlook.msg": ("Hello", "2020-01-02T03:04:05+00:00"),
+        "feed.xml": ("F", ""),
+    }
+    assert {name: facts[name] for name in wanted} == wanted
+
+
+def test_every_file_is_counted(told: tuple[Story, Counts]) -> None:
+    story, counts = told
+    assert set(story) == {row.name for row in ROWS} | {"Maildir"}
+    assert counts.files == len(ROWS) + 3
+    assert counts.read == sum(len(found) for found, _ in story.values())

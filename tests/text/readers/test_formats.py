@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.text.readers.makers import docx, link, only, paragraph, pdf, reasons, table
+from topiarist.errors import ResourceError
 from topiarist.text.documents import Document
 from topiarist.text.readers import read
+from topiarist.text.readers.inside import scans
 
 
 def write(path: Path, text: str | bytes) -> Path:
@@ -53,15 +55,18 @@ def test_pdf_pages_title_date_and_hyphens(tmp_path: Path) -> None:
     )
 
 
-def test_pdf_without_text_is_empty_and_says_what_to_do(tmp_path: Path) -> None:
+def test_pdf_without_text_is_empty_and_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scans, "is_there", lambda: False)
     pdf(tmp_path / "scan.pdf", "")
     pdf(tmp_path / "text.pdf", "words")
     reading = read(tmp_path)
     assert [document.text for document in reading] == ["words"]
     assert (reading.counts.read, reading.counts.empty, reading.counts.failed) == (1, 1, 0)
     assert reasons(reading) == [
-        "scan.pdf: no text in this PDF (scanned pages?); run OCR on it first, for example with ocrmypdf"
+        "scan.pdf: no text in this PDF (scanned pages?); pip install 'topiarist[ocr]' to have them read"
     ]
+    with pytest.raises(ResourceError, match="reading scanned pages needs rapidocr"):
+        read(tmp_path, ocr=True)
 
 
 def test_docx_keeps_tables_and_links_in_order(tmp_path: Path) -> None:

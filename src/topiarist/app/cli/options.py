@@ -23,7 +23,8 @@ _, READING, COUNTING, OUTPUT = PANELS
 ALWAYS = ("",)  # of a command that changes something whatever its options are
 DEMO, STDIN = "demo", "-"
 SELECTION = (  # options that decide which documents are read
-    "sources", "text_column", "title_column", "id_column", "xml_path", "include", "exclude", "limit", "max_failures"
+    "sources", "text_column", "title_column", "id_column", "xml_path", "ocr", "include", "exclude", "limit",
+    "max_failures",
 )  # fmt: skip
 
 
@@ -84,6 +85,9 @@ class SourceOptions:
     xml_path: Annotated[
         str | None, reading("Elements of XML files that are documents, e.g. `channel/item`.", metavar="PATH")
     ] = None
+    ocr: Annotated[
+        bool, flag("Read pages of PDF that are pictures, also where others have text.", "--ocr", panel=READING)
+    ] = False
     include: Annotated[list[str] | None, reading("Only files like this, e.g. '*.txt'.", metavar="PATTERN")] = None
     exclude: Annotated[list[str] | None, reading("No files like this.", metavar="PATTERN")] = None
     limit: Annotated[int | None, reading("At most so many documents.", metavar="N", min=1)] = None

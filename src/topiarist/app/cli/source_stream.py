@@ -61,6 +61,7 @@ class Stream:
                 exclude=self.options.exclude or (),
                 limit=self.options.limit,
                 xml_path=self.options.xml_path or "",
+                ocr=self.options.ocr or None,
             )
         if self.extra.strip_repeated and STDIN in self.options.sources:
             raise UsageError(

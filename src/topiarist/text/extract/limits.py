@@ -55,6 +55,7 @@ class Extracted:
     date: str = ""
     note: str = ""
     attached: tuple[Attached, ...] = ()
+    scanned: int = 0  # pages without text
 
 
 Facts = dict[str, str | int | float]

@@ -172,7 +172,9 @@ class _Worker:
             raise ExtractError(str(reason))
         facts = {name: str(header.get(name, "")) for name in ("title", "date", "note")}
         text, attached = _divided(payload, header)
-        return Extracted(text.decode("utf-8", "replace"), **facts, attached=attached)
+        return Extracted(
+            text.decode("utf-8", "replace"), **facts, attached=attached, scanned=int(header.get("scanned", 0))
+        )
 
     def parts(self, task: Task) -> Iterator[Part]:
         """Have a file parsed piece by piece; each piece has the time that a document has."""

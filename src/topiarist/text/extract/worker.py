@@ -65,6 +65,7 @@ PARTERS: Mapping[str, Parter] = {
         "json": "rows.json_values",
         "xml": "rows.xml_elements",
         "parquet": "rows.parquet",
+        "recognised": "recognised_pages",
     }.items()
 }
 
@@ -153,6 +154,7 @@ def _answer(extractors: Mapping[str, Extractor], parser: str, source: Source, li
     # One character more than allowed tells the reader that the text was cut.
     text = found.text[: limits.characters + 1].encode("utf-8", "replace")[: limits.raw_bytes]
     reply: protocol.Header = {"title": found.title[:1000], "date": found.date[:100], "note": found.note[:300]}
+    reply["scanned"] = found.scanned
     if found.attached:
         reply["attached"] = json.dumps([(one.name[:_LONGEST_NAME], len(one.data)) for one in found.attached])
         text = b"".join([text, *(one.data for one in found.attached)])

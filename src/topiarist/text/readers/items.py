@@ -25,6 +25,7 @@ class Raw:
     sheet: str = ""  # of a spreadsheet
     member: str = ""  # of an archive, with the sign before it: "/name"; of a message: "#name"
     parent: str = ""  # the id of the message that it came with
+    scanned: int = 0  # pages without text
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,7 @@ class Setting:
     limits: Limits
     pool: Pool
     xml_path: str = ""
+    ocr: bool | None = None  # None: only where a PDF has no text, if the package is there
     inside: Inside | None = None  # how a file within a file is read
     depth: int = 0  # files that this one lies within
     allowance: Allowance | None = None

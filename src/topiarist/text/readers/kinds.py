@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 
 from topiarist.text.readers.delimited import read_csv, read_tsv
+from topiarist.text.readers.inside.nested import read_archive
 from topiarist.text.readers.items import Kind
 from topiarist.text.readers.jsonl import read_json_lines
 from topiarist.text.readers.lines import PACKINGS
 from topiarist.text.readers.mbox import read_mbox
-from topiarist.text.readers.nested import read_archive
 from topiarist.text.readers.parquet import read_parquet
 from topiarist.text.readers.parsed_rows import read_json, read_spreadsheet, read_xml
 from topiarist.text.readers.plain import read_markdown, read_plain

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 
 from topiarist.text.extract import Extracted, ExtractError, Task
+from topiarist.text.readers.inside.nested import parsed
 from topiarist.text.readers.items import File, Item, Setting, Trouble
 from topiarist.text.readers.lines import READ_ERRORS, opened, reason_of
-from topiarist.text.readers.nested import parsed
 
 _SENDER = re.compile(rb"From \S")
 _TIME = re.compile(rb"\d\d:\d\d")

@@ -18,8 +18,9 @@ from topiarist.text.documents import Document, Problem
 from topiarist.text.extract import Extracted, ExtractError, Limits, Pool, Task
 from topiarist.text.readers.account import Account, Counts
 from topiarist.text.readers.columns import Columns
-from topiarist.text.readers.contents import items_inside, items_of
 from topiarist.text.readers.identity import UniqueIds
+from topiarist.text.readers.inside import scans
+from topiarist.text.readers.inside.contents import items_inside, items_of
 from topiarist.text.readers.items import File, Item, Remark, Setting, Trouble, Unknown
 from topiarist.text.readers.kinds import kind_of
 from topiarist.text.readers.lines import READ_ERRORS
@@ -44,6 +45,7 @@ def read(
     follow_links: bool = False,
     stdin: IO[bytes] | IO[str] | None = None,
     xml_path: str = "",
+    ocr: bool | None = None,
 ) -> Reading:
     """Documents from files and folders, one after the other.
 
@@ -68,6 +70,9 @@ def read(
     xml_path
         Which elements of an XML file are documents, such as ``record`` or ``channel/item``; without it the whole
         file is one.
+    ocr
+        Whether pages of a PDF that are pictures are read (``pip install 'topiarist[ocr]'``): all of them, none, or,
+        by default, those of a PDF without any text if the package is there.
 
     Raises
     ------
@@ -83,8 +88,12 @@ def read(
         raise UsageError("no source was named", hint="a folder, a file, or - for JSON lines on standard input")
     if limit is not None and limit < 1:
         raise UsageError(f"limit must be at least 1, got {limit}")
+    if ocr:
+        scans.check()
     selection = Selection(_patterns(include), _patterns(exclude), follow_links)
-    reading = Reading(list(once.values()), selection, columns or Columns(), limits or Limits(), limit, stdin, xml_path)
+    reading = Reading(
+        list(once.values()), selection, columns or Columns(), limits or Limits(), limit, stdin, xml_path, ocr
+    )
     reading.check()
     return reading
 
@@ -105,6 +114,7 @@ class Reading:
         limit: int | None = None,
         stdin: IO[bytes] | IO[str] | None = None,
         xml_path: str = "",
+        ocr: bool | None = None,
     ) -> None:
         self._sources = sources
         self._selection = selection
@@ -113,6 +123,7 @@ class Reading:
         self._limit = limit
         self._stdin = stdin
         self._xml_path = xml_path
+        self._ocr = ocr
         self._stdin_spent = False
         self._account = Account()
         self._walked: tuple[list[File | Problem], Survey] | None = None
@@ -181,7 +192,7 @@ class Reading:
                     continue  # reported as a problem in its turn
 
     def _setting(self, pool: Pool) -> Setting:
-        return Setting(self._columns, self._limits, pool, self._xml_path, items_inside)
+        return Setting(self._columns, self._limits, pool, self._xml_path, self._ocr, items_inside)
 
     def _documents(self, account: Account) -> Generator[Document, None, None]:
         with closing(Pool(self._limits)) as pool, closing(UniqueIds()) as ids:

@@ -21,7 +21,7 @@ from topiarist.version import __version__
 EPILOG = examples("topiarist doctor", "topiarist doctor --warm")
 WRITES = ()
 PARTS = ("numpy", "scipy", "scikit-learn", "numba")
-EXTRAS = {"parquet": "pyarrow", "7z": "py7zr", "plot": "matplotlib"}
+EXTRAS = {"parquet": "pyarrow", "7z": "py7zr", "ocr": "rapidocr", "plot": "matplotlib"}
 READERS = {
     "PDF": "pypdfium2",
     "Word": "docx2python",

@@ -50,7 +50,8 @@ def parsed(file: File, place: int, answer: Future[Extracted], setting: Setting) 
         yield Trouble(str(error), place)
         return
     if found.text.strip() or not found.attached:  # a message that only brings a file is that file
-        yield Raw(found.text, title=found.title, date=found.date, place=place, note=found.note)
+        raw = Raw(found.text, title=found.title, date=found.date, place=place, note=found.note)
+        yield replace(raw, scanned=found.scanned)
     elif found.note:
         yield Trouble(found.note, place)
     if not found.attached:

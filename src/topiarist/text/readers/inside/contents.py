@@ -10,10 +10,11 @@ from dataclasses import replace
 from topiarist.errors import TopiaristError
 from topiarist.text.extract import Extracted, ExtractError, Task
 from topiarist.text.extract.decoding import NotTextError
+from topiarist.text.readers.inside.nested import parsed
+from topiarist.text.readers.inside.scans import recognised
 from topiarist.text.readers.items import File, Item, Raw, Setting, Trouble, Unknown
 from topiarist.text.readers.kinds import kind_of
 from topiarist.text.readers.lines import READ_ERRORS, opened, read_bytes, reason_of
-from topiarist.text.readers.nested import parsed
 
 
 def items_inside(file: File, setting: Setting) -> Iterator[Item]:
@@ -30,7 +31,8 @@ def items_of(file: File, setting: Setting, answer: Future[Extracted] | None = No
         elif file.kind.read is not None:
             yield from _at_least_one(file.kind.read(file, setting))
         else:
-            yield from parsed(file, 0, answer or _asked(file, setting), setting)
+            for item in parsed(file, 0, answer or _asked(file, setting), setting):
+                yield recognised(file, item, setting) if isinstance(item, Raw) and item.scanned else item
     except TopiaristError as error:
         if file.named:
             raise

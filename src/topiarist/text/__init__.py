@@ -2,7 +2,8 @@
 
 Floor plan:
 
-    extract/    Text out of files that may be hostile: PDF, DOCX, HTML and e-mail, each parsed in a process of its own.
+    extract/    Text out of files that may be hostile: PDF, office files, mail, tables, archives; parsed in processes of
+                their own.
     readers/    Documents from any source, as a stream.
     characters  Which characters make up words, in every script, and the one form in which texts are compared.
     demo        The collection that comes with the package: 12,000 arXiv abstracts of 2014 (see ``data/README.md``).

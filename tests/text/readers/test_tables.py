@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.text.readers.makers import only, reasons
-from topiarist.errors import ResourceError, UsageError
+from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.text.documents import Document
+from topiarist.text.extract import pool
 from topiarist.text.readers import Columns, Limits, read
 
 
@@ -262,3 +263,43 @@ def test_a_line_too_long_is_left_out_and_a_text_too_long_is_cut(tmp_path: Path) 
         "u.csv:3: the line is too long",
     ]
     assert (reading.counts.partial, reading.counts.failed) == (2, 2)
+
+
+def test_elements_of_xml_are_documents_at_a_path(tmp_path: Path) -> None:
+    path = tmp_path / "feed.xml"
+    path.write_text(
+        '<rss xmlns:d="urn:d"><channel><title>News</title><item n="1"><d:title>One</d:title>'
+        "<body>first <b>words</b></body></item><item>"
+        "<title>Two</title><body>second</body><body>more</body></item></channel></rss>"
+    )
+    found = list(read(path, xml_path="channel/item"))
+    assert [(one.id, one.title, one.text) for one in found] == [
+        ("feed.xml:1", "One", "One\nfirst\nwords"),
+        ("feed.xml:2", "Two", "Two\nsecond\nmore"),
+    ]
+    assert [one.text for one in read(path, Columns(text="body"), xml_path="/rss/channel/item")] == [
+        "first words",
+        "second\nmore",
+    ]
+    with pytest.raises(InputError, match="no element at the path entry; in the outermost are: channel"):
+        list(read(path, xml_path="entry"))
+    whole = read(path)
+    assert [one.title for one in whole] == ["News"]
+
+
+def test_a_file_of_many_elements_says_how_to_divide_it(tmp_path: Path) -> None:
+    (tmp_path / "a.xml").write_text("<all>" + "<r>words</r>" * 12 + "</all>")
+    reading = read(tmp_path)
+    assert len(list(reading)) == 1
+    assert reasons(reading) == ["a.xml: is one document; --xml-path r would make 12 of it"]
+
+
+def test_a_worker_for_tables_is_used_again_and_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = []
+    true = pool._Worker.__init__
+    monkeypatch.setattr(pool._Worker, "__init__", lambda self, limits: (started.append(self), true(self, limits))[1])
+    for number in range(5):
+        (tmp_path / f"{number}.json").write_text('[{"text": "words"}]')
+    assert len(list(read(tmp_path))) == 5
+    assert len(started) == 1
+    assert started[0]._process.poll() is not None

@@ -93,7 +93,7 @@ def _row(element: _Element) -> dict[str, object]:
             text, before = _text(one), cells.get(name)
             cells[name] = text if before in (None, "") else f"{before}\n{text}"
     cells.setdefault("text", _text(element))
-    if not element.getparent() is not None and "title" not in cells:
+    if element.getparent() is None and "title" not in cells:
         heading = next((one for one in element.iter() if local(one).lower() == "title"), None)
         cells["title"] = "" if heading is None else " ".join(_text(heading).split())
     return cells

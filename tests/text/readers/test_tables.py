@@ -274,7 +274,7 @@ def test_elements_of_xml_are_documents_at_a_path(tmp_path: Path) -> None:
     )
     found = list(read(path, xml_path="channel/item"))
     assert [(one.id, one.title, one.text) for one in found] == [
-        ("feed.xml:1", "One", "One\nfirst\nwords"),
+        ("feed.xml:1", "One", "One\nfirst words"),
         ("feed.xml:2", "Two", "Two\nsecond\nmore"),
     ]
     assert [one.text for one in read(path, Columns(text="body"), xml_path="/rss/channel/item")] == [
@@ -303,3 +303,8 @@ def test_a_worker_for_tables_is_used_again_and_ends(tmp_path: Path, monkeypatch:
     assert len(list(read(tmp_path))) == 5
     assert len(started) == 1
     assert started[0]._process.poll() is not None
+
+
+def test_words_of_xml_stay_whole(tmp_path: Path) -> None:
+    (tmp_path / "a.xml").write_text("<a><d>un<b>believ</b>able<p>price</p>here</d><d>end</d></a>")
+    assert only(read(tmp_path)).text == "unbelievable\nprice\nhere\nend"

@@ -18,6 +18,10 @@ from topiarist.text.extract.rows.batches import batches, fault, remark
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
+_BLOCKS = frozenset(
+    ("p", "para", "div", "li", "item", "head", "title", "h1", "h2", "h3", "h4", "h5", "h6", "section", "sec", "list",
+     "table", "row", "tr", "td", "th", "cell", "entry", "br", "lb", "l", "lg", "quote")
+)  # fmt: skip
 _OFTEN = 10  # elements of one name in the first one: perhaps each is a document
 
 
@@ -100,10 +104,18 @@ def _row(element: _Element) -> dict[str, object]:
 
 
 def _text(element: _Element) -> str:
-    """All text in an element; elements that lie in it begin on lines of their own where there are several."""
-    pieces = [" ".join(piece.split()) for piece in element.itertext()]
-    lines = "\n".join(filter(None, pieces)) if len(element) and not (element.text or "").strip() else ""
-    return lines or " ".join("".join(element.itertext()).split())
+    """All text in an element. Elements in it have lines of their own, unless they stand within a line of text."""
+    if not len(element):
+        return " ".join((element.text or "").split())
+    within = bool((element.text or "").strip()) or any((one.tail or "").strip() for one in element)
+    if not within:
+        return "\n".join(filter(None, (_text(one) for one in element if local(one))))
+    pieces = [element.text or ""]
+    for one in element:
+        text = _text(one) if local(one) else ""
+        pieces += [f"\n{text}\n" if local(one).lower() in _BLOCKS else text, one.tail or ""]
+    lines = (" ".join(line.split()) for line in "".join(pieces).split("\n"))
+    return "\n".join(filter(None, lines))
 
 
 def _forget(element: _Element) -> None:

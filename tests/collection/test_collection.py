@@ -1,9 +1,11 @@
 """What holds of a collection whatever is done to it, by whom, and however often it is interrupted."""
 
+import errno
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from itertools import islice
@@ -28,6 +30,7 @@ from topiarist.collection.shape.edits import Branch, Group, Merge, Pin, Rename, 
 from topiarist.collection.state import before_last
 from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.store import edit_log
+from topiarist.store.document_table import Documents
 from topiarist.store.marks import Marks
 from topiarist.text.demo import demo_documents
 from topiarist.text.documents import Document
@@ -669,3 +672,22 @@ def test_a_pin_to_a_topic_that_is_new_waits_for_the_fit(collection):
     collection.shape([Branch(1, "New", collection.documents.ids()[:3])], refit=False)
     np.testing.assert_array_equal(collection.shares[[0]].toarray(), row_before)
     assert collection.outline.pending
+
+
+@pytest.mark.parametrize("after", [0, 3, 40])
+def test_a_disk_that_is_full_ends_a_grow_at_once_whenever_it_is_found_out(tmp_path, monkeypatch, after):
+    def full(self, documents, *, index=True):
+        for number, _ in enumerate(documents):
+            if number == after:
+                raise OSError(errno.ENOSPC, "No space left on device")
+        raise OSError(errno.ENOSPC, "No space left on device")  # at the commit
+
+    def grow():
+        with pytest.raises(OSError, match="No space left"):
+            Collection.grow(texts, tmp_path / "full.topiary", Recipe(topics=2))
+        ended.set()
+
+    monkeypatch.setattr(Documents, "load", full)
+    texts, ended = [Document(str(row), f"boat sail {row} mast") for row in range(40)], threading.Event()
+    threading.Thread(target=grow, daemon=True).start()
+    assert ended.wait(60)  # it was for ever

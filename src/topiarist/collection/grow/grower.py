@@ -11,7 +11,7 @@ import queue
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -281,6 +281,7 @@ def loading(documents: Documents) -> Iterator[Callable[[Iterable[Document]], Ite
             if isinstance(item, BaseException):
                 raise item
             yield item
+        done.set()  # nobody will bring more
 
     def write() -> None:
         try:
@@ -288,10 +289,9 @@ def loading(documents: Documents) -> Iterator[Callable[[Iterable[Document]], Ite
         except BaseException as error:
             failed.append(error)
             while not done.is_set():  # nobody must wait for a place in the queue
-                try:
-                    waiting.get(timeout=0.05)
-                except queue.Empty:
-                    continue
+                with suppress(queue.Empty):
+                    if waiting.get(timeout=0.05) is None:  # the end: whoever brought them waits for this thread
+                        return
 
     def passing(stream: Iterable[Document]) -> Iterator[Document]:
         for document in stream:

@@ -43,3 +43,42 @@ def path(grown_once, tmp_path):
 def collection(path):
     with Collection.open(path) as opened:
         yield opened
+
+
+NAVIGATION = "Home\nNews\nContact\n"
+FOOTER = "\nThis message is confidential and meant for nobody but its reader."
+
+
+def piled_documents():
+    """Abstracts as a dirty pile has them: with navigation bars and footers, twelve copies and six near-copies."""
+    some = documents()[:200]
+    pile = [
+        replace(
+            one, title="", id=f"pile/{one.id}.txt", text=f"{NAVIGATION if n % 2 else ''}{one.text}\nIts end.{FOOTER}"
+        )
+        for n, one in enumerate(some)
+    ]
+    copies = [replace(pile[n // 4], id=f"copy/{n}.txt") for n in range(12)]
+    near = [replace(pile[10 + n], id=f"near/{n}.txt", text=_otherwise(pile[10 + n].text)) for n in range(6)]
+    return [*pile, *copies, *near]
+
+
+def _otherwise(text):
+    """Every twelfth word is another."""
+    lines = [line.split() for line in text.split("\n")]
+    return "\n".join(" ".join("other" if n % 12 == 11 else word for n, word in enumerate(line)) for line in lines)
+
+
+@pytest.fixture(scope="session")
+def piled_once(tmp_path_factory):
+    """Not to be changed: ``piled`` is a copy that may be."""
+    path = tmp_path_factory.mktemp("piled") / "pile.topiary"
+    Collection.grow(piled_documents(), path, Recipe(topics=4, headings=False)).close()
+    return path
+
+
+@pytest.fixture
+def piled(piled_once, tmp_path):
+    copied = tmp_path / "pile.topiary"
+    shutil.copytree(piled_once, copied)
+    return copied

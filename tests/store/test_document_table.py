@@ -18,6 +18,7 @@ from topiarist.store.fulltext import Index
 from topiarist.store.marks import Marks
 from topiarist.text.documents import Document, Problem
 from topiarist.text.spelling import distance, nearest
+from topiarist.text.titles import titled
 
 
 @pytest.fixture
@@ -36,18 +37,21 @@ def documents(database):
 
 def test_documents_come_back_as_they_were_given(documents):
     assert len(documents) == 4
-    assert [documents.get(row) for row in range(4)] == list(DOCUMENTS)
-    assert list(documents.iterate()) == list(DOCUMENTS)
-    assert list(documents.iterate(1, 3)) == list(DOCUMENTS[1:3])
-    assert list(documents.iterate(3, 99)) == list(DOCUMENTS[3:])
+    named = list(map(titled, DOCUMENTS))
+    assert [documents.get(row) for row in range(4)] == named
+    assert list(documents.iterate()) == named
+    assert list(documents.iterate(1, 3)) == named[1:3]
+    assert list(documents.iterate(3, 99)) == named[3:]
+    assert documents.titles() == [document.title for document in named]
     assert [documents.row_of(document.id) for document in DOCUMENTS] == [0, 1, 2, 3]
     assert documents.ids() == [document.id for document in DOCUMENTS]
 
 
 def test_many_keep_the_order_that_was_asked_for(documents):
     rows = np.array([2, 0, 2, 3])
-    assert documents.many(rows) == [DOCUMENTS[row] for row in rows]
-    assert documents.many(rows, texts=False) == [replace(DOCUMENTS[row], text="") for row in rows]
+    named = list(map(titled, DOCUMENTS))  # also where only titles are asked for
+    assert documents.many(rows) == [named[row] for row in rows]
+    assert documents.many(rows, texts=False) == [replace(named[row], text="") for row in rows]
     assert documents.many([]) == []
     with pytest.raises(UsageError, match="there is no document in row 4: there are 4"):
         documents.many([0, 4])
@@ -59,7 +63,7 @@ def test_batches_do_not_show(database, monkeypatch):
     documents = Documents(database)
     assert documents.load(iter(given)) == range(10)
     assert documents.append(iter([Document("last", "common")])) == range(10, 11)
-    assert list(documents.iterate(0, 10)) == given
+    assert list(documents.iterate(0, 10)) == list(map(titled, given))
     assert Index(database).rows("common") == list(range(11))
 
 
@@ -111,7 +115,7 @@ def test_any_text_survives(tmp_path_factory, texts):
     clean = [text.replace("\0", "") for text in texts]  # hypothesis makes no halves of surrogates
     assert [document.text for document in documents.iterate()] == clean
     assert documents.many(range(len(texts))) == [
-        Document(str(place), text, text, (text,), text, text) for place, text in enumerate(clean)
+        titled(Document(str(place), text, text, (text,), text, text)) for place, text in enumerate(clean)
     ]
     database.close()
 

@@ -13,6 +13,8 @@ Floor plan:
     collection  A collection: documents, their tree, and everything that can be asked of both.
     contents    What the parts of a collection hold: counts, the shares of documents, a model with the words of its
                 nodes.
+    copies      Copies in a collection: which documents are copies of others, how lists are folded, what is there
+                already.
     state       What a collection is at one moment: the shape of its tree and its parts on disk; and what it was before.
 
 Whoever is outside (``topiarist.app``) imports from here and from nowhere below: ``from topiarist.collection import
@@ -30,6 +32,12 @@ if TYPE_CHECKING:
     from topiarist.collection.check import check as check_folder
     from topiarist.collection.check import repair as repair_folder
     from topiarist.collection.collection import Collection as Collection
+    from topiarist.collection.copies import CopiesOf as CopiesOf
+    from topiarist.collection.copies import copies_of as copies_of
+    from topiarist.collection.copies import folded as folded_rows
+    from topiarist.collection.copies import found_copies as found_copies
+    from topiarist.collection.copies import listed_copies as listed_copies
+    from topiarist.collection.copies import number_of_copies as number_of_copies
     from topiarist.collection.describe.closeup import Look as Look
     from topiarist.collection.describe.closeup import look as look_at
     from topiarist.collection.describe.closeup import topic_words as topic_words
@@ -105,6 +113,8 @@ if TYPE_CHECKING:
     from topiarist.collection.grow.grower import PLACES as PLACES
     from topiarist.collection.grow.grower import Grower as Grower
     from topiarist.collection.grow.journal import Teller as Teller
+    from topiarist.collection.grow.left_out import left_out as left_out
+    from topiarist.collection.grow.left_out import told_numbers as copies_in_words
     from topiarist.collection.grow.recipe import Recipe as Recipe
     from topiarist.collection.grow.regrowth import TREES as TREES_GROWN_AGAIN
     from topiarist.collection.grow.regrowth import Steadiness as Steadiness
@@ -214,6 +224,7 @@ if TYPE_CHECKING:
 _OFFERS = {  # of each module; behind an equals sign what a name is called inside
     "check": "Finding REPAIR check_folder=check repair_folder=repair",
     "collection": "Collection",
+    "copies": "CopiesOf copies_of folded_rows=folded found_copies listed_copies number_of_copies",
     "describe.closeup": "Look look_at=look topic_words",
     "describe.export": "TREE_FORMATS exported_table save_tree_model tree_text",
     "describe.figures": "Figures LEAST NO_WORDS OF_DOCUMENTS OF_FORM ROOT_NAME",
@@ -243,6 +254,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "grow.fit_description": "named_by_words=labelled",
     "grow.grower": "Grower MADE_FROM PLACES",
     "grow.journal": "Teller",
+    "grow.left_out": "copies_in_words=told_numbers left_out",
     "grow.recipe": "Recipe",
     "grow.regrowth": "Steadiness TREES_GROWN_AGAIN=TREES check_steadiness known_steadiness",
     "judge.categories": "Categories MOST_JUDGED=MOST Told spread_rows=spread",

@@ -22,7 +22,6 @@ from topiarist.collection.judge.categories import Categories
 from topiarist.collection.shape.shape import Shape
 from topiarist.collection.shape.word_use import column_map
 from topiarist.collection.state import CATEGORIES, COUNTS, SEARCH, SHARES, TREE, State
-from topiarist.counts.corpus import text_of
 from topiarist.counts.counting import Heard, hear
 from topiarist.errors import DamagedError, ResourceError
 from topiarist.estimators.tree.fitted_tree import tree_model
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from topiarist.collection.find.words.word_index import WordIndex
     from topiarist.collection.judge.learner import Quality
     from topiarist.collection.shape.edits import Edit
+    from topiarist.counts.copies import Copies
     from topiarist.hierarchy.tree_model import TreeModel
 
 
@@ -182,6 +182,13 @@ class Collection:
         return contents.read_description(self.part(self.state.parts[TREE]))
 
     @cached_property
+    def copies(self) -> Copies:
+        """Which documents are copies of others; none where an earlier version has not looked."""
+        from topiarist.collection.copies import kept_copies
+
+        return kept_copies(self.generation.database)
+
+    @cached_property
     def index(self) -> SearchIndex:
         """The index by meaning."""
         from topiarist.collection.find.index_part import open_index
@@ -234,8 +241,7 @@ class Collection:
     def heard(self, documents: Iterable[Document]) -> Heard:
         """The counts of other documents, and how much of each is of words that the collection knows."""
         known = self.counting
-        texts = (text_of(document, known.settings.titles) for document in documents)
-        return hear(texts, known.vocabulary, known.settings, known.general)
+        return hear(map(known.text_of, documents), known.vocabulary, known.settings, known.general)
 
     def topic(self, name: str | int) -> int:
         """The number of a topic that is called so, or has the word."""
@@ -331,6 +337,7 @@ class Collection:
 
 
 _OF_STATE = (
+    "copies",
     "counting",
     "counts",
     "all_counts",

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from topiarist.arrays import Csr
+from topiarist.arrays import Array, Csr
 from topiarist.collection.describe.nodes import NodeSummary
 from topiarist.collection.judge.categories import Categories, read_told, write_told
 from topiarist.collection.judge.heldout_answers import read_held_out, write_held_out
 from topiarist.counts.column_map import ColumnMap
+from topiarist.counts.corpus import text_of
 from topiarist.counts.settings import CountSettings, PhraseSettings
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import DamagedError
@@ -23,6 +24,8 @@ from topiarist.estimators.model_folder import load_model, save_model
 from topiarist.store.sealed_folder import write_json
 from topiarist.store.tensors import map_tensors, write_tensors
 from topiarist.store.vocabulary_file import read_vocabulary, write_vocabulary
+from topiarist.text.documents import Document
+from topiarist.text.repeated import Repeated
 
 ARRAYS, COUNTING, TOPICS, MODEL = "arrays.safetensors", "counting.json", "topics.json", "model"
 CATEGORIES = "categories.json"
@@ -46,6 +49,7 @@ class Counting:
     vocabulary: Vocabulary
     settings: CountSettings
     general: tuple[str, ...] = ()
+    repeated: Repeated = field(default_factory=Repeated)  # lines that many documents share: they are not counted
     map: ColumnMap | None = None
 
     def heeded(self, counts: Csr) -> Csr:
@@ -55,6 +59,10 @@ class Counting:
     def column(self, column: int | None) -> int | None:
         """The column that one counts for; None where the tree does not see it."""
         return column if self.map is None else self.map.column(column)
+
+    def text_of(self, document: Document) -> str:
+        """What is counted of a document."""
+        return text_of(document, self.settings.titles, self.repeated)
 
 
 @dataclass(frozen=True)
@@ -87,6 +95,19 @@ def read_matrix(folder: Path) -> Csr:
         raise DamagedError(f"{folder / ARRAYS} is damaged: {error}", hint="topiarist check") from error
 
 
+def write_minima(folder: Path, minima: Array) -> None:
+    """What tells copies of documents, a row for each."""
+    write_tensors(folder / ARRAYS, {"minima": np.ascontiguousarray(minima)})
+
+
+def read_minima(folder: Path) -> Array:
+    """What ``write_minima`` has written, mapped."""
+    try:
+        return map_tensors(folder / ARRAYS)["minima"]
+    except KeyError as error:
+        raise DamagedError(f"{folder / ARRAYS} is damaged: {error}", hint="topiarist check") from error
+
+
 def stacked(matrices: Sequence[Csr]) -> Csr:
     """All rows; mapped if there is only one piece."""
     if len(matrices) == 1:
@@ -115,7 +136,8 @@ def read_pieces(folders: Sequence[Path], n_docs: int, role: str) -> Csr:
 def write_counting(folder: Path, counting: Counting) -> None:
     """The vocabulary and the settings."""
     write_vocabulary(folder, counting.vocabulary)
-    _write_json(folder / COUNTING, {"settings": asdict(counting.settings), "general": counting.general})
+    body = {"settings": asdict(counting.settings), "general": counting.general, "repeated": counting.repeated.lines}
+    _write_json(folder / COUNTING, body)
 
 
 def read_counting(folder: Path) -> Counting:
@@ -126,7 +148,8 @@ def read_counting(folder: Path) -> Counting:
         known["phrases"] = PhraseSettings(**known["phrases"]) if known["phrases"] is not None else None
         words = known["stop_words"]
         known["stop_words"] = tuple(words) if isinstance(words, list) else words
-        return Counting(read_vocabulary(folder), CountSettings(**known), tuple(map(str, body["general"])))
+        repeated = Repeated(tuple((str(line), int(number)) for line, number in body.get("repeated", ())))
+        return Counting(read_vocabulary(folder), CountSettings(**known), tuple(map(str, body["general"])), repeated)
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedError(f"{folder / COUNTING} is damaged: {error}", hint="topiarist check") from error
 

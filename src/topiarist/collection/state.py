@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
 COUNTS, SHARES, TREE, SEARCH, CATEGORIES = "counts", "shares", "tree", "search", "categories"
+MINIMA = "minima"  # what tells copies of documents, in pieces as counts are; none in collections of version 0.1
 FLAT = "flat"  # topics without a tree, for the index
 
 

@@ -5,6 +5,8 @@ Floor plan:
     chunks          A chunk of texts as numbers: what one worker makes, and how chunks are put together.
     column_map      Which column of the counts each column counts for: itself, that of a word it is one with, or none at
                     all.
+    copies          Copies and near-copies among texts, in time and memory that grow with the texts and not with their
+                    pairs.
     corpus          A collection as the models see it: counts, the words of their columns, what is known of each
                     document.
     counting        From texts to counts: tokens, phrases, stop words, stems, pruning, in this order.

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from topiarist.arrays import ArrayLike, Csr, Matrix
+from topiarist.arrays import Array, ArrayLike, Csr, Matrix
 from topiarist.counts.counting import count, count_in
 from topiarist.counts.pruning import vocabulary_of
 from topiarist.counts.settings import CountSettings
@@ -17,6 +17,8 @@ from topiarist.counts.validation import check_counts, token_counts
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import InputError, UsageError
 from topiarist.text.documents import Document
+from topiarist.text.repeated import Repeated, without
+from topiarist.text.titles import is_own
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,17 +76,19 @@ class Corpus:
         vectorizer: Vectorizer | None = None,
         keep_texts: bool = True,
         n_jobs: int | None = 1,
+        minima: list[Array] | None = None,
     ) -> Corpus:
         """Return the corpus of documents, which may come from a generator.
 
         ``keep_texts=False`` lets each text go as soon as it is counted. ``vectorizer``: a scikit-learn
-        vectorizer to count with instead (fitted, or to be fitted here); it needs all texts at once.
+        vectorizer to count with instead (fitted, or to be fitted here); it needs all texts at once. ``minima``: a list
+        that is given what tells copies of the texts (see ``copies``).
         """
         settings = settings or CountSettings()
         records = _Records(keep_texts)
         texts = records.passing(documents, titles=settings.titles)
         if vectorizer is None:
-            counts, vocabulary = count(texts, settings, n_jobs=n_jobs)
+            counts, vocabulary = count(texts, settings, n_jobs=n_jobs, minima=minima)
         else:
             counts = count_with(vectorizer, texts)
             vocabulary = vocabulary_with(vectorizer, counts)
@@ -159,11 +163,15 @@ class Corpus:
         return check_counts(count_in(plain, self.vocabulary, self.settings, n_jobs=n_jobs), name="counts", min_docs=0)
 
 
-def text_of(document: Document, titles: bool = True) -> str:
-    """Return the text of a document to be counted: after its title, unless it begins with that anyway."""
-    if not titles or not document.title or document.text.startswith(document.title):
-        return document.text
-    return f"{document.title}\n{document.text}"
+def text_of(document: Document, titles: bool = True, repeated: Repeated | None = None) -> str:
+    """Return the text of a document to be counted: after its title, unless it begins with that anyway.
+
+    Lines that many documents share, if they are known, are left out.
+    """
+    text = without(document.text, repeated.forms) if repeated is not None and repeated.lines else document.text
+    if not titles or not is_own(document if text is document.text else replace(document, text=text)):
+        return text
+    return f"{document.title}\n{text}"
 
 
 def _each(texts: Iterable[str | Document]) -> Iterable[str | Document]:

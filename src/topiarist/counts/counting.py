@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from topiarist.arrays import Csr, Doubles, Ints
-from topiarist.counts.chunks import CountChunk, TokenChunk, count_texts, merged, stacked, tally, tokenise
+from topiarist.arrays import Array, Csr, Doubles, Ints
+from topiarist.counts.chunks import CountChunk, TokenChunk, merged, stacked, tally, tokenise
+from topiarist.counts.copies import signatures
 from topiarist.counts.pruning import merge_stems, prune, vocabulary_of, without_stop_words
 from topiarist.counts.settings import CountSettings, PhraseSettings
 from topiarist.counts.vocabulary import Vocabulary
@@ -132,19 +133,24 @@ def count(
     *,
     n_jobs: int | None = 1,
     chunk: int | None = None,
+    minima: list[Array] | None = None,
 ) -> tuple[Csr, Vocabulary]:
     """Return the counts (documents × words, int32, canonical) and the vocabulary of texts.
 
     ``texts`` may be a generator: only a few chunks of it are held at a time. The result is the same for any
     ``n_jobs`` (processes; -1 or None: one per core) and any ``chunk`` (characters of text per piece of work).
+    ``minima``: a list that is given what tells copies of the texts (see ``copies``), which costs no second look.
     """
     settings = settings or CountSettings()
     stop_words = resolve_stop_words(settings.stop_words)
     if settings.phrases is None:
         phrases: tuple[str, ...] = ()
-        chunks = list(map_chunks(partial(count_texts, tokenizer=settings.tokenizer), texts, n_jobs, chunk))
+        work = partial(_count_texts, tokenizer=settings.tokenizer, signed=minima is not None)
+        chunks = [_noted(part, minima) for part in map_chunks(work, texts, n_jobs, chunk)]
     else:
         tokenised = list(map_chunks(partial(tokenise, tokenizer=settings.tokenizer), texts, n_jobs, chunk))
+        if minima is not None:
+            minima.extend(map(signatures, tokenised))
         keeps = settings.tokenizer.keeps
         phrases = find_phrases(tokenised, settings.phrases, lambda word: keeps(word) and word not in stop_words)
         chunks = [tally(join_phrases(part, phrases), _keeps_phrases(settings.tokenizer)) for part in tokenised]
@@ -156,6 +162,20 @@ def count(
     if settings.stem is not None:
         counts, vocabulary = merge_stems(counts, vocabulary, settings.stem)
     return prune(counts, vocabulary, settings)
+
+
+def _count_texts(texts: Sequence[str], tokenizer: Tokenizer, signed: bool) -> tuple[CountChunk, Array | None]:
+    """Return the counts of texts and what tells copies of them, if that is wanted: the whole work of one worker."""
+    part = tokenise(texts, tokenizer)
+    return tally(part, tokenizer.keeps), signatures(part) if signed else None
+
+
+def _noted(found: tuple[CountChunk, Array | None], minima: list[Array] | None) -> CountChunk:
+    """Return the counts of a chunk, having noted the rest."""
+    counts, own = found
+    if minima is not None and own is not None:
+        minima.append(own)
+    return counts
 
 
 class Heard(NamedTuple):

@@ -4,6 +4,8 @@ Floor plan:
 
     array_files        Arrays that live in files: what is too large for memory, or must be seen by several processes.
     collection_folder  A collection on disk: which generation it is, who may write, and what is swept up.
+    copy_table         Which documents are copies of others, as a table. Collections of earlier versions have none:
+                       nobody has looked.
     database           SQLite as a collection needs it: tables, transactions, readers beside a writer, and errors in
                        words.
     document_table     The documents of a collection, by row or by id, with their labels.

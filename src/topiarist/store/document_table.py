@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby, islice
 from operator import itemgetter
 from typing import TypeVar
 
 from topiarist.errors import InputError, UsageError
+from topiarist.store.copy_table import forget_copies
 from topiarist.store.database import Database
 from topiarist.text.documents import Document
 from topiarist.text.readers.making import storable
+from topiarist.text.repeated import without
 from topiarist.text.spelling import nearest
+from topiarist.text.titles import LOOKED_AT, title_of
 
 T = TypeVar("T")
 
@@ -66,7 +70,8 @@ class Documents:
         for piece in pieces(sorted(set(wanted))):
             found = self.database.all(f"{select} WHERE row IN ({marks(piece)})", piece)
             labels = self._labels(f"row IN ({marks(piece)})", piece)
-            known.update({row[0]: _document(row, labels.get(row[0], ())) for row in found})
+            beginnings = {} if texts else self._beginnings([row[0] for row in found if not row[2]])
+            known.update({row[0]: _document(row, labels.get(row[0], ()), beginnings.get(row[0])) for row in found})
         missing = [row for row in wanted if row not in known]
         if missing:
             raise UsageError(f"there is no document in row {missing[0]}: there are {len(self):,}")
@@ -96,8 +101,18 @@ class Documents:
     def clear(self) -> None:
         """Forget all documents of a collection that nobody has seen yet."""
         with self.database.transaction():
+            forget_copies(self.database)
             for table in ("labels", "texts", "documents"):
                 self.database.run(f"DELETE FROM {table}")  # noqa: S608 - names of our own
+
+    def retitle(self, titles: Mapping[int, str]) -> None:
+        """Give documents of a new collection other titles, before their words are indexed."""
+        with self.database.transaction():
+            for rows in pieces(sorted(titles)):
+                known = self.many(rows)
+                changed = [replace(one, title=titles[row]) for row, one in zip(rows, known, strict=True)]
+                new = [(one[1], one[-1], row) for row, one in zip(rows, map(_values, changed), strict=True)]
+                self.database.run_many("UPDATE documents SET title = ?, checksum = ? WHERE row = ?", new)
 
     def index(self) -> None:
         """Make the full-text index anew from the documents."""
@@ -109,7 +124,17 @@ class Documents:
 
     def titles(self) -> list[str]:
         """All titles, in the order of the rows."""
-        return [title for (title,) in self.database.all("SELECT title FROM documents ORDER BY row")]
+        found = self.database.all("SELECT row, id, title FROM documents ORDER BY row")
+        beginnings = self._beginnings([row for row, _, title in found if not title])
+        return [title or title_of("", beginnings[row], id) for row, id, title in found]
+
+    def _beginnings(self, rows: Sequence[int]) -> dict[int, str]:
+        """The first lines of texts that an earlier version has kept without a title."""
+        found: dict[int, str] = {}
+        for piece in pieces(rows):
+            sql = f"SELECT row, substr(text, 1, {LOOKED_AT}) FROM texts WHERE row IN ({marks(piece)})"  # noqa: S608
+            found.update(dict(self.database.all(sql, piece)))
+        return found
 
     def near_ids(self, id: str, limit: int = 3) -> list[str]:
         """Ids that somebody who typed this one may have meant: those that contain it, or are spelt nearly so."""
@@ -152,13 +177,13 @@ class Documents:
         order = {"newest": "date DESC, row", "name": "title COLLATE NOCASE, id, row"}[sort]
         return [row for (row,) in self.database.all(f"SELECT row FROM documents ORDER BY {order}")]  # noqa: S608
 
-    def leads(self, rows: Iterable[int], letters: int = LEAD) -> dict[int, str]:
-        """The beginnings of some texts, in one line each, cut between words."""
+    def leads(self, rows: Iterable[int], letters: int = LEAD, repeated: Collection[str] = ()) -> dict[int, str]:
+        """The beginnings of some texts, in one line each, cut between words; without lines that many share."""
         found = {}
         for piece in pieces(sorted({int(row) for row in rows})):
             sql = f"SELECT row, substr(text, 1, {4 * letters}) FROM texts WHERE row IN ({marks(piece)})"  # noqa: S608
             for row, text in self.database.all(sql, piece):
-                words = " ".join(text.split())
+                words = " ".join((without(text, repeated) if repeated else text).split())
                 found[row] = words if len(words) <= letters else words[:letters].rsplit(" ", 1)[0] + " …"
         return found
 
@@ -279,8 +304,11 @@ def _values(document: Document) -> tuple[str, str, str, str, str, int]:
     return id, title, text, source, date, checksum(id, title, text, source, date)
 
 
-def _document(row: tuple[int, str, str, str, str, str], labels: tuple[str, ...]) -> Document:
+def _document(
+    row: tuple[int, str, str, str, str, str], labels: tuple[str, ...], beginning: str | None = None
+) -> Document:
     _, id, title, text, source, date = row
+    title = title or title_of("", text if beginning is None else beginning, id)
     return Document(id, text, title, labels, source, date)
 
 

@@ -12,10 +12,12 @@ Floor plan:
     language    Languages: their names, and which one a collection is written in.
     query       What people type into a search field: words and conditions (topic, date, tag, label, type), parsed
                 without failing.
-    repeated    Lines that many documents end with: footers, disclaimers, signatures of a mailing list.
+    repeated    Lines that many documents share: navigation bars, disclaimers, signatures, the heads and feet of pages.
     spelling    The one speller: what somebody who misspelt a word or a name may have meant.
     stems       Snowball stems, for those who ask for them. They merge words; what is shown is a word, never a stem.
     stop_words  Stop words, for those who ask for them: by language, from a file, or as a list. None are used by
                 default.
+    titles      What a document is called, everywhere the same: its own title, else its first line, else the name of its
+                file.
     tokens      From a text to its words, in every script.
 """

@@ -38,12 +38,12 @@ def hears_ctrl_c():
 
 
 def texts():
-    """Two subjects with a common language."""
+    """Two subjects with a common language, no two texts the same."""
     themes = ["cat dog mouse fur paw tail whisker", "star moon planet orbit comet sky telescope"]
     for number in range(60):
         words = themes[number % 2].split()
         picked = " ".join(words[(number + step) % 7] for step in range(5))
-        yield f"the story of {picked} and the {words[number % 7]}"
+        yield f"the story of {picked} and the {words[number % 7]} no{number}"
 
 
 def written(home):

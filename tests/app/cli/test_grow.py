@@ -203,7 +203,7 @@ TABLE = "id,opened,summary,description,state\n" + "".join(
             lambda home: [(home / "in" / f"{n}.txt").write_text(f"alpha word{n % 2}") for n in range(6)],
             ["in", "--min-documents", "1", "--topics", "9"],
             3,
-            "9 topics need at least as many documents with words; 6 came",
+            "9 topics need at least as many documents with words; 2 came",
         ),
         (lambda home: None, ["demo", "--figure", "tree.jpg"], 2, "ends in .png, .svg or .pdf, got tree.jpg"),
         (lambda home: None, ["demo", "--curve", "no/such/curve.svg"], 2, "there is no folder no/such"),
@@ -215,7 +215,6 @@ TABLE = "id,opened,summary,description,state\n" + "".join(
         (lambda home: None, ["demo", "--stop-words", "no/such.txt"], 2, "no file of stop words"),
         (lambda home: None, ["demo", "--hierarchy", "no.txt"], 2, "there is no hierarchy at no.txt"),
         (lambda home: None, ["demo", "--labels", "no.csv"], 2, "there is no file of labels at no.csv"),
-        (lambda home: None, ["-", "--strip-repeated"], 2, "standard input can be read only once"),
         (lambda home: None, ["-", "in"], 2, "standard input goes alone"),
         (lambda home: None, ["nowhere"], 2, "no such file or folder: nowhere"),
         (lambda home: None, ["demo", "--ledves", "3"], 2, "--leaves"),
@@ -358,17 +357,22 @@ def test_other_models(home, options):
     assert check("notes.topiary") == []
 
 
-def test_a_footer_that_many_share_is_noticed_and_can_be_left_out(home):
+def test_lines_that_many_share_are_not_counted_unless_they_are_wanted(home):
     footer = "This message may be confidential and is meant for its recipient and nobody else in the world"
     for path in sorted((home / "notes").iterdir())[:30]:
-        path.write_text(f"{path.read_text()}\n\n{footer}\n")
-    done = invoke("notes", "--topics", "2")
-    assert "Warning: 30 of 60 documents share one footer of 17 words; it shapes the tree.\n  Try: --strip-repeated" in (
-        done.stderr
-    )
-    done = invoke("notes", "--topics", "2", "--strip-repeated", "--force", "--json")
-    assert not any("confidential" in node["words"] for node in json.loads(done.stdout)["nodes"])
-    assert "Warning" not in done.stderr
+        path.write_text(f"Home\nNews\n{path.read_text()}\n\n{footer}\n")
+    done = invoke("notes", "--topics", "2", "--json")
+    told = json.loads(done.stdout)
+    assert told["repeated"] == {"lines": 3, "documents": 30, "words": 30 * 19, "kept": 0}
+    assert not any("confidential" in node["words"] for node in told["nodes"])
+    done = invoke("notes", "--topics", "2", "--force")
+    said = "3 lines that documents share are not counted, in 30 documents (570 words): see problems.csv; "
+    assert said + "--keep-repeated counts them" in done.stderr
+    table = (home / "notes.topiary" / "problems.csv").read_text()
+    assert 'home,"a line of 30 documents, not counted"' in table
+    done = invoke("notes", "--topics", "2", "--force", "--keep-repeated")
+    assert "3 lines that documents share are counted as any other, and shape the tree, in 30 documents" in done.stderr
+    assert "not counted" not in (home / "notes.topiary" / "problems.csv").read_text()
 
 
 def test_a_dry_run_writes_nothing(home):

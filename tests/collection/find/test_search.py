@@ -10,10 +10,12 @@ from topiarist.collection.find import index_part, search
 from topiarist.collection.find.index import SearchIndex
 from topiarist.collection.find.index.segments import Segment
 from topiarist.collection.find.search import Likeness, Search
+from topiarist.counts.copies import Copies
 from topiarist.store import edit_log
 from topiarist.store.collection_folder import begin
 from topiarist.store.generation import open_part
 from topiarist.text.documents import Document
+from topiarist.text.repeated import Repeated
 
 
 class Stub:
@@ -24,6 +26,7 @@ class Stub:
     def __init__(self, index, corpus):
         self.index, self.known, self.counts = index, corpus, corpus.counts
         self.documents = SimpleNamespace(many=self.many, row_of=index.number)
+        self.copies, self.counting = Copies.none(), SimpleNamespace(repeated=Repeated())
 
     def __len__(self):
         return len(self.index)

@@ -23,7 +23,7 @@ def write(path: Path, text: str | bytes) -> Path:
 
 def test_plain_text(tmp_path: Path) -> None:
     path = write(tmp_path / "note.txt", "one\r\ntwo\n")
-    assert only(read(path)) == Document("note.txt", "one\ntwo\n", source=str(path))
+    assert only(read(path)) == Document("note.txt", "one\ntwo\n", title="one", source=str(path))
 
 
 def test_markdown_takes_its_first_heading_as_title(tmp_path: Path) -> None:

@@ -108,10 +108,10 @@ def test_a_header_of_many_names(tmp_path: Path) -> None:
         ("# " + " #" * 990 + "x", " ".join("#" * 990) + "x"),
         ("# a" + " " * 1990 + "b", "a"),
         ("# a" + " #" * 900 + " " * 100 + "\x0b", "a" + " #" * 899),
-        ("#\n" * 1000, ""),
+        ("#\n" * 1000, "a.md"),
         ("# a #\n", "a"),
         ("#\tb", "b"),
-        ("#\n\nno title", ""),
+        ("#\n\nno title", "no title"),
     ],
 )
 def test_markdown_headings(tmp_path: Path, heading: str, title: str) -> None:

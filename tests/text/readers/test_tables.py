@@ -45,7 +45,7 @@ def test_usual_names_are_taken_unless_declined(tmp_path: Path) -> None:
     document = only(read(path))
     assert (document.id, document.title, document.date) == ("7", "T", "2020")
     document = only(read(path, Columns(id="", title="", date="")))
-    assert (document.id, document.title, document.date) == ("t.csv:2", "", "")
+    assert (document.id, document.title, document.date) == ("t.csv:2", "words", "")
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
@@ -211,7 +211,9 @@ def test_parquet_in_batches(tmp_path: Path) -> None:
     columns = Columns(id="key", text="body", label="topic", date="day")
     documents = list(read(tmp_path / "t.parquet", columns))
     assert len(documents) == number
-    assert documents[599] == Document("599", "text 599", "", ("a", "b"), str(tmp_path / "t.parquet"), "2020-01-02")
+    assert documents[599] == Document(
+        "599", "text 599", "text 599", ("a", "b"), str(tmp_path / "t.parquet"), "2020-01-02"
+    )
     assert [d.id for d in read(tmp_path / "t.parquet", Columns(text="body"), limit=2)] == [
         "t.parquet:1",
         "t.parquet:2",

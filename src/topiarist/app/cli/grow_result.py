@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,15 @@ from topiarist.app.cli.terminal import figures
 from topiarist.app.cli.terminal.console import Console, print_json, speaks_unicode, typed_command
 from topiarist.app.cli.terminal.failures import INTERRUPTED
 from topiarist.app.words import DOT, and_more, counted, duration, hard_to_place, in_topics, one_line, whole_percent
-from topiarist.collection import FEWEST_TO_JUDGE, Collection, TopicTree, write_spreadsheet
+from topiarist.collection import (
+    FEWEST_TO_JUDGE,
+    Collection,
+    TopicTree,
+    found_copies,
+    left_out,
+    listed_copies,
+    write_spreadsheet,
+)
 from topiarist.errors import TopiaristError, UsageError
 from topiarist.text.documents import Problem
 from topiarist.text.readers.nothing_read import UNKNOWN_TYPE
@@ -68,7 +76,7 @@ def tell(grown: Grown, options: Options, *, stopped: bool) -> None:
     else:
         _print(grown, Console(highlight=False), options)
     if not options.quiet and not options.json:
-        _warn_repeated(grown)
+        _tell_left_out(grown)
     if options.check_stability and not stopped:
         _check_stability(grown, options)
     _draw(grown, options)
@@ -109,6 +117,8 @@ def print_summary(grown: Grown, *, n_words: int = 8, up_to_date: bool = False) -
         "n_hard_to_place": grown.n_hard,
         "seconds": round(grown.seconds, 3),
         "phases": grown.phases,
+        "repeated": grown.collection.settings.get("repeated") or {},
+        "copies": {"copies": len(grown.collection.copies), "originals": grown.collection.copies.n_originals},
     }
     if grown.stream is not None and grown.stream.counts is not None:
         body["reading"] = asdict(grown.stream.counts)
@@ -120,19 +130,33 @@ def write_problems(grown: Grown) -> str:
     path, problems = Path(grown.folder) / PROBLEMS, grown.problems
     if grown.stream is None:
         return ""
-    if not problems:
+    others = list(_not_counted(grown))
+    if not problems and not others:
         path.unlink(missing_ok=True)
         return ""
     new = path.with_name(f"{PROBLEMS}.new")
     with open(new, "w", encoding="utf-8", newline="") as file:
-        write_spreadsheet(file, ("source", "reason"), ((problem.source, problem.reason) for problem in problems))
+        rows = [(problem.source, problem.reason) for problem in problems]
+        write_spreadsheet(file, ("source", "reason"), [*rows, *others])
         file.flush()
         os.fsync(file.fileno())
     os.replace(new, path)
+    if not problems:
+        return ""
     counts = grown.stream.counts
     failed = 0 if counts is None else counts.failed
     what = f"{counted(failed, 'file or row', 'files or rows')} failed" if failed else f"{len(problems):,} left out"
     return f"{what}: {grown.folder}/{PROBLEMS}"
+
+
+def _not_counted(grown: Grown) -> Iterator[tuple[str, str]]:
+    """Lines that were not counted, and documents that were counted once, as rows of the same table."""
+    for line, number in left_out(grown.collection).lines:
+        yield line, f"a line of {counted(number, 'document')}, not counted"
+    for one in listed_copies(grown.collection, found_copies(grown.collection)):
+        for copy in one.copies:
+            what = "a copy" if copy.exact else f"a near-copy ({whole_percent(copy.shared)} of the words)"
+            yield copy.id, f"{what} of {one.id}, counted once"
 
 
 def with_problems(error: TopiaristError, problems: Sequence[Problem]) -> TopiaristError:
@@ -200,20 +224,16 @@ def _draw(grown: Grown, options: Options) -> None:
         _note(f"The curve is drawn in {options.curve}", options)
 
 
-def _warn_repeated(grown: Grown) -> None:
-    if grown.stream is None:
-        return
+def _tell_left_out(grown: Grown) -> None:
+    """What was not counted, or only once: lines that many documents share, and copies."""
     notes = Console(stderr=True, highlight=False)
-    if grown.stream.n_stripped:
-        notes.print(f"Repeated last lines were taken out of {counted(grown.stream.n_stripped, 'document')}.")
-        return
-    found = grown.stream.endings.repeated()
-    if found.n_documents:
-        notes.print(
-            f"Warning: {found.n_documents:,} of {grown.tree.n_docs:,} documents share one footer of "
-            f"{found.n_words:,} words; it shapes the tree.\n  Try: --strip-repeated",
-            soft_wrap=not notes.is_terminal,
-        )
+    found = left_out(grown.collection)
+    if found.repeated_said:
+        advice = f": see {PROBLEMS}; --keep-repeated counts them" if found.lines else ""
+        notes.print(Text(f"{found.repeated_said}{advice}"), soft_wrap=True)
+    if found.copies_said:
+        said = f"{found.copies_said}: counted once, listed by {typed_command()} duplicates {one_line(grown.folder)}"
+        notes.print(Text(said), soft_wrap=True)
 
 
 def _exit_code(grown: Grown) -> int:

@@ -6,19 +6,17 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import Any
 
 from topiarist import collection as door
 from topiarist.app.cli.options import DEMO, STDIN, SourceOptions
-from topiarist.errors import UsageError
 from topiarist.text.demo import demo_documents
 from topiarist.text.documents import Document, Problem
 from topiarist.text.readers import Columns, Counts, Reading, read
 from topiarist.text.readers.items import File
 from topiarist.text.readers.lines import PACKINGS
-from topiarist.text.repeated import Endings, find_repeated, without
 from topiarist.version import __version__
 
 SUFFIX = ".topiary"
@@ -26,22 +24,19 @@ SUFFIX = ".topiary"
 
 @dataclass(frozen=True)
 class Extra:
-    """What only ``grow`` reads besides: dates and labels, and not what many documents end with."""
+    """What only ``grow`` reads besides: dates and labels."""
 
     date_column: str | None = None
     label_column: str | None = None
     labels: str | None = None
-    strip_repeated: bool = False
 
 
 @dataclass
 class Stream:
-    """The documents of the sources, with the labels that were given; remembers how they end."""
+    """The documents of the sources, with the labels that were given."""
 
     options: SourceOptions
     extra: Extra = Extra()
-    endings: Endings = field(default_factory=Endings)
-    n_stripped: int = 0
 
     def __post_init__(self) -> None:
         self._labels = door.read_labels(self.extra.labels) if self.extra.labels else None
@@ -62,11 +57,6 @@ class Stream:
                 limit=self.options.limit,
                 xml_path=self.options.xml_path or "",
                 ocr=self.options.ocr or None,
-            )
-        if self.extra.strip_repeated and STDIN in self.options.sources:
-            raise UsageError(
-                "--strip-repeated looks at the documents twice, and standard input can be read only once",
-                hint="save it to a .jsonl file first",
             )
 
     @property
@@ -99,14 +89,7 @@ class Stream:
         return None if counts is None else counts.files
 
     def __iter__(self) -> Iterator[Document]:
-        footers = find_repeated(self.documents()).lines if self.extra.strip_repeated else frozenset()
         for document in self.documents():
-            if footers:
-                shorter = without(document, footers)
-                self.n_stripped += shorter is not document
-                document = shorter
-            else:
-                self.endings.see(document.text)
             if self._labels is not None:
                 document = replace(document, labels=self._labels.get(document.id, document.labels))
             yield document

@@ -108,6 +108,11 @@ def trees(beside: str | None = None, **values: Any) -> str:
     return _with(TREES, **{"with": beside}, **values)
 
 
+def duplicates(**values: Any) -> str:
+    """Documents with their copies: of one (``id``), or a ``page`` of all."""
+    return _with("/duplicates", **values)
+
+
 def shape(edit: str, id: int | None = None, **values: Any) -> str:
     """An edit before it is made: what it would change."""
     return _with(SHAPE, edit=edit, topic=id, **values)

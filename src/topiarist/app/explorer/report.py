@@ -195,7 +195,7 @@ def _card(view: View, node: int, documents: str) -> Card:
 def _quoted(view: View, node: int, row: int) -> Quoted:
     document, lead = view.collection.documents.many([row], texts=False)[0], view.leads([row])[row]
     share = float(view.shares_under(node)[row])
-    return Quoted(row, titled(document.title, document.id, lead), document.date[:10], share, lead)
+    return Quoted(row, titled(document.title, document.id), document.date[:10], share, lead)
 
 
 def _listed(view: View, topic: int) -> Iterator[Quoted]:
@@ -205,9 +205,8 @@ def _listed(view: View, topic: int) -> Iterator[Quoted]:
     for start in range(0, len(rows), BATCH):
         some = rows[start : start + BATCH].tolist()
         known = view.collection.documents.many(some, texts=False)
-        leads = view.leads([row for row, one in zip(some, known, strict=True) if not one.title.strip()])
         for row, share, one in zip(some, shares[start : start + BATCH].tolist(), known, strict=True):
-            yield Quoted(row, titled(one.title, one.id, leads.get(row, "")), one.date[:10], share, "")
+            yield Quoted(row, titled(one.title, one.id), one.date[:10], share, "")
 
 
 def _link(address: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.view import View
+from topiarist.collection import number_of_copies
 from topiarist.text.tokens import Tokenizer
 
 Pieces = tuple[tuple[str, bool], ...]  # text, and whether it is a match; never HTML
@@ -64,6 +65,8 @@ class DocumentLine:
     labels: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     read: bool = False
+    copies: int = 0  # other documents of the same kind, which are not listed
+    copies_address: str = ""
 
 
 @dataclass(frozen=True)
@@ -151,9 +154,9 @@ def path_to(view: View, node: int) -> tuple[Step, ...]:
     )
 
 
-def titled(title: str, id: str, lead: str = "") -> str:
-    """What a document is called: its title, or the beginning of its text, or its id."""
-    return " ".join(title.split()) or (lead[:90].rsplit(" ", 1)[0] + " …" if len(lead) > 90 else lead) or id
+def titled(title: str, id: str) -> str:
+    """What a document is called: its title, which the store knows of every document that is not without a name."""
+    return " ".join(title.split()) or id
 
 
 def document_lines(
@@ -162,13 +165,14 @@ def document_lines(
     """Documents with the beginnings of their texts, in which some words are marked."""
     collection = view.collection
     documents = collection.documents.many(rows, texts=False)
+    copies = number_of_copies(collection.copies, rows)
     leads, tags, read = view.leads(rows), collection.marks.tags_of(rows), collection.marks.read_among(rows)
     wanted = {part for word in words for part in word.split()}
     shares: Any = view.shares_under(node)[list(rows)] if node >= 0 and len(rows) else []
     return tuple(
         DocumentLine(
             id=document.id,
-            title=titled(document.title, document.id, leads[row]),
+            title=titled(document.title, document.id),
             address=address(document.id, place),
             snippet=marked(leads[row], wanted),
             date=document.date[:10],
@@ -177,6 +181,8 @@ def document_lines(
             labels=document.labels,
             tags=tags[place],
             read=row in read,
+            copies=copies[place],
+            copies_address=addresses.duplicates(id=document.id) if copies[place] else "",
         )
         for place, (row, document) in enumerate(zip(map(int, rows), documents, strict=True))
     )

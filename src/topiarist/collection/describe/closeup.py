@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topiarist.collection.contents import Counting
+from topiarist.collection.copies import CopiesOf, copies_of
 from topiarist.collection.find.search import Place
 from topiarist.estimators.tree import abstraction
 from topiarist.hierarchy.levels import node_posterior
 from topiarist.text.documents import Document
+from topiarist.text.repeated import spans as repeated_spans
 from topiarist.text.stems import stems
 from topiarist.text.stop_words import resolve_stop_words
 
@@ -69,6 +71,8 @@ class Look:
     levels: tuple[Level, ...]  # from the root down to its place
     marks: tuple[Mark, ...]  # of the text
     pinned: int | None  # the topic that people put it to
+    repeated: tuple[tuple[int, int], ...] = ()  # where in the text lines are that are not counted
+    copies: tuple[CopiesOf, ...] = ()  # the document and its copies, if there are any
 
 
 def topic_words(collection: Collection, topic: int, n: int = 12, *, likely: bool = False) -> tuple[TopicWord, ...]:
@@ -104,7 +108,10 @@ def look(collection: Collection, id: str) -> Look:
     ghosts = abstraction.ghost_words(counts, fitted, shares, GHOSTS)[0][0]
     told: Any = np.zeros(fitted.tree.depth + 1)
     marks = []
+    repeated = repeated_spans(document.text, collection.counting.repeated.forms)
     for start, end, word, column in spans(document.text, collection.counting):
+        if any(first <= start < last for first, last in repeated):
+            continue
         if column is None:
             marks.append(Mark(start, end, word, 0, 1.0))
             told[0] += 1
@@ -123,7 +130,7 @@ def look(collection: Collection, id: str) -> Look:
     )  # fmt: skip
     return Look(
         row, document, collection.marks.tags_of([row])[0], all_places(collection, shares)[0], levels, tuple(marks),
-        outline.pins.get(document.id),
+        outline.pins.get(document.id), tuple(repeated), copies_of(collection, row),
     )  # fmt: skip
 
 

@@ -353,4 +353,4 @@ class Figures:
 
     def leads(self, rows: Sequence[int]) -> dict[int, str]:
         """The beginnings of some texts, in one line each."""
-        return self.collection.documents.leads(rows)
+        return self.collection.documents.leads(rows, repeated=self.collection.counting.repeated.forms)

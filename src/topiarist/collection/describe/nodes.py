@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.arrays import Csr
+from topiarist.arrays import Bools, Csr
 from topiarist.collection.describe.flat_topics import coherences, names_of
 from topiarist.counts.corpus import Corpus
 from topiarist.hierarchy.growth.headings import gains
@@ -56,6 +56,7 @@ def describe_nodes(
     texts: Sequence[str] | None = None,
     ignored: Collection[str] = (),
     seeds: Mapping[int, Sequence[int]] | None = None,
+    standing: Bools | None = None,
 ) -> tuple[NodeSummary, ...]:
     """The nodes of a tree; ``shares`` are those of the documents in its classes.
 
@@ -63,10 +64,11 @@ def describe_nodes(
     words of the ``language`` (or of several, "en de") describe nothing, however frequent they are. Names have phrases
     where there are ``texts`` to read some of (those of the corpus, if it has them). No name has an ``ignored`` word.
     ``seeds`` are columns that people want at nodes: they come first there, if a document of the node has them.
+    ``standing``: documents that may stand for a node; None: all.
     """
     tree = model.tree
     mask = tree.path_mask(model.class_nodes)
-    typical = _typical(model, shares, corpus, n_documents)
+    typical = _typical(model, shares, corpus, n_documents, standing)
     known = corpus.vocabulary.words
     functional = frozenset[str]().union(*map(function_words, language.split()))
     texts = texts if texts is not None else corpus.texts
@@ -148,11 +150,11 @@ def _possible_names(words: tuple[str, ...]) -> Iterator[str]:
     yield from (f"{DOT.join(words[:IN_A_NAME])} ({number})" for number in itertools.count(2))
 
 
-def _typical(model: TreeModel, shares: Csr, corpus: Corpus, n_documents: int) -> Any:
+def _typical(model: TreeModel, shares: Csr, corpus: Corpus, n_documents: int, standing: Bools | None) -> Any:
     """The documents that speak most from each node, read block by block."""
     from topiarist.estimators.tree import abstraction  # a second to load, which those who only look do not need
 
-    lengths = corpus.lengths()
+    lengths = corpus.lengths() if standing is None else corpus.lengths() * standing
     best, scores = [], []
     for start in range(0, corpus.n_docs, BLOCK):
         here = slice(start, start + BLOCK)

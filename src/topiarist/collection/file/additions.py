@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.arrays import Csr
+from topiarist.arrays import Array, Csr
 from topiarist.collection import contents
+from topiarist.collection.copies import copies_among, keep_copies, kept_copies, minima_of, placed_with_first
 from topiarist.collection.find import index_part
 from topiarist.collection.grow.fit_description import corpus_of, keep_fit, labelled
-from topiarist.collection.state import COUNTS, SEARCH, SHARES, TREE, State
+from topiarist.collection.state import COUNTS, MINIMA, SEARCH, SHARES, TREE, State
 from topiarist.errors import InputError
 from topiarist.store import edit_log
 from topiarist.store.generation import Generation, Part, new_part
 from topiarist.text.documents import Document
+from topiarist.text.repeated import without
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -69,6 +71,7 @@ class Addition:
     def __init__(self, collection: Collection, generation: Generation) -> None:
         self.collection, self.generation, self.state = collection, generation, collection.state
         self.parts: list[Part] = []
+        self.copies = collection.copies
 
     @property
     def learns(self) -> bool:
@@ -76,13 +79,32 @@ class Addition:
         return hasattr(self.collection.model, "learn_more")
 
     def kept(self, documents: list[Document], counts: Csr, shares: Csr, *, learn: bool) -> State:
-        """The state with these documents."""
+        """The state with these documents; copies are learned once, and lie where the first of their kind does."""
+        found, minima = copies_among(self.collection, documents)
+        keep_copies(self.generation.database, found)
+        self.copies = kept_copies(self.generation.database)
         state = replace(self.state, n_docs=self.state.n_docs + len(documents))
-        state = self._grown(state, COUNTS, counts)
-        state = self._learned(state, counts) if learn and self.learns else self._grown(state, SHARES, shares)
-        search = index_part.add_to_index(self.generation, self.state.parts[SEARCH], documents)
+        state = self._told_apart(self._grown(state, COUNTS, counts), minima)
+        if learn and self.learns:
+            state = self._learned(state, counts)
+        else:
+            whole = placed_with_first(self.copies, contents.stacked([self.collection.shares, shares]))
+            state = self._grown(state, SHARES, whole[self.state.n_docs :])
+        forms = self.collection.counting.repeated.forms
+        plain = [replace(one, text=without(one.text, forms)) for one in documents] if forms else documents
+        search = index_part.add_to_index(self.generation, self.state.parts[SEARCH], plain)
         self.parts.append(search)
         return state.with_part(SEARCH, search.name)
+
+    def _told_apart(self, state: State, minima: Array) -> State:
+        """With what tells copies of the documents: one piece more, or all of them as one."""
+        if not 0 < len(state.pieces(MINIMA)) < MOST_PIECES:
+            minima = np.concatenate([minima_of(self.collection), minima])
+            state = state.with_pieces(MINIMA, [])
+        with new_part(self.generation, MINIMA) as part:
+            contents.write_minima(part.folder, minima)
+        self.parts.append(part.part)
+        return state.with_piece(MINIMA, part.name)
 
     def _grown(self, state: State, role: str, rows: Csr) -> State:
         """One piece more, or all pieces as one."""
@@ -105,13 +127,18 @@ class Addition:
         """The model after the batch, its topics in the words that they have now, and where it places everybody."""
         model = contents.read_tree_model(self.collection.part(self.state.parts[TREE]))  # its own, to be changed
         counts = self.collection.counting.heeded(counts)
-        model.learn_more(counts)
+        new = self.copies.is_first(state.n_docs)[self.state.n_docs :]
+        if new.any():
+            model.learn_more(counts[new])
         whole = contents.stacked([self.collection.counts, counts])
         counting, known = self.collection.counting, self.collection.description.facts
         corpus = corpus_of(self.generation, whole, counting)
         holds = {name: known[name] for name in HOLDS if name in known}
         said = replace(state.shape, seeds={})  # a model that learns was never fitted with seeds: they wait for that
-        fit = keep_fit(self.generation, model, corpus, counting.general, holds, pinned=self._with_pinned, shape=said)
+        fit = keep_fit(
+            self.generation, model, corpus, counting, holds,
+            copies=self.copies, pinned=self._with_pinned, shape=said,
+        )  # fmt: skip
         self.parts += fit.parts
         return fit.in_state(replace(state, shape=labelled(state.shape, fit.description)))
 

@@ -25,6 +25,7 @@ from topiarist.models.misfits import Usual
 from topiarist.store import edit_log, facts
 from topiarist.store.document_table import Documents
 from topiarist.text.documents import Document
+from topiarist.text.titles import titled
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -50,6 +51,8 @@ class Filed:
     label_certainty: tuple[float, ...] = ()
     places: tuple[Place, ...] = ()  # every topic with a part of it, if several were asked for
     misfit: str = ""  # why it fits nowhere: then it is at the root, whatever the certainties are
+    copy_of: str = ""  # the document that was there already, of which an added one is a copy or near-copy
+    shared: float = 0.0  # of their words; 1: the same words in the same order
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON data, without the text."""
@@ -60,6 +63,8 @@ class Filed:
         plain["places"] = [
             {"topic": place.topic, "path": list(place.path), "share": round(place.share, 4)} for place in self.places
         ]
+        if self.copy_of:
+            plain |= {"copy_of": self.copy_of, "shared": round(self.shared, 4)}
         return plain
 
 
@@ -97,6 +102,7 @@ def placed(
     collection: Collection, batch: list[Document], rho: float, *, several: bool = False, heard: Heard | None = None
 ) -> Batch:
     """Each document of a batch with its place in words."""
+    batch = [titled(document, collection.counting.repeated.forms) for document in batch]
     outline, words = collection.outline, collection.counting.vocabulary.words
     tree, heard = outline.tree, heard or collection.heard(batch)
     counts = collection.counting.heeded(heard.counts)
@@ -156,9 +162,27 @@ def add(
             edit_log.forget(generation.database, reachable(generation))
         learned = learn and new.learns
     collection.refresh()
-    if not learned:
-        return iter([row for part in parts for row in part.filed])
-    return iter([row for part in parts for row in _again(collection, part, rho, several=several)])
+    rows = [row for part in parts for row in part.filed]
+    if learned:
+        rows = [row for part in parts for row in _again(collection, part, rho, several=several)]
+    return iter(_known_before(collection, rows))
+
+
+def _known_before(collection: Collection, rows: list[Filed]) -> list[Filed]:
+    """The rows of added documents, each with the document that it is a copy of."""
+    copies, start = collection.copies, len(collection) - len(rows)
+    new = copies.rows >= start
+    if not new.any():
+        return rows
+    originals = dict(zip(copies.rows[new].tolist(), copies.originals[new].tolist(), strict=True))
+    shared = dict(zip(copies.rows[new].tolist(), copies.shared[new].tolist(), strict=True))
+    ids = dict(
+        zip(originals, (one.id for one in collection.documents.many(originals.values(), texts=False)), strict=True)
+    )
+    return [
+        replace(row, copy_of=ids[start + place], shared=shared[start + place]) if start + place in ids else row
+        for place, row in enumerate(rows)
+    ]
 
 
 def _again(collection: Collection, part: Batch, rho: float, *, several: bool) -> list[Filed]:

@@ -13,7 +13,6 @@ from scipy.special import logsumexp
 
 from topiarist.arrays import Csr
 from topiarist.collection.shape.edits import Branch
-from topiarist.counts.corpus import text_of
 from topiarist.counts.counting import count, hear
 from topiarist.counts.validation import token_counts
 from topiarist.errors import InputError
@@ -75,7 +74,7 @@ class _Said(NamedTuple):
         """Count documents; what is new in them may be just the words that nobody has counted before."""
         known = collection.counting
         vocabulary, settings = known.vocabulary, known.settings
-        texts = [text_of(document, settings.titles) for document in documents]
+        texts = [known.text_of(document) for document in documents]
         counts = known.heeded(hear(texts, vocabulary, settings).counts)
         try:
             own, found = count(texts, replace(settings, min_documents=SHARED, max_words=None, max_document_share=1.0))

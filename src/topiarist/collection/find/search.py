@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topiarist.arrays import Array
+from topiarist.collection.copies import folded as folded_rows
+from topiarist.collection.copies import number_of_copies
 from topiarist.collection.find.default_ranking import DefaultQuestion
 from topiarist.collection.find.empty_answer import emptied, few_words, not_all_words, unknown_words
 from topiarist.collection.find.index import Answer, Explanation
@@ -23,6 +25,7 @@ from topiarist.measures.placed_documents import CERTAIN
 from topiarist.store.fulltext import Hits, Index, Ranked
 from topiarist.text.highlights import READ, Pieces, forms, joined, snippet, spots
 from topiarist.text.query import Filter, Query, Term, parse
+from topiarist.text.repeated import without
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -62,6 +65,7 @@ class FoundDocument:
     labels: tuple[str, ...] = ()
     date: str = ""
     why: Explanation | None = None
+    copies: int = 0  # other documents of the same kind
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,7 @@ class Found:
     without: str = ""  # the query without the condition that left nothing
     all_words: int | None = None  # documents with all words in some form; None where that was not asked
     not_required: tuple[str, ...] = ()  # words that no document has beside the others
+    folded: int = 0  # of the total, copies of other hits, which are not listed
 
     def __iter__(self) -> Iterator[FoundDocument]:
         return iter(self.hits)
@@ -100,7 +105,7 @@ class Search:
 
     ``page`` gives hits, ``rows`` all documents that match; by meaning, of which every document has some, the ``near``
     best ones. Whoever wants both asks for ``rows`` first: pages are then cut from the same answer. Either keeps to what
-    lies under a topic, if one is given.
+    lies under a topic, if one is given. Of copies a page lists the first that was found; ``rows`` has all of them.
     """
 
     def __init__(self, collection: Collection, query: Query | str, by: str = DEFAULT, *, near: int = NEAR) -> None:
@@ -182,11 +187,13 @@ class Search:
         if self.best is not None:
             return self._by_default(self.best, n, offset, topic, why=why)
         if not self._as_words:
-            return self._by_meaning(self.question.page(n, offset, allowed=self._left(topic), why=why))
-        answer = self._by_words(n, offset, topic)
+            shown, folded = self._folded(self._left(topic))
+            found = self._by_meaning(self.question.page(n, offset, allowed=shown, why=why))
+            return replace(found, total=found.total + folded, folded=folded) if folded else found
+        answer, folded = self._by_words(n, offset, topic)
         rows, snippets = [hit.row for hit in answer.hits], [hit.snippet for hit in answer.hits]
         hits = listed(self.collection, rows, snippets, scores=[hit.score for hit in answer.hits])
-        found = Found(hits, answer.total, answer.exact, self.query.read_as, self.trouble)
+        found = Found(hits, answer.total + folded, answer.exact, self.query.read_as, self.trouble, folded=folded)
         if self.trouble or answer.total >= FEW or not (self.query.terms or not answer.total):
             return found
 
@@ -217,10 +224,27 @@ class Search:
     def _index(self) -> Index:
         return Index(self.collection.generation.database)
 
-    def _by_words(self, n: int, offset: int, topic: str | int | None) -> Hits:
-        if "ranked" in vars(self):
-            return self._index.page(self.query, self._ranked_under(topic), n, offset)
-        return self._index.search(self.query, limit=n, offset=offset, within=_within(self.under(topic)))
+    def _by_words(self, n: int, offset: int, topic: str | int | None) -> tuple[Hits, int]:
+        """A page of hits, and how many copies are not among all of them."""
+        copies = self.collection.copies
+        if "ranked" not in vars(self) and not len(copies):
+            return self._index.search(self.query, limit=n, offset=offset, within=_within(self.under(topic))), 0
+        ranked = self._ranked_under(topic)
+        if not len(copies):
+            return self._index.page(self.query, ranked, n, offset), 0
+        shown = folded_rows(copies, ranked.rows, len(self.collection.documents))
+        few = Ranked(ranked.rows[shown], ranked.scores[shown])
+        return self._index.page(self.query, few, n, offset), len(ranked.rows) - len(few.rows)
+
+    def _folded(self, allowed: Array | None) -> tuple[Array | None, int]:
+        """By meaning: those of the allowed documents that are listed, of copies the first; and how many are not."""
+        copies, number = self.collection.copies, len(self.collection)
+        if not len(copies):
+            return allowed, 0
+        rows = np.arange(number) if allowed is None else np.flatnonzero(allowed)
+        shown = np.zeros(number, bool)
+        shown[rows[folded_rows(copies, rows, number)]] = True
+        return shown, len(rows) - int(shown.sum())
 
     def _ranked_under(self, topic: str | int | None) -> Ranked:
         under = self.under(topic)
@@ -234,7 +258,8 @@ class Search:
     def _by_default(self, best: DefaultQuestion, n: int, offset: int, topic: str | int | None, *, why: bool) -> Found:
         """Hits by words and meaning, with the words in their forms marked, and which words were not required."""
         allowed = self._left(topic)
-        answer = best.page(n, offset, allowed=allowed, why=why, exact=not self.nearest)
+        shown, _ = self._folded(allowed)
+        answer = best.page(n, offset, allowed=shown, why=why, exact=not self.nearest)
         rows = [hit.number for hit in answer.hits]
         documents = self.collection.documents.many(rows)
         wanted = {word.stem for word in best.words.words}
@@ -318,12 +343,13 @@ def listed(
 ) -> tuple[FoundDocument, ...]:
     """Documents as hits; where there is no snippet, with the beginning of their text."""
     documents = collection.documents.many(rows) if snippets is None else collection.documents.many(rows, texts=False)
-    places = places_of(collection, rows)
+    forms = collection.counting.repeated.forms if snippets is None else frozenset()
+    places, copies = places_of(collection, rows), number_of_copies(collection.copies, rows)
     return tuple(
         FoundDocument(
             row=row, id=document.id, title=document.title, score=scores[at] if scores else 0.0,
-            snippet=snippets[at] if snippets else ((_lead(document.text), False),), place=places[at],
-            labels=document.labels, date=document.date, why=reasons[at] if reasons else None,
+            snippet=snippets[at] if snippets else ((_lead(without(document.text, forms)), False),), place=places[at],
+            labels=document.labels, date=document.date, why=reasons[at] if reasons else None, copies=copies[at],
         )
         for at, (row, document) in enumerate(zip(rows, documents, strict=True))
     )  # fmt: skip

@@ -10,6 +10,8 @@ Floor plan:
     inheritance      What people did to a collection, carried over to a new one that takes its place.
     journal          What a grow tells on its way, and the checkpoints of its tree, kept as parts of an unfinished
                      collection.
+    left_out         What a grow leaves out of counting, as it is told and kept: lines that many documents share, and
+                     copies.
     recipe           How a collection is grown: everything a person may choose, as one value that is kept with the
                      collection.
     regrowth         Growing again to see what was chance: trees of other halves of the documents, and how much of each

@@ -11,13 +11,15 @@ import numpy as np
 from topiarist.arrays import Csr
 from topiarist.collection import contents
 from topiarist.collection.contents import Counting, Description
+from topiarist.collection.copies import placed_with_first
 from topiarist.collection.describe.nodes import NodeSummary, describe_nodes, named
 from topiarist.collection.describe.topic_tree import facts_of, says, without_words
 from topiarist.collection.file.placer import SAMPLE, sample_of, usual_of
 from topiarist.collection.shape.shape import Shape
 from topiarist.collection.shape.word_use import seed_columns
 from topiarist.collection.state import SHARES, TREE, State
-from topiarist.counts.corpus import Corpus, text_of
+from topiarist.counts.copies import Copies
+from topiarist.counts.corpus import Corpus
 from topiarist.counts.counting import hear
 from topiarist.estimators.tree.fitted_tree import folded_in, tree_model
 from topiarist.measures.placed_documents import CERTAIN
@@ -25,6 +27,7 @@ from topiarist.models.misfits import Usual
 from topiarist.store.document_table import Documents
 from topiarist.store.facts import settings
 from topiarist.store.generation import Generation, Part, new_part
+from topiarist.text.repeated import Repeated, without
 
 N_WORDS, N_TYPICAL = 20, 10  # of each topic that are kept
 SPOKEN = 0.05  # of the documents that have a language, for its function words to be left out of names
@@ -42,16 +45,16 @@ def corpus_of(generation: Generation, counts: Csr, counting: Counting) -> Corpus
 
 
 class KeptTexts(Sequence[str]):
-    """The texts of the documents of a collection, each read when it is asked for."""
+    """The texts of the documents of a collection, without repeated lines, each read when it is asked for."""
 
-    def __init__(self, documents: Documents) -> None:
-        self._documents, self._number = documents, len(documents)
+    def __init__(self, documents: Documents, repeated: Repeated) -> None:
+        self._documents, self._number, self._repeated = documents, len(documents), repeated.forms
 
     def __len__(self) -> int:
         return self._number
 
     def __getitem__(self, row: Any) -> Any:
-        return self._documents.many([row])[0].text
+        return without(self._documents.many([row])[0].text, self._repeated)
 
 
 class KeptFit(NamedTuple):
@@ -71,9 +74,10 @@ def keep_fit(
     generation: Generation,
     model: Any,
     corpus: Corpus,
-    general: tuple[str, ...],
+    counting: Counting,
     known: Mapping[str, Any],
     *,
+    copies: Copies,
     pinned: Callable[[Csr], Csr] = lambda shares: shares,
     training: bool = False,
     n_threads: int | None = None,
@@ -81,16 +85,19 @@ def keep_fit(
 ) -> KeptFit:
     """Fold every document in, once; describe the nodes, and write all of it.
 
-    ``known``: what was told before, and still holds. ``pinned``: puts documents where people want them. ``training``:
+    ``known``: what was told before, and still holds. ``copies`` lie where the first of their kind does, and are typical
+    of nothing. ``pinned``: puts documents where people want them. ``training``:
     the corpus is what the model was fitted to just now, so that it knows its documents already. ``shape``: what people
     said of words, if they did.
     """
     sample = sample_of(corpus.n_docs)
     folded = folded_in(model, corpus.counts, sample, training=training)
-    shares, language = pinned(folded.shares), _spoken(settings(generation.database), corpus.n_docs)
+    shares = pinned(placed_with_first(copies, folded.shares))
+    language = _spoken(settings(generation.database), corpus.n_docs)
     nodes = describe_nodes(
-        tree_model(model), shares, corpus, general,
-        n_words=N_WORDS, n_documents=N_TYPICAL, language=language, texts=KeptTexts(Documents(generation.database)),
+        tree_model(model), shares, corpus, counting.general,
+        n_words=N_WORDS, n_documents=N_TYPICAL, language=language,
+        texts=KeptTexts(Documents(generation.database), counting.repeated), standing=copies.is_first(corpus.n_docs),
         ignored=() if shape is None else shape.ignored,
         seeds=None if shape is None else seed_columns(shape, corpus.vocabulary),
     )  # fmt: skip
@@ -118,7 +125,7 @@ def familiar(generation: Generation, counting: Counting) -> list[float]:
     documents = Documents(generation.database)
     number = len(documents)
     rows = np.sort(np.random.default_rng(0).permutation(number)[:SAMPLE]).tolist()
-    texts = [text_of(document, counting.settings.titles) for document in documents.many(rows)]
+    texts = [counting.text_of(document) for document in documents.many(rows)]
     least = counting.settings.min_documents + 1
     found = hear(texts, counting.vocabulary, counting.settings, counting.general, least)
     return list(Usual.of(found.share, found.tokens).limits)

@@ -17,9 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Array
 from topiarist.collection import contents
 from topiarist.collection.collection import Collection
 from topiarist.collection.contents import Counting
+from topiarist.collection.copies import counted_texts, fitted_rows, keep_copies, kept_copies
 from topiarist.collection.describe.flat_topics import check_documents, set_general_words_aside
 from topiarist.collection.describe.nodes import named
 from topiarist.collection.find import index_part
@@ -27,12 +29,15 @@ from topiarist.collection.grow import inheritance
 from topiarist.collection.grow.fit_description import corpus_of, familiar, keep_fit
 from topiarist.collection.grow.journal import KIND as CHECKPOINT
 from topiarist.collection.grow.journal import PartJournal, Teller
+from topiarist.collection.grow.left_out import COPIES, REPEATED, LeftOut, told_copies
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.shape.shape import Shape
 from topiarist.collection.shape.word_use import column_map
-from topiarist.collection.state import COUNTS, FLAT, SEARCH, State
+from topiarist.collection.state import COUNTS, FLAT, MINIMA, SEARCH, State
+from topiarist.counts.copies import find_copies
 from topiarist.counts.corpus import Corpus
 from topiarist.counts.languages import Languages, languages_of
+from topiarist.counts.settings import CountSettings
 from topiarist.errors import DamagedError, InputError, UsageError
 from topiarist.estimators.category.categorisers import HPLC
 from topiarist.estimators.category.given_labels import NamedColumns
@@ -50,12 +55,14 @@ from topiarist.store.generation import Generation, Part, new_part, open_part
 from topiarist.text.documents import Document
 from topiarist.text.language import AUTO, Language, language_of, languages_in_words
 from topiarist.text.readers import Reading, read
+from topiarist.text.repeated import LineCounts, Repeated, look_again
+from topiarist.text.titles import titled
 
 MADE_FROM = "made_from"  # a digest of sources and settings: the same one, the same collection
 KERNELS = ("paths", "classes", "search")  # that growing and indexing need
 PLACES = "places"  # where the sources were, in full: there originals can be found again
 WORDS = "words"  # what people said of words before the tree was grown anew
-READ = "read"  # the settings have it when all documents and counts are there
+READ, READ_MINIMA = "read", "read_minima"  # the settings have them when all documents and counts are there
 WAITING = 4_000  # documents between the two, at most
 GROWN_ON, BATCH = 20_000, 10_000  # documents that a tree grows on, and that it then learns from at a time, online
 
@@ -130,31 +137,53 @@ class Grower:
     def _read(self, source: Any, growing: Growing, settings: dict[str, Any]) -> None:
         """Read and count; on the disk all at once."""
         generation = growing.generation
-        Documents(generation.database).clear()  # those of a grow that was killed before it knew its counts
+        kept = Documents(generation.database)
+        kept.clear()  # those of a grow that was killed before it knew its counts
+        lines, minima = LineCounts(), list[Array]()
         self.tell.phase("Reading")
-        with _opened(source) as documents, loading(Documents(generation.database)) as passing:
-            stream = _counted(passing(documents), self.tell.reading)
+        with _opened(source) as documents, loading(kept) as passing:
+            stream = _counted(passing(map(titled, documents)), self.tell.reading)
             language, stream = language_of(stream, self.recipe.language)
-            corpus = Corpus.from_documents(
-                stream, self.recipe.counting(language), keep_texts=False, n_jobs=self.n_threads
-            )
+            settled = self.recipe.counting(language)
+            corpus = self._counts(_seen(stream, lines), settled, minima)
         problems, counts = getattr(documents, "problems", []), getattr(documents, "counts", None)
         self.tell.said(str(counts) if counts is not None else f"{corpus.n_docs:,} documents")
+        repeated = look_again(lines, (document.text for document in kept.iterate()))
+        left = LeftOut(kept=self.recipe.keep_repeated)
+        if repeated.lines and left.kept:
+            left.look(kept, repeated)
+            repeated = Repeated()
+        elif repeated.lines:
+            minima.clear()
+            corpus = self._counts(left.passing(kept, repeated), settled, minima)
+        if left.told:
+            self.tell.said(left.told)
         languages = languages_of(corpus.counts, corpus.vocabulary.words)
         self._said_words(corpus, language, languages)
         special, general = set_general_words_aside(corpus)
+        counting = Counting(special.vocabulary, special.settings, general, repeated)
         with new_part(generation, COUNTS) as part:
             contents.write_matrix(part.folder, special.counts)
-            contents.write_counting(part.folder, Counting(special.vocabulary, special.settings, general))
+            contents.write_counting(part.folder, counting)
+        with new_part(generation, MINIMA) as marks:
+            contents.write_minima(marks.folder, np.concatenate(minima))
+        copies = find_copies(np.concatenate(minima), counted_texts(kept, counting))
+        if len(copies):
+            self.tell.said(told_copies(copies))
         found: dict[str, Any] = {"language": language.code, "n_tokens": corpus.n_tokens, "n_words": corpus.n_words}
         found |= {
             "languages": dict(zip(languages.codes, languages.sizes, strict=True)),
             "languages_unknown": languages.n_unknown,
         }
+        found |= {REPEATED: left.facts, COPIES: {"copies": len(copies), "originals": copies.n_originals}}
         with generation.database.transaction():
-            edit_log.keep(generation.database, [part.part])
+            keep_copies(generation.database, copies)
+            edit_log.keep(generation.database, [part.part, marks.part])
             facts.add_problems(generation.database, problems)
-            facts.change_settings(generation.database, {**settings, **found, READ: part.name})
+            facts.change_settings(generation.database, {**settings, **found, READ: part.name, READ_MINIMA: marks.name})
+
+    def _counts(self, documents: Iterable[Document], settings: CountSettings, minima: list[Array]) -> Corpus:
+        return Corpus.from_documents(documents, settings, keep_texts=False, n_jobs=self.n_threads, minima=minima)
 
     def _said_words(self, corpus: Corpus, language: Language, languages: Languages) -> None:
         """Which languages there are, each with its documents, and how many words."""
@@ -165,24 +194,27 @@ class Grower:
 
     def _grow(self, growing: Growing) -> tuple[State, list[Part]]:
         generation = growing.generation
-        whole, general = kept_corpus(generation)
+        whole, counting = kept_corpus(generation)
         said = inheritance.with_words(Shape.of(Tree.single(), ()), facts.settings(generation.database).get(WORDS, {}))
         seen = column_map(said, whole.vocabulary)
         corpus = replace(whole, counts=seen.applied(whole.counts))
+        rows = fitted_rows(kept_copies(generation.database), corpus.n_docs)
+        once, whole_once = (corpus, whole) if rows is None else (corpus.subset(rows), whole.subset(rows))
         self.tell.counted(corpus)
         kind = working_dtype(None, corpus.counts, TILE_COLUMNS)
         prepare_kernels(kind, *KERNELS, notice=self.tell.phase, device=self.device)
         self.tell.phase("Growing the tree")
-        model = self.fitted(corpus, PartJournal(generation, self.tell), np.flatnonzero(seen.moved).tolist())
+        model = self.fitted(once, PartJournal(generation, self.tell), np.flatnonzero(seen.moved).tolist())
         self.tell.phase("Describing the topics")
-        state, parts = self._kept(generation, model, corpus, general, said)
+        state, parts = self._kept(generation, model, corpus, counting, said)
         self.tell.phase("Indexing")
         Documents(generation.database).index()
-        flat = index_part.write_flat(generation, whole, self.n_threads)  # who searches may use any word
+        flat = index_part.write_flat(generation, whole_once, self.n_threads)  # who searches may use any word
         search = index_part.write_index(generation, model, generation.folder / flat.name, whole, self.n_threads)
         parts, state = [*parts, flat, search], state.with_part(FLAT, flat.name)
-        pieces = [facts.settings(generation.database)[READ]]
-        return state.with_pieces(COUNTS, pieces).with_part(SEARCH, search.name), parts
+        known = facts.settings(generation.database)
+        state = state.with_pieces(COUNTS, [known[READ]]).with_pieces(MINIMA, [known[READ_MINIMA]])
+        return state.with_part(SEARCH, search.name), parts
 
     def fitted(self, corpus: Corpus, journal: Journal | None = None, unseen: Sequence[int] = ()) -> Any:
         """The fitted model of a corpus without general words; ``unseen`` are the columns that it must not see."""
@@ -209,14 +241,14 @@ class Grower:
             return model.fit(corpus.counts, **({"journal": journal} if kind.resumes else {}))
 
     def _kept(
-        self, generation: Generation, model: Any, corpus: Corpus, general: tuple[str, ...], said: Shape
+        self, generation: Generation, model: Any, corpus: Corpus, counting: Counting, said: Shape
     ) -> tuple[State, list[Part]]:
         """A fitted model as parts of a collection, in the state that they make."""
-        counting = Counting(corpus.vocabulary, corpus.settings, general)
         known = {"familiar": familiar(generation, counting)}
+        copies = kept_copies(generation.database)
         fit = keep_fit(
-            generation, model, corpus, general, known,
-            training=not self.recipe.online, n_threads=self.n_threads, shape=said,
+            generation, model, corpus, counting, known,
+            copies=copies, training=not self.recipe.online and not len(copies), n_threads=self.n_threads, shape=said,
         )  # fmt: skip
         fitted = tree_model(model)
         nodes = fit.description.nodes
@@ -225,11 +257,11 @@ class Grower:
         return fit.in_state(State(shape, {}, corpus.n_docs, self.recipe.model)), list(fit.parts)
 
 
-def kept_corpus(generation: Generation) -> tuple[Corpus, tuple[str, ...]]:
+def kept_corpus(generation: Generation) -> tuple[Corpus, Counting]:
     """The corpus of a grow that has read everything: counts mapped, and what is known of documents."""
     folder = open_part(generation, facts.settings(generation.database)[READ])
     counting = contents.read_counting(folder)
-    return corpus_of(generation, contents.read_matrix(folder), counting), counting.general
+    return corpus_of(generation, contents.read_matrix(folder), counting), counting
 
 
 def _named(source: Any) -> dict[str, Any]:
@@ -261,6 +293,13 @@ def _counted(documents: Iterable[Document], tell: Callable[[int], None]) -> Iter
     if not number:
         raise InputError("there are no documents", hint="a folder or a file with text")
     tell(number)
+
+
+def _seen(documents: Iterable[Document], lines: LineCounts) -> Iterator[Document]:
+    """The documents, their lines being counted."""
+    for document in documents:
+        lines.see(document.text)
+        yield document
 
 
 class _StoppedError(Exception):

@@ -27,7 +27,8 @@ class Recipe:
     file. ``stem``: a language or "auto". ``topics``: how many leaves; None lets held-out words choose. ``hierarchy``: a
     tree whose names are the labels of documents; then it is fitted, not grown. ``headings``: whether the upper tree is
     built anew from the leaves, or stays as it grew. ``online``: learn from batches after a tree has grown on a sample,
-    for collections that are too large to be looked at twice.
+    for collections that are too large to be looked at twice. ``keep_repeated``: count lines that many documents share
+    (navigation bars, disclaimers), too.
     """
 
     language: str = AUTO
@@ -41,6 +42,7 @@ class Recipe:
     hierarchy: Tree | None = None
     headings: bool = True
     online: bool = False
+    keep_repeated: bool = False
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 from topiarist.arrays import Csr
 from topiarist.collection import contents
+from topiarist.collection.copies import fitted_rows
 from topiarist.collection.describe.topic_tree import says
 from topiarist.collection.find import index_part
 from topiarist.collection.grow.fit_description import corpus_of, keep_fit, labelled, stayed
@@ -239,8 +240,10 @@ def fitted(
     begun = start(shape, collection.tree_model.class_nodes, collection.shares, counts, row_of)
     grown = TREE_MODELS.get(collection.state.model)  # none for a tree that came with its labels
     kind = HPLC if grown is None or grown.mixes else HierarchicalMixture
+    rows = fitted_rows(collection.copies, len(collection), np.flatnonzero(begun.pins >= 0).tolist())
+    some = (counts, begun.shares, begun.pins) if rows is None else (counts[rows], begun.shares[rows], begun.pins[rows])
     model = refit(
-        kind(shape.tree, verbose=int(verbose)), counts, begun.class_nodes, begun.shares, begun.pins, watching,
+        kind(shape.tree, verbose=int(verbose)), some[0], begun.class_nodes, some[1], some[2], watching,
         seeds=seed_columns(shape, counting.vocabulary),
     )  # fmt: skip
     if watching is not None:
@@ -249,8 +252,8 @@ def fitted(
     known = collection.description.facts
     holds = {name: known[name] for name in ("curve", "familiar") if name in known}
     fit = keep_fit(
-        generation, model, corpus, counting.general, holds,
-        pinned=lambda shares: _with_pins(shares, begun), shape=shape,
+        generation, model, corpus, counting, holds,
+        copies=collection.copies, pinned=lambda shares: _with_pins(shares, begun), shape=shape,
     )  # fmt: skip
     whole = replace(corpus, counts=collection.all_counts)  # who searches may use any word
     flat, before = (collection.part(collection.state.parts[role]) for role in (FLAT, SEARCH))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from topiarist.text.documents import Document
 from topiarist.text.readers.items import Raw, Remark, Trouble
+from topiarist.text.titles import title_of
 
 _LONGEST_TITLE = 1000
 
@@ -14,7 +15,7 @@ def document_from(raw: Raw, file_id: str, source: str, characters: int) -> Docum
     if not text.strip():
         return None
     id = storable(raw.id or file_id + place_of(raw))
-    title = " ".join(storable(raw.title[:_LONGEST_TITLE]).split())
+    title = title_of(storable(raw.title[:_LONGEST_TITLE]), text, id)
     labels = tuple(map(storable, raw.labels))
     known = {"parent": raw.parent, "sheet": raw.sheet}
     columns = tuple((name, storable(value)) for name, value in known.items() if value)

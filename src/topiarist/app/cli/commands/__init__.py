@@ -2,24 +2,25 @@
 
 Floor plan:
 
-    check     ``topiarist check``: is the collection whole?
-    compare   ``topiarist compare``: what is different in two trees?
-    doctor    ``topiarist doctor``: is everything here that topiarist needs?
-    evaluate  ``topiarist evaluate``: is the tree any good?
-    explore   ``topiarist explore``: a collection as pages in the browser, from this machine and for this machine.
-    export    ``topiarist export``: how do I hand this to others, and to other programs?
-    file      ``topiarist file``: where do new documents belong, and which of them belong nowhere?
-    find      ``topiarist find``: where is it? Also prints what ``similar`` finds.
-    grow      ``topiarist grow``: which topics, and which of them belong together? Kept in a folder, and printed.
-    learn     ``topiarist learn``: given categories, learned from examples; how good are they?
-    name      ``topiarist name``: what could the topics be called, by their words or by a language model of yours?
-    report    ``topiarist report``: a collection as one file, to hand on.
-    shape     ``topiarist shape``: what should the tree look like, and what would that change?
-    show      ``topiarist show``: what is this topic about, and what is in it? What does this document say, and why is
-              it here?
-    similar   ``topiarist similar``: what else is like this?
-    topics    ``topiarist topics``: what is this collection about?
-    tree      ``topiarist tree``: what is in here?
+    check       ``topiarist check``: is the collection whole?
+    compare     ``topiarist compare``: what is different in two trees?
+    doctor      ``topiarist doctor``: is everything here that topiarist needs?
+    duplicates  ``topiarist duplicates``: what is there more than once?
+    evaluate    ``topiarist evaluate``: is the tree any good?
+    explore     ``topiarist explore``: a collection as pages in the browser, from this machine and for this machine.
+    export      ``topiarist export``: how do I hand this to others, and to other programs?
+    file        ``topiarist file``: where do new documents belong, and which of them belong nowhere?
+    find        ``topiarist find``: where is it? Also prints what ``similar`` finds.
+    grow        ``topiarist grow``: which topics, and which of them belong together? Kept in a folder, and printed.
+    learn       ``topiarist learn``: given categories, learned from examples; how good are they?
+    name        ``topiarist name``: what could the topics be called, by their words or by a language model of yours?
+    report      ``topiarist report``: a collection as one file, to hand on.
+    shape       ``topiarist shape``: what should the tree look like, and what would that change?
+    show        ``topiarist show``: what is this topic about, and what is in it? What does this document say, and why is
+                it here?
+    similar     ``topiarist similar``: what else is like this?
+    topics      ``topiarist topics``: what is this collection about?
+    tree        ``topiarist tree``: what is in here?
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from topiarist.version import __version__
 
 COMMANDS = (
     "grow", "topics", "doctor", "tree", "show", "find", "similar", "file", "learn", "shape", "name", "export",
-    "compare", "evaluate", "check", "explore", "report",
+    "compare", "evaluate", "duplicates", "check", "explore", "report",
 )  # fmt: skip
 
 app = typer.Typer(

@@ -85,6 +85,7 @@ class Account:
     number: int = 0
     levels: Counter[int] = field(default_factory=Counter)
     unusual: list[door.Filed] = field(default_factory=list)
+    copies: list[door.Filed] = field(default_factory=list)
     kept: list[door.Filed] = field(default_factory=list)
 
     def passing(self, rows: Iterable[door.Filed]) -> Iterator[door.Filed]:
@@ -94,6 +95,8 @@ class Account:
             self.levels[len(row.path)] += 1
             if row.unusual:
                 self.unusual.append(row)
+            if row.copy_of:
+                self.copies.append(row)
             if self.keep:
                 self.kept.append(row)
             yield row
@@ -120,6 +123,7 @@ def run(options: Options) -> None:
         seconds = time.perf_counter() - began
         speed = f"; {account.number / max(seconds, 1e-9):,.0f} a second" if account.number >= MANY else ""
         _say(screen, account, options, speed)
+        _say_copies(screen, account)
         _say_unusual(screen, account, groups, options)
         _next(screen, account, options)
         failed = documents.counts.failed
@@ -285,6 +289,21 @@ def _say(screen: Screen, account: Account, options: Options, speed: str) -> None
         screen.say(f"The rows are in {options.output}")
 
 
+def _say_copies(screen: Screen, account: Account) -> None:
+    """What was there already."""
+    if not account.copies:
+        return
+    exact = sum(row.shared == 1.0 for row in account.copies)
+    near = len(account.copies) - exact
+    said = [counted(exact, "copy", "copies")] * bool(exact) + [counted(near, "near-copy", "near-copies")] * bool(near)
+    screen.say(f"{' and '.join(said)} of what is there already:")
+    for row in account.copies[:SHOWN]:
+        share = "" if row.shared == 1.0 else f"  ({whole_percent(row.shared)} of the words)"
+        screen.say(f"  {one_line(row.document.id)} → {one_line(row.copy_of)}{share}")
+    if len(account.copies) > SHOWN:
+        screen.say(f"  {and_more(account.copies, SHOWN)}")
+
+
 def _say_unusual(screen: Screen, account: Account, groups: tuple[door.NewTopic, ...], options: Options) -> None:
     """Documents that fit worse than nearly all of the collection, and what would give them a home."""
     if not account.unusual:
@@ -333,6 +352,7 @@ def _body(
         "added": options.keeps,
         "documents": account.number,
         "unusual": [row.document.id for row in account.unusual],
+        "copies": [{"id": row.document.id, "of": row.copy_of, "shared": row.shared} for row in account.copies],
         "new_topics": [
             {
                 "under": one.under,

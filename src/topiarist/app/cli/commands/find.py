@@ -158,6 +158,8 @@ def show_hit(screen: Screen, number: int, hit: door.FoundDocument) -> None:
         plain = "".join(sign if sign.isprintable() else " " for sign in piece)
         snippet.append(plain if not match or screen.out.is_terminal else f"*{plain}*", "bold yellow" if match else None)
     screen.print(snippet, indent=5)
+    if hit.copies:
+        screen.print((f"and {counted(hit.copies, 'copy', 'copies')}", "dim"), indent=5)
     if hit.why is not None:
         _why(screen, hit.why)
 
@@ -179,6 +181,7 @@ def answer_body(answer: Answer) -> dict[str, Any]:
         "query": answer.query, "total": found.total, "exact": found.exact, "read_as": found.read_as,
         "message": found.message, "suggestions": list(found.suggestions),
         "all_words": found.all_words, "not_required": list(found.not_required),
+        "folded": found.folded,
         "topics": [
             {"id": held.topic, "path": list(held.path), "matching": held.documents, "documents": held.all}
             for held in answer.held
@@ -200,4 +203,5 @@ def _hit_body(hit: door.FoundDocument) -> dict[str, Any]:
         "id": hit.id, "title": hit.title, "score": round(hit.score, 6), "date": hit.date, "labels": list(hit.labels),
         "snippet": [{"text": text, "match": match} for text, match in hit.snippet],
         "topic": hit.place.topic, "path": list(hit.place.path), "share": round(hit.place.share, 6), "why": why,
+        "copies": hit.copies,
     }  # fmt: skip

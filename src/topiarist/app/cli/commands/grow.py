@@ -14,7 +14,7 @@ import typer
 from topiarist import collection as door
 from topiarist.app.cli.options import (
     ALWAYS,
-    READING,
+    COUNTING,
     STDIN,
     SourceOptions,
     examples,
@@ -52,7 +52,7 @@ HIERARCHY_HELP = "Learn this tree from labelled documents instead of growing one
 NO_HEADINGS_HELP = "Keep the upper tree as it grew instead of building headings over the topics."
 ONLINE_HELP = "Grow on a sample, then learn from all documents in batches: for very large collections."
 DEPTH_HELP = "Levels to print below the root; without it about twenty topics."
-STRIP_HELP = "Leave out the last lines that many documents share: footers, disclaimers."
+KEEP_HELP = "Count lines that many documents share, too: navigation bars, footers, disclaimers."
 STABILITY_HELP = "Grow five more trees from other halves of the documents, and say how much of each topic comes back."
 DEMO_TITLE = "the demonstration collection: abstracts of arXiv, 2014"
 DEVICES = ("cpu", "cuda")
@@ -99,7 +99,7 @@ class Options(SourceOptions):
         None
     )
     labels: Annotated[str | None, reading("A table of labels with the columns id and label.", metavar="FILE")] = None
-    strip_repeated: Annotated[bool, flag(STRIP_HELP, "--strip-repeated", panel=READING)] = False
+    keep_repeated: Annotated[bool, flag(KEEP_HELP, "--keep-repeated", panel=COUNTING)] = door.Recipe.keep_repeated
     words: Annotated[int, printing("Words per topic.", metavar="N", min=1, max=20)] = 8
     depth: Annotated[int | None, printing(DEPTH_HELP, metavar="N", min=0)] = None
     figure: Annotated[str | None, printing("Draw the tree into a .png, .svg or .pdf file.", metavar="FILE")] = None
@@ -118,7 +118,7 @@ def run(options: Options) -> None:
     figures.check(options.curve, force=options.force)
     recipe = _recipe(options)
     folder = options.output or default_folder(options)
-    extra = Extra(options.date_column, options.label_column, options.labels, options.strip_repeated)
+    extra = Extra(options.date_column, options.label_column, options.labels)
     stream = Stream(options, extra)
     if options.dry_run:
         _dry_run(stream, options)
@@ -182,6 +182,7 @@ def _recipe(options: Options) -> door.Recipe:
         model=options.model,
         topics=options.topics,
         online=options.online,
+        keep_repeated=options.keep_repeated,
         hierarchy=hierarchy,
         headings=not options.no_headings,
     )

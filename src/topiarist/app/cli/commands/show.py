@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
@@ -23,10 +24,11 @@ EPILOG = examples(
 )
 WRITES = ()
 NOTHING = "there is no topic and no document {thing!r}"
-PINS_SHOWN = 5
+PINS_SHOWN, COPIES_SHOWN = 5, 5
 LONGEST_WORD = 28  # columns
 SCALE = 12  # columns from general to special
 SHOWN = 3_000  # characters of a text, unless all are wanted
+UNCOUNTED = "dim strike"
 SURE = 0.5  # probability of a level below which a word is not marked as its
 # From general to special: brighter and stronger, so that the level can be told without the colour.
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -196,10 +198,16 @@ def _show_document(screen: Screen, collection: door.Collection, options: Options
     for name, values in (("Labels", document.labels), ("Tags", found.tags)):
         if values:
             screen.print((f"{name}: ", "dim"), ", ".join(map(one_line, values)))
+    _copies(screen, found)
     _places(screen, found)
     _legend(screen, found)
     screen.print()
     _text(screen, found, whole=options.all)
+    if found.repeated:
+        number = counted(sum(1 + found.document.text.count("\n", *one) for one in found.repeated), "line")
+        screen.print(
+            (f"{number} of it {'are' if number != '1 line' else 'is'} in many documents, and not counted", "dim")
+        )
     absent = [level for level in found.levels if level.absent]
     if absent:
         screen.heading("Expected but absent")
@@ -211,6 +219,17 @@ def _show_document(screen: Screen, collection: door.Collection, options: Options
             screen.titled(f"  {hit.score:.2f}  ", hit.title, hit.id)
     place = found.places[0].topic if found.places else collection.outline.root
     screen.next(f"show FOLDER {place}", ("similar FOLDER {} --why", document.id))
+
+
+def _copies(screen: Screen, found: door.Look) -> None:
+    """What it is a copy of, or which copies there are."""
+    for one in found.copies:
+        if one.id != found.document.id:
+            screen.print(("A copy of: ", "dim"), one_line(one.title), (f"  [{one_line(one.id)}]", "dim"))
+        else:
+            ids = [one_line(copy.id) for copy in one.copies]
+            more = and_more(ids, COPIES_SHOWN)
+            screen.print((f"{counted(len(ids), 'copy', 'copies')}: ", "dim"), f"{', '.join(ids[:COPIES_SHOWN])} {more}")
 
 
 def _places(screen: Screen, found: door.Look) -> None:
@@ -243,16 +262,27 @@ def _text(screen: Screen, found: door.Look, *, whole: bool) -> None:
         if mark.end > len(plain):
             break
         sure = not mark.level or mark.probability >= SURE
-        text.append(plain[end : mark.start])
+        _unmarked(text, plain, (end, mark.start), found.repeated)
         text.append(plain[mark.start : mark.end], _style(mark.level) if sure else None)
         if sure and not screen.out.is_terminal:
             text.append(_raised(mark.level, screen.ascii))
         end = mark.end
-    text.append(plain[end:])
+    _unmarked(text, plain, (end, len(plain)), found.repeated)
     for line in text.split("\n", allow_blank=True):
         screen.print(line)
     if len(cut) < len(source):
         screen.print((f"… {len(source) - len(cut):,} more characters: --all", "dim"))
+
+
+def _unmarked(text: Text, plain: str, piece: tuple[int, int], repeated: Sequence[tuple[int, int]]) -> None:
+    """A piece of the text without marked words; lines that are not counted are faint and struck through."""
+    here, end = piece
+    for start, stop in repeated:
+        if here < stop and start < end:
+            text.append(plain[here : max(here, start)])
+            text.append(plain[max(here, start) : min(stop, end)], UNCOUNTED)
+            here = min(stop, end)
+    text.append(plain[here:end])
 
 
 def _style(level: int) -> str:
@@ -281,6 +311,12 @@ def _document_body(found: door.Look, similar: Any) -> dict[str, Any]:
             {"start": mark.start, "end": mark.end, "word": mark.word, "level": mark.level,
              "probability": round(mark.probability, 4)}
             for mark in found.marks
+        ],
+        "repeated": [{"start": start, "end": end} for start, end in found.repeated],
+        "copies": [
+            {"id": one.id, "title": one.title, "copies": [{"id": copy.id, "shared": round(copy.shared, 4)}
+             for copy in one.copies]}
+            for one in found.copies
         ],
         "similar": [{"id": hit.id, "title": hit.title, "score": round(hit.score, 6)} for hit in similar],
     }  # fmt: skip

@@ -7,6 +7,7 @@ Floor plan:
     compare          Do the labels of the documents and the tree agree?
     dendrogram       How do the groups join?
     document         What does it say, and why is it here?
+    duplicates       What is there more than once?
     filed_documents  The documents of a category, to be judged: the least certain first.
     help             What do the words mean, and which keys are there?
     model            Can I trust it?

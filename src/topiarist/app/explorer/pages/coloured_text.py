@@ -12,11 +12,13 @@ from topiarist.app.explorer import addresses
 from topiarist.app.explorer.view import View
 from topiarist.collection import Spoken, Token, spoken, tokens_of
 from topiarist.text.highlights import Pieces, Span, cut
+from topiarist.text.repeated import spans
 
 MOST_WORDS = 5_000  # of a document on one page
 TOPICS = 8  # colours; the rest is grey
 SURE = 0.5  # below, a word is only underlined thinly
 DEEPEST = 5  # level that has a colour of its own; deeper ones share it
+UNCOUNTED, UNCOUNTED_SAID = "uncounted", "a line that many documents share: not counted"
 LISTED = 40  # words of a level in the list
 UNDERLINES = ("none", "dotted", "dashed", "solid", "double", "double")  # of the levels, as the style sheet has them
 
@@ -79,13 +81,15 @@ class Coloured:
     part: int
     parts: int
     listed: tuple[Listed, ...]
+    uncounted: int = 0  # lines that many documents share
 
 
 def coloured(
     view: View, row: int, text: str, *, by: str, only: int | None, part: int | None = None, found: Sequence[Span] = ()
 ) -> Coloured:
     """The text as it stands, in pieces; where no part is asked for, that with the first place that was found."""
-    told, tokens = spoken(view, row), list(tokens_of(view, text))
+    grey = spans(text, view.collection.counting.repeated.forms)
+    told, tokens = spoken(view, row), list(_counted(tokens_of(view, text), grey))
     parts = max(1, -(-len(tokens) // MOST_WORDS))
     if part is None:
         starts = [start for _, start, _, _ in tokens[MOST_WORDS::MOST_WORDS]]
@@ -108,8 +112,34 @@ def coloured(
         pieces.append(Piece(text=text[here:end]))
     named = _legend(view, told, tokens, view.largest_class(row))
     levels = _topic_legend(view, told, tokens, colours) if by == "topic" else named
-    shown = _marked(_joined(pieces), begin, found)
-    return Coloured(tuple(shown), levels, len(tokens), part, parts, _listed(told, tokens, named))
+    shown = _marked(_greyed(_joined(pieces), begin, grey), begin, found)
+    lines = sum(1 + text.count("\n", *span) for span in grey)
+    said = _listed(told, tokens, named)
+    return Coloured(tuple(shown), levels, len(tokens), part, parts, listed=said, uncounted=lines)
+
+
+def _counted(tokens: Iterator[Token], grey: Sequence[Span]) -> Iterator[Token]:
+    """The words of a text; those of lines that many documents share are not counted."""
+    left = deque(grey)
+    for word, start, end, column in tokens:
+        while left and left[0][1] <= start:
+            left.popleft()
+        yield word, start, end, None if left and left[0][0] <= start else column
+
+
+def _greyed(pieces: Iterator[Piece], here: int, grey: Sequence[Span]) -> Iterator[Piece]:
+    """Pieces, lines that many documents share being pieces of their own: no counted word is in them."""
+    for piece in pieces:
+        start, end = here, here + len(piece.text)
+        for first, last in grey if not piece.kind else ():
+            if first < end and start < last:
+                if start < first:
+                    yield Piece(text=piece.text[start - here : first - here])
+                start, first = min(last, end), max(start, first)
+                yield Piece(text=piece.text[first - here : start - here], kind=UNCOUNTED, title=UNCOUNTED_SAID)
+        if start < end:
+            yield replace(piece, text=piece.text[start - here :])
+        here = end
 
 
 def _piece(

@@ -27,7 +27,7 @@ from topiarist.app.explorer.values import (
     titled,
 )
 from topiarist.app.explorer.view import View
-from topiarist.collection import DEFAULT_WAY, Likeness
+from topiarist.collection import DEFAULT_WAY, Likeness, copies_of
 from topiarist.errors import UsageError
 from topiarist.store import facts
 from topiarist.text.highlights import cut, spots
@@ -112,6 +112,10 @@ class DocumentPage:
     up: str
     position: str
     language: str
+    uncounted: int  # lines of it that many documents share: they are not counted, and grey
+    copy_of: Choice | None  # the first of its kind, where it is not that
+    copies: int  # others of its kind
+    copies_address: str
     home: int  # the topic that has most of it
 
 
@@ -123,7 +127,7 @@ def load(view: View, ask: Ask) -> DocumentPage:
     query = Parsed() if ask.by == "meaning" else asked(view, ask.q, ask.by).query
     found = spots(document.text, query)
     painted = coloured(view, row, document.text, by=ask.colour, only=ask.level, part=ask.part, found=found)
-    title = titled(document.title, document.id, " ".join(document.text[:200].split()))
+    title, copies = titled(document.title, document.id), copies_of(collection, row)
     ends, original = view.ends(row), view.original_of(row, document.source)
     previous, following, up, position = _around(view, ask, row)
     pinned = view.shape.pins.get(document.id)
@@ -164,6 +168,12 @@ def load(view: View, ask: Ask) -> DocumentPage:
         up=up,
         position=position,
         language=language if language.isalpha() else "",
+        uncounted=painted.uncounted,
+        copy_of=next(
+            (link(titled(one.title, one.id), addresses.document(one.id)) for one in copies if one.row != row), None
+        ),
+        copies=sum(len(one.copies) for one in copies),
+        copies_address=addresses.duplicates(id=document.id) if copies else "",
         home=view.shape.topics[int(view.homes[row])],
     )
 
@@ -234,7 +244,7 @@ def _in_list(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
         )
     topic = view.shape.topics[int(view.homes[row])] if ask.topic is None else ask.topic
     node = view.shape.node(topic)
-    rows = topic_page.rows_of(view, node, ask.sort, ask.show)
+    rows = topic_page.folded(view, topic_page.rows_of(view, node, ask.sort, ask.show))
     values = {
         "topic": topic,
         "sort": None if ask.sort == "typical" else ask.sort,
@@ -278,7 +288,7 @@ def _similar(view: View, row: int) -> tuple[Similar, ...]:
         Similar(
             DocumentLine(
                 id=hit.id,
-                title=titled(hit.title, hit.id, "".join(text for text, _ in hit.snippet)),
+                title=titled(hit.title, hit.id),
                 address=addresses.document(hit.id),
                 snippet=(),
                 date=hit.date[:10],

@@ -159,7 +159,7 @@ def done_of(view: View, number: int | None) -> Done | None:
         return None
     document = view.collection.documents.many([one.row], texts=False)[0]
     last = judgements.of([one.row])[one.row]
-    title = titled(document.title, document.id, view.leads([one.row]).get(one.row, ""))
+    title = titled(document.title, document.id)
     labels = ", ".join(one.after) or "no label"
     said = f"“{title}” stays as it is: {labels}." if one.kind == LEAVE else f"“{title}” has now: {labels}."
     return Done(

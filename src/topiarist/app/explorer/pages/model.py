@@ -17,6 +17,7 @@ from topiarist.collection import (
     grown,
     is_as_grown,
     known_steadiness,
+    left_out,
     mean_coherence,
     step_in_words,
     word_diversity,
@@ -26,7 +27,8 @@ from topiarist.store import edit_log, facts
 from topiarist.text.language import languages_in_words
 
 INCOHERENT = 0.05  # words of topics that hang together less are hard to make sense of
-PROBLEMS, EDITS = 20, 20
+PROBLEMS, EDITS, LINES = 20, 20, 40
+COPIES = 0.1  # of the documents are copies: something may be wrong with the pile
 UNSTEADY = 10  # topics
 WARNINGS, STEPS = 20, 100  # to be read, and to be drawn
 
@@ -104,6 +106,9 @@ class ModelPage:
     unsteady: tuple[Steady, ...]  # the topics that come back least
     problems: tuple[Left, ...]
     n_problems: int
+    repeated: str  # lines that many documents share: how many, and in how many documents
+    lines: tuple[tuple[str, int], ...]  # some of them, with the number of documents
+    copies: str  # how many documents are copies of others
     history: tuple[Done, ...]
     command: str
 
@@ -112,7 +117,7 @@ def load(view: View, ask: Ask) -> ModelPage:
     """Fill the page."""
     collection = view.collection
     known, database = collection.description.facts, collection.generation.database
-    first, same = grown(collection), is_as_grown(collection)
+    first, same, uncounted = grown(collection), is_as_grown(collection), left_out(collection)
     kind = called(collection.model) or collection.state.model
     when = "" if first is None else minute(first.time)
     seed = collection.settings.get("recipe", {}).get("seed", 0)
@@ -129,6 +134,9 @@ def load(view: View, ask: Ask) -> ModelPage:
         **_steadiness(view),
         problems=tuple(Left(one.source, one.reason) for one in facts.problems(database, limit=PROBLEMS)),
         n_problems=facts.n_problems(database),
+        repeated=uncounted.repeated_said,
+        lines=uncounted.lines[:LINES],
+        copies=uncounted.copies_said,
         history=tuple(
             Done(minute(one.time), step_in_words(database, one)) for one in edit_log.history(database, limit=EDITS)
         ),
@@ -226,6 +234,12 @@ def _warnings(view: View) -> tuple[Warned, ...]:
             "texts that are too short, or words among them that say nothing."
         )
         found.append(Warned(text, (), addresses.home(), "Look at the topics"))
+    uncounted = left_out(view.collection)
+    if uncounted.repeated_said and not uncounted.lines:
+        found.append(Warned(f"{uncounted.repeated_said}.", (), "#uncounted", "What that means"))
+    if uncounted.n_copies > COPIES * view.n_docs:
+        text = f"{uncounted.copies_said}: more than a tenth of the collection is there twice."
+        found.append(Warned(text, (), addresses.duplicates(), "Look at them"))
     for common, of, one, two in view.remembered("alike", lambda: alike_topics(view, WARNINGS)):
         text = f"Two topics share {common} of {of} words: consider merging them."
         address = addresses.shape("merge", view.shape.topics[one], other=view.shape.topics[two], ready=1)

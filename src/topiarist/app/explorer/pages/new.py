@@ -109,7 +109,7 @@ def _line(view: View, filed: Filed, certain: dict[str, float]) -> FiledLine:
     document = filed.document
     certain = dict(zip(filed.labels, filed.label_certainty, strict=False)) | certain
     return FiledLine(
-        titled(document.title, document.id, " ".join(document.text[:300].split())),
+        titled(document.title, document.id),
         tuple(
             Level(view.names[node], addresses.topic(view.shape.topics[node]), sure)
             for node, sure in zip(nodes, certainty, strict=True)

@@ -89,6 +89,7 @@ class SearchPage:
     exact: bool
     stopped: str  # that not all was counted, if so
     count_all: str  # the address that counts all
+    folded: int  # copies of other hits, which are not listed
     hits: tuple[HitLine, ...]
     branches: tuple[TopicLine, ...]
     more_branches: int
@@ -123,7 +124,9 @@ def _filled(view: View, ask: Ask) -> SearchPage:
     if not found.exact and len(matching):  # counted after all: the topics of the answer are those of all rows
         found = replace(found, total=len(matching), exact=True)
     late = late or not found.exact
-    pages = paging(found.total, ask.page, lambda page: address.address(page=page, all=1 if ask.all else None))
+    pages = paging(
+        found.total - found.folded, ask.page, lambda page: address.address(page=page, all=1 if ask.all else None)
+    )
     branches, more = narrowing.branches(view, matching, address)
     few = ask.by == "words" and found.total < FEW and bool(search.query.terms)
     return SearchPage(
@@ -140,6 +143,7 @@ def _filled(view: View, ask: Ask) -> SearchPage:
         exact=found.exact,
         stopped=_stopped(found.total) if late else "",
         count_all=address.address(all=1) if late and not ask.all else "",
+        folded=found.folded,
         hits=_hits(view, ask, found, pages),
         branches=branches,
         more_branches=more,
@@ -182,10 +186,10 @@ def _page(ask: Ask, search: Asked) -> Found:
     page = min(ask.page, LOOKED_AT // PER_PAGE) if near else ask.page
     found = search.page(PER_PAGE, (page - 1) * PER_PAGE, topic=ask.topic, why=why)
     if found.total and not found.hits and ask.page > 1:
-        last = max(1, -(-found.total // PER_PAGE))
+        last = max(1, -(-(found.total - found.folded) // PER_PAGE))
         found = search.page(PER_PAGE, (last - 1) * PER_PAGE, topic=ask.topic, why=why)
     if near:  # by meaning everything resembles everything a little
-        return replace(found, total=min(found.total, LOOKED_AT), exact=True)
+        return replace(found, total=min(found.total - found.folded, LOOKED_AT), exact=True, folded=0)
     return found
 
 
@@ -224,10 +228,9 @@ def _hits(view: View, ask: Ask, found: Found, pages: Paging) -> tuple[HitLine, .
         if ask.tag or ask.label:
             address = addresses.document(hit.id)
         node = view.shape.node(hit.place.topic)
-        lead = "".join(text for text, _ in hit.snippet)
         line = DocumentLine(
             id=hit.id,
-            title=titled(hit.title, hit.id, lead),
+            title=titled(hit.title, hit.id),
             address=address,
             snippet=hit.snippet,
             date=hit.date[:10],
@@ -237,6 +240,8 @@ def _hits(view: View, ask: Ask, found: Found, pages: Paging) -> tuple[HitLine, .
             labels=hit.labels,
             tags=tags[place],
             read=hit.row in read,
+            copies=hit.copies,
+            copies_address=addresses.duplicates(id=hit.id) if hit.copies else "",
         )
         told.append(HitLine(line, at, reasons(hit.why)))
     return tuple(told)

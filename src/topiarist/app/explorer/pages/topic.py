@@ -24,7 +24,7 @@ from topiarist.app.explorer.values import (
 )
 from topiarist.app.explorer.view import View
 from topiarist.app.words import counted
-from topiarist.collection import LEAST, known_steadiness
+from topiarist.collection import LEAST, folded_rows, known_steadiness
 from topiarist.measures.placed_documents import CERTAIN
 from topiarist.text.query import phrase
 
@@ -98,6 +98,7 @@ class TopicPage:
     sorts: tuple[Choice, ...]
     shows: tuple[Choice, ...]
     paging: Paging
+    total: int  # documents of the list, with copies that are folded in it
     exports: tuple[Choice, ...]
     pending: bool
 
@@ -106,7 +107,8 @@ def load(view: View, ask: Ask) -> TopicPage:
     """Fill the page."""
     node = view.shape.node(ask.topic)
     line, here = topic_line(view, node), _values(ask)
-    rows = rows_of(view, node, ask.sort, ask.show)
+    every = rows_of(view, node, ask.sort, ask.show)
+    rows = folded(view, every)
     pages = paging(len(rows), ask.page, lambda page: addresses.topic(ask.topic, **here | {"page": page}))
     chosen = rows[pages.start : pages.last]
     pairs = view.own_words(node, ask.n, ask.special) if ask.words == "own" else view.words_below(node, ask.n)
@@ -135,14 +137,15 @@ def load(view: View, ask: Ask) -> TopicPage:
         hard_to_place=view.hard_sizes[node],
         pinned=sum(topic == ask.topic for topic in view.shape.pins.values()),
         documents=lines,
-        heading=_heading(view, node, ask, len(rows)),
+        heading=_heading(view, node, ask, len(every)) + _folded_away(len(every) - len(rows)),
         how_counted=_how_counted(view, node),
-        read=int(view.marked(rows, view.collection.marks.read_rows()).sum()),
+        read=int(view.marked(every, view.collection.marks.read_rows()).sum()),
         sort=ask.sort,
         show=ask.show,
         sorts=_ways(ask, "sort", SORTS),
         shows=_ways(ask, "show", SHOWS),
         paging=pages,
+        total=len(every),
         exports=tuple(
             link(text, addresses.export(kind, topic=ask.topic, show=here["show"], sort=here["sort"]))
             for kind, text in (("csv", "CSV"), ("jsonl", "JSON lines"), ("txt", "titles"))
@@ -168,6 +171,16 @@ def rows_of(view: View, node: int, sort: str, show: str) -> Any:
         if show == "unread"
         else rows[view.marked(rows, marks.tagged_rows())]
     )
+
+
+def folded(view: View, rows: Any) -> Any:
+    """Rows as they are listed: of copies the first."""
+    copies = view.collection.copies
+    return rows[folded_rows(copies, rows, view.n_docs)] if len(copies) else rows
+
+
+def _folded_away(number: int) -> str:
+    return f"; {counted(number, 'copy is', 'copies are')} folded" if number else ""
 
 
 def word_lines(view: View, node: int, pairs: list[tuple[str, float | None]]) -> tuple[OwnWord, ...]:

@@ -79,7 +79,7 @@ def _both(request: Request, session: Session, form: Told, row: int, labels: tupl
     values += [("label", label) for label in form.label]
     values += [("to", form.to)] if form.to else []
     yours = ", ".join(labels) if labels else "as it is now" if does == LEAVE else "as it was before the last judgement"
-    title = titled(document.title, document.id, view.leads([row]).get(row, ""))
+    title = titled(document.title, document.id)
     return Judged(
         title=title,
         document=addresses.document(document.id),

@@ -26,10 +26,10 @@ from topiarist.errors import InputError, ResourceError, TopiaristError
 from topiarist.text.documents import Document
 from topiarist.text.readers import read
 from topiarist.text.readers.making import storable
+from topiarist.text.titles import first_line
 
 MOST = 1_000  # documents that a page takes at once
 LONGEST_NAME = 200  # bytes
-LONGEST_TITLE = 120  # letters of the first line of a pasted text
 EMPTY = "there is no text in what you brought"
 
 
@@ -83,7 +83,7 @@ def _documents(body: Brought) -> tuple[list[Document], tuple[str, ...]]:
     problems: list[str] = []
     pasted = storable(body.text)
     if pasted.strip():
-        found.append(Document("pasted", pasted, title=_title(pasted)))
+        found.append(Document("pasted", pasted, title=first_line(pasted)))
     with tempfile.TemporaryDirectory() as folder:
         for one in body.files:
             if len(found) >= MOST:
@@ -94,12 +94,6 @@ def _documents(body: Brought) -> tuple[list[Document], tuple[str, ...]]:
     if len(found) >= MOST:
         problems.insert(0, f"Only the first {MOST:,} documents were read; the command topiarist add takes any number.")
     return found, tuple(problems[:20])
-
-
-def _title(text: str) -> str:
-    """The first line of a text, cut between words where it is long."""
-    line = " ".join(text.strip().split("\n", 1)[0].split())
-    return line if len(line) <= LONGEST_TITLE else f"{line[: LONGEST_TITLE - 2].rsplit(' ', 1)[0]} …"
 
 
 def _uploaded(folder: Path, upload: UploadFile, most: int) -> tuple[list[Document], list[str]]:

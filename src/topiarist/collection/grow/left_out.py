@@ -1,0 +1,102 @@
+"""What a grow leaves out of counting, as it is told and kept: lines that many documents share, and copies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from topiarist.counts.copies import Copies
+from topiarist.store.document_table import Documents
+from topiarist.text.documents import Document
+from topiarist.text.repeated import Repeated, spans, without
+from topiarist.text.titles import titled
+
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
+
+REPEATED, COPIES = "repeated", "copies"  # what the settings of a collection call them
+
+
+@dataclass
+class LeftOut:
+    """Documents without the lines that many of them share, and how much that was; or would have been (``kept``)."""
+
+    kept: bool = False
+    lines: int = 0
+    documents: int = 0
+    words: int = 0
+    _titles: dict[int, str] = field(default_factory=dict)
+
+    def look(self, documents: Documents, repeated: Repeated) -> None:
+        """See how much is repeated, and leave it where it is."""
+        for _ in LeftOut.passing(self, documents, repeated):
+            pass
+
+    def passing(self, documents: Documents, repeated: Repeated) -> Iterator[Document]:
+        """The documents of a new collection as they are counted; a title that is a repeated line becomes another."""
+        self.lines, forms = len(repeated.lines), repeated.forms
+        for row, document in enumerate(documents.iterate()):
+            found = spans(document.text, forms)
+            if found:
+                self.documents += 1
+                self.words += sum(len(document.text[start:end].split()) for start, end in found)
+                named = titled(document, forms)
+                if named.title != document.title and not self.kept:
+                    self._titles[row] = named.title
+                document = replace(named, text=without(document.text, forms))
+            yield document
+        documents.retitle(self._titles)
+
+    @property
+    def told(self) -> str:
+        """What was left out, in a sentence; nothing where nothing was."""
+        return told_repeated(self.facts)
+
+    @property
+    def facts(self) -> dict[str, int]:
+        """As plain JSON data."""
+        return {"lines": self.lines, "documents": self.documents, "words": self.words, "kept": int(self.kept)}
+
+
+def told_repeated(facts: dict[str, Any]) -> str:
+    """A sentence about the lines that were not counted; nothing where there are none."""
+    lines, documents = int(facts.get("lines", 0)), int(facts.get("documents", 0))
+    if not lines:
+        return ""
+    what = "1 line that documents share is" if lines == 1 else f"{lines:,} lines that documents share are"
+    how = "counted as any other, and shape the tree," if facts.get("kept") else "not counted,"
+    return f"{what} {how} in {documents:,} documents ({facts.get('words', 0):,} words)"
+
+
+def told_copies(copies: Copies) -> str:
+    """A sentence about copies; nothing where there are none."""
+    return told_numbers(len(copies), copies.n_originals)
+
+
+def told_numbers(copies: int, originals: int) -> str:
+    """A sentence about so many copies of so many documents."""
+    if not copies:
+        return ""
+    verb = "document is a copy or near-copy" if copies == 1 else "documents are copies or near-copies"
+    return f"{copies:,} {verb} of {originals:,} {'other' if originals == 1 else 'others'}"
+
+
+def left_out(collection: Collection) -> LeftOutFacts:
+    """What a collection does not count, or counts once, as it is now."""
+    known, copies = collection.settings.get(REPEATED) or {}, collection.copies
+    return LeftOutFacts(
+        int(known.get("documents", 0)), told_repeated(known), len(copies), told_copies(copies),
+        collection.counting.repeated.lines,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LeftOutFacts:
+    """Repeated lines and copies: how many documents they are in or are, a sentence for each, and the lines."""
+
+    repeated_documents: int
+    repeated_said: str
+    n_copies: int
+    copies_said: str
+    lines: tuple[tuple[str, int], ...]

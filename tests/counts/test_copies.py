@@ -1,0 +1,99 @@
+"""Copies and near-copies are found, whatever the order and the chunks, and replies that quote are none."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from topiarist.counts import copies as module
+from topiarist.counts.chunks import tokenise
+from topiarist.counts.copies import Copies, find_copies, signatures, signatures_of
+from topiarist.counts.corpus import Corpus
+from topiarist.counts.settings import CountSettings, PhraseSettings
+from topiarist.text.documents import Document
+from topiarist.text.tokens import Tokenizer
+
+WORDS = [
+    f"{a}{b}{c}" for a in "bdfgklmnprst" for b in ("a", "e", "io", "u", "ei") for c in ("rt", "st", "nd", "lk", "x")
+]
+
+
+def texts(number: int, length: int = 80) -> list[str]:
+    chance = random.Random(0)
+    return [" ".join(chance.choices(WORDS, k=length)) for _ in range(number)]
+
+
+def changed(text: str, share: float, seed: int) -> str:
+    words, chance = text.split(), random.Random(seed)
+    for place in chance.sample(range(len(words)), round(share * len(words))):
+        words[place] = chance.choice(WORDS)
+    return " ".join(words)
+
+
+def found(every: list[str], first: int = 0) -> Copies:
+    return find_copies(signatures_of(every), lambda rows: [every[row] for row in rows], first)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.05, 0.1, 0.15])
+def test_copies_are_found(share: float) -> None:
+    every = texts(60)
+    every += [changed(every[row], share, row) for row in range(60)]
+    copies = found(every)
+    right = copies.first_of(120)[60:] == np.arange(60)
+    assert right.mean() >= 0.95
+    assert (copies.originals == copies.rows - 60).all()
+    assert ((copies.shared == 1.0) == (share == 0.0)).all()
+
+
+def test_texts_that_are_no_copies_are_not_found() -> None:
+    every = texts(200)
+    replies = [f"{text} {' '.join(random.Random(7).choices(WORDS, k=60))}" for text in every[:50]]
+    assert len(found([*every, *replies])) == 0
+
+
+def test_many_copies_of_one_text_are_one_kind() -> None:
+    one, *others = texts(20)
+    every = [one, *others[:5], *[one] * 30, *others[5:]]
+    copies = found(every)
+    assert copies.groups == {0: list(range(6, 36))}
+    assert copies.n_originals == 1
+    assert copies.is_first(len(every)).sum() == 20
+
+
+def test_short_texts_are_copies_only_if_they_are_the_same() -> None:
+    copies = found(["no comment at all", "no comment", "no comment at all", "No comment!", "", ""])
+    assert dict(zip(copies.rows.tolist(), copies.originals.tolist(), strict=True)) == {2: 0, 3: 1}
+
+
+def test_only_new_copies_are_told_of_new_texts() -> None:
+    every = texts(10)
+    every += [every[3], every[4]]
+    assert found(every, 11).rows.tolist() == [11]
+
+
+def test_minima_do_not_depend_on_chunks_and_counting_makes_the_same_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    every = [*texts(30), "", "one"]
+    whole = signatures_of(every)
+    monkeypatch.setattr(module, "CHARACTERS", 500)
+    np.testing.assert_array_equal(signatures_of(every), whole)
+    np.testing.assert_array_equal(signatures(tokenise(every, Tokenizer())), whole)
+    for phrases in (None, PhraseSettings()):
+        minima: list[np.ndarray] = []
+        settings = CountSettings(min_documents=1, phrases=phrases)
+        Corpus.from_documents([Document(str(n), text) for n, text in enumerate(every)], settings, minima=minima)
+        np.testing.assert_array_equal(np.concatenate(minima), whole)
+
+
+def test_minima_agree_as_often_as_the_sets_do() -> None:
+    """The share of minima that agree estimates |A ∩ B| / |A ∪ B|, without a bias."""
+    one = texts(1, length=400)[0]
+    estimates, truth = [], []
+    for seed in range(40):
+        other = changed(one, 0.2, seed)
+        minima = signatures_of([one, other])
+        pairs = [set(zip([*t.split(), ""], [*t.split()[1:], "", ""], strict=False)) for t in (one, other)]
+        estimates.append((minima[0] == minima[1]).mean())
+        truth.append(len(pairs[0] & pairs[1]) / len(pairs[0] | pairs[1]))
+    assert abs(np.mean(estimates) - np.mean(truth)) < 0.03

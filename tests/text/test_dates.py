@@ -1,0 +1,141 @@
+"""Dates of many styles: read as they were meant, or refused; never something else."""
+
+import random
+from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
+from email.utils import format_datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from topiarist.text.dates import DAY_FIRST, MIXED, MONTH_FIRST, Evidence, following, iso_date, read_date
+
+NAMES = {
+    "en": "January February March April May June July August September October November December",
+    "de": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
+    "fr": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+    "es": "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+}
+EN, DE, FR, ES = (names.split() for names in NAMES.values())
+ZONES = [timezone(timedelta(hours=hours)) for hours in (-8, -5, 0, 1, 2)]
+
+# A style writes a moment; what of it the text tells is said by the length of the expected ISO date.
+STYLES: dict[str, tuple[Callable[[datetime], str], int]] = {
+    "ISO moment": (lambda at: at.isoformat(), 25),
+    "mail": (format_datetime, 25),
+    "mail of two figures": (lambda at: f"{at:%a, %d %b %y %H:%M:%S} GMT", 19),
+    "day first": (lambda at: f"{at:%d/%m/%Y}", 10),
+    "month first": (lambda at: f"{at.month}/{at.day}/{at.year} {at:%I:%M %p}", 16),
+    "with dots": (lambda at: f"{at.day}.{at.month}.{at.year}", 10),
+    "English": (lambda at: f"{EN[at.month - 1]} {at.day}, {at.year}", 10),
+    "German": (lambda at: f"{at.day}. {DE[at.month - 1]} {at.year}", 10),
+    "French": (lambda at: f"{at.day} {FR[at.month - 1]} {at.year}", 10),
+    "Spanish": (lambda at: f"{at.day} de {ES[at.month - 1]} de {at.year}", 10),
+    "packed": (lambda at: f"{at:%Y%m%d}", 10),
+    "seconds": (lambda at: str(int(at.timestamp())), 0),
+}  # fmt: skip
+
+
+def column_of(style: str, number: int, seed: int) -> list[tuple[str, str]]:
+    """Texts of a style, each with what it means."""
+    write, told = STYLES[style]
+    chance, found = random.Random(seed), []
+    for _ in range(number):
+        at = datetime(1990, 1, 1, tzinfo=chance.choice(ZONES)) + timedelta(seconds=chance.randrange(35 * 365 * 86_400))
+        meant = at.astimezone(timezone.utc).isoformat() if not told else at.isoformat()[:told]  # noqa: UP017
+        found.append((write(at), meant))
+    return found
+
+
+def test_ten_thousand_dates_of_twelve_styles_are_right_and_none_is_wrong() -> None:
+    right = wrong = refused = 0
+    for place, style in enumerate(STYLES):
+        column = column_of(style, 834, place)
+        evidence = Evidence()
+        for text, _ in column:
+            evidence.see(read_date(text), text)
+        for text, meant in column:
+            found = iso_date(text, evidence.order)
+            same = bool(found) and found[: len(meant)] == meant
+            right, wrong, refused = right + same, wrong + (bool(found) and not same), refused + (not found)
+    assert wrong == 0
+    assert right >= 0.999 * 12 * 834
+    assert refused <= 0.001 * 12 * 834
+
+
+@pytest.mark.parametrize("shown", [column[0] for column in (column_of(style, 1, 7) for style in STYLES)])
+def test_rubbish_behind_or_before_a_date_is_no_date(shown: tuple[str, str]) -> None:
+    assert not read_date(f"{shown[0]} or later").iso
+    assert not read_date(f"about {shown[0]}").iso
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("Tue Apr  5 23:13:00 EDT 1993", "1993-04-05T23:13:00-04:00"),
+        ("26-FEB-1987 15:01:01.79", "1987-02-26T15:01:01.790000"),
+        ("mar. 5 avr. 2025", "2025-04-05"),
+        ("Mi., 22. Jan. 2025 13:45", "2025-01-22T13:45:00"),
+        ("22. Jänner 2025, 14:00 Uhr", "2025-01-22T14:00:00"),
+        ("1er janvier 2025", "2025-01-01"),
+        ("Wed, 22 Jan 2025 13:45:00 +0100 (CET)", "2025-01-22T13:45:00+01:00"),
+        ("2025", "2025"),
+        ("January 2025", "2025-01"),
+        ("5/5/2025", "2025-05-05"),
+        ("1737550000000", "2025-01-22T12:46:40+00:00"),
+    ],
+)
+def test_dates_are_read_without_a_column(text: str, meant: str) -> None:
+    assert read_date(text).iso == meant
+
+
+REFUSED = (
+    "n/a|250122|202501|22/01/25|2025-13-01|30/02/2025|2025-02-30|May 10|22/01/2025 25:00|2025-W04|2025-022|1.2.3|10.5|"
+    "2024.5|12-11-10|2025012213|Q3 2025|22-Jan-25|12:30|13 May 2025, 12 June 2025|0001-01-01|99999999999999999999|٢٠٢٥"
+)
+
+
+@pytest.mark.parametrize("text", REFUSED.split("|"))
+def test_what_may_be_several_things_is_refused(text: str) -> None:
+    assert not read_date(text)
+
+
+def test_a_value_above_twelve_decides_and_two_that_disagree_decide_for_themselves_only() -> None:
+    def order(*texts: str) -> str:
+        evidence = Evidence()
+        for text in texts:
+            evidence.see(read_date(text), text)
+        return evidence.order
+
+    assert order("05/06/2025", "22/01/2025") == DAY_FIRST
+    assert order("05/06/2025", "1/22/2025") == MONTH_FIRST
+    assert order("05/06/2025") == ""
+    assert order("05.06.2025") == DAY_FIRST
+    assert order("22/01/2025", "1/22/2025") == MIXED
+    assert iso_date("22/01/2025", MIXED) == "2025-01-22"
+    assert iso_date("05/06/2025", MIXED) == ""
+    assert iso_date("05/06/2025", DAY_FIRST) == "2025-06-05"
+    assert iso_date("1/22/2025", DAY_FIRST) == ""
+
+
+def test_figures_are_dates_only_in_columns_of_dates() -> None:
+    assert read_date("2025").iso
+    assert not read_date("2025", figures=False)
+    assert not read_date("1737550000", figures=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [("2025", "2026"), ("2025-12", "2026-01"), ("2024-02-28", "2024-02-29"), ("2025-12-31", "2026-01-01"),
+     ("9999", ""), ("2025-13", ""), ("soon", ""), ("2025-02-30", "")],
+)  # fmt: skip
+def test_what_follows(text: str, after: str) -> None:
+    assert following(text) == after
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_a_date_or_none(text: str) -> None:
+    found = read_date(text)
+    for iso in filter(None, (found.iso, found.day_first, found.month_first)):
+        assert read_date(iso).iso == iso

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from topiarist.collection.describe.closeup import Look as Look
     from topiarist.collection.describe.closeup import look as look_at
     from topiarist.collection.describe.closeup import topic_words as topic_words
+    from topiarist.collection.describe.columns import documents_known as documents_known
+    from topiarist.collection.describe.columns import field_said as field_said
+    from topiarist.collection.describe.columns import known_columns as known_columns
     from topiarist.collection.describe.export import TREE_FORMATS as TREE_FORMATS
     from topiarist.collection.describe.export import exported_table as exported_table
     from topiarist.collection.describe.export import save_tree_model as save_tree_model
@@ -226,6 +229,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "collection": "Collection",
     "copies": "CopiesOf copies_of folded_rows=folded found_copies listed_copies number_of_copies",
     "describe.closeup": "Look look_at=look topic_words",
+    "describe.columns": "documents_known field_said known_columns",
     "describe.export": "TREE_FORMATS exported_table save_tree_model tree_text",
     "describe.figures": "Figures LEAST NO_WORDS OF_DOCUMENTS OF_FORM ROOT_NAME",
     "describe.flat_topics": "Topics find_topics",

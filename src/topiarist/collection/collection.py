@@ -28,10 +28,13 @@ from topiarist.estimators.tree.fitted_tree import tree_model
 from topiarist.measures.placed_documents import Placed, hard_to_place
 from topiarist.store import edit_log, facts
 from topiarist.store.collection_folder import Folder
+from topiarist.store.column_table import ColumnTable
+from topiarist.store.date_table import Dates
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import Generation, open_part
 from topiarist.store.marks import Marks
 from topiarist.text.documents import Document
+from topiarist.text.fields import Field
 
 if TYPE_CHECKING:
     from topiarist.collection.file.arrivals import Filed
@@ -135,6 +138,22 @@ class Collection:
     def marks(self) -> Marks:
         """Tags, and what was read."""
         return Marks(self.generation.database)
+
+    @property
+    def columns(self) -> ColumnTable:
+        """What else is known of the documents, by column."""
+        return ColumnTable(self.generation.database)
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The columns: their names, kinds, and how their values are spread."""
+        database = self.generation.database
+        return database.kept("fields", lambda: ColumnTable(database).fields())
+
+    @property
+    def dates(self) -> Dates:
+        """How the dates of the documents were read."""
+        return Dates(self.generation.database)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -278,11 +297,16 @@ class Collection:
 
         return arrivals.file(self, documents, rho)
 
-    def add(self, documents: Iterable[Document], rho: float = 0.9, *, learn: bool = True) -> list[Filed]:
-        """File documents and keep them, all or none; with ``learn`` the model learns from them where it can."""
+    def add(
+        self, documents: Iterable[Document], rho: float = 0.9, *, learn: bool = True, dates: str = "auto"
+    ) -> list[Filed]:
+        """File documents and keep them, all or none; with ``learn`` the model learns from them where it can.
+
+        ``dates``: "day-first" or "month-first" where neither they nor the documents before decide it.
+        """
         from topiarist.collection.file.arrivals import add
 
-        return list(add(self, documents, rho, learn=learn))
+        return list(add(self, documents, rho, learn=learn, dates=dates))
 
     def shape(
         self, edits: Iterable[Edit | Mapping[str, Any] | str], *, refit: bool = True, verbose: bool = False

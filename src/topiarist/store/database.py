@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from topiarist.errors import DamagedError, InputError, ResourceError, TopiaristError
+from topiarist.text.query import folded
 from topiarist.version import __version__
 
 Row = tuple[Any, ...]
@@ -124,6 +125,11 @@ class Database:
             if version != VERSION:
                 known.close()
                 raise other_version(self.shown, version)
+            if not self.write:
+                from topiarist.store.date_table import shadow  # which knows of databases itself
+
+                with self._told():
+                    shadow(known)
             self._adopt(known)
         return known
 
@@ -227,6 +233,7 @@ class Database:
             factory=_Connection,
         )
         connection.frozen = frozen
+        connection.create_function("folded", 1, folded, deterministic=True)
         try:
             for setting in ("foreign_keys = ON", "synchronous = FULL", "trusted_schema = OFF", "cell_size_check = ON"):
                 connection.execute(f"PRAGMA {setting}")

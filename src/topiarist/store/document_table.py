@@ -15,9 +15,12 @@ from operator import itemgetter
 from typing import TypeVar
 
 from topiarist.errors import InputError, UsageError
+from topiarist.store import facts
 from topiarist.store.copy_table import forget_copies
 from topiarist.store.database import Database
+from topiarist.text.dates import AUTO
 from topiarist.text.documents import Document
+from topiarist.text.fields import ALL
 from topiarist.text.readers.making import storable
 from topiarist.text.repeated import without
 from topiarist.text.spelling import nearest
@@ -86,14 +89,20 @@ class Documents:
             labels = self._labels("row >= ? AND row < ?", ends)
             yield from (_document(row, labels.get(row[0], ())) for row in found)
 
-    def append(self, documents: Iterable[Document]) -> range:
+    def append(self, documents: Iterable[Document], dates: str = AUTO) -> range:
         """Add documents and index their words: all of them, or none."""
-        return self._add(documents, index=True)
+        recipe = facts.settings(self.database).get("recipe") or {}
+        return self._add(documents, index=True, dates=dates, columns=recipe.get("columns", ALL))
 
-    def load(self, documents: Iterable[Document], *, index: bool = True) -> range:
-        """Add the documents of a new collection: as ``append``, but indexed all at once, which is faster, or later."""
+    def load(
+        self, documents: Iterable[Document], *, index: bool = True, dates: str = AUTO, columns: str = ALL
+    ) -> range:
+        """Add the documents of a new collection: as ``append``, but indexed all at once, which is faster, or later.
+
+        ``dates``: the order of day and month. ``columns``: which to keep.
+        """
         with self.database.transaction():
-            rows = self._add(documents, index=False)
+            rows = self._add(documents, index=False, dates=dates, columns=columns)
             if index:
                 self.index()
         return rows
@@ -102,8 +111,11 @@ class Documents:
         """Forget all documents of a collection that nobody has seen yet."""
         with self.database.transaction():
             forget_copies(self.database)
-            for table in ("labels", "texts", "documents"):
-                self.database.run(f"DELETE FROM {table}")  # noqa: S608 - names of our own
+            known = {name for (name,) in self.database.all("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            for table in ("cells", "fields", "given_dates", "labels", "texts", "documents"):
+                if table in known:
+                    self.database.run(f"DELETE FROM {table}")  # noqa: S608 - names of our own
+            facts.clear(self.database)
 
     def retitle(self, titles: Mapping[int, str]) -> None:
         """Give documents of a new collection other titles, before their words are indexed."""
@@ -219,7 +231,10 @@ class Documents:
 
     def changed(self, batch: int = 5_000) -> Iterator[tuple[int, str]]:
         """Row and id of every document that is not as it was written."""
-        sql = f"SELECT row, id, title, text, source, date, checksum FROM {_WITH_TEXT} WHERE row >= ? AND row < ?"  # noqa: S608
+        sql = (
+            "SELECT d.row, d.id, d.title, t.text, d.source, d.date, d.checksum "
+            "FROM main.documents AS d JOIN texts AS t ON t.row = d.row WHERE d.row >= ? AND d.row < ?"
+        )
         for start in range(0, len(self), batch):
             for row, *values, checked in self.database.all(sql, (start, start + batch)):
                 if checksum(*values) != checked:
@@ -229,15 +244,22 @@ class Documents:
         found = self.database.all(f"SELECT row, label FROM labels WHERE {where} ORDER BY row, place", parameters)  # noqa: S608
         return {row: tuple(label for _, label in group) for row, group in groupby(found, key=itemgetter(0))}
 
-    def _add(self, documents: Iterable[Document], *, index: bool) -> range:
+    def _add(self, documents: Iterable[Document], *, index: bool, dates: str, columns: str) -> range:
+        from topiarist.store.column_table import ColumnTable
+        from topiarist.store.date_table import Dates
+
         stream = iter(documents)
+        cells, moments = ColumnTable(self.database), Dates(self.database)
+        undecided: list[int] = []
         with self.database.transaction():
             start = end = len(self)
+            cells.create()
+            moments.bring_up_to_date()
             while batch := list(islice(stream, BATCH)):
                 rows = [(end + place, *_values(document)) for place, document in enumerate(batch)]
                 self._refuse_known(rows)
-                facts = ((row, id, title, *rest) for row, id, title, _, *rest in rows)
-                self.database.run_many("INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?)", facts)
+                known = ((row, id, title, *rest) for row, id, title, _, *rest in rows)
+                self.database.run_many("INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?)", known)
                 self.database.run_many("INSERT INTO texts VALUES (?, ?)", ((row[0], row[3]) for row in rows))
                 self.database.run_many(
                     "INSERT INTO labels VALUES (?, ?, ?)",
@@ -247,10 +269,15 @@ class Documents:
                         for place, label in enumerate(document.labels)
                     ),
                 )
+                numbered = list(enumerate(batch, end))
+                cells.add(numbered, columns)
+                undecided += moments.keep_given(numbered)
                 if index:
                     words = ((row, title, text) for row, _, title, text, *_ in rows)
                     self.database.run_many("INSERT INTO search (rowid, title, text) VALUES (?, ?, ?)", words)
                 end += len(batch)
+            problems = [*moments.settle(undecided, dates), *cells.settle(start, asked=columns, dates=dates)]
+            facts.add_problems(self.database, problems)
         return range(start, end)
 
     def _refuse_known(self, rows: list[tuple[int, str, str, str, str, str, int]]) -> None:

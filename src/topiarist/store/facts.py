@@ -25,6 +25,13 @@ def change_settings(database: Database, values: Mapping[str, Any]) -> None:
         database.run_many("INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", rows)
 
 
+def clear(database: Database) -> None:
+    """Forget everything, of a collection that nobody has seen yet."""
+    with database.transaction():
+        database.run("DELETE FROM settings")
+        database.run("DELETE FROM problems")
+
+
 def add_tokens(database: Database, number: int) -> None:
     """Count the words of new documents in."""
     change_settings(database, {TOKENS: settings(database).get(TOKENS, 0) + number})

@@ -14,7 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.store.column_table import ColumnTable, span_test
+from topiarist.store.column_table import condition as column_condition
 from topiarist.store.database import Database, Row
+from topiarist.text.fields import DATE
 from topiarist.text.highlights import Pieces
 from topiarist.text.query import Filter, Query, folded, has_words, parse
 from topiarist.text.spelling import corrections
@@ -83,7 +86,7 @@ class Index:
 
         Conditions on topics are the caller's, who knows what they are: as ``within``.
         """
-        query = parse(query) if isinstance(query, str) else query
+        query = parse(query, ColumnTable(self.database).fields()) if isinstance(query, str) else query
         if not query or not limit > 0:
             return Hits(query, (), 0, True)
         source, parameters = _source(query, within is not None)
@@ -121,7 +124,7 @@ class Index:
 
     def rows(self, query: Query | str, *, within: Within | None = None) -> list[int]:
         """The rows of all documents that match, in their order."""
-        query = parse(query) if isinstance(query, str) else query
+        query = parse(query, ColumnTable(self.database).fields()) if isinstance(query, str) else query
         if not query:
             return []
         source, parameters = _source(query, within is not None)
@@ -152,8 +155,10 @@ class Index:
         some = ", ".join("?" * len(others))
         return found + self.database.all(f"SELECT term, doc FROM vocabulary WHERE term IN ({some})", others)  # noqa: S608
 
-    def values(self, kind: str) -> list[str]:
+    def values(self, kind: str, column: str = "") -> list[str]:
         """What conditions of a kind may ask for, as documents have it; nothing for topics and dates."""
+        if column:
+            return ColumnTable(self.database).values(column)
         if kind not in _VALUES:
             return []
         values = [str(value) for (value,) in self.database.all(_VALUES[kind], (LOOKED_AT,))]
@@ -253,9 +258,11 @@ def _source(query: Query, restricted: bool) -> tuple[str, list[Any]]:
     return f"FROM {table} AS found{where}", parameters
 
 
-def _condition(item: Filter, row: str) -> tuple[str, list[str]]:
+def _condition(item: Filter, row: str) -> tuple[str, list[Any]]:
     """A condition in SQL. A plus before the row keeps SQLite from asking the index for one row after the other."""
     fact = "EXISTS (SELECT 1 FROM documents AS d WHERE d.row = found.row AND {})"
+    if item.column:
+        return column_condition(item, row)
     if item.kind == "tag":
         return f"{row} IN (SELECT row FROM tags WHERE tag = ? COLLATE NOCASE)", [item.value]  # noqa: S608
     if item.kind == "label":
@@ -266,6 +273,9 @@ def _condition(item: Filter, row: str) -> tuple[str, list[str]]:
             f"%.{_plain(suffix)}",
             f"%.{_plain(suffix)}.gz",
         ]
+    if item.kind == "date":
+        test, values = span_test("d.date", item.value, DATE)
+        return fact.format(test), values
     if item.kind == "before":
         return fact.format("d.date <> '' AND d.date < ?"), [item.value]
     if item.kind == "after":

@@ -14,7 +14,8 @@ class Document:
     title: str = ""
     labels: tuple[str, ...] = ()
     source: str = ""  # the file it came from, as the user named it
-    date: str = ""
+    date: str = ""  # in ISO 8601 where it can be read from this document alone, else as it was given
+    given_date: str = ""  # as it was given, where that is different
     columns: tuple[tuple[str, str], ...] = ()  # what else is known of it: names and values
 
 

@@ -1,12 +1,12 @@
-"""What people type into a search field: words and conditions (topic, date, tag, label, type), parsed without failing.
+"""What people type into a search field: words and conditions (topic, date, tag, column …), parsed without failing.
 
     bail hearing      both words            topic:oil  tag:"to do"      under a topic, with a tag
     "bail hearing"    the words in a row    type:pdf  label:law         by kind of file, by given category
     hear*             words that begin so   before:2004  after:2004-03  by date: until then, from then on
-    -football         without the word; a minus turns anything round
-    bail OR surety    one of them at least
+    -football         without the word          date:2004-03..2005         from one until another
+    bail OR surety    one of them at least      status:open  price:10..20  by a column of the documents
 
-Whatever makes no sense is left out, and ``read_as`` says how the rest was read.
+A minus turns anything round. Whatever makes no sense is left out, and ``read_as`` says how the rest was read.
 """
 
 from __future__ import annotations
@@ -15,27 +15,41 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from datetime import date
-from functools import cached_property
+from functools import cached_property, lru_cache
 
+from topiarist.text.dates import read_date
+from topiarist.text.fields import DATE, NUMBER, Field, span_of
 from topiarist.text.readers.making import storable
+from topiarist.text.spelling import likeliest
 
-FILTERS = ("topic", "tag", "type", "label", "before", "after")
+FILTERS = ("topic", "tag", "type", "label", "before", "after", "date")
+COLUMN = "column."  # before the name of a column that is called like a condition
 LONGEST = 2_000  # characters of a query that are read
 MOST = 100  # things to look for at once
 
+_TAKEN = {NUMBER: "10, 10..20, >=10 or <20", DATE: "2004, 2004-03, 2004..2006 or >=2004-03-15"}
+_SHOWN_NAMES = 20
 _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»＂", '"'))
-_DATE = re.compile(r"(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?")
-_CONDITION = re.compile(r"([A-Za-z]+):(?!//)")
+_CONDITION = re.compile(r"([^\W\d][\w.-]*):(?!//)")
 _KIND = re.compile(rf"(?:{'|'.join(FILTERS)}):", re.IGNORECASE)
-_PIECE = re.compile(
-    r"""(?P<minus>-?)
-        (?:(?P<kind>"""
-    + "|".join(FILTERS)
-    + r"""):)?
-        (?: "(?P<phrase>[^"]*)(?P<close>"?)(?P<star>\*?) | (?P<word>[^\s"]+) )""",
-    re.VERBOSE | re.IGNORECASE,
-)
+
+
+@lru_cache(maxsize=64)
+def _pattern(fields: tuple[Field, ...]) -> re.Pattern[str]:
+    """A piece of a query, where these columns are known."""
+    names = {*FILTERS, *(name for field in fields for name in (field_key(field), field.name))}
+    kinds = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True) if not re.search(r'[\s":]', name))
+    return re.compile(
+        rf"""(?P<minus>-?)
+            (?:(?P<kind>{kinds}):(?!//))?
+            (?: "(?P<phrase>[^"]*)(?P<close>"?)(?P<star>\*?) | (?P<word>[^\s"]+) )""",
+        re.VERBOSE | re.IGNORECASE,
+    )
+
+
+def field_key(field: Field) -> str:
+    """What a column is called in a query: ``column.type`` where ``type`` is a condition of its own."""
+    return f"{COLUMN}{field.key}" if field.key in FILTERS else field.key
 
 
 @dataclass(frozen=True)
@@ -67,9 +81,11 @@ def phrase(words: str) -> str:
 class Filter:
     """A condition on something other than the words."""
 
-    kind: str  # one of FILTERS
+    kind: str  # one of FILTERS, or what a column is called
     value: str
     exclude: bool = False
+    column: str = ""  # the name of a column of the documents
+    of: str = ""  # its kind
 
     def __str__(self) -> str:
         return f"{'-' * self.exclude}{self.kind}:{phrase(self.value)}"
@@ -82,6 +98,7 @@ class Query:
     items: tuple[Term | Filter, ...] = ()
     read_as: str = ""  # empty if everything was taken as it was typed
     notes: tuple[str, ...] = field(default=(), compare=False)  # what was not understood, in words
+    fields: tuple[Field, ...] = field(default=(), compare=False, repr=False)  # the columns that were known
 
     @cached_property
     def terms(self) -> tuple[Term, ...]:
@@ -140,7 +157,7 @@ class Query:
                 items.append(replace(item, words=words) if words else None)
             else:
                 items.append(item)
-        return Query(kept(items))
+        return Query(kept(items), fields=self.fields)
 
     def __str__(self) -> str:
         return " ".join(map(str, self.items))
@@ -163,19 +180,20 @@ def kept(items: Iterable[Term | Filter | None]) -> tuple[Term | Filter, ...]:
     return tuple(found)
 
 
-def parse(text: str) -> Query:
-    """Understand what somebody typed."""
+def parse(text: str, fields: tuple[Field, ...] = ()) -> Query:
+    """Understand what somebody typed; ``fields`` are the columns of the documents."""
     typed = storable(text).translate(_QUOTES)
     items: list[Term | Filter] = []
     notes: list[str] = []
     changed, either = len(typed) > LONGEST, False
-    for found in _PIECE.finditer(typed[:LONGEST]):
+    known = {name.lower(): one for one in fields for name in (one.name, field_key(one))}
+    for found in _pattern(fields).finditer(typed[:LONGEST]):
         if found[0] == "OR":
             changed |= either
             either = True
             continue
-        item = _filter(found) if found["kind"] else _term(found)
-        notes += _notes(found, item)
+        item = _filter(found, known) if found["kind"] else _term(found)
+        notes += _notes(found, item, known)
         if item is None or len(items) == MOST:
             changed = True
             continue
@@ -188,18 +206,26 @@ def parse(text: str) -> Query:
         changed |= found["phrase"] is not None and not found["close"]
         changed |= found["word"] is not None and isinstance(item, Term) and item.words != found["word"].rstrip("*")
     changed |= either
-    return Query(tuple(items), " ".join(map(str, items)) if changed else "", tuple(notes))
+    return Query(tuple(items), " ".join(map(str, items)) if changed else "", tuple(notes), fields)
 
 
-def _notes(found: re.Match[str], item: Term | Filter | None) -> list[str]:
+def _notes(found: re.Match[str], item: Term | Filter | None, known: dict[str, Field]) -> list[str]:
     """What somebody should know who typed it."""
-    kind = (found["kind"] or "").lower()
-    if kind in ("before", "after") and item is None:
-        return [f"“{found['word'] or found['phrase']}” is no date: a year, 2004-03 or 2004-03-15 is."]
+    kind, typed = (found["kind"] or "").lower(), found["word"] or found["phrase"]
+    if kind and item is None:
+        if kind in ("before", "after", "date"):
+            return [f"“{typed}” is no date: a year, 2004-03 or 2004-03-15 is."]
+        if kind in known:
+            return [f"“{typed}” is no {known[kind].kind}: {kind}: takes {_TAKEN.get(known[kind].kind, 'a word')}."]
     unknown = _CONDITION.match(found["word"] or "") if not kind else None
     if unknown and unknown[1].lower() not in FILTERS:
-        known = ", ".join(f"{one}:" for one in FILTERS)
-        return [f"“{unknown[0]}” is no condition: it is looked for as a word. Conditions are {known}."]
+        names = [*FILTERS, *(field_key(one) for one in known.values())]
+        near = likeliest(unknown[1], dict.fromkeys(names))
+        said = ", ".join(f"{one}:" for one in dict.fromkeys(names[:_SHOWN_NAMES]))
+        more = f" and {len(set(names)) - _SHOWN_NAMES:,} more" if len(set(names)) > _SHOWN_NAMES else ""
+        meant = f" Did you mean {near}:?" if near else ""
+        what = "no condition and no column" if known else "no condition"
+        return [f"“{unknown[0]}” is {what}: it is looked for as a word.{meant} Conditions are {said}{more}."]
     return []
 
 
@@ -242,22 +268,16 @@ def _is_sign(character: str) -> bool:
     return unicodedata.category(character)[0] in "PS"
 
 
-def _filter(found: re.Match[str]) -> Filter | None:
+def _filter(found: re.Match[str], known: dict[str, Field]) -> Filter | None:
     value = found["word"] if found["phrase"] is None else " ".join(found["phrase"].split())
-    kind = found["kind"].lower()
-    if kind in ("before", "after"):
-        value = _date(value)
-    return Filter(kind, value, bool(found["minus"])) if value else None
-
-
-def _date(text: str) -> str:
-    """A year, a month or a day as documents have it, or nothing."""
-    found = _DATE.fullmatch(text)
-    if found is None:
-        return ""
-    year, *rest = (part for part in found.groups() if part)
-    try:
-        date(int(year), *(int(part) for part in (*rest, "1", "1")[:2]))
-    except ValueError:
-        return ""
-    return "-".join([year, *(part.zfill(2) for part in rest)])
+    kind, exclude = found["kind"].lower(), bool(found["minus"])
+    if kind in FILTERS:
+        if kind in ("before", "after"):
+            value = read_date(value).iso[:10]
+        if kind == "date" and span_of(value, DATE) is None:
+            return None
+        return Filter(kind, value, exclude) if value else None
+    field = known[kind]
+    if not value or (field.kind in (NUMBER, DATE) and span_of(value, field.kind) is None):
+        return None
+    return Filter(field_key(field), value, exclude, field.name, field.kind)

@@ -32,6 +32,29 @@ def alike(name: str, names: Iterable[str], limit: int = PROPOSED, least: float =
     return get_close_matches(name, list(names), limit, least)
 
 
+def likeliest(name: str, names: Iterable[str]) -> str:
+    """The one of a few names that was probably meant; empty where none is near enough to say so.
+
+    Spelt nearly so, else beginning alike or containing it, else sharing most letters: never simply the first there is.
+    """
+    by_lower = {known.casefold(): known for known in reversed(list(names))}
+    asked = name.casefold().strip()
+    if asked in by_lower or not asked:
+        return by_lower.get(asked, "")
+    near = [one for one in nearest(asked, [(known, 1) for known in by_lower]) if distance(asked, one) <= len(asked) / 3]
+    inside = sorted((one for one in by_lower if one.startswith(asked) or (asked.startswith(one) and one)), key=len)
+    inside += sorted((one for one in by_lower if asked in one and one not in inside), key=len)
+    shortened = [one for one in by_lower if one[:1] == asked[:1] and _within(asked, one)]
+    found = [*near, *inside, *shortened, *alike(asked, by_lower, 1, 0.7)]
+    return by_lower[found[0]] if found else ""
+
+
+def _within(short: str, long: str) -> bool:
+    """Whether the letters of one word come in another in their order: *msg* in *message*."""
+    letters = iter(long)
+    return len(short) > 2 and all(letter in letters for letter in short)
+
+
 def proposed(name: str, names: Iterable[str], limit: int = PROPOSED) -> str:
     """A hint for somebody who named what is not there: names like it, or else the first ones there are."""
     known = list(names)

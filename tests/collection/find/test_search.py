@@ -23,6 +23,8 @@ class Stub:
 
     words = None
 
+    fields = ()
+
     def __init__(self, index, corpus):
         self.index, self.known, self.counts = index, corpus, corpus.counts
         self.documents = SimpleNamespace(many=self.many, row_of=index.number)

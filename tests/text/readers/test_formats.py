@@ -73,7 +73,7 @@ def test_docx_keeps_tables_and_links_in_order(tmp_path: Path) -> None:
     body = paragraph("before &amp; after") + table("cell one", "cell two") + link("the link") + paragraph("a ---- b")
     document = only(read(docx(tmp_path / "minutes.docx", body)))
     assert document.text.split("\n\n") == ["before & after", "cell one", "cell two", "the link", "a ---- b"]
-    assert (document.title, document.date) == ("Minutes", "2020-01-02T03:04:05Z")
+    assert (document.title, document.date) == ("Minutes", "2020-01-02T03:04:05+00:00")
 
 
 MULTIPART = """\

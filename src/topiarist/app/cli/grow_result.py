@@ -27,6 +27,7 @@ from topiarist.collection import (
     write_spreadsheet,
 )
 from topiarist.errors import TopiaristError, UsageError
+from topiarist.store import facts as facts_of
 from topiarist.text.documents import Problem
 from topiarist.text.readers.nothing_read import UNKNOWN_TYPE
 
@@ -64,8 +65,8 @@ class Grown:
 
     @property
     def problems(self) -> list[Problem]:
-        """What could not be read, or not whole."""
-        return self.stream.problems if self.stream is not None else []
+        """What could not be read, or not whole: of files, dates and columns, as the collection keeps it."""
+        return facts_of.problems(self.collection.generation.database) if self.stream is not None else []
 
 
 def tell(grown: Grown, options: Options, *, stopped: bool) -> None:

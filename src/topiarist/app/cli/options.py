@@ -17,6 +17,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from topiarist.collection import Recipe
+from topiarist.text.dates import AUTO, ORDERS
 
 PANELS = (None, "What to read", "What to count", "What to print")
 _, READING, COUNTING, OUTPUT = PANELS
@@ -56,6 +57,8 @@ def one_of(names: Collection[str]) -> Callable[[str], str]:
 FOLDER = typer.Argument(metavar="FOLDER", help="A collection, as `topiarist grow` has made it.", show_default=False)
 NUMBER = printing("How many documents to show.", "-n", "--number", min=1)
 WHY = printing("Say why each was found: words in their sense, and topics.", "--why")
+DATE_ORDERS = (AUTO, *ORDERS)
+DATES_HELP = "What comes first in dates such as 05/06/2025, where no other decides it: `day-first` or `month-first`."
 UNDER = option("Only what lies under this topic: its number, its name, or a word of that.", "--topic")
 HIDDEN_DEBUG = typer.Option("--debug", hidden=True)
 

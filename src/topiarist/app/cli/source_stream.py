@@ -15,6 +15,7 @@ from topiarist.app.cli.options import DEMO, STDIN, SourceOptions
 from topiarist.text.demo import demo_documents
 from topiarist.text.documents import Document, Problem
 from topiarist.text.readers import Columns, Counts, Reading, read
+from topiarist.text.readers.columns import Chosen
 from topiarist.text.readers.items import File
 from topiarist.text.readers.lines import PACKINGS
 from topiarist.version import __version__
@@ -63,6 +64,11 @@ class Stream:
     def counts(self) -> Counts | None:
         """How reading went; None for the bundled collection."""
         return None if self._reading is None else self._reading.counts
+
+    @property
+    def chosen(self) -> dict[Chosen, int]:
+        """Which columns of tables hold what."""
+        return {} if self._reading is None else self._reading.chosen
 
     @property
     def problems(self) -> list[Problem]:

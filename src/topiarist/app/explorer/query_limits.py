@@ -54,7 +54,7 @@ def asked(view: View, text: str, by: str = "words") -> Asked:
 
     What asks for tags or labels, which change while the tree stays, is asked again after somebody has written.
     """
-    typed = view.remembered(("query", text), lambda: parse(text))
+    typed = view.remembered(("query", text), lambda: parse(text, view.collection.fields))
 
     def made() -> Asked:
         return Asked(view, typed, by)
@@ -81,7 +81,9 @@ def understood(query: Query) -> Query:
     )
     if len(items) == len(query.items):
         return query
-    return Query(items, " ".join(map(str, items)) or "nothing: a beginning has two letters or more", query.notes)
+    return Query(
+        items, " ".join(map(str, items)) or "nothing: a beginning has two letters or more", query.notes, query.fields
+    )
 
 
 class _Page(threading.local):

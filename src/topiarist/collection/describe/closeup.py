@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,6 +73,8 @@ class Look:
     pinned: int | None  # the topic that people put it to
     repeated: tuple[tuple[int, int], ...] = ()  # where in the text lines are that are not counted
     copies: tuple[CopiesOf, ...] = ()  # the document and its copies, if there are any
+    columns: dict[str, list[str]] = field(default_factory=dict)  # what else is known of it, as it was given
+    given_date: str = ""  # as it was given, where it is written otherwise
 
 
 def topic_words(collection: Collection, topic: int, n: int = 12, *, likely: bool = False) -> tuple[TopicWord, ...]:
@@ -131,6 +133,7 @@ def look(collection: Collection, id: str) -> Look:
     return Look(
         row, document, collection.marks.tags_of([row])[0], all_places(collection, shares)[0], levels, tuple(marks),
         outline.pins.get(document.id), tuple(repeated), copies_of(collection, row),
+        collection.columns.of([row]).get(row, {}), collection.dates.given([row]).get(row, ""),
     )  # fmt: skip
 
 

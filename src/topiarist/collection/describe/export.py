@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from topiarist.collection.collection import Collection
@@ -14,8 +15,11 @@ from topiarist.estimators.model_folder import save_model
 from topiarist.hierarchy import exchange
 from topiarist.hierarchy.tree import Tree
 from topiarist.text.documents import Document
+from topiarist.text.fields import NUMBER
+from topiarist.text.query import COLUMN
 
 TREE_FORMATS = ("json", "graphml", "newick", "paths")
+MARKS = ("tags", "read", "date_given")  # at the end of the table of documents, before their columns
 BLOCK = 2_000  # documents that are read at once
 
 
@@ -24,6 +28,7 @@ class ExportedTable(NamedTuple):
 
     rows: Iterator[dict[str, Any]]
     fields: tuple[str, ...]
+    types: Mapping[str, str] = MappingProxyType({})  # of columns whose first rows may not tell
 
 
 def exported_table(collection: Collection, what: str, *, n_words: int, texts: bool, rho: float) -> ExportedTable:
@@ -31,8 +36,11 @@ def exported_table(collection: Collection, what: str, *, n_words: int, texts: bo
     outline = collection.outline
     if what == "documents":
         labels = (document.labels for document in _documents(collection, texts=False))
-        rows = tables.documents(collection.placed, labels, _facts(collection, texts=texts), rho=rho)
-        return ExportedTable(rows, tables.DOCUMENT_FIELDS)
+        names, types = _column_names(collection)
+        rows = tables.documents(
+            collection.placed, labels, _facts(collection, texts=texts), rho=rho, further=_further(collection, names)
+        )
+        return ExportedTable(rows, (*tables.DOCUMENT_FIELDS, *MARKS, *names.values()), types)
     if what == "topics":
         return ExportedTable(
             _numbered(_topics(collection, n_words), outline.topics, ("id", "parent")), tables.TOPIC_FIELDS
@@ -99,6 +107,36 @@ def _facts(collection: Collection, *, texts: bool) -> Iterator[dict[str, Any]]:
     for document in _documents(collection, texts=texts):
         known = {"title": document.title, "source": document.source, "date": document.date}
         yield known | ({"text": document.text} if texts else {})
+
+
+def _column_names(collection: Collection) -> tuple[dict[str, str], dict[str, str]]:
+    """What the columns are called in a table that has columns of its own, and of which types they are."""
+    taken, several = {"title", "source", "date", "text", *tables.DOCUMENT_FIELDS, *MARKS}, collection.columns.several()
+    names, types = {}, {"tags": "texts", "date_given": "text"}
+    for one in collection.fields:
+        name = f"{COLUMN}{one.name}" if one.name in taken else one.name
+        names[one.name] = name
+        types[name] = ("number" if one.kind == NUMBER else "text") + "s" * (one.name in several)
+    return names, types
+
+
+def _further(collection: Collection, names: dict[str, str]) -> Iterator[dict[str, Any]]:
+    """Tags, whether it was read, the date as it was given, and the columns of each document: numbers as numbers."""
+    several = collection.columns.several()
+    for start in range(0, len(collection), BLOCK):
+        rows = range(start, min(start + BLOCK, len(collection)))
+        tags, read = collection.marks.tags_of(rows), collection.marks.read_among(rows)
+        given, cells = collection.dates.given(rows), collection.columns.typed(rows)
+        for row, own in zip(rows, tags, strict=True):
+            values = cells.get(row, {})
+            yield {"tags": list(own), "read": row in read, "date_given": given.get(row, "")} | {
+                shown: _cell(values.get(name, []), name in several) for name, shown in names.items()
+            }
+
+
+def _cell(values: list[Any], several: bool) -> Any:
+    known = [value for value in values if value is not None]
+    return known if several else known[0] if known else None
 
 
 def _with_topic_numbers(collection: Collection, text: str) -> str:

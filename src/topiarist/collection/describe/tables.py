@@ -12,6 +12,7 @@ import itertools
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO, TextIO
 
@@ -43,15 +44,18 @@ def documents(
     *,
     rho: float = CERTAIN,
     n_topics: int = 3,
+    further: Iterable[Mapping[str, Any]] | None = None,
 ) -> Iterator[Row]:
     """A row for each document: where it is, how surely, and what else it is about.
 
     ``path``, ``leaf`` and ``share`` are those of its most probable class; ``certain`` is the deepest node of which it
     has more than ``rho``, ``level`` the depth of that. ``topics`` are the ``n_topics`` largest shares, as
-    ``{"path", "share"}``. ``labels`` and ``facts`` (title, date, …: they follow the id) come in the order of documents.
+    ``{"path", "share"}``. ``labels`` and ``facts`` (title, date, …: they follow the id) come in the order of documents,
+    and so does what is ``further`` known, which stands at the end.
     """
     tree, paths = placed.tree, _Paths(placed.tree)
     own_labels, own_facts = _beside(labels, placed.n_docs, "labels"), _beside(facts, placed.n_docs, "facts")
+    own_further = _beside(further, placed.n_docs, "columns")
     n_rows, above = max(1, BLOCK_CELLS // len(tree)), upwards(tree)[list(placed.class_nodes)]
     for start in range(0, placed.n_docs, n_rows):
         shares = placed.shares[start : start + n_rows]
@@ -70,6 +74,7 @@ def documents(
                 "certain": paths[certain],
                 "labels": [given] if isinstance(given, str) else list(given),
                 "topics": _largest(shares, row, placed.class_nodes, paths, n_topics),
+                **(next(own_further) or {}),
             }
 
 
@@ -134,10 +139,17 @@ def format_of(path: str | Path) -> str:
     return suffix
 
 
-def write(rows: Iterable[Row], to: str | Path | BinaryIO, format: str | None = None, fields: Sequence[str] = ()) -> int:
+def write(
+    rows: Iterable[Row],
+    to: str | Path | BinaryIO,
+    format: str | None = None,
+    fields: Sequence[str] = (),
+    types: Mapping[str, str] | None = None,
+) -> int:
     """Write rows to a file, or to an open binary stream such as ``sys.stdout.buffer``; return how many there were.
 
-    The format of a file is by default that of its name. ``fields`` are the columns if there is no row to tell them.
+    The format of a file is by default that of its name. ``fields`` are the columns if there is no row to tell them,
+    ``types`` what Parquet has to know where the first rows are silent: "text", "texts", "number" or "numbers".
     """
     kind = format or (format_of(to) if isinstance(to, str | Path) else "csv")
     if kind not in WRITERS:
@@ -145,11 +157,12 @@ def write(rows: Iterable[Row], to: str | Path | BinaryIO, format: str | None = N
     if kind == "parquet":
         _arrow()  # before anything is made
     counted = _Counted(rows)
+    writer = partial(write_parquet, types=types or {}) if kind == "parquet" else WRITERS[kind]
     if isinstance(to, str | Path):
         with new_file(to) as file:
-            WRITERS[kind](counted, file, fields)
+            writer(counted, file, fields)
     else:
-        WRITERS[kind](counted, to, fields)
+        writer(counted, to, fields)
         to.flush()
     return counted.n
 
@@ -209,14 +222,16 @@ def write_jsonl(rows: Iterable[Row], file: BinaryIO, fields: Sequence[str] = ())
         file.write(line.encode("utf-8", "backslashreplace") + b"\n")
 
 
-def write_parquet(rows: Iterable[Row], file: BinaryIO, fields: Sequence[str] = ()) -> None:
+def write_parquet(
+    rows: Iterable[Row], file: BinaryIO, fields: Sequence[str] = (), types: Mapping[str, str] | None = None
+) -> None:
     """Parquet, some thousand rows at a time; the first of them tell the types of the columns."""
     pyarrow = _arrow()
     from pyarrow import parquet
 
     waiting = iter(rows)
     batch = list(itertools.islice(waiting, BATCH))
-    schema = _schema(pyarrow, batch, fields)
+    schema = _schema(pyarrow, batch, fields, types or {})
     with parquet.ParquetWriter(file, schema) as writer:
         while batch:
             for row in batch:
@@ -230,7 +245,7 @@ def write_parquet(rows: Iterable[Row], file: BinaryIO, fields: Sequence[str] = (
             batch = list(itertools.islice(waiting, BATCH))
 
 
-def _schema(pyarrow: Any, batch: Sequence[Row], fields: Sequence[str]) -> Any:
+def _schema(pyarrow: Any, batch: Sequence[Row], fields: Sequence[str], types: Mapping[str, str]) -> Any:
     """The types of the columns by the first rows; where these are silent, by what our tables hold."""
     topic = pyarrow.struct([("path", pyarrow.string()), ("share", pyarrow.float64())])
     texts, number = pyarrow.list_(pyarrow.string()), pyarrow.float64()
@@ -238,6 +253,8 @@ def _schema(pyarrow: Any, batch: Sequence[Row], fields: Sequence[str]) -> Any:
         "labels": texts, "words": texts, "topics": pyarrow.list_(topic), "parent": pyarrow.int64(), "size": number,
         "share": number, "probability": number, "level": pyarrow.int64(), "rank": pyarrow.int64(),
     }  # fmt: skip
+    kinds = {"text": pyarrow.string(), "texts": texts, "number": number, "numbers": pyarrow.list_(number)}
+    known |= {name: kinds[kind] for name, kind in types.items()}
     names = list(batch[0]) if batch else list(fields)
     found = []
     for name in names:

@@ -24,6 +24,7 @@ from topiarist.estimators.tree.fitted_tree import sparse_shares
 from topiarist.models.misfits import Usual
 from topiarist.store import edit_log, facts
 from topiarist.store.document_table import Documents
+from topiarist.text.dates import AUTO
 from topiarist.text.documents import Document
 from topiarist.text.titles import titled
 
@@ -135,6 +136,7 @@ def add(
     learn: bool = True,
     several: bool = False,
     rename: bool = False,
+    dates: str = AUTO,
 ) -> Iterator[Filed]:
     """File documents and keep them: when this returns all of them are in the collection, or none after an error.
 
@@ -152,7 +154,7 @@ def add(
         added = [document for part in parts for document in part.documents]
         new = Addition(collection, generation)
         with generation.database.transaction():
-            Documents(generation.database).append(added)
+            Documents(generation.database).append(added, dates)
             counts = contents.stacked([part.heard.counts for part in parts])
             shares = contents.stacked([sparse_shares(part.posterior) for part in parts])
             state = new.kept(added, counts, shares, learn=learn)

@@ -13,7 +13,7 @@ from topiarist.text.spelling import alike
 SHOWN = 5  # values that a condition may have, where there are no more
 _SAID = {
     "topic": "lies under “{}”", "tag": "is tagged “{}”", "label": "has the label “{}”", "type": "is of type “{}”",
-    "before": "is from before {}", "after": "is from {} or later",
+    "before": "is from before {}", "after": "is from {} or later", "date": "is from {}",
 }  # fmt: skip
 
 
@@ -102,11 +102,11 @@ def emptied(index: Index, query: Query, finds: Callable[[Query], bool]) -> Remar
 
 
 def _without(index: Index, query: Query, item: Filter, rest: Query) -> Remark:
-    said = _SAID[item.kind].format(item.value)
+    said = f"has {item.kind} “{item.value}”" if item.column else _SAID[item.kind].format(item.value)
     which = "of the documents that match the rest " if rest else ""
     if item.exclude:
         return Remark(f"Every one {which}{said}.", without=str(rest))
-    known = {value.lower(): value for value in index.values(item.kind)}
+    known = {value.lower(): value for value in index.values(item.kind, item.column)}
     message = f"None {which}{said}." if rest else f"No document {said}."
     if item.value.lower().lstrip(".") in known or not known:
         return Remark(message, without=str(rest))

@@ -15,6 +15,7 @@ import numpy as np
 from topiarist.arrays import Array
 from topiarist.collection.copies import folded as folded_rows
 from topiarist.collection.copies import number_of_copies
+from topiarist.collection.describe.columns import undated_said
 from topiarist.collection.find.default_ranking import DefaultQuestion
 from topiarist.collection.find.empty_answer import emptied, few_words, not_all_words, unknown_words
 from topiarist.collection.find.index import Answer, Explanation
@@ -82,6 +83,7 @@ class Found:
     all_words: int | None = None  # documents with all words in some form; None where that was not asked
     not_required: tuple[str, ...] = ()  # words that no document has beside the others
     folded: int = 0  # of the total, copies of other hits, which are not listed
+    remarks: tuple[str, ...] = ()  # what was not understood, and how many documents a condition cannot know of
 
     def __iter__(self) -> Iterator[FoundDocument]:
         return iter(self.hits)
@@ -112,7 +114,7 @@ class Search:
         if by not in WAYS:
             raise UsageError(f"a search goes by {', '.join(WAYS)}; got {by!r}", hint="--by meaning")
         self.collection, self.by, self.near = collection, by, near
-        self.query = parse(query) if isinstance(query, str) else query
+        self.query = parse(query, collection.fields) if isinstance(query, str) else query
         self.by_words = by == "words" or not self.query.meant
         self.trouble = ""  # why the index could not be asked
         self._under: dict[str | int | None, Array | None] = {}
@@ -184,6 +186,16 @@ class Search:
 
     def page(self, n: int = 10, offset: int = 0, *, topic: str | int | None = None, why: bool = False) -> Found:
         """The ``n`` best hits after the ``offset`` best; ``why`` says why, where they were found by meaning."""
+        return replace(self._page(n, offset, topic=topic, why=why), remarks=self.remarks)
+
+    @cached_property
+    def remarks(self) -> tuple[str, ...]:
+        """What was not understood, and how many documents have no date where one was asked for."""
+        dated = any(item.kind in ("before", "after", "date") and not item.column for item in self.query.filters)
+        undated = undated_said(self.collection.generation.database) if dated else ""
+        return (*self.query.notes, *([undated] if undated else []))
+
+    def _page(self, n: int, offset: int, *, topic: str | int | None, why: bool) -> Found:
         if self.best is not None:
             return self._by_default(self.best, n, offset, topic, why=why)
         if not self._as_words:

@@ -22,6 +22,7 @@ from topiarist.collection import contents
 from topiarist.collection.collection import Collection
 from topiarist.collection.contents import Counting
 from topiarist.collection.copies import counted_texts, fitted_rows, keep_copies, kept_copies
+from topiarist.collection.describe.columns import CHOSEN, chosen_columns, columns_said
 from topiarist.collection.describe.flat_topics import check_documents, set_general_words_aside
 from topiarist.collection.describe.nodes import named
 from topiarist.collection.find import index_part
@@ -52,7 +53,9 @@ from topiarist.store import edit_log, facts
 from topiarist.store.collection_folder import Growing, begin, sweep_parts
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import Generation, Part, new_part, open_part
+from topiarist.text.dates import AUTO as DATES_AUTO
 from topiarist.text.documents import Document
+from topiarist.text.fields import ALL
 from topiarist.text.language import AUTO, Language, language_of, languages_in_words
 from topiarist.text.readers import Reading, read
 from topiarist.text.repeated import LineCounts, Repeated, look_again
@@ -141,7 +144,8 @@ class Grower:
         kept.clear()  # those of a grow that was killed before it knew its counts
         lines, minima = LineCounts(), list[Array]()
         self.tell.phase("Reading")
-        with _opened(source) as documents, loading(kept) as passing:
+        how = {"dates": self.recipe.dates, "columns": self.recipe.columns}
+        with _opened(source) as documents, loading(kept, **how) as passing:
             stream = _counted(passing(map(titled, documents)), self.tell.reading)
             language, stream = language_of(stream, self.recipe.language)
             settled = self.recipe.counting(language)
@@ -158,6 +162,9 @@ class Grower:
             corpus = self._counts(left.passing(kept, repeated), settled, minima)
         if left.told:
             self.tell.said(left.told)
+        chosen = chosen_columns(getattr(documents, "chosen", {}))
+        for sentence in columns_said(generation.database, chosen):
+            self.tell.said(sentence)
         languages = languages_of(corpus.counts, corpus.vocabulary.words)
         self._said_words(corpus, language, languages)
         special, general = set_general_words_aside(corpus)
@@ -172,6 +179,7 @@ class Grower:
             self.tell.said(told_copies(copies))
         found: dict[str, Any] = {"language": language.code, "n_tokens": corpus.n_tokens, "n_words": corpus.n_words}
         found |= {
+            CHOSEN: chosen,
             "languages": dict(zip(languages.codes, languages.sizes, strict=True)),
             "languages_unknown": languages.n_unknown,
         }
@@ -307,7 +315,9 @@ class _StoppedError(Exception):
 
 
 @contextmanager
-def loading(documents: Documents) -> Iterator[Callable[[Iterable[Document]], Iterator[Document]]]:
+def loading(
+    documents: Documents, *, dates: str = DATES_AUTO, columns: str = ALL
+) -> Iterator[Callable[[Iterable[Document]], Iterator[Document]]]:
     """A function that passes documents on, and has each of them written beside; all are on the disk when this ends.
 
     If anything fails, on either side, none of them is kept. The full-text index is not made yet.
@@ -324,7 +334,7 @@ def loading(documents: Documents) -> Iterator[Callable[[Iterable[Document]], Ite
 
     def write() -> None:
         try:
-            documents.load(arriving(), index=False)
+            documents.load(arriving(), index=False, dates=dates, columns=columns)
         except BaseException as error:
             failed.append(error)
             while not done.is_set():  # nobody must wait for a place in the queue
@@ -345,6 +355,7 @@ def loading(documents: Documents) -> Iterator[Callable[[Iterable[Document]], Ite
     try:
         yield passing
         waiting.put(None)
+        done.set()  # nobody puts anything any more, whatever is found out at the end
         writer.join()
     except BaseException:
         waiting.put(_StoppedError())

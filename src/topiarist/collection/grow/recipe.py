@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 from topiarist.counts.settings import MIN_DOCUMENTS, CountSettings, PhraseSettings
 from topiarist.errors import UsageError
 from topiarist.estimators.tree_models import TREE_MODELS, listed, online_models
+from topiarist.text.dates import AUTO as DATES_AUTO
+from topiarist.text.dates import ORDERS
+from topiarist.text.fields import ALL
 from topiarist.text.language import AUTO, Language, language_code
 from topiarist.text.stems import has_stemmer
 from topiarist.text.stop_words import has_stop_words, stop_words_from_file
@@ -28,7 +31,9 @@ class Recipe:
     tree whose names are the labels of documents; then it is fitted, not grown. ``headings``: whether the upper tree is
     built anew from the leaves, or stays as it grew. ``online``: learn from batches after a tree has grown on a sample,
     for collections that are too large to be looked at twice. ``keep_repeated``: count lines that many documents share
-    (navigation bars, disclaimers), too.
+    (navigation bars, disclaimers), too. ``dates``: "day-first" or "month-first" where dates such as 05/06/2025 do not
+    decide it themselves; "auto" lets each column decide. ``columns``: which further columns are kept with the
+    documents, "all", "none", or names with commas between them.
     """
 
     language: str = AUTO
@@ -44,10 +49,14 @@ class Recipe:
     online: bool = False
     keep_repeated: bool = False
     seed: int = 0
+    dates: str = DATES_AUTO
+    columns: str = ALL
 
     def __post_init__(self) -> None:
         if self.model not in TREE_MODELS:
             raise UsageError(f"there is no model called {self.model!r}", hint=", ".join(TREE_MODELS))
+        if self.dates not in (DATES_AUTO, *ORDERS):
+            raise UsageError(f"dates are {' or '.join(ORDERS)}, or {DATES_AUTO}; got {self.dates!r}", hint=ORDERS[0])
         if self.language != AUTO:
             language_code(self.language)  # an unknown one is an error now, not after an hour of reading
         if self.topics is not None and self.topics < 1:

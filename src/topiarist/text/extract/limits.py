@@ -56,6 +56,7 @@ class Extracted:
     note: str = ""
     attached: tuple[Attached, ...] = ()
     scanned: int = 0  # pages without text
+    columns: tuple[tuple[str, str], ...] = ()  # names and values of what else is known
 
 
 Facts = dict[str, str | int | float]

@@ -1,4 +1,4 @@
-"""One e-mail message: its subject, its date, its text and the files that came with it."""
+"""One e-mail message: its subject, its date, its sender and receivers, its text and the files that came with it."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ import base64
 import email
 import re
 from collections.abc import Iterator
-from datetime import datetime
 from email import policy
 from email.errors import CloseBoundaryNotFoundDefect
 from email.message import EmailMessage, Message
-from email.utils import parsedate_to_datetime
+from email.utils import getaddresses
 
 from topiarist.text.extract.decoding import decode_as
 from topiarist.text.extract.html import page_text
 from topiarist.text.extract.limits import Attached, Extracted, ExtractError, Limits, Source, source_bytes
 
 _NOT_BASE64 = re.compile(r"=.*|[^A-Za-z0-9+/]", re.DOTALL)
+FIELDS = ("from", "to", "cc", "subject", "reply-to", "list-id", "newsgroups", "organization", "keywords", "importance")
+_ADDRESSES = ("from", "to", "cc", "reply-to")
+_LONGEST_LIST = 20_000  # characters of addresses
 _PREFERENCE = ("plain", "html")
 MOST_ATTACHED = 1000  # files of one message
 _SUFFIXES = {"text/plain": ".txt", "text/html": ".html", "text/csv": ".csv", "message/rfc822": ".eml"}
@@ -40,7 +42,8 @@ def extract(source: Source, limits: Limits) -> Extracted:
     if attached and any(isinstance(defect, CloseBoundaryNotFoundDefect) for defect in message.defects):
         note = "has no end: its last attachment may be cut off"
     note = f"{left:,} attachments more than {MOST_ATTACHED:,} are left out" if left else note
-    return Extracted(text, title=_header(message, "subject"), date=_date(message), note=note, attached=tuple(attached))
+    title, date = _header(message, "subject"), _header(message, "date")
+    return Extracted(text, title, date, note, tuple(attached), columns=_columns(message))
 
 
 def _attached(message: EmailMessage, bodies: list[Message]) -> tuple[list[Attached], int]:
@@ -122,10 +125,22 @@ def _header(message: EmailMessage, name: str) -> str:
     return " ".join(value.split())
 
 
-def _date(message: EmailMessage) -> str:
-    value = _header(message, "date")
-    try:
-        moment: datetime = parsedate_to_datetime(value)
-    except (TypeError, ValueError):
-        return value
-    return moment.isoformat()
+def _columns(message: EmailMessage) -> tuple[tuple[str, str], ...]:
+    """The fields of the header that say who wrote what to whom; several addresses are several values."""
+    found = []
+    for name in FIELDS:
+        value = _header(message, name)
+        found += [(name, one) for one in (_addresses(value) if name in _ADDRESSES else [value]) if one]
+    return tuple(found)
+
+
+def _addresses(value: str) -> list[str]:
+    """Each address by itself, with its name; what is no list of addresses stays whole."""
+    if len(value) > _LONGEST_LIST:
+        value = value[:_LONGEST_LIST].rpartition(",")[0]
+    parts = [_shown(*one) for one in getaddresses([value])]
+    return [part for part in parts if part] or [value]
+
+
+def _shown(name: str, address: str) -> str:
+    return f"{name} <{address}>" if name and address else address or name

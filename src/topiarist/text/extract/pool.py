@@ -173,7 +173,11 @@ class _Worker:
         facts = {name: str(header.get(name, "")) for name in ("title", "date", "note")}
         text, attached = _divided(payload, header)
         return Extracted(
-            text.decode("utf-8", "replace"), **facts, attached=attached, scanned=int(header.get("scanned", 0))
+            text.decode("utf-8", "replace"),
+            **facts,
+            attached=attached,
+            scanned=int(header.get("scanned", 0)),
+            columns=_columns(header.get("columns", "")),
         )
 
     def parts(self, task: Task) -> Iterator[Part]:
@@ -268,3 +272,12 @@ def _divided(payload: bytes, header: protocol.Header) -> tuple[bytes, tuple[Atta
         attached.append(Attached(name, payload[end : end + size]))
         end += size
     return text, tuple(attached)
+
+
+def _columns(sent: object) -> tuple[tuple[str, str], ...]:
+    """Names and values as a worker sends them; one that was taken over by a hostile file may send anything."""
+    try:
+        found = json.loads(str(sent) or "[]")
+        return tuple((str(name), str(value)) for name, value in found)
+    except (ValueError, TypeError, RecursionError):
+        return ()

@@ -20,6 +20,7 @@ _ALARM_GRACE = 10.0  # after the reader's own limit: only an orphan lives to hea
 _REQUEST_LIMIT = 1 << 40  # the reader is trusted
 _LONGEST_REASON = 300
 _LONGEST_NAME = 200
+_MOST_COLUMNS, _LONGEST_VALUE = 200, 1_001  # one character more than is kept tells that it was cut
 
 
 def _extractor(module: str) -> Extractor:
@@ -153,8 +154,11 @@ def _answer(extractors: Mapping[str, Extractor], parser: str, source: Source, li
     found = extractors[parser](source, limits)
     # One character more than allowed tells the reader that the text was cut.
     text = found.text[: limits.characters + 1].encode("utf-8", "replace")[: limits.raw_bytes]
-    reply: protocol.Header = {"title": found.title[:1000], "date": found.date[:100], "note": found.note[:300]}
+    reply: protocol.Header = {"title": found.title[:1000], "date": found.date[:200], "note": found.note[:300]}
     reply["scanned"] = found.scanned
+    reply["columns"] = json.dumps(
+        [(name[:100], value[:_LONGEST_VALUE]) for name, value in found.columns[:_MOST_COLUMNS]]
+    )
     if found.attached:
         reply["attached"] = json.dumps([(one.name[:_LONGEST_NAME], len(one.data)) for one in found.attached])
         text = b"".join([text, *(one.data for one in found.attached)])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from topiarist.errors import TopiaristError
 from topiarist.text.documents import Problem
+from topiarist.text.readers.columns import Chosen
 from topiarist.text.readers.items import File
 from topiarist.text.readers.kinds import suffix_of
 from topiarist.text.readers.nothing_read import unknown_type
@@ -26,9 +27,12 @@ class Counts:
     failed: int = 0  # files, folders, lines, rows or messages that could not be read
     partial: int = 0  # documents read of which something is missing: too long, or damaged
     renamed: int = 0  # documents whose id an earlier one had
+    no_answer: int = 0  # of the empty ones: a word that stands for none, such as n/a, none or -
 
     def __str__(self) -> str:
         said = {"empty": self.empty, "not a known type": self.unknown, "failed": self.failed}
+        answers = {f"empty ({self.no_answer:,} of them n/a, none, - or the like)": self.empty} if self.no_answer else {}
+        said = {**answers, **{what: number for what, number in said.items() if what != "empty" or not answers}}
         told = [f"{self.read:,} read", *(f"{number:,} {what}" for what, number in said.items() if number)]
         return f"{self.files:,} file{'s' if self.files != 1 else ''}: {' · '.join(told)}"
 
@@ -39,6 +43,7 @@ class Account:
     def __init__(self) -> None:
         self.problems: list[Problem] = []
         self.survey = Survey()
+        self.chosen: Counter[Chosen] = Counter()  # the columns of the tables, and of how many of them
         self.refusals: list[TopiaristError] = []  # raised at the end if nothing else could be read
         self._tally: Counter[str] = Counter()
         self._file = ""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from topiarist.errors import UsageError
-from topiarist.text.spelling import alike
+from topiarist.text.spelling import likeliest
 
 # One of the first is taken as it comes. Of the second, only if there is no other to confuse it with.
 _SURELY_TEXT = ("text", "body", "content", "full_text", "fulltext")
@@ -105,11 +105,11 @@ def _text_column(
 
 
 def _no_such_column(role: str, wanted: str, names: Sequence[str], source: str) -> UsageError:
-    by_lower = {name.lower(): name for name in names[:_COMPARED] if len(name) <= _LONGEST_COMPARED}
-    nearest = alike(wanted.lower(), by_lower, 1, 0.0)
+    compared = [name for name in names[:_COMPARED] if len(name) <= _LONGEST_COMPARED]
+    nearest = likeliest(wanted, compared)
     return UsageError(
         f"no column {wanted} in {source}; it has: {listed(names)}",
-        hint=f"--{role}-column {by_lower[nearest[0]]}" if nearest else "",
+        hint=f"--{role}-column {nearest}" if nearest else f"--{role}-column with one of these",
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from topiarist.errors import TopiaristError
 from topiarist.text.extract import Limits, Pool
-from topiarist.text.readers.columns import Columns
+from topiarist.text.readers.columns import Chosen, Columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class Raw:
     member: str = ""  # of an archive, with the sign before it: "/name"; of a message: "#name"
     parent: str = ""  # the id of the message that it came with
     scanned: int = 0  # pages without text
+    columns: tuple[tuple[str, str], ...] = ()  # further columns of its row, fields of its header
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,7 @@ class Setting:
     inside: Inside | None = None  # how a file within a file is read
     depth: int = 0  # files that this one lies within
     allowance: Allowance | None = None
+    chosen: Counter[Chosen] = field(default_factory=Counter)  # the columns of the tables that were read
 
 
 Reader = Callable[[File, Setting], Iterator[Item]]

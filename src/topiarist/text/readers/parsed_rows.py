@@ -30,7 +30,7 @@ def read_spreadsheet(file: File, setting: Setting) -> Iterator[Item]:
     read = 0
     for sheet, found in itertools.groupby(parts, key=lambda part: str(part.facts.get("table", ""))):
         try:
-            for item in items_of_table(_rows(found), setting.columns, f"{file.name}, sheet {sheet}"):
+            for item in items_of_table(_rows(found), setting, f"{file.name}, sheet {sheet}"):
                 read += 1
                 yield _on(sheet, item)
         except UsageError as error:

@@ -17,7 +17,7 @@ from topiarist.errors import TopiaristError, UsageError
 from topiarist.text.documents import Document, Problem
 from topiarist.text.extract import Extracted, ExtractError, Limits, Pool, Task
 from topiarist.text.readers.account import Account, Counts
-from topiarist.text.readers.columns import Columns
+from topiarist.text.readers.columns import Chosen, Columns
 from topiarist.text.readers.identity import UniqueIds
 from topiarist.text.readers.inside import scans
 from topiarist.text.readers.inside.contents import items_inside, items_of
@@ -139,6 +139,11 @@ class Reading:
         """How many documents were read, empty, of unknown type or failed so far."""
         return self._account.counts
 
+    @property
+    def chosen(self) -> dict[Chosen, int]:
+        """Which columns of the tables read so far are text, id, title, label and date, and of how many tables."""
+        return dict(self._account.chosen)
+
     def __iter__(self) -> Iterator[Document]:
         self.close()
         self._account = Account()
@@ -196,7 +201,7 @@ class Reading:
 
     def _documents(self, account: Account) -> Generator[Document, None, None]:
         with closing(Pool(self._limits)) as pool, closing(UniqueIds()) as ids:
-            setting = self._setting(pool)
+            setting = replace(self._setting(pool), chosen=account.chosen)
             for file, answer in self._ahead(self._files(account), pool):
                 if isinstance(file, Problem):
                     account.unreachable(file)
@@ -242,7 +247,10 @@ class Reading:
             return None
         document = document_from(item, file.id, file.name, self._limits.characters)
         if document is None:
-            account.left_out("empty", item.note or "no text", place)
+            if item.text.strip():
+                account.count("no_answer")
+            reason = f"no answer: “{item.text.strip()}”" if item.text.strip() else "no text"
+            account.left_out("empty", item.note or reason, place)
             return None
         note = item.note
         if len(item.text) > self._limits.characters:

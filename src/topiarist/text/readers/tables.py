@@ -9,12 +9,14 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from topiarist.text.fields import LONGEST_NAME, LONGEST_VALUE, MOST_VALUES, Cells, is_missing
 from topiarist.text.readers.columns import Chosen, Columns, choose
 from topiarist.text.readers.items import File, Item, Raw, Reader, Remark, Setting, Trouble
 from topiarist.text.readers.lines import is_live
 
 _SAMPLE_ROWS = 1000
 _SAMPLE_CHARACTERS = 4_000_000
+_MOST_CELLS, _DEEPEST = 1_000, 4  # that are kept of a row, and objects in objects
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +39,20 @@ def table_reader(rows_of: Callable[[File, Setting], Rows]) -> Reader:
 
     def read(file: File, setting: Setting) -> Iterator[Item]:
         name = file.name if file.stream is None else "standard input"
-        return items_of_table(rows_of(file, setting), setting.columns, name, live=is_live(file.stream))
+        return items_of_table(rows_of(file, setting), setting, name, live=is_live(file.stream))
 
     return read
 
 
-def items_of_table(rows: Rows, columns: Columns, name: str, *, live: bool = False) -> Iterator[Item]:
+def items_of_table(rows: Rows, setting: Setting, name: str, *, live: bool = False) -> Iterator[Item]:
     """The documents of a table, whose columns its first rows settle."""
     sample = first_of(rows) if live else sample_of(rows)
     if not any(isinstance(row, Row) for row in sample):
         yield from (row for row in sample if not isinstance(row, Row))
         return
+    columns = setting.columns
     chosen = settle(columns, sample, name)
+    setting.chosen[chosen] += 1
     for row in itertools.chain(sample, rows):
         yield item_from(row, chosen, columns) if isinstance(row, Row) else row
 
@@ -59,6 +63,8 @@ def cell_text(value: object) -> str:
         return ""
     if isinstance(value, str):
         return value
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if isinstance(value, datetime.date | datetime.time):
@@ -121,12 +127,37 @@ def item_from(row: Row, chosen: Chosen, columns: Columns) -> Raw | Trouble:
             labels=_labels(cells.get(chosen.label), columns.label_separator),
             date=cell_text(cells.get(chosen.date)).strip(),
             place=row.place,
+            columns=further(cells, chosen),
         )
     except ValueError as error:
         wanted = ", ".join(filter(None, (chosen.text, chosen.id, chosen.title, chosen.label, chosen.date)))
         return Trouble(f"expected text in {wanted}, found {error}", row.place)
     except RecursionError:
         return Trouble("lists nested too deeply", row.place)
+
+
+def further(cells: dict[str, object], chosen: Chosen) -> Cells:
+    """The cells beside text, id, title, labels and date: each value by the name of its column, missing ones left out.
+
+    A list is several values; an object in an object is named by the path to it (*author.name*).
+    """
+    used = {chosen.text, chosen.id, chosen.title, chosen.label, chosen.date}
+    found: list[tuple[str, str]] = []
+    waiting = [(name, cell, 0) for name, cell in reversed(cells.items()) if name not in used]
+    while waiting and len(found) < _MOST_CELLS:
+        name, cell, depth = waiting.pop()
+        if isinstance(cell, dict):
+            if depth < _DEEPEST:
+                inner = [(f"{name}.{key}", value, depth + 1) for key, value in cell.items()]
+                waiting += reversed(inner[:_MOST_CELLS])
+        elif isinstance(cell, list | tuple):
+            if depth < _DEEPEST:
+                waiting += [(name, value, depth + 1) for value in reversed(cell[: MOST_VALUES + 1])]
+        else:
+            value = " ".join(cell_text(cell)[: LONGEST_VALUE + 1].split())
+            if not is_missing(value):
+                found.append((" ".join(str(name)[:LONGEST_NAME].split()), value))
+    return tuple(found)
 
 
 def _labels(cell: object, separator: str) -> tuple[str, ...]:

@@ -64,7 +64,7 @@ def run(options: Options) -> None:
         else:
             table = door.exported_table(collection, what, n_words=options.words, texts=options.texts, rho=options.rho)
             to = binary_output() if target == STANDARD_OUTPUT else target
-            number, things = door.write_table(table.rows, to, kind, table.fields), what.removesuffix("s")
+            number, things = door.write_table(table.rows, to, kind, table.fields, table.types), what.removesuffix("s")
     if options.json:
         if target != STANDARD_OUTPUT:
             screen.json({"output": target, "what": what, "format": kind, things + "s": number})

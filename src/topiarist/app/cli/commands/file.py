@@ -13,11 +13,12 @@ import typer
 from rich.text import Text
 
 from topiarist import collection as door
-from topiarist.app.cli.options import FolderOptions, examples, option
+from topiarist.app.cli.options import DATE_ORDERS, DATES_HELP, FolderOptions, examples, one_of, option
 from topiarist.app.cli.terminal.console import binary_output, clean
 from topiarist.app.cli.terminal.screen import Screen
 from topiarist.app.words import ROOT, STEP, and_more, counted, one_line, path_of, whole_percent
 from topiarist.errors import InputError, TopiaristError, UsageError
+from topiarist.text.dates import AUTO
 from topiarist.text.documents import Document
 from topiarist.text.readers import Columns, Reading, read
 from topiarist.text.readers.lines import Live
@@ -65,6 +66,7 @@ class Options(FolderOptions):
     text_column: Annotated[str | None, option("Column that holds the text.")] = None
     id_column: Annotated[str | None, option("Column that holds the id.")] = None
     xml_path: Annotated[str | None, option("Elements of XML files that are documents, e.g. `channel/item`.")] = None
+    dates: Annotated[str, option(DATES_HELP, metavar="ORDER", parser=one_of(DATE_ORDERS))] = AUTO
 
     @property
     def keeps(self) -> bool:
@@ -171,6 +173,7 @@ def _added(
         learn=not options.no_learn,
         several=options.several,
         rename=options.rename,
+        dates=options.dates,
     )
 
 

@@ -19,6 +19,7 @@ from topiarist.text.spelling import proposed
 EPILOG = examples(
     "topiarist find mail.topiary bail hearing",
     "topiarist find mail.topiary '\"bail hearing\" -football after:2004'",
+    "topiarist find tickets.topiary 'printer status:open price:10..20 date:2025'",
     "topiarist find mail.topiary bail --by words --topic court",
     "topiarist find mail.topiary what did the judge say about bail --why",
 )
@@ -32,7 +33,8 @@ NOTABLE = 0.01  # of a score: less is no reason
 @dataclass(frozen=True, kw_only=True)
 class Options(FolderOptions):
     """Find documents, the best first: words in every form, none of them required, and what they mean. Exact are
-    phrases in quotes, prefix*, -not, this OR that, topic:, tag:, label:, type:, before:, after:.
+    phrases in quotes, prefix*, -not, this OR that, topic:, tag:, label:, type:, before:, after:, date:, and any column
+    of the documents: status:open, price:10..20.
     """
 
     query: Annotated[list[str], typer.Argument(metavar="QUERY…", help="What to look for.")]
@@ -83,6 +85,8 @@ def _show(screen: Screen, options: Options, answer: Answer) -> None:
     found, held = answer.found, answer.held
     if found.read_as:
         screen.say(f"Read as: {found.read_as}")
+    for remark in found.remarks:
+        screen.say(one_line(remark))
     if found.hits:
         screen.print(*_sentence(options, answer))
     if found.message:
@@ -179,7 +183,7 @@ def answer_body(answer: Answer) -> dict[str, Any]:
     found = answer.found
     return {
         "query": answer.query, "total": found.total, "exact": found.exact, "read_as": found.read_as,
-        "message": found.message, "suggestions": list(found.suggestions),
+        "message": found.message, "suggestions": list(found.suggestions), "remarks": list(found.remarks),
         "all_words": found.all_words, "not_required": list(found.not_required),
         "folded": found.folded,
         "topics": [

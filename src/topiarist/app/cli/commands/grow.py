@@ -15,6 +15,8 @@ from topiarist import collection as door
 from topiarist.app.cli.options import (
     ALWAYS,
     COUNTING,
+    DATE_ORDERS,
+    DATES_HELP,
     STDIN,
     SourceOptions,
     examples,
@@ -54,6 +56,7 @@ ONLINE_HELP = "Grow on a sample, then learn from all documents in batches: for v
 DEPTH_HELP = "Levels to print below the root; without it about twenty topics."
 KEEP_HELP = "Count lines that many documents share, too: navigation bars, footers, disclaimers."
 STABILITY_HELP = "Grow five more trees from other halves of the documents, and say how much of each topic comes back."
+COLUMNS_HELP = "Further columns to keep with the documents: names with commas, `all` or `none`."
 DEMO_TITLE = "the demonstration collection: abstracts of arXiv, 2014"
 DEVICES = ("cpu", "cuda")
 FEWEST_FILES = 20  # of which the share that was read says how long the rest takes
@@ -98,6 +101,8 @@ class Options(SourceOptions):
     label_column: Annotated[str | None, reading("Column that holds labels, with ; between them.", metavar="NAME")] = (
         None
     )
+    dates: Annotated[str, reading(DATES_HELP, metavar="ORDER", parser=one_of(DATE_ORDERS))] = door.Recipe.dates
+    columns: Annotated[str, reading(COLUMNS_HELP, metavar="a,b|none")] = door.Recipe.columns
     labels: Annotated[str | None, reading("A table of labels with the columns id and label.", metavar="FILE")] = None
     keep_repeated: Annotated[bool, flag(KEEP_HELP, "--keep-repeated", panel=COUNTING)] = door.Recipe.keep_repeated
     words: Annotated[int, printing("Words per topic.", metavar="N", min=1, max=20)] = 8
@@ -185,6 +190,8 @@ def _recipe(options: Options) -> door.Recipe:
         keep_repeated=options.keep_repeated,
         hierarchy=hierarchy,
         headings=not options.no_headings,
+        dates=options.dates,
+        columns=options.columns,
     )
     recipe.check()
     return recipe

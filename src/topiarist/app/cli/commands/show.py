@@ -21,6 +21,7 @@ EPILOG = examples(
     "topiarist show mail.topiary 12",
     "topiarist show mail.topiary 'court · judge' --words 30",
     "topiarist show mail.topiary inbox/0231.txt",
+    "topiarist show tickets.topiary",
 )
 WRITES = ()
 NOTHING = "there is no topic and no document {thing!r}"
@@ -37,11 +38,13 @@ STYLES = ("dim", "cyan", "cyan underline", "bold cyan", "bold cyan underline", "
 
 @dataclass(frozen=True, kw_only=True)
 class Options(FolderOptions):
-    """Show a topic (its words, subtopics, typical documents) or a document (its text, word by word, and why it is
-    where it is).
+    """Show a topic (its words, subtopics, typical documents), a document (its text, word by word, and why it is where
+    it is), or which columns and dates the documents of the collection have.
     """
 
-    thing: Annotated[str, typer.Argument(metavar="TOPIC|DOCUMENT", help="A topic, or the id of a document.")]
+    thing: Annotated[
+        str, typer.Argument(metavar="TOPIC|DOCUMENT", help="A topic, or the id of a document; without: the collection.")
+    ] = ""
     words: Annotated[int, printing("Words of a topic.", min=1, max=200)] = 12
     number: Annotated[int, NUMBER] = 5
     all: Annotated[bool, printing("The whole text, however long it is.", "--all")] = False
@@ -55,7 +58,10 @@ def run(options: Options) -> None:
 
 
 def show(screen: Screen, collection: door.Collection, options: Options) -> None:
-    """Print what is called so."""
+    """Print what is called so; of the collection, where it came from and what is known of its documents."""
+    if not options.thing:
+        _show_collection(screen, collection, options)
+        return
     topic = _topic(collection, options.thing)
     if topic is None:
         _show_document(screen, collection, options)
@@ -184,6 +190,26 @@ def _print_subtopics(screen: Screen, found: dict[str, Any]) -> None:
         screen.share(f"  {child['documents']:>{wide},}  ", child["documents"] / most, f"  {text}", (tail, "dim"))
 
 
+def _show_collection(screen: Screen, collection: door.Collection, options: Options) -> None:
+    """Print which columns the documents have, how their dates were read, and what was left out."""
+    found = door.known_columns(collection)
+    if options.json:
+        screen.json(found)
+        return
+    screen.print((one_line(found["folder"]), "bold"), f": {counted(found['documents'], 'document')}")
+    for sentence in found["said"]:
+        screen.print(f"{one_line(sentence)}.")
+    if found["columns"]:
+        screen.heading("Columns")
+        wide = max(len(one["query"]) for one in found["columns"])
+        for one in found["columns"]:
+            screen.cut(f"  {one['query']:<{min(wide, LONGEST_WORD)}}  ", (door.field_said(one["field"]), "dim"))
+        first = found["columns"][0]["query"]
+        screen.next(f"find FOLDER {first}:VALUE", "tree FOLDER")
+        return
+    screen.next("tree FOLDER")
+
+
 def _show_document(screen: Screen, collection: door.Collection, options: Options) -> None:
     """Print a document."""
     found = door.look_at(collection, options.thing)
@@ -195,9 +221,11 @@ def _show_document(screen: Screen, collection: door.Collection, options: Options
     screen.print((one_line(document.title or document.id), "bold"))
     facts = [one_line(document.source), document.date, counted(len(document.text.split()), "word")]
     screen.print((DOT.join(fact for fact in [one_line(document.id), *facts] if fact), "dim"))
-    for name, values in (("Labels", document.labels), ("Tags", found.tags)):
+    if found.given_date:
+        screen.print(("Date as given: ", "dim"), one_line(found.given_date))
+    for name, values in (("Labels", document.labels), ("Tags", found.tags), *found.columns.items()):
         if values:
-            screen.print((f"{name}: ", "dim"), ", ".join(map(one_line, values)))
+            screen.print((f"{one_line(name)}: ", "dim"), ", ".join(map(one_line, values)))
     _copies(screen, found)
     _places(screen, found)
     _legend(screen, found)
@@ -298,7 +326,8 @@ def _document_body(found: door.Look, similar: Any) -> dict[str, Any]:
     document = found.document
     return {
         "id": document.id, "title": document.title, "source": document.source, "date": document.date,
-        "labels": list(document.labels), "tags": list(found.tags), "pinned": found.pinned, "text": document.text,
+        "labels": list(document.labels), "tags": list(found.tags), "columns": dict(found.columns),
+        "date_given": found.given_date or document.date, "pinned": found.pinned, "text": document.text,
         "places": [
             {"topic": place.topic, "path": list(place.path), "share": round(place.share, 6)} for place in found.places
         ],

@@ -30,7 +30,9 @@ from topiarist.app.explorer.view import View
 from topiarist.collection import DEFAULT_WAY, Likeness, copies_of
 from topiarist.errors import UsageError
 from topiarist.store import facts
+from topiarist.text.fields import Field
 from topiarist.text.highlights import cut, spots
+from topiarist.text.query import Filter, field_key, parse
 from topiarist.text.query import Query as Parsed
 from topiarist.text.readers.making import storable
 
@@ -67,6 +69,14 @@ class Ghosts:
 
 
 @dataclass(frozen=True)
+class Column:
+    """What else is known of a document: a column, and its values, each an address of documents that have it too."""
+
+    name: str
+    values: tuple[Choice, ...]
+
+
+@dataclass(frozen=True)
 class Similar:
     """A document like this one, and why."""
 
@@ -85,6 +95,8 @@ class DocumentPage:
     by: str
     source: str
     date: str
+    given_date: str  # as it was given, where it is written otherwise
+    columns: tuple[Column, ...]
     words: int
     labels: tuple[Choice, ...]
     tags: tuple[str, ...]
@@ -141,6 +153,8 @@ def load(view: View, ask: Ask) -> DocumentPage:
         by=ask.by,
         source=document.source,
         date=document.date,
+        given_date=collection.dates.given([row]).get(row, ""),
+        columns=_columns(view, row),
         words=int(painted.words),
         labels=tuple(link(label, addresses.labelled(label)) for label in document.labels),
         tags=collection.marks.tags_of([row])[0],
@@ -176,6 +190,23 @@ def load(view: View, ask: Ask) -> DocumentPage:
         copies_address=addresses.duplicates(id=document.id) if copies else "",
         home=view.shape.topics[int(view.homes[row])],
     )
+
+
+def _columns(view: View, row: int) -> tuple[Column, ...]:
+    """The columns of a document; what can be searched for leads to the documents that have it too."""
+    own = view.collection.columns.of([row]).get(row, {})
+    return tuple(
+        Column(one.name, tuple(link(value, _with_value(view, one, value)) for value in own[one.name]))
+        for one in view.collection.fields
+        if one.name in own
+    )
+
+
+def _with_value(view: View, field: Field, value: str) -> str:
+    """The address of the documents with a value; empty where it cannot be typed."""
+    condition = Filter(field_key(field), value, column=field.name, of=field.kind)
+    fits = parse(str(condition), view.collection.fields).items == (condition,)
+    return addresses.search(str(condition)) if fits else ""
 
 
 def _row(view: View, id: str) -> int:

@@ -13,6 +13,7 @@ from topiarist.app.explorer.view import View
 from topiarist.app.words import counted, minute
 from topiarist.collection import (
     alike_topics,
+    documents_known,
     growing_command,
     grown,
     is_as_grown,
@@ -104,6 +105,7 @@ class ModelPage:
     warnings: tuple[Warned, ...]
     steadiness: str  # of all topics in a sentence; nothing where nobody has asked
     unsteady: tuple[Steady, ...]  # the topics that come back least
+    known: tuple[str, ...]  # of the documents beside their texts: columns and dates, a sentence each
     problems: tuple[Left, ...]
     n_problems: int
     repeated: str  # lines that many documents share: how many, and in how many documents
@@ -132,6 +134,7 @@ def load(view: View, ask: Ask) -> ModelPage:
         objective=_objective(view),
         warnings=_warnings(view),
         **_steadiness(view),
+        known=documents_known(database, collection.settings),
         problems=tuple(Left(one.source, one.reason) for one in facts.problems(database, limit=PROBLEMS)),
         n_problems=facts.n_problems(database),
         repeated=uncounted.repeated_said,

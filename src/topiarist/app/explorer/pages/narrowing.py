@@ -1,9 +1,10 @@
-"""Ways to narrow a search: by topic, date, kind of file, tag and label, each with how many documents it would leave."""
+"""Ways to narrow a search: by topic, date, kind of file, tag, label and column, each with how many it would leave."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from topiarist.app.explorer import addresses
@@ -11,7 +12,9 @@ from topiarist.app.explorer.values import Choice, TopicLine, topic_line
 from topiarist.app.explorer.view import View
 from topiarist.errors import UsageError
 from topiarist.store.document_table import counts_among
-from topiarist.text.query import LONGEST, Filter, Query, parse
+from topiarist.text.dates import following
+from topiarist.text.fields import DATE, NUMBER, Field, number_text
+from topiarist.text.query import LONGEST, Filter, Query, field_key, parse
 
 BRANCHES = 8  # topics of the answer
 SHOWN, DATES = 8, 12  # of each other kind, and of dates
@@ -23,7 +26,9 @@ SAID = {
     "type": "of type {}",
     "before": "before {}",
     "after": "since {}",
+    "date": "of {}",
 }
+COLUMNS, RANGES = 8, 5  # columns that narrow, and ranges of a column of numbers
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ class SearchAddress:
     def saying(self, *conditions: Filter) -> str | None:
         """The query with conditions in it; None where they cannot be typed."""
         said = " ".join([self.typed.read_as or self.q, *map(str, conditions)]).strip()
-        fits = len(said) <= LONGEST and parse(said).items == (*self.typed.items, *conditions)
+        fits = len(said) <= LONGEST and parse(said, self.typed.fields).items == (*self.typed.items, *conditions)
         return said if fits else None
 
 
@@ -108,11 +113,57 @@ def narrowings(view: View, rows: Any, search: SearchAddress) -> tuple[Narrowing,
     kinds = {dates: times, "type": _types(known["source"])}
     kinds |= {kind: _spelled(kind, known, search) for kind in ("tag", "label")}
     scale = len(rows) / len(looked)
+    columns = database.kept(
+        f"columns {view.mark} {search.parts}", lambda: view.collection.columns.counts_among(looked.tolist())
+    )
     found = (
         _narrowing(kind, {one: n for one, n in known.items() if n < len(looked)}, scale, search)
         for kind, known in kinds.items()
     )
-    return tuple(one for one in found if one.ways)
+    own = (
+        _by_column(one, columns[one.name], len(looked), scale, search)
+        for one in view.collection.fields
+        if one.name in columns
+    )
+    return (*(one for one in found if one.ways), *islice((one for one in own if one.ways), COLUMNS))
+
+
+def _by_column(
+    field: Field, known: list[tuple[Any, int]], looked: int, scale: float, search: SearchAddress
+) -> Narrowing:
+    """By a column: the most frequent categories, years or months, or ranges of numbers that hold about as many each."""
+    if field.kind == NUMBER:
+        ways = {name: times for name, times in _ranges(known).items() if times < looked}
+        names = list(ways)
+    else:
+        ways = dict(_dates(dict(known))[1]) if field.kind == DATE else dict(known)
+        ways = {name: times for name, times in ways.items() if times < looked}
+        best = sorted(ways, key=lambda name: (-ways[name], name))[: DATES if field.kind == DATE else SHOWN]
+        names = sorted(best) if field.kind == DATE else best
+    found = []
+    for name in names:
+        condition = Filter(field_key(field), name, column=field.name, of=field.kind)
+        said = search.saying(condition)
+        if said is not None:
+            found.append(Way(name, round(ways[name] * scale), search.address(q=said)))
+    return Narrowing(field.name, tuple(found), len(ways) - len(found), scale > 1)
+
+
+def _ranges(known: list[tuple[Any, int]]) -> dict[str, int]:
+    """Numbers in at most so many ranges, from a value to a value, each with about as many documents."""
+    values = sorted(known)
+    if len(values) <= RANGES:
+        return {number_text(value): times for value, times in values}
+    share, found = sum(times for _, times in values) / RANGES, dict[str, int]()
+    first, held, done = values[0][0], 0, 0
+    for place, (value, times) in enumerate(values):
+        held += times
+        last = place == len(values) - 1
+        if last or done + held >= share * (len(found) + 1):
+            ends = number_text(first), number_text(value)
+            found[ends[0] if ends[0] == ends[1] else "..".join(ends)] = held
+            first, held, done = (first if last else values[place + 1][0]), 0, done + held
+    return found
 
 
 def _spelled(kind: str, known: dict[str, dict[str, int]], search: SearchAddress) -> dict[str, int]:
@@ -143,18 +194,6 @@ def _dates(months: dict[str, int]) -> tuple[str, dict[str, int]]:
     return ("year", years) if len(years) != 1 else ("month", months)
 
 
-def following(date: str) -> str:
-    """The year after a year, the month after a month; nothing for what is neither."""
-    year, _, month = date.partition("-")
-    if not (len(year) == 4 and year.isdecimal() and year.isascii()) or year == "9999":
-        return ""
-    if not month:
-        return f"{int(year) + 1:04}"
-    if not (month.isdecimal() and month.isascii() and 1 <= int(month) <= 12):
-        return ""
-    return f"{int(year) + 1:04}-01" if int(month) == 12 else f"{year}-{int(month) + 1:02}"
-
-
 def _types(sources: dict[str, int]) -> dict[str, int]:
     """Kinds of files, where there are several."""
     known: Counter[str] = Counter()
@@ -177,7 +216,8 @@ def conditions(view: View, query: Query) -> list[tuple[str, tuple[Filter, ...]]]
             left.remove(until)
             found.append((f"of {value}", (item, until)))
         else:
-            found.append((f"{'not ' * item.exclude}{SAID[item.kind].format(value)}", (item,)))
+            said = f"{item.kind} {value}" if item.column else SAID[item.kind].format(value)
+            found.append((f"{'not ' * item.exclude}{said}", (item,)))
     return found
 
 

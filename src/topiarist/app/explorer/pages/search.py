@@ -36,7 +36,9 @@ from topiarist.text.query import Query as Parsed
 
 ALSO = 6  # words the model ties to the query's
 NOTHING = "Type words, “phrases in quotes”, beginnings*, -not, this OR that; "
-NOTHING += "or narrow with topic: tag: label: type: before: after:"
+NOTHING += (
+    "or narrow with topic: tag: label: type: before: after: date: or a column of the documents, as in price:10..20"
+)
 LITTLE = 0.005  # of a similarity: less is no reason
 
 
@@ -135,7 +137,7 @@ def _filled(view: View, ask: Ask) -> SearchPage:
         sentence=_sentence(view, ask, search, found, branches),
         read_as=found.read_as,
         message=trouble or found.message,
-        notes=search.query.notes,
+        notes=search.remarks,
         suggestions=tuple(link(word, address.address(q=word)) for word in found.suggestions),
         without=address.address(q=found.without) if found.without else "",
         meaning=address.address(by="meaning") if few else "",

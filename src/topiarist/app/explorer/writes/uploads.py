@@ -92,7 +92,9 @@ def _documents(body: Brought) -> tuple[list[Document], tuple[str, ...]]:
             found += documents
             problems += trouble
     if len(found) >= MOST:
-        problems.insert(0, f"Only the first {MOST:,} documents were read; the command topiarist add takes any number.")
+        problems.insert(
+            0, f"Only the first {MOST:,} documents were read; the command topiarist file with --add takes any number."
+        )
     return found, tuple(problems[:20])
 
 

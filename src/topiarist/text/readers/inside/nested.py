@@ -50,7 +50,7 @@ def parsed(file: File, place: int, answer: Future[Extracted], setting: Setting) 
         yield Trouble(str(error), place)
         return
     if found.text.strip() or not found.attached:  # a message that only brings a file is that file
-        raw = Raw(found.text, title=found.title, date=found.date, place=place, note=found.note)
+        raw = Raw(found.text, title=found.title, date=found.date, place=place, note=found.note, columns=found.columns)
         yield replace(raw, scanned=found.scanned)
     elif found.note:
         yield Trouble(found.note, place)

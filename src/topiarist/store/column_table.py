@@ -1,0 +1,287 @@
+"""Columns: what is known of documents beside their texts, typed once for the collection and searched by value.
+
+``fields`` has a line for each column, ``cells`` the values as they were given, by column and row. ``value`` is what a
+query compares: a number, a date in ISO 8601, a category without case and accents; texts have none, and are searched
+for what they contain. A collection of an earlier version has no such tables.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from topiarist.store.database import Database
+from topiarist.store.document_table import marks, pieces
+from topiarist.text.dates import AUTO, read_date
+from topiarist.text.documents import Document, Problem
+from topiarist.text.fields import (
+    ALL,
+    CATEGORY,
+    DATE,
+    LONGEST_NAME,
+    LONGEST_VALUE,
+    MOST,
+    MOST_VALUES,
+    NONE,
+    NUMBER,
+    TEXT,
+    Field,
+    judged,
+    key_of,
+    number_of,
+    number_text,
+    span_of,
+    wanted,
+)
+from topiarist.text.fields import LONGEST_CATEGORY as LONGEST_JUDGED
+from topiarist.text.query import Filter, folded
+
+TABLES = (
+    "CREATE TABLE IF NOT EXISTS fields (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, "
+    "order_of_dates TEXT NOT NULL DEFAULT '', documents INTEGER NOT NULL DEFAULT 0, "
+    "different INTEGER NOT NULL DEFAULT 0, unread INTEGER NOT NULL DEFAULT 0, cut INTEGER NOT NULL DEFAULT 0, "
+    "first TEXT NOT NULL DEFAULT '', last TEXT NOT NULL DEFAULT '', note TEXT NOT NULL DEFAULT '')",
+    "CREATE TABLE IF NOT EXISTS cells (field INTEGER NOT NULL REFERENCES fields, row INTEGER NOT NULL "
+    "REFERENCES documents, place INTEGER NOT NULL, text TEXT NOT NULL, value, PRIMARY KEY (field, row, place)) "
+    "WITHOUT ROWID",
+)
+INDEX = "CREATE INDEX IF NOT EXISTS cells_by_value ON cells (field, value, row) WHERE value IS NOT NULL"
+_FIELD = "SELECT name, kind, documents, different, unread, first, last, note FROM fields"
+SHOWN = 200  # values of a column that one may have been meant for
+
+
+class ColumnTable:
+    """The columns in a collection's database."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    def create(self) -> None:
+        """Make the tables where there are none yet."""
+        for statement in TABLES:
+            self.database.run(statement)
+
+    def fields(self) -> tuple[Field, ...]:
+        """The columns in the order in which they were met; a kind is known when all documents are in."""
+        if not self._there:
+            return ()
+        read = self.database.all(f"{_FIELD} WHERE kind <> '' ORDER BY number")
+        return tuple(Field(*row) for row in read)
+
+    def of(self, rows: Iterable[int]) -> dict[int, dict[str, list[str]]]:
+        """The values of some documents by column, as they were given; columns in their order."""
+        found: dict[int, dict[str, list[str]]] = defaultdict(dict)
+        if not self._there:
+            return found
+        known = self.database.all("SELECT number, name FROM fields WHERE kind <> '' ORDER BY number")
+        names: dict[int, str] = dict(known)
+        for piece in pieces(sorted({int(row) for row in rows})):
+            sql = (
+                f"SELECT field, row, text FROM cells WHERE field IN ({marks([*names])}) "  # noqa: S608
+                f"AND row IN ({marks(piece)}) ORDER BY field, row, place"
+            )
+            for number, row, text in self.database.all(sql, [*names, *piece]):
+                found[row].setdefault(names[number], []).append(text)
+        return found
+
+    def typed(self, rows: Iterable[int]) -> dict[int, dict[str, list[Any]]]:
+        """As ``of``, but numbers as numbers and dates in ISO 8601; what could not be read is None."""
+        found: dict[int, dict[str, list[Any]]] = defaultdict(dict)
+        if not self._there:
+            return found
+        known = self.database.all("SELECT number, name, kind FROM fields WHERE kind <> '' ORDER BY number")
+        kinds = {number: (name, kind in (NUMBER, DATE)) for number, name, kind in known}
+        for piece in pieces(sorted({int(row) for row in rows})):
+            sql = (
+                f"SELECT field, row, text, value FROM cells WHERE field IN ({marks([*kinds])}) "  # noqa: S608
+                f"AND row IN ({marks(piece)}) ORDER BY field, row, place"
+            )
+            for number, row, text, value in self.database.all(sql, [*kinds, *piece]):
+                name, compared = kinds[number]
+                found[row].setdefault(name, []).append(value if compared else text)
+        return found
+
+    def add(self, batch: Iterable[tuple[int, Document]], asked: str = ALL) -> None:
+        """Keep the cells of documents as they are given; their kinds are settled when all are there."""
+        if asked == NONE:
+            return
+        numbers: dict[str, int] = dict(self.database.all("SELECT name, number FROM fields"))
+        closed = asked != ALL and self.database.one("SELECT 1 FROM fields WHERE kind <> ''") is not None
+        keys = {key_of(name): name for name in numbers}
+        cells, cut, many = [], defaultdict[str, int](int), defaultdict[str, int](int)
+        for row, document in batch:
+            places: dict[str, int] = defaultdict(int)
+            for given, text in document.columns:
+                name = keys.setdefault(key_of(given), given[:LONGEST_NAME])
+                if name not in numbers:
+                    if closed:  # somebody chose the columns when the collection was grown
+                        continue
+                    numbers[name] = max(numbers.values(), default=0) + 1
+                if places[name] >= MOST_VALUES or numbers[name] > MOST:
+                    many[name] += numbers[name] <= MOST
+                    continue
+                cut[name] += len(text) > LONGEST_VALUE
+                cells.append((numbers[name], row, places[name], text[:LONGEST_VALUE]))
+                places[name] += 1
+        known = [(number, name) for name, number in numbers.items() if number <= MOST + 1]
+        self.database.run_many("INSERT OR IGNORE INTO fields (number, name, kind) VALUES (?, ?, '')", known)
+        self.database.run_many("INSERT INTO cells (field, row, place, text) VALUES (?, ?, ?, ?)", cells)
+        lost = [(cut[name] + many[name], name) for name in {*cut, *many} if cut[name] or many[name]]
+        self.database.run_many("UPDATE fields SET cut = cut + ? WHERE name = ?", lost)
+
+    def settle(self, start: int = 0, *, asked: str = ALL, dates: str = AUTO) -> list[Problem]:
+        """Settle the kinds of new columns, and what queries compare of the documents from a row on."""
+        known = self.database.all("SELECT number, name, kind FROM fields ORDER BY number")
+        problems = []
+        if len(known) > MOST:
+            problems.append(Problem("columns", f"there are more than {MOST} columns: the first {MOST} are kept"))
+            self.database.run("DELETE FROM fields WHERE number > ?", (MOST,))
+            known = known[:MOST]
+        kept = wanted(asked, [name for _, name, _ in known]) if not start else None
+        for number, name, kind in known:
+            if kept is not None and name not in kept:
+                self.database.run("DELETE FROM cells WHERE field = ?", (number,))
+                self.database.run("DELETE FROM fields WHERE number = ?", (number,))
+                continue
+            kind = kind or self._judge(number, name, dates)
+            self._compare(number, kind, start)
+            problems += self._count(number, name, kind)
+        self.database.run(INDEX)
+        return problems
+
+    def clear(self) -> None:
+        """Forget all cells."""
+        if self._there:
+            self.database.run("DELETE FROM cells")
+            self.database.run("DELETE FROM fields")
+
+    def several(self) -> frozenset[str]:
+        """The columns of which a document may have several values."""
+        if not self._there:
+            return frozenset()
+        sql = "SELECT name FROM fields WHERE EXISTS (SELECT 1 FROM cells WHERE field = number AND place > 0)"
+        return frozenset(name for (name,) in self.database.all(sql))
+
+    def values(self, name: str) -> list[str]:
+        """Categories of a column, as documents have them."""
+        sql = "SELECT DISTINCT text FROM cells JOIN fields ON number = field WHERE name = ? AND kind = ? LIMIT ?"
+        return [text for (text,) in self.database.all(sql, (name, CATEGORY, SHOWN))]
+
+    def counts_among(self, rows: Iterable[int]) -> dict[str, list[tuple[Any, int]]]:
+        """How many of some documents have each value of each column that is no text: by what queries compare.
+
+        Categories come as they are written; a month stands for the dates in it.
+        """
+        if not self._there:
+            return {}
+        among = json.dumps([int(row) for row in rows])
+        sql = (
+            "SELECT {}, count(DISTINCT row) FROM cells WHERE field = ? AND value IS NOT NULL "
+            "AND row IN (SELECT value FROM json_each(?)) GROUP BY {}"
+        )
+        shown = {CATEGORY: ("min(text)", "value"), NUMBER: ("value", "value"), DATE: ("substr(value, 1, 7)", "1")}
+        known = self.database.all("SELECT number, name, kind FROM fields WHERE kind IN (?, ?, ?)", tuple(shown))
+        return {name: self.database.all(sql.format(*shown[kind]), (number, among)) for number, name, kind in known}
+
+    @property
+    def _there(self) -> bool:
+        sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'cells'"
+        return self.database.one(sql) is not None
+
+    def _judge(self, number: int, name: str, dates: str) -> str:
+        """The kind of a new column, by all of its values."""
+        sql = "SELECT text, count(*) FROM cells WHERE field = ? AND length(text) <= ? GROUP BY text"
+        longer = self.database.one(
+            "SELECT count(*) FROM cells WHERE field = ? AND length(text) > ?", (number, LONGEST_JUDGED)
+        )
+        values = self.database.all(sql, (number, LONGEST_JUDGED))
+        found = judged(name, values, int(longer[0]) if longer else 0, dates)
+        self.database.run(
+            "UPDATE fields SET kind = ?, order_of_dates = ?, note = ? WHERE number = ?",
+            (found.kind, found.order, found.note, number),
+        )
+        return found.kind
+
+    def _compare(self, number: int, kind: str, start: int) -> None:
+        """What queries compare, for each different value once."""
+        if kind == TEXT:
+            return
+        ((order,),) = self.database.all("SELECT order_of_dates FROM fields WHERE number = ?", (number,))
+        texts = self.database.all("SELECT DISTINCT text FROM cells WHERE field = ? AND row >= ?", (number, start))
+        self.database.run("CREATE TEMP TABLE IF NOT EXISTS compared (text TEXT PRIMARY KEY, value)")
+        self.database.run("DELETE FROM temp.compared")
+        known = ((text, _value(text, kind, order)) for (text,) in texts)
+        self.database.run_many("INSERT INTO temp.compared VALUES (?, ?)", known)
+        self.database.run(
+            "UPDATE cells SET value = (SELECT c.value FROM temp.compared AS c WHERE c.text = cells.text) "
+            "WHERE field = ? AND row >= ?",
+            (number, start),
+        )
+        self.database.run("DROP TABLE temp.compared")
+
+    def _count(self, number: int, name: str, kind: str) -> list[Problem]:
+        """How the values of a column are spread, for people; and what is lost of it."""
+        sql = "SELECT count(DISTINCT row), count(DISTINCT text), sum(value IS NULL), min(value), max(value) FROM cells "
+        documents, different, empty, first, last = self.database.all(f"{sql} WHERE field = ?", (number,))[0]
+        unread = int(empty or 0) if kind in (NUMBER, DATE) else 0
+        first, last = (_shown(end, kind) for end in (first, last))
+        self.database.run(
+            "UPDATE fields SET documents = ?, different = ?, unread = ?, first = ?, last = ? WHERE number = ?",
+            (documents, different, unread, first, last, number),
+        )
+        ((cut, note),) = self.database.all("SELECT cut, note FROM fields WHERE number = ?", (number,))
+        problems = []
+        if unread:
+            problems.append(Problem(f"column {name}", f"{unread:,} value{' is' if unread == 1 else 's are'} no {kind}"))
+        if cut:
+            many = "1 value was" if cut == 1 else f"{cut:,} values were"
+            said = f"{many} cut: {LONGEST_VALUE:,} characters and {MOST_VALUES} values in a cell are kept"
+            problems.append(Problem(f"column {name}", said))
+        if kind == TEXT and note:
+            problems.append(Problem(f"column {name}", note))
+        return problems
+
+
+def condition(item: Filter, row: str) -> tuple[str, list[Any]]:
+    """A condition on a column in SQL, and its parameters."""
+    cells = "SELECT row FROM cells WHERE field = (SELECT number FROM fields WHERE name = ?) AND {}"
+    test, values = _test(item)
+    return f"{row} IN ({cells.format(test)})", [item.column, *values]
+
+
+def span_test(column: str, value: str, kind: str) -> tuple[str, list[Any]]:
+    """What somebody typed for a number or a date, as a condition in SQL on a column of a table."""
+    span = span_of(value, kind)
+    if span is None:
+        return "0", []
+    tests, values = [f"{column} <> ''" if kind == DATE else f"{column} IS NOT NULL"], list[Any]()
+    for end, sign in ((span.low, ">" if span.above else ">="), (span.high, "<" if span.below else "<=")):
+        if end is not None:
+            tests.append(f"{column} {sign} ?")
+            values.append(end)
+    return f"({' AND '.join(tests)})", values
+
+
+def _test(item: Filter) -> tuple[str, list[Any]]:
+    if item.of in (NUMBER, DATE):
+        return span_test("value", item.value, item.of)
+    asked = folded(item.value)
+    if item.of == CATEGORY:
+        if asked.endswith("*") and len(asked) > 1:
+            return "value >= ? AND value < ?", [asked[:-1], asked[:-1] + "\U0010ffff"]
+        return "value = ?", [asked]
+    return "instr(folded(text), ?)", [asked.rstrip("*")]
+
+
+def _value(text: str, kind: str, order: str) -> float | str | None:
+    if kind == NUMBER:
+        return number_of(text)
+    return (read_date(text).by(order) or None) if kind == DATE else folded(text)
+
+
+def _shown(end: Any, kind: str) -> str:
+    if end is None or kind not in (NUMBER, DATE):
+        return ""
+    return number_text(end) if kind == NUMBER else str(end)

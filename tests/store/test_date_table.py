@@ -1,0 +1,117 @@
+"""Dates as they are kept: in ISO 8601, decided by the column, with what was given beside; of older collections too."""
+
+import pytest
+
+from topiarist.errors import UsageError
+from topiarist.store import facts
+from topiarist.store.database import Database
+from topiarist.store.date_table import SETTING, Dates
+from topiarist.store.document_table import Documents
+from topiarist.store.fulltext import Index
+from topiarist.text.documents import Document
+
+
+def kept(path, given, source="a.csv", **options):
+    """A database with documents of these dates."""
+    database = Database.create(path / "d.sqlite")
+    found = (Document(str(place), "some text", source=source, date=date) for place, date in enumerate(given))
+    Documents(database).load(found, **options)
+    return database
+
+
+def dates_of(database):
+    return [document.date for document in Documents(database).iterate()]
+
+
+def test_the_column_decides_and_what_was_given_is_kept(tmp_path):
+    database = kept(tmp_path, ["22/01/2025", "05/06/2026", "", "soon", "3 May 2024"])
+    assert dates_of(database) == ["2025-01-22", "2026-06-05", "", "", "2024-05-03"]
+    assert Dates(database).given(range(5)) == {0: "22/01/2025", 1: "05/06/2026", 3: "soon", 4: "3 May 2024"}
+    assert Dates(database).undated() == (2, 1)
+    assert Dates(database).account.orders == {"a.csv": "day-first, decided by 1 of 2 dates"}
+    assert [problem.reason for problem in facts.problems(database)] == ["not a date that can be read: “soon”"]
+    assert not list(Documents(database).changed())  # the checksums follow
+    assert Index(database).rows("after:2026-01-01") == [1]
+    assert Index(database).rows("before:2026") == [0, 4]
+    assert Index(database).rows("date:2024..2025") == [0, 4]
+    assert Index(database).rows("date:>2025") == [1]
+    assert Documents(database).span() == ("2024-05-03", "2026-06-05")
+
+
+def test_dates_that_nothing_decides_are_an_error_that_names_the_option(tmp_path):
+    with pytest.raises(UsageError, match=r"None of the 2 dates of a\.csv \(such as 05/06/2025\)") as told:
+        kept(tmp_path, ["05/06/2025", "07/08/2025"])
+    assert told.value.hint == "--dates day-first or --dates month-first"
+
+
+@pytest.mark.parametrize(("order", "meant"), [("day-first", "2025-06-05"), ("month-first", "2025-05-06")])
+def test_the_option_decides(tmp_path, order, meant):
+    database = kept(tmp_path, ["05/06/2025", "07/07/2025"], dates=order)
+    assert dates_of(database) == [meant, "2025-07-07"]
+    assert Dates(database).account.orders == {"a.csv": f"{order}, as was asked"}
+
+
+def test_each_source_decides_for_itself_and_the_others_where_it_cannot(tmp_path):
+    database = Database.create(tmp_path / "d.sqlite")
+    given = [("uk.csv", "22/01/2025"), ("uk.csv", "05/06/2025"), ("us.csv", "1/22/2025"), ("us.csv", "5/6/2025")]
+    Documents(database).load(Document(str(n), "text", source=one, date=date) for n, (one, date) in enumerate(given))
+    assert dates_of(database) == ["2025-01-22", "2025-06-05", "2025-01-22", "2025-05-06"]
+    with pytest.raises(UsageError, match="tells whether the day"):
+        Documents(database).append([Document("x", "text", source="new.csv", date="01/02/2026")])
+    Documents(database).append([Document("x", "text", source="new.csv", date="01/02/2026")], "day-first")
+    assert dates_of(database)[-1] == "2026-02-01"
+
+
+def test_documents_that_are_added_follow_the_order_of_those_before(tmp_path):
+    database = kept(tmp_path, ["22/01/2025"])
+    Documents(database).append([Document("x", "text", source="new.csv", date="01/02/2026")])
+    assert dates_of(database)[-1] == "2026-02-01"
+
+
+def test_both_orders_in_one_source_leave_out_what_may_be_either(tmp_path):
+    database = kept(tmp_path, ["22/01/2025", "1/22/2025", "05/06/2025"])
+    assert dates_of(database) == ["2025-01-22", "2025-01-22", ""]
+    assert Dates(database).account.undecided == 1
+
+
+def older(path, dates):
+    """A database as version 0.1 wrote it: dates as they were given."""
+    database = kept(path, [""] * len(dates))
+    for row, date in enumerate(dates):
+        database.run("UPDATE documents SET date = ? WHERE row = ?", (date, row))
+    database.run("DELETE FROM settings WHERE name = ?", (SETTING,))
+    for table in ("given_dates", "cells", "fields"):
+        database.run(f"DROP TABLE {table}")
+    database.close()
+    return path / "d.sqlite"
+
+
+def test_an_older_collection_is_read_by_the_same_rules_and_not_written(tmp_path):
+    path = older(tmp_path, ["22/01/2025", "05/06/2026", "soon", "2024-05-03", ""])
+    before = path.read_bytes()
+    reader = Database(path)
+    assert dates_of(reader) == ["2025-01-22", "2026-06-05", "", "2024-05-03", ""]
+    assert Index(reader).rows("after:2026-01-01") == [1]
+    assert Dates(reader).undated() == (2, 1)
+    assert Dates(reader).given([0, 2]) == {0: "22/01/2025", 2: "soon"}
+    assert Dates(reader).account.unread == 1
+    assert len(Documents(reader)) == 5
+    reader.close()
+    assert path.read_bytes() == before
+
+
+def test_an_older_collection_is_written_anew_with_the_first_document_that_is_added(tmp_path):
+    path = older(tmp_path, ["22/01/2025", "05/06/2026", "soon"])
+    writer = Database(path, write=True)
+    Documents(writer).append([Document("new", "text", date="07/08/2026", columns=(("price", "10"),))])
+    writer.close()
+    reader = Database(path)
+    assert dates_of(reader) == ["2025-01-22", "2026-06-05", "", "2026-08-07"]
+    assert not list(Documents(reader).changed())
+    assert Index(reader).rows("price:10") == [3]
+
+
+def test_dates_of_an_older_collection_that_nothing_decides_are_no_dates(tmp_path):
+    reader = Database(older(tmp_path, ["05/06/2025", "07/08/2025"]))
+    assert dates_of(reader) == ["", ""]
+    assert Dates(reader).account.undecided == 2

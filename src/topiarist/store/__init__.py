@@ -4,10 +4,14 @@ Floor plan:
 
     array_files        Arrays that live in files: what is too large for memory, or must be seen by several processes.
     collection_folder  A collection on disk: which generation it is, who may write, and what is swept up.
+    column_table       Columns: what is known of documents beside their texts, typed once for the collection and
+                       searched by value.
     copy_table         Which documents are copies of others, as a table. Collections of earlier versions have none:
                        nobody has looked.
     database           SQLite as a collection needs it: tables, transactions, readers beside a writer, and errors in
                        words.
+    date_table         The dates of documents: in ISO 8601 with what was given beside it, day and month in an order that
+                       is decided once.
     document_table     The documents of a collection, by row or by id, with their labels.
     edit_log           The edit log: what people did to a collection, and the states that this led through.
     encoding           Models and values to JSON and back: what JSON does not have with a tag, arrays by the name of a

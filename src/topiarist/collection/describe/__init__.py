@@ -4,6 +4,8 @@ Floor plan:
 
     closeup      A closer look: the words of a topic, and a document word by word. What the command line and the
                  explorer show.
+    columns      Columns and dates of a collection in sentences: which there are, of which kind, and what could not be
+                 read.
     export       What a collection hands to other programs: rows of documents, topics and words, the tree as text, the
                  model.
     figures      Numbers of a collection at one state, worked out once: homes, sizes and orders of documents, words of

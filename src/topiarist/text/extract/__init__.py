@@ -11,7 +11,8 @@ Floor plan:
     html              Text of an HTML page, by the lexbor parser: what a browser would show, one line per block.
     latex             Text of a LaTeX source, by pylatexenc: words without commands, formulas as they would be read.
     limits            How much one document may take, and what comes out of one.
-    mail              One e-mail message: its subject, its date, its text and the files that came with it.
+    mail              One e-mail message: its subject, its date, its sender and receivers, its text and the files that
+                      came with it.
     msg               One message of Outlook (.msg): its subject, its date, its text and what came with it, by
                       python-oxmsg.
     packing           Compressed files, unpacked while they are read.

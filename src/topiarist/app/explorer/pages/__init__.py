@@ -11,8 +11,8 @@ Floor plan:
     filed_documents  The documents of a category, to be judged: the least certain first.
     help             What do the words mean, and which keys are there?
     model            Can I trust it?
-    narrowing        Ways to narrow a search: by topic, date, kind of file, tag and label, each with how many documents
-                     it would leave.
+    narrowing        Ways to narrow a search: by topic, date, kind of file, tag, label and column, each with how many it
+                     would leave.
     new              What arrived, and where does it go?
     outline          Which topics are there, from the top down?
     overview         What is in here?

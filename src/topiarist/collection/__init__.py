@@ -45,7 +45,9 @@ if TYPE_CHECKING:
     from topiarist.collection.describe.columns import field_said as field_said
     from topiarist.collection.describe.columns import known_columns as known_columns
     from topiarist.collection.describe.export import TREE_FORMATS as TREE_FORMATS
+    from topiarist.collection.describe.export import exported_columns as exported_columns
     from topiarist.collection.describe.export import exported_table as exported_table
+    from topiarist.collection.describe.export import further_facts as further_facts
     from topiarist.collection.describe.export import save_tree_model as save_tree_model
     from topiarist.collection.describe.export import tree_text as tree_text
     from topiarist.collection.describe.figures import LEAST as LEAST
@@ -230,7 +232,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "copies": "CopiesOf copies_of folded_rows=folded found_copies listed_copies number_of_copies",
     "describe.closeup": "Look look_at=look topic_words",
     "describe.columns": "documents_known field_said known_columns",
-    "describe.export": "TREE_FORMATS exported_table save_tree_model tree_text",
+    "describe.export": "TREE_FORMATS exported_columns exported_table further_facts save_tree_model tree_text",
     "describe.figures": "Figures LEAST NO_WORDS OF_DOCUMENTS OF_FORM ROOT_NAME",
     "describe.flat_topics": "Topics find_topics",
     "describe.merges": "Merges",

@@ -132,7 +132,7 @@ def test_without_documents_nothing_that_is_theirs_or_that_people_wrote_is_in_it(
     assert [word for word in hidden if word.casefold() in none] == []
     shown = [word for word in SECRETS if word.casefold() in everything]  # the test would see them
     assert {"Verdant", "Ptarmigan", "Gannet", "Fulmar", "Merlin"} <= set(shown)
-    assert "1 file or row was left out." in none
+    assert "1 file, row or date was left out or not read whole." in none
     assert "no words of its own" in none  # a topic that is not fitted yet
     assert "categories were learned" in none
 

@@ -146,8 +146,10 @@ def write_problems(grown: Grown) -> str:
         return ""
     counts = grown.stream.counts
     failed = 0 if counts is None else counts.failed
-    what = f"{counted(failed, 'file or row', 'files or rows')} failed" if failed else f"{len(problems):,} left out"
-    return f"{what}: {grown.folder}/{PROBLEMS}"
+    left_out, others = len(grown.stream.problems), len(problems) - len(grown.stream.problems)
+    what = [f"{counted(failed, 'file or row', 'files or rows')} failed" if failed else f"{left_out:,} left out"]
+    what = [*what * bool(left_out), *[f"{others:,} remarks on dates and columns"] * (others > 0)]
+    return f"{', '.join(what)}: {grown.folder}/{PROBLEMS}"
 
 
 def _not_counted(grown: Grown) -> Iterator[tuple[str, str]]:
@@ -246,10 +248,11 @@ def _exit_code(grown: Grown) -> int:
     share = whole_percent(failed / tried)
     warning = f"Warning: {failed:,} of {tried:,} could not be read ({share}; {allowed})"
     notes.print(Text(warning), soft_wrap=not notes.is_terminal)
-    for problem in grown.problems[:SHOWN]:
+    problems = grown.stream.problems
+    for problem in problems[:SHOWN]:
         notes.print(Text(f"  {one_line(problem.source)}: {one_line(problem.reason)}"), soft_wrap=True)
-    if len(grown.problems) > SHOWN:
-        notes.print(f"  {and_more(grown.problems, SHOWN)} ({PROBLEMS})")
+    if len(problems) > SHOWN:
+        notes.print(f"  {and_more(problems, SHOWN)} ({PROBLEMS})")
     return 1
 
 

@@ -20,6 +20,7 @@ from topiarist.text.query import COLUMN
 
 TREE_FORMATS = ("json", "graphml", "newick", "paths")
 MARKS = ("tags", "read", "date_given")  # at the end of the table of documents, before their columns
+TAKEN = frozenset(("title", "source", "date", "text", "topic", *tables.DOCUMENT_FIELDS, *MARKS))
 BLOCK = 2_000  # documents that are read at once
 
 
@@ -111,27 +112,35 @@ def _facts(collection: Collection, *, texts: bool) -> Iterator[dict[str, Any]]:
 
 def _column_names(collection: Collection) -> tuple[dict[str, str], dict[str, str]]:
     """What the columns are called in a table that has columns of its own, and of which types they are."""
-    taken, several = {"title", "source", "date", "text", *tables.DOCUMENT_FIELDS, *MARKS}, collection.columns.several()
-    names, types = {}, {"tags": "texts", "date_given": "text"}
+    several = collection.columns.several()
+    names, types = exported_columns(collection), {"tags": "texts", "date_given": "text"}
     for one in collection.fields:
-        name = f"{COLUMN}{one.name}" if one.name in taken else one.name
-        names[one.name] = name
-        types[name] = ("number" if one.kind == NUMBER else "text") + "s" * (one.name in several)
+        types[names[one.name]] = ("number" if one.kind == NUMBER else "text") + "s" * (one.name in several)
     return names, types
+
+
+def exported_columns(collection: Collection) -> dict[str, str]:
+    """What the columns of the documents are called in tables that have columns of their own."""
+    return {one.name: f"{COLUMN}{one.name}" if one.name in TAKEN else one.name for one in collection.fields}
 
 
 def _further(collection: Collection, names: dict[str, str]) -> Iterator[dict[str, Any]]:
     """Tags, whether it was read, the date as it was given, and the columns of each document: numbers as numbers."""
-    several = collection.columns.several()
     for start in range(0, len(collection), BLOCK):
         rows = range(start, min(start + BLOCK, len(collection)))
-        tags, read = collection.marks.tags_of(rows), collection.marks.read_among(rows)
-        given, cells = collection.dates.given(rows), collection.columns.typed(rows)
-        for row, own in zip(rows, tags, strict=True):
-            values = cells.get(row, {})
-            yield {"tags": list(own), "read": row in read, "date_given": given.get(row, "")} | {
-                shown: _cell(values.get(name, []), name in several) for name, shown in names.items()
-            }
+        yield from further_facts(collection, rows, names)
+
+
+def further_facts(collection: Collection, rows: Sequence[int], names: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """What stands at the end of a row of a document, for some of them."""
+    several = collection.columns.several()
+    tags, read = collection.marks.tags_of(rows), collection.marks.read_among(rows)
+    given, cells = collection.dates.given(rows), collection.columns.typed(rows)
+    for row, own in zip(rows, tags, strict=True):
+        values = cells.get(row, {})
+        yield {"tags": list(own), "read": row in read, "date_given": given.get(row, "")} | {
+            shown: _cell(values.get(name, []), name in several) for name, shown in names.items()
+        }
 
 
 def _cell(values: list[Any], several: bool) -> Any:

@@ -21,7 +21,7 @@ from topiarist.app.explorer.view import View
 from topiarist.app.explorer.web import failures
 from topiarist.app.explorer.web.safety import DOWNLOAD_POLICY
 from topiarist.app.words import STEP
-from topiarist.collection import BETWEEN, opened_original, write_spreadsheet
+from topiarist.collection import BETWEEN, exported_columns, further_facts, opened_original, write_spreadsheet
 from topiarist.text.documents import Document
 
 BATCH = 1_000
@@ -95,22 +95,30 @@ def export(
 
 def _lines(view: View, rows: Any, kind: str) -> Iterator[str]:
     """The file, some documents at a time."""
+    names = exported_columns(view.collection)
+    header = (*HEADER, "tags", "read", "date_given", *names.values())
     if kind == "csv":
-        yield _csv([HEADER])
+        yield _csv([header])
     for start in range(0, len(rows), BATCH):
         some = rows[start : start + BATCH].tolist()
-        told = [_told(view, row, document) for row, document in zip(some, _many(view, some), strict=True)]
+        further = further_facts(view.collection, some, names)
+        told = [
+            _told(view, row, document) | known
+            for row, document, known in zip(some, _many(view, some), further, strict=True)
+        ]
         if kind == "csv":
-            yield _csv(
-                [
-                    [record[name] if name != "labels" else BETWEEN.join(record[name]) for name in HEADER]
-                    for record in told
-                ]
-            )
+            yield _csv([[_cell(record[name]) for name in header] for record in told])
         elif kind == "jsonl":
             yield "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in told)
         else:
             yield "".join((record["title"] or record["id"]) + "\n" for record in told)
+
+
+def _cell(value: Any) -> Any:
+    """What stands in a cell of a spreadsheet: several values as one text."""
+    if isinstance(value, list):
+        return BETWEEN.join(map(str, value))
+    return "" if value is None else value
 
 
 def _many(view: View, rows: list[int]) -> list[Document]:

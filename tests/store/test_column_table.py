@@ -62,6 +62,7 @@ def test_kinds_are_judged_by_values(database):
         ("unit_price:..30 -unit_price:10", [0, 2, 3]),
         ("city:ZURICH unit_price:<50", [0, 2, 4]),
         ("city:be* unit_price:<60", [1, 5]),
+        ("city:ase unit_price:<60", [3]),  # no city is called so: those that contain it
         ("closed:2025-02-13 unit_price:<100", [0, 9]),
         ("closed:2024", []),
         ('note:"cafe 3 times"', [3]),

@@ -271,7 +271,8 @@ def _test(item: Filter) -> tuple[str, list[Any]]:
     if item.of == CATEGORY:
         if asked.endswith("*") and len(asked) > 1:
             return "value >= ? AND value < ?", [asked[:-1], asked[:-1] + "\U0010ffff"]
-        return "value = ?", [asked]
+        whole = "SELECT 1 FROM cells AS c WHERE c.field = cells.field AND c.value = ?"
+        return f"(value = ? OR instr(value, ?) AND NOT EXISTS ({whole}))", [asked, asked, asked]
     return "instr(folded(text), ?)", [asked.rstrip("*")]
 
 

@@ -59,7 +59,7 @@ def test_a_table_from_reading_to_export(run):
     assert found["remarks"] == [
         "1 document has no date (1 of them one that could not be read): no filter by date finds it."
     ]
-    missed = run("find", "tickets.topiary", "statsu:open", code=1)
+    missed = run("find", "tickets.topiary", "statsu:open", "--by", "words", code=1)
     assert "Did you mean status:?" in missed.stderr
 
     table = list(csv.DictReader(io.StringIO(run("export", "tickets.topiary", "-o", "-").stdout)))

@@ -146,9 +146,10 @@ def write_problems(grown: Grown) -> str:
         return ""
     counts = grown.stream.counts
     failed = 0 if counts is None else counts.failed
-    left_out, others = len(grown.stream.problems), len(problems) - len(grown.stream.problems)
-    what = [f"{counted(failed, 'file or row', 'files or rows')} failed" if failed else f"{left_out:,} left out"]
-    what = [*what * bool(left_out), *[f"{others:,} remarks on dates and columns"] * (others > 0)]
+    unread = len(grown.stream.problems)
+    remarks = len(problems) - unread
+    what = [f"{counted(failed, 'file or row', 'files or rows')} failed" if failed else f"{unread:,} left out"]
+    what = [*what * bool(unread), *[f"{remarks:,} remarks on dates and columns"] * (remarks > 0)]
     return f"{', '.join(what)}: {grown.folder}/{PROBLEMS}"
 
 

@@ -131,6 +131,20 @@ class ColumnTable:
         lost = [(cut[name] + many[name], name) for name in {*cut, *many} if cut[name] or many[name]]
         self.database.run_many("UPDATE fields SET cut = cut + ? WHERE name = ?", lost)
 
+    def add_category(self, name: str, values: Iterable[tuple[int, str]]) -> bool:
+        """A further column that was found out, by row; whether it was added: one that the documents bring stays."""
+        self.create()
+        known = self.database.all("SELECT number, name FROM fields")
+        number = max((number for number, _ in known), default=0) + 1
+        if number > MOST or key_of(name) in {key_of(other) for _, other in known}:
+            return False
+        self.database.run("INSERT INTO fields (number, name, kind) VALUES (?, ?, ?)", (number, name, CATEGORY))
+        rows = ((number, row, text, folded(text)) for row, text in values)
+        self.database.run_many("INSERT INTO cells (field, row, place, text, value) VALUES (?, ?, 0, ?, ?)", rows)
+        self._count(number, name, CATEGORY)
+        self.database.run(INDEX)
+        return True
+
     def settle(self, start: int = 0, *, asked: str = ALL, dates: str = AUTO) -> list[Problem]:
         """Settle the kinds of new columns, and what queries compare of the documents from a row on."""
         known = self.database.all("SELECT number, name, kind FROM fields ORDER BY number")

@@ -27,6 +27,8 @@ NAMES = {
 _CODES = {name: code for code, name in NAMES.items()}
 _ALIASES = {"nb": "no", "nn": "no", "iw": "he", "in": "id", "farsi": "fa", "norsk": "no"}
 
+LANGUAGE = "language"  # the column that is found out where documents are in several languages
+LANGUAGE_COLUMN = "language_column"  # a setting of a collection: whether it has that column
 AUTO = "auto"  # in place of a language: that of the first documents
 SAMPLE = 200  # documents looked at
 _LETTERS = 2000  # characters of each
@@ -86,9 +88,14 @@ def detect_language(texts: Iterable[str], sample: int = SAMPLE) -> Language:
     return Language(code, times / judged, judged)
 
 
+def language_name(code: str) -> str:
+    """The English name of a language, as people write it; the code of one that is not known here."""
+    return NAMES.get(code, code).title() if code in NAMES else code
+
+
 def languages_in_words(codes: Sequence[str], sizes: Sequence[int], n_unknown: int) -> str:
     """The languages of a collection in a line: one by its name alone, several with how many documents each has."""
-    names = [NAMES.get(code, code).title() for code in codes]
+    names = [language_name(code) for code in codes]
     listed = [f"{name} {size:,}" for name, size in zip(names, sizes, strict=True)] if len(names) > 1 else names
     short = [f"{n_unknown:,} too short to tell"] if n_unknown else []
     return ", ".join([*listed, *short])

@@ -26,6 +26,7 @@ from topiarist.store import edit_log, facts
 from topiarist.store.document_table import Documents
 from topiarist.text.dates import AUTO
 from topiarist.text.documents import Document
+from topiarist.text.language import LANGUAGE, LANGUAGE_COLUMN, language_name, language_of_text
 from topiarist.text.titles import titled
 
 if TYPE_CHECKING:
@@ -148,7 +149,8 @@ def add(
     with collection.folder.writing() as generation:
         collection.refresh()
         ids = OwnIds(collection.documents.ids(), rename=rename)
-        parts = [placed(collection, ids.own(some), rho, several=several) for some in batches(documents, BATCH)]
+        named = map(with_language, documents) if collection.settings.get(LANGUAGE_COLUMN) else documents
+        parts = [placed(collection, ids.own(some), rho, several=several) for some in batches(named, BATCH)]
         if not parts:
             return iter(())
         added = [document for part in parts for document in part.documents]
@@ -168,6 +170,14 @@ def add(
     if learned:
         rows = [row for part in parts for row in _again(collection, part, rho, several=several)]
     return iter(_known_before(collection, rows))
+
+
+def with_language(document: Document) -> Document:
+    """A document with its language among its columns, unless it brings one itself or is too short to tell."""
+    code = language_of_text(document.text)
+    if not code or any(name.casefold() == LANGUAGE for name, _ in document.columns):
+        return document
+    return replace(document, columns=(*document.columns, (LANGUAGE, language_name(code))))
 
 
 def _known_before(collection: Collection, rows: list[Filed]) -> list[Filed]:

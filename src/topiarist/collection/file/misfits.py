@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from topiarist.arrays import Array
 from topiarist.counts.counting import Heard
 from topiarist.text.documents import Document
-from topiarist.text.language import NAMES, language_of_text
+from topiarist.text.language import language_name, language_of_text
 
 KNOWN = 0.5  # of the words of a document: with fewer it does not fit, whatever they are
 
@@ -30,9 +30,9 @@ def misfits(documents: Sequence[Document], heard: Heard, unusual: Array, languag
 def _reason(document: Document, known: float, tokens: float, languages: Sequence[str]) -> str:
     code = language_of_text(document.text) if languages else ""
     if code and code not in languages:
-        here = " and ".join(NAMES.get(one, one).title() for one in languages[:2])
+        here = " and ".join(map(language_name, languages[:2]))
         more = " and others" if len(languages) > 2 else ""
-        return f"it is in {NAMES.get(code, code).title()}, and this collection in {here}{more}"
+        return f"it is in {language_name(code)}, and this collection in {here}{more}"
     if known < KNOWN * tokens:
         return f"{known:,.0f} of its {tokens:,.0f} words are known here"
     return ""

@@ -51,12 +51,21 @@ from topiarist.hierarchy.tree import Tree
 from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.store import edit_log, facts
 from topiarist.store.collection_folder import Growing, begin, sweep_parts
+from topiarist.store.column_table import ColumnTable
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import Generation, Part, new_part, open_part
 from topiarist.text.dates import AUTO as DATES_AUTO
 from topiarist.text.documents import Document
 from topiarist.text.fields import ALL
-from topiarist.text.language import AUTO, Language, language_of, languages_in_words
+from topiarist.text.language import (
+    AUTO,
+    LANGUAGE,
+    LANGUAGE_COLUMN,
+    Language,
+    language_name,
+    language_of,
+    languages_in_words,
+)
 from topiarist.text.readers import Reading, read
 from topiarist.text.repeated import LineCounts, Repeated, look_again
 from topiarist.text.titles import titled
@@ -186,9 +195,18 @@ class Grower:
         found |= {REPEATED: left.facts, COPIES: {"copies": len(copies), "originals": copies.n_originals}}
         with generation.database.transaction():
             keep_copies(generation.database, copies)
+            found[LANGUAGE_COLUMN] = self._kept_languages(generation, languages)
             edit_log.keep(generation.database, [part.part, marks.part])
             facts.add_problems(generation.database, problems)
             facts.change_settings(generation.database, {**settings, **found, READ: part.name, READ_MINIMA: marks.name})
+
+    def _kept_languages(self, generation: Generation, languages: Languages) -> bool:
+        """The language of each document as a column, where there are several; whether it is there."""
+        if len(languages.codes) < 2 or self.recipe.columns != ALL:
+            return False
+        names = [language_name(code) for code in languages.codes]
+        known = ((row, names[place]) for row, place in enumerate(languages.places.tolist()) if place >= 0)
+        return ColumnTable(generation.database).add_category(LANGUAGE, known)
 
     def _counts(self, documents: Iterable[Document], settings: CountSettings, minima: list[Array]) -> Corpus:
         return Corpus.from_documents(documents, settings, keep_texts=False, n_jobs=self.n_threads, minima=minima)

@@ -25,6 +25,7 @@ from topiarist.text.readers.making import storable
 from topiarist.text.repeated import without
 from topiarist.text.spelling import nearest
 from topiarist.text.titles import LOOKED_AT, title_of
+from topiarist.text.tokens import has_unspaced, letters_apart
 
 T = TypeVar("T")
 
@@ -32,6 +33,9 @@ BATCH = 2_000
 LEAD = 220  # characters of a text in a list
 _WITH_TEXT = "documents JOIN texts USING (row)"
 _DOCUMENTS = f"SELECT row, id, title, text, source, date FROM {_WITH_TEXT}"  # noqa: S608
+_PAGES = "SELECT row, title, text FROM pages WHERE row >= ? AND row < ?"
+_INDEX = "INSERT INTO search (rowid, title, text) VALUES (?, ?, ?)"
+LETTERS = "letters_apart"  # a setting: the full-text index keeps letters of scripts without spaces one by one
 _WITHOUT_TEXT = "SELECT row, id, title, '', source, date FROM documents"
 
 
@@ -127,8 +131,27 @@ class Documents:
                 self.database.run_many("UPDATE documents SET title = ?, checksum = ? WHERE row = ?", new)
 
     def index(self) -> None:
-        """Make the full-text index anew from the documents."""
-        self.database.run("INSERT INTO search (search) VALUES ('rebuild')")
+        """Make the full-text index anew from the documents.
+
+        Where some are in a script without spaces, their letters are indexed one by one, and that is noted.
+        """
+        if not self._unspaced():
+            self.database.run("INSERT INTO search (search) VALUES ('rebuild')")
+            return
+        with self.database.transaction():
+            self.database.run("INSERT INTO search (search) VALUES ('delete-all')")
+            for found in self._pages():
+                self.database.run_many(_INDEX, [(row, *map(letters_apart, words)) for row, *words in found])
+            facts.change_settings(self.database, {LETTERS: True})
+
+    def _unspaced(self) -> bool:
+        """Whether a title or text holds letters of a script without spaces between words."""
+        return any(has_unspaced(title) or has_unspaced(text) for found in self._pages() for _, title, text in found)
+
+    def _pages(self) -> Iterator[list[tuple[int, str, str]]]:
+        """Rows, titles and texts, some at a time."""
+        for first in range(0, len(self), BATCH):
+            yield self.database.all(_PAGES, (first, first + BATCH))
 
     def ids(self) -> list[str]:
         """All ids, in the order of the rows."""
@@ -248,7 +271,7 @@ class Documents:
         from topiarist.store.column_table import ColumnTable
         from topiarist.store.date_table import Dates
 
-        stream = iter(documents)
+        stream, again = iter(documents), False
         cells, moments = ColumnTable(self.database), Dates(self.database)
         undecided: list[int] = []
         with self.database.transaction():
@@ -273,9 +296,12 @@ class Documents:
                 cells.add(numbered, columns)
                 undecided += moments.keep_given(numbered)
                 if index:
-                    words = ((row, title, text) for row, _, title, text, *_ in rows)
-                    self.database.run_many("INSERT INTO search (rowid, title, text) VALUES (?, ?, ?)", words)
+                    words = [(row, letters_apart(title), letters_apart(text)) for row, _, title, text, *_ in rows]
+                    again |= any(has_unspaced(title) or has_unspaced(text) for _, title, text in words)
+                    self.database.run_many(_INDEX, words)
                 end += len(batch)
+            if again and not letters_are_apart(self.database):  # those that are there were indexed otherwise
+                self.index()
             problems = [*moments.settle(undecided, dates), *cells.settle(start, asked=columns, dates=dates)]
             facts.add_problems(self.database, problems)
         return range(start, end)
@@ -291,6 +317,11 @@ class Documents:
             found = self.database.one(f"SELECT id, source FROM documents WHERE id IN ({marks(piece)})", piece)  # noqa: S608
             if found is not None:
                 raise _twice(found[0], found[1], sources[found[0]])
+
+
+def letters_are_apart(database: Database) -> bool:
+    """Whether the full-text index keeps letters of scripts without spaces one by one."""
+    return database.one("SELECT 1 FROM settings WHERE name = ?", (LETTERS,)) is not None
 
 
 _COUNTS = {

@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,12 @@ import numpy as np
 from topiarist.store.column_table import ColumnTable, span_test
 from topiarist.store.column_table import condition as column_condition
 from topiarist.store.database import Database, Row
+from topiarist.store.document_table import letters_are_apart
 from topiarist.text.fields import DATE
-from topiarist.text.highlights import Pieces
-from topiarist.text.query import Filter, Query, folded, has_words, parse
+from topiarist.text.highlights import Pieces, cut, snippet, spots
+from topiarist.text.query import Filter, Query, Term, folded, has_words, parse
 from topiarist.text.spelling import corrections
+from topiarist.text.tokens import has_unspaced
 
 ENOUGH = 10_000  # matches to count; beyond that, "at least" will do
 SNIPPET = 24  # words
@@ -73,6 +76,14 @@ class Index:
     def __init__(self, database: Database) -> None:
         self.database = database
 
+    @cached_property
+    def apart(self) -> bool:
+        """Whether letters of scripts without spaces are kept one by one; collections of before have whole runs."""
+        return letters_are_apart(self.database)
+
+    def _as_indexed(self, query: Query) -> Query:
+        return query.with_letters_apart if self.apart else query
+
     def search(
         self,
         query: Query | str,
@@ -89,7 +100,7 @@ class Index:
         query = parse(query, ColumnTable(self.database).fields()) if isinstance(query, str) else query
         if not query or not limit > 0:
             return Hits(query, (), 0, True)
-        source, parameters = _source(query, within is not None)
+        source, parameters = _source(self._as_indexed(query), within is not None)
         score = "rank" if query.wanted else "0.0"
         order = f"{score}, row LIMIT ? OFFSET ?"
         with self.database.snapshot(), self._allowed(within):
@@ -106,7 +117,7 @@ class Index:
         """The rows of all documents that match and how well, the best first: one question for every page of them."""
         found: list[Row] = []
         if query:
-            source, parameters = _source(query, False)
+            source, parameters = _source(self._as_indexed(query), False)
             found = self._all(f"SELECT row, {'rank' if query.wanted else '0.0'} {source}", parameters)
         rows = np.array([row for row, _ in found], np.int64)
         ranks = np.array([rank for _, rank in found], np.float64)
@@ -127,25 +138,26 @@ class Index:
         query = parse(query, ColumnTable(self.database).fields()) if isinstance(query, str) else query
         if not query:
             return []
-        source, parameters = _source(query, within is not None)
+        source, parameters = _source(self._as_indexed(query), within is not None)
         with self._allowed(within):
             return [row for (row,) in self._all(f"SELECT row {source} ORDER BY row", parameters)]
 
     def check(self) -> None:
         """An error unless the index agrees with the texts; FTS5 only says so to whoever may write."""
         with self.database.transaction():
-            self.database.run("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)")
+            # letters that are kept one by one are not what the texts hold: then only the index itself is looked at
+            self.database.run("INSERT INTO search (search, rank) VALUES ('integrity-check', ?)", (int(not self.apart),))
 
     def missing(self, query: Query) -> list[str]:
         """The words and phrases of a query that no document contains at all: candidates for ``suggest``."""
-        wanted = (term for term in query.terms if not term.exclude)
+        wanted = zip(query.terms, self._as_indexed(query).terms, strict=True)
         found = "SELECT 1 FROM search WHERE search MATCH ? LIMIT 1"
-        return [term.words for term in wanted if not self._all(found, [term.match])]
+        return [term.words for term, kept in wanted if not term.exclude and not self._all(found, [kept.match])]
 
     def suggest(self, word: str, limit: int = 3) -> list[str]:
         """Words of the collection that are spelt nearly so."""
         word = folded(word)
-        if not has_words(word):
+        if not has_words(word) or has_unspaced(word):
             return []
         return corrections(word, self._looked_up, limit)
 
@@ -171,6 +183,8 @@ class Index:
         return tuple(self._hit(query, row, score) for row, score in page)
 
     def _hit(self, query: Query, row: int, score: float) -> Hit:
+        if self.apart:
+            return self._hit_by_spots(query, row, score)
         start, end = f"<{secrets.token_hex(8)}>", f"<{secrets.token_hex(8)}>"  # in no text, by all odds
         if query.wanted:
             sql = (
@@ -182,6 +196,11 @@ class Index:
             found = self.database.all("SELECT title, substr(text, 1, 200) FROM pages WHERE row = ?", (row,))
         title, snippet = found[0]
         return Hit(row, score, _pieces(title, start, end), _pieces(snippet, start, end))
+
+    def _hit_by_spots(self, query: Query, row: int, score: float) -> Hit:
+        """A hit with the words marked as they stand in the text, which is not what the index was given."""
+        ((title, text),) = self.database.all("SELECT title, text FROM pages WHERE row = ?", (row,))
+        return Hit(row, score, cut(title, 0, spots(title, query)), snippet(text, spots(text, query)))
 
     def _count(self, source: str, parameters: list[Any], most: int) -> int | None:
         """How many there are; None where whoever asked had no more time."""
@@ -298,5 +317,7 @@ def _pieces(marked: str, start: str, end: str) -> Pieces:
 
 def documents_with(database: Database, word: str) -> int:
     """How many documents have a word, as the index folds it."""
+    if has_unspaced(word) and letters_are_apart(database):
+        return len(Index(database).rows(Query((Term(word, phrase=True),))))
     found = database.one("SELECT doc FROM vocabulary WHERE term = ?", (folded(word),))
     return int(found[0]) if found else 0

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from topiarist.text.characters import patterns
 from topiarist.text.query import Query, folded
+from topiarist.text.tokens import has_unspaced
 
 _WORD = re.compile(r"(?:[^\W_][\u0300-\u036f]*)+")  # letters and digits, with accents that stand behind them
 
@@ -26,6 +27,9 @@ def spots(text: str, query: Query) -> list[Span]:
         if words and not term.exclude:
             alone = term.prefix and len(words) == 1
             (beginnings if alone else wanted.setdefault(words[0], [])).append((words, term.prefix))
+    unspaced = [term.words for term in query.terms if not term.exclude and has_unspaced(term.words)]
+    if unspaced:
+        return _runs(text, unspaced, Query(tuple(one for one in query.terms if one.words not in unspaced)))
     if not wanted and not beginnings:
         return []
     known: dict[str, str] = {}
@@ -42,6 +46,12 @@ def spots(text: str, query: Query) -> list[Span]:
         if ends and (not spans or start >= spans[-1][1]):
             spans.append((start, max(ends)))
     return spans
+
+
+def _runs(text: str, runs: Sequence[str], others: Query) -> list[Span]:
+    """Runs of letters wherever they stand, beside what else a query wants."""
+    found = [one.span() for run in runs for one in re.finditer(re.escape(run), text, re.IGNORECASE)]
+    return joined([*found, *spots(text, others)])
 
 
 def _here(said: list[str], words: list[str], prefix: bool) -> bool:

@@ -21,10 +21,12 @@ from topiarist.text.dates import read_date
 from topiarist.text.fields import DATE, NUMBER, Field, span_of
 from topiarist.text.readers.making import storable
 from topiarist.text.spelling import likeliest
+from topiarist.text.tokens import is_unspaced, letters_apart
 
 FILTERS = ("topic", "tag", "type", "label", "before", "after", "date")
 COLUMN = "column."  # before the name of a column that is called like a condition
 LONGEST = 2_000  # characters of a query that are read
+FEW_LETTERS = 4  # of a script without spaces: a word, not a sentence
 MOST = 100  # things to look for at once
 
 _TAKEN = {NUMBER: "10, 10..20, >=10 or <20", DATE: "2004, 2004-03, 2004..2006 or >=2004-03-15"}
@@ -65,6 +67,12 @@ class Term:
     def __str__(self) -> str:
         words = f'"{self.words}"' if self.phrase else self.words
         return f"{'OR ' * self.either}{'-' * self.exclude}{words}{'*' * self.prefix}"
+
+    @property
+    def exact(self) -> bool:
+        """Whether it is meant as it stands: a phrase, a beginning, or a few letters of a script without spaces."""
+        short = not self.words.isascii() and is_unspaced(self.words) and len(self.words) <= FEW_LETTERS
+        return self.phrase or self.prefix or short
 
     @property
     def match(self) -> str:
@@ -124,7 +132,15 @@ class Query:
                 groups[-1].append(term)
             elif not term.exclude:
                 groups.append([term])
-        return tuple(term for group in groups if len(group) > 1 or group[0].phrase or group[0].prefix for term in group)
+        return tuple(term for group in groups if len(group) > 1 or group[0].exact for term in group)
+
+    @cached_property
+    def with_letters_apart(self) -> Query:
+        """The same query for an index that keeps the letters of scripts without spaces one by one."""
+        items = [
+            replace(item, words=letters_apart(item.words)) if isinstance(item, Term) else item for item in self.items
+        ]
+        return Query(tuple(items), self.read_as, self.notes)
 
     @property
     def meant(self) -> str:

@@ -11,12 +11,14 @@ alone is kept.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
 from topiarist.text.characters import alignment, normalised, patterns
 
+_SIGNS = "\ue000"  # stands for signs between runs of letters: a private character, a word to the full-text index
 # ASCII text needs no regular expression: this table lower-cases letters and turns separators into spaces.
 _ASCII = "".join(chr(code).lower() if chr(code).isalnum() or chr(code) == "_" else " " for code in range(128))
 
@@ -72,6 +74,28 @@ class Tokenizer:
                 yield word, start, end
             else:
                 yield word, source[start][0], source[end - 1][1]
+
+
+def has_unspaced(text: str) -> bool:
+    """Tell whether a text holds letters of a script without spaces between words."""
+    return not text.isascii() and patterns().unspaced_run.search(text) is not None
+
+
+def letters_apart(text: str) -> str:
+    """Return a text with a space around each letter of a script without spaces; other texts as they are.
+
+    So the full-text index keeps them: a run of letters is found wherever it stands, as a phrase of its letters. Signs
+    between two runs become a word of their own, so that no run is found across them.
+    """
+    if not has_unspaced(text):
+        return text
+    form, pieces, here = unicodedata.normalize("NFKC", text), [], 0
+    for run in patterns().unspaced_run.finditer(form):
+        between = form[here : run.start()]
+        apart = here and between and not any(map(str.isalnum, between))
+        pieces += [_SIGNS if apart else between, *patterns().unspaced_character.findall(run[0])]
+        here = run.end()
+    return " ".join([*pieces, form[here:]])
 
 
 def is_unspaced(word: str) -> bool:

@@ -37,7 +37,8 @@ class CountSettings:
     ``min_documents``: leave out words of fewer documents. ``max_document_share``: leave out words of a larger
     share of the documents (1: none). ``max_words``: keep at most so many, those in most documents.
     ``numbers``: keep tokens without letters. ``stop_words``: a language, or the words. ``stem``: a language.
-    ``titles``: count the words of a document's title as well, unless its text begins with them.
+    ``titles``: count the words of a document's title as well, unless its text begins with them. ``segmenter``: what
+    knows the words of a script without spaces, "chinese", "japanese" or "thai"; pairs of letters otherwise.
     """
 
     min_documents: int = MIN_DOCUMENTS
@@ -48,6 +49,7 @@ class CountSettings:
     stem: str | None = None
     phrases: PhraseSettings | None = None
     titles: bool = True
+    segmenter: str = ""
 
     def __post_init__(self) -> None:
         if self.stop_words is not None and not isinstance(self.stop_words, str):
@@ -65,4 +67,4 @@ class CountSettings:
     @property
     def tokenizer(self) -> Tokenizer:
         """Return the tokeniser these settings ask for."""
-        return Tokenizer(numbers=self.numbers)
+        return Tokenizer(numbers=self.numbers, words=self.segmenter)

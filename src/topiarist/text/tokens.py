@@ -5,8 +5,8 @@ them) of the NFKC-normalised, lower-cased text: the tokens of scikit-learn's ``C
 apply. By default words without any letter are left out. Apostrophes and hyphens separate words, as they do
 there: *don't* gives *don*, *l'eau* gives *eau*, *well-known* gives *well* and *known*.
 
-Text in scripts that put no spaces between words becomes overlapping pairs of characters; a character standing
-alone is kept.
+Text in scripts that put no spaces between words becomes overlapping pairs of characters, or words where a segmenter
+is asked for; a character standing alone is kept.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from topiarist.text.characters import alignment, normalised, patterns
+from topiarist.text.segmenters import segmenter
 
 _SIGNS = "\ue000"  # stands for signs between runs of letters: a private character, a word to the full-text index
 # ASCII text needs no regular expression: this table lower-cases letters and turns separators into spaces.
@@ -27,10 +28,12 @@ _ASCII = "".join(chr(code).lower() if chr(code).isalnum() or chr(code) == "_" el
 class Tokenizer:
     """Splits texts into words; call it with a text.
 
-    ``numbers`` keeps tokens that hold no letter, such as *1984*.
+    ``numbers`` keeps tokens that hold no letter, such as *1984*. ``words`` names what knows the words of a script
+    without spaces ("chinese", "japanese", "thai"); pairs of letters otherwise.
     """
 
     numbers: bool = False
+    words: str = ""
 
     def __call__(self, text: str) -> list[str]:
         """Return the words of ``text`` in order."""
@@ -48,7 +51,7 @@ class Tokenizer:
         if text.isascii():
             return text.translate(_ASCII).split()
         if patterns().unusual.search(text):
-            return [text[start:end] for start, end in _spans(text)]
+            return [text[start:end] for start, end in _spans(text, self.words)]
         return patterns().word.findall(text)
 
     def keeps(self, piece: str) -> bool:
@@ -66,7 +69,7 @@ class Tokenizer:
         """
         form = normalised(text)
         source = None if text.isascii() else alignment(text)
-        for start, end in _spans(form):
+        for start, end in _spans(form, self.words):
             word = form[start:end]
             if not self.keeps(word):
                 continue
@@ -103,7 +106,7 @@ def is_unspaced(word: str) -> bool:
     return not word.isascii() and patterns().unspaced_run.match(word) is not None
 
 
-def _spans(text: str) -> Iterator[tuple[int, int]]:
+def _spans(text: str, words: str = "") -> Iterator[tuple[int, int]]:
     """Yield the slices of the candidates in normalised text, whatever characters it holds."""
     runs = patterns().unspaced_run
     for word in patterns().any_word.finditer(text):
@@ -111,10 +114,27 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
         for run in runs.finditer(text, here, end):
             if here < run.start():
                 yield here, run.start()
-            yield from _pairs(text, *run.span())
+            yield from _words(text, *run.span(), words) if words else _pairs(text, *run.span())
             here = run.end()
         if here < end:
             yield here, end
+
+
+def _words(text: str, start: int, end: int, extra: str) -> Iterator[tuple[int, int]]:
+    """Yield the words of a run, as a segmenter cuts it; pairs of characters where it changes what it is given.
+
+    Of Chinese words of three letters and more the pairs count as well: they are words most often, and trees of words
+    alone are worse (NMI of headlines .49 against .52 with either).
+    """
+    found = list(segmenter(extra)(text[start:end]))
+    if "".join(found) != text[start:end]:
+        yield from _pairs(text, start, end)
+        return
+    for word in found:
+        if extra == "chinese" and len(word) > 2:
+            yield from _pairs(text, start, start + len(word))
+        yield start, start + len(word)
+        start += len(word)
 
 
 def _pairs(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -68,6 +68,7 @@ from topiarist.text.language import (
 )
 from topiarist.text.readers import Reading, read
 from topiarist.text.repeated import LineCounts, Repeated, look_again
+from topiarist.text.segmenters import extra_of
 from topiarist.text.titles import titled
 
 MADE_FROM = "made_from"  # a digest of sources and settings: the same one, the same collection
@@ -217,6 +218,12 @@ class Grower:
         if languages.codes:
             told += f"{languages_in_words(languages.codes, languages.sizes, languages.n_unknown)}. "
         self.tell.said(f"{told}{corpus.n_tokens:,} words, {corpus.n_words:,} different ones kept")
+        extra = extra_of(language.code)
+        if extra and not corpus.settings.segmenter:
+            self.tell.said(
+                f"{language.name.title()} has no spaces between words: pairs of letters are counted in their place;"
+                f" pip install 'topiarist[{extra}]' and grow again to have words"
+            )
 
     def _grow(self, growing: Growing) -> tuple[State, list[Part]]:
         generation = growing.generation

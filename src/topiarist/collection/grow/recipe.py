@@ -15,6 +15,7 @@ from topiarist.text.dates import AUTO as DATES_AUTO
 from topiarist.text.dates import ORDERS
 from topiarist.text.fields import ALL
 from topiarist.text.language import AUTO, Language, language_code
+from topiarist.text.segmenters import installed_for
 from topiarist.text.stems import has_stemmer
 from topiarist.text.stop_words import has_stop_words, stop_words_from_file
 
@@ -92,6 +93,7 @@ class Recipe:
             stop_words=stop_words,
             stem=stem,
             phrases=PhraseSettings() if self.phrases else None,
+            segmenter=installed_for(language.code),
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -116,7 +116,7 @@ class WordIndex:
             self.segments[number].save(new_folder(folder / SEGMENT.format(number + 1)))
         about: dict[str, Any] = {
             "format": FORMAT, "version": VERSION, "language": self.language, "numbers": self.tokenizer.numbers,
-            "segments": len(self.segments),
+            "segments": len(self.segments), "segmenter": self.tokenizer.words,
         }  # fmt: skip
         write_json(folder / ABOUT, about)
 
@@ -130,5 +130,5 @@ class WordIndex:
                 hint="pip install -U topiarist",
             )
         segments = (PostingLists.open(folder / SEGMENT.format(number + 1)) for number in range(about["segments"]))
-        tokenizer = Tokenizer(numbers=about["numbers"])
+        tokenizer = Tokenizer(numbers=about["numbers"], words=about.get("segmenter", ""))
         return cls(tuple(segments), WordSpace.open(folder / SPACE), tokenizer, about["language"])

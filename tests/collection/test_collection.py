@@ -96,6 +96,19 @@ def test_operators_stay_exact_by_default(collection):
     assert wild.hits
 
 
+def test_all_that_match_are_tagged_in_one_step(collection, path):
+    from typer.testing import CliRunner
+
+    from topiarist.app.cli.commands import app
+
+    done = CliRunner().invoke(app, ["find", str(path), '"dark matter"', "-n", "1", "--tag", "dark"])
+    assert done.exit_code == 0, done.stderr
+    rows = collection.marks.tagged("dark")
+    assert rows == sorted(hit.row for hit in collection.search('"dark matter"', N_DOCS, by="words"))
+    assert f"Tagged {len(rows)} documents “dark”." in done.stderr
+    assert {hit.row for hit in collection.search("tag:dark", N_DOCS)} == set(rows)
+
+
 def test_added_documents_are_found_and_counted(collection):
     new = Document("new/1", "The flurbing of wombats in dark matter halos of galaxies.", "Wombats", ("zoo",))
     (filed,) = collection.add([new])

@@ -139,6 +139,11 @@ class Collection:
         """Tags, and what was read."""
         return Marks(self.generation.database)
 
+    def tag(self, rows: Iterable[int], tag: str) -> None:
+        """Give documents a tag; those that have it keep it."""
+        with self.folder.writing() as generation:
+            Marks(generation.database).tag(rows, tag)
+
     @property
     def columns(self) -> ColumnTable:
         """What else is known of the documents, by column."""

@@ -147,6 +147,21 @@ def test_find_as_it_comes(typed):
     assert exact["total"] == words["total"]
 
 
+def test_find_a_list_of_queries(typed, tmp_path):
+    queries = tmp_path / "queries.txt"
+    queries.write_text('# a remark\nmagnetic field\n\n"dark matter"\nxyzzyx\n', encoding="utf-8")
+    done = typed("find", "--queries", queries, "-n", 2)
+    head, *rows = [line.split("\t") for line in done.stdout.splitlines()]
+    assert head == ["query", "rank", "score", "id", "title"]
+    assert [(row[0], row[1]) for row in rows] == [
+        ("magnetic field", "1"), ("magnetic field", "2"), ('"dark matter"', "1"), ('"dark matter"', "2")
+    ]  # fmt: skip
+    assert "1 query found nothing: xyzzyx" in done.stderr
+    assert rows[0][3] == typed("find", "magnetic field", "--json")["hits"][0]["id"]
+    assert "no query in" in typed("find", "--queries", "/dev/null", code=2).stderr
+    assert "expected a query" in typed("find", code=2).stderr
+
+
 def test_find_under_a_topic(typed):
     found = typed("find", "model", "-n", 100, "--by", "words", "--json")
     topic = found["topics"][0]["id"]

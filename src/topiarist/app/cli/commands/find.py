@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -21,9 +24,11 @@ EPILOG = examples(
     "topiarist find mail.topiary '\"bail hearing\" -football after:2004'",
     "topiarist find tickets.topiary 'printer status:open price:10..20 date:2025'",
     "topiarist find mail.topiary bail --by words --topic court",
+    "topiarist find mail.topiary '\"bail hearing\"' --tag bail",
+    "topiarist find mail.topiary --queries questions.txt --json > answers.jsonl",
     "topiarist find mail.topiary what did the judge say about bail --why",
 )
-WRITES = ()
+WRITES = ("tag",)
 NOTHING_FOUND = 1
 TOPICS_SHOWN = 5
 REASONS, SENSE = 4, 3
@@ -37,11 +42,18 @@ class Options(FolderOptions):
     of the documents: status:open, price:10..20.
     """
 
-    query: Annotated[list[str], typer.Argument(metavar="QUERY…", help="What to look for.")]
+    query: Annotated[list[str] | None, typer.Argument(metavar="QUERY…", help="What to look for.")] = None
     by: Annotated[str, option("`both`; `words`: all of them, as typed; or `meaning`.")] = "both"
     topic: Annotated[str | None, UNDER] = None
     number: Annotated[int, NUMBER] = 10
     why: Annotated[bool, WHY] = False
+    queries: Annotated[
+        str | None,
+        option("A file with a query on each line (- for standard input): one table, or JSON lines.", "--queries"),
+    ] = None
+    tag: Annotated[
+        str | None, option("Tag all that match; where documents are only near, those that are shown.", "--tag")
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -53,13 +65,20 @@ class Answer:
     held: tuple[door.Held, ...] = ()
     n_rows: int = 0
     matching: bool = False  # all that match exactly, not those that are nearest
+    rows: tuple[int, ...] = ()  # to be tagged
 
 
 def run(options: Options) -> None:
     """Search, print, leave with 1 if nothing was found."""
     screen = Screen(options)
+    if bool(options.query) == bool(options.queries):
+        raise UsageError("expected a query, or a file of them", hint="topiarist find FOLDER bail hearing")
     with door.Collection.open(options.folder) as collection:
-        answer = _find(collection, options)
+        if options.queries:
+            _find_all(screen, collection, options)
+            return
+        answer = _find(collection, options, _typed(options.query or []))
+        _tag(screen, collection, options, [answer])
     if options.json:
         screen.json(answer_body(answer))
     else:
@@ -68,17 +87,67 @@ def run(options: Options) -> None:
         raise SystemExit(NOTHING_FOUND)
 
 
-def _find(collection: door.Collection, options: Options) -> Answer:
+def _typed(words: list[str]) -> str:
+    return " ".join(word if len(words) == 1 else phrase(word) for word in words)
+
+
+def _find_all(screen: Screen, collection: door.Collection, options: Options) -> None:
+    """One query after the other: a row for each hit, or a line of JSON for each query; 1 if none finds anything."""
+    answers = []
+    if not options.json:
+        print("query", "rank", "score", "id", "title", sep="\t")
+    for query in _lines(options.queries or ""):
+        answer = _find(collection, options, query)
+        answers.append(answer)
+        if options.json:
+            print(json.dumps(answer_body(answer)))
+            continue
+        for rank, hit in enumerate(answer.found.hits, 1):
+            print(one_line(query), rank, f"{hit.score:.4f}", one_line(hit.id), one_line(hit.title), sep="\t")
+    _tag(screen, collection, options, answers)
+    nothing = [answer.query for answer in answers if not answer.found.hits]
+    if nothing:
+        screen.say(f"{counted(len(nothing), 'query', 'queries')} found nothing: {one_line(', '.join(nothing[:5]))}")
+    if len(nothing) == len(answers):
+        raise SystemExit(NOTHING_FOUND)
+
+
+def _lines(path: str) -> list[str]:
+    """The queries of a file; empty lines and those that begin with # are none."""
+    try:
+        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"cannot read the queries in {path}: {error}", hint="a UTF-8 file, a query on each line"
+        ) from error
+    found = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    if not found:
+        raise UsageError(f"there is no query in {path}", hint="a query on each line")
+    return found
+
+
+def _tag(screen: Screen, collection: door.Collection, options: Options, answers: list[Answer]) -> None:
+    """Give the documents that were found a tag, all of them or none."""
+    if options.tag is None:
+        return
+    rows = sorted({row for answer in answers for row in answer.rows})
+    if rows:
+        collection.tag(rows, options.tag)
+    screen.say(f"Tagged {counted(len(rows), 'document')} “{one_line(options.tag)}”.")
+
+
+def _find(collection: door.Collection, options: Options, query: str) -> Answer:
     if options.by not in door.WAYS:
         raise UsageError(
             f"a search goes by {', '.join(door.WAYS)}; got {options.by!r}",
             hint=f"--by {proposed(options.by, door.WAYS).split(',')[0]}".replace("'", ""),
         )
-    query = " ".join(word if len(options.query) == 1 else phrase(word) for word in options.query)
     search = door.Search(collection, query, options.by)
     rows = search.rows(options.topic)
     found = search.page(options.number, topic=options.topic, why=options.why)
-    return Answer(query, found, door.topics_of(collection, rows), len(rows), not search.nearest)
+    chosen = [hit.row for hit in found.hits] if search.nearest else rows.tolist()
+    held = door.topics_of(collection, rows)
+    return Answer(query, found, held, len(rows), not search.nearest, tuple(chosen))
 
 
 def _show(screen: Screen, options: Options, answer: Answer) -> None:
@@ -97,10 +166,11 @@ def _show(screen: Screen, options: Options, answer: Answer) -> None:
         _where(screen, answer)
     for number, hit in enumerate(found.hits, 1):
         show_hit(screen, number, hit)
-    again = f"find FOLDER {' '.join(['{}'] * len(options.query))}"
+    typed = options.query or []
+    again = f"find FOLDER {' '.join(['{}'] * len(typed))}"
     if options.by == "words" and found.total < door.FEW:
         screen.next(
-            (f"{again} --by meaning", *options.query),
+            (f"{again} --by meaning", *typed),
             *([("show FOLDER {}", found.hits[0].id)] if found.hits else []),
         )
     elif found.hits:
@@ -108,7 +178,7 @@ def _show(screen: Screen, options: Options, answer: Answer) -> None:
         if len(held) > 1 and options.topic is None:
             most = max(held, key=lambda one: (one.documents, len(one.path)))
             by = "" if options.by == door.DEFAULT_WAY else f" --by {options.by}"
-            further = (f"{again}{by} --topic {most.topic}", *options.query)
+            further = (f"{again}{by} --topic {most.topic}", *typed)
         screen.next(("show FOLDER {}", found.hits[0].id), further)
     else:
         screen.next("tree FOLDER")

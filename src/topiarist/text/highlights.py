@@ -11,7 +11,6 @@ from topiarist.text.tokens import has_unspaced
 
 _WORD = re.compile(r"(?:[^\W_][\u0300-\u036f]*)+")  # letters and digits, with accents that stand behind them
 
-READ = 50_000  # characters of a text in which words are looked for
 AROUND, BEFORE = 200, 40  # characters of a piece of text, and of what stands before its first match
 
 Span = tuple[int, int]
@@ -75,13 +74,13 @@ def cut(text: str, start: int, spans: list[Span]) -> Pieces:
 
 def forms(text: str, wanted: Collection[str], keys: Callable[[Sequence[str]], Sequence[str]]) -> list[Span]:
     """The places of words whose keys are wanted, in order; ``keys`` gives those of words in lower case."""
-    found = [(one.span(), one[0].lower()) for one in _WORD.finditer(text[:READ])]
+    found = [(one.span(), one[0].lower()) for one in _WORD.finditer(text)]
     different = sorted({word for _, word in found})
     good = {word for word, key in zip(different, keys(different), strict=True) if key in wanted}
     spans = [span for span, word in found if word in good]
     unspaced = [key for key in wanted if not key.isascii() and patterns().unspaced_run.fullmatch(key)]
     for key in unspaced:
-        spans += [one.span() for one in re.finditer(re.escape(key), text[:READ], re.IGNORECASE)]
+        spans += [one.span() for one in re.finditer(re.escape(key), text, re.IGNORECASE)]
     return joined(spans) if unspaced else spans
 
 

@@ -24,7 +24,7 @@ from topiarist.errors import DamagedError, UsageError
 from topiarist.hierarchy.levels import deepest_certain, node_posterior
 from topiarist.measures.placed_documents import CERTAIN
 from topiarist.store.fulltext import Hits, Index, Ranked
-from topiarist.text.highlights import READ, Pieces, forms, joined, snippet, spots
+from topiarist.text.highlights import Pieces, Span, forms, joined, snippet, spots
 from topiarist.text.query import Filter, Query, Term, parse
 from topiarist.text.repeated import without
 
@@ -39,6 +39,8 @@ NEAR = 100  # documents that are looked at to see where a meaning is at home
 LEAD = 160  # characters of a text that was found by meaning
 GONE = "The index of this state is not there any more, or damaged: found by words alone. Try topiarist check."
 LONG = 12  # words beside phrases: a question with more is told in sentences
+EARLIER = "Rare words and other forms are not looked for: grow the collection again, or add to it, to index them."
+READ = 50_000  # characters of a text in which a snippet is looked for
 NOTABLE = 0.25  # of the hits in a topic, for it to be shown below its parent
 SPELLED = 5  # unknown words for which near spellings are looked up
 BLOCK = 1 << 14  # documents whose places are looked at in one go
@@ -274,12 +276,7 @@ class Search:
         answer = best.page(n, offset, allowed=shown, why=why, exact=not self.nearest)
         rows = [hit.number for hit in answer.hits]
         documents = self.collection.documents.many(rows)
-        wanted = {word.stem for word in best.words.words}
-        keys, exact = best.words.index.keys, Query(self.required)
-        snippets = [
-            snippet(one.text, joined([*forms(one.text, wanted, keys), *spots(one.text[:READ], exact)]))
-            for one in documents
-        ]
+        snippets = [snippet(one.text, self.marked(one.text[:READ])) for one in documents]
         hits = listed(
             self.collection, rows, snippets, scores=[hit.score for hit in answer.hits],
             reasons=[hit.why for hit in answer.hits],
@@ -296,6 +293,14 @@ class Search:
             said.without, all_words=all_words, not_required=(*signs, *answer.unknown, *missing),
         )  # fmt: skip
 
+    def marked(self, text: str) -> list[Span]:
+        """Where in a text the words of the query are: by default in every form, otherwise as they were typed."""
+        if self.best is None:
+            return spots(text, self.query)
+        words = self.best.words
+        found = forms(text, {word.stem for word in words.words}, words.index.keys)
+        return joined([*found, *spots(text, Query(self.required))])
+
     def _finds(self, other: Query, topic: str | int | None) -> bool:
         return Search(self.collection, other, self.by).page(1, topic=topic).total > 0
 
@@ -303,6 +308,8 @@ class Search:
         said = unknown_words(self.query, answer.unknown, answer.suggestions)
         if not answer.words:
             return Found((), 0, True, self.query.read_as, said.message or answer.message, said.suggestions)
+        if self.by == DEFAULT:  # of a version that did not keep all words
+            said = replace(said, message=" ".join(filter(None, (said.message, EARLIER))))
         return replace(self._shown(answer), read_as=self.query.read_as, **vars(said))
 
     def _shown(self, answer: Answer) -> Found:

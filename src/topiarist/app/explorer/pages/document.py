@@ -31,9 +31,8 @@ from topiarist.collection import DEFAULT_WAY, Likeness, copies_of
 from topiarist.errors import UsageError
 from topiarist.store import facts
 from topiarist.text.fields import Field
-from topiarist.text.highlights import cut, spots
+from topiarist.text.highlights import cut
 from topiarist.text.query import Filter, field_key, parse
-from topiarist.text.query import Query as Parsed
 from topiarist.text.readers.making import storable
 
 SIMILAR = 6
@@ -136,8 +135,8 @@ def load(view: View, ask: Ask) -> DocumentPage:
     collection = view.collection
     row = _row(view, ask.id)
     document = collection.documents.get(row)
-    query = Parsed() if ask.by == "meaning" else asked(view, ask.q, ask.by).query
-    found = spots(document.text, query)
+    search = asked(view, "" if ask.by == "meaning" else ask.q, ask.by)
+    found = search.marked(document.text)
     painted = coloured(view, row, document.text, by=ask.colour, only=ask.level, part=ask.part, found=found)
     title, copies = titled(document.title, document.id), copies_of(collection, row)
     ends, original = view.ends(row), view.original_of(row, document.source)
@@ -148,7 +147,7 @@ def load(view: View, ask: Ask) -> DocumentPage:
     return DocumentPage(
         id=document.id,
         title=title,
-        heading=cut(plain(title), 0, spots(plain(title), query)),
+        heading=cut(plain(title), 0, search.marked(plain(title))),
         query=ask.q,
         by=ask.by,
         source=document.source,

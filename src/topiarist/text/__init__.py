@@ -17,6 +17,8 @@ Floor plan:
     query       What people type into a search field: words and conditions (topic, date, tag, column …), parsed without
                 failing.
     repeated    Lines that many documents share: navigation bars, disclaimers, signatures, the heads and feet of pages.
+    segmenters  Words of Chinese, Japanese and Thai, where a package that knows them is installed; pairs of letters
+                otherwise.
     spelling    The one speller: what somebody who misspelt a word or a name may have meant.
     stems       Snowball stems, for those who ask for them. They merge words; what is shown is a word, never a stem.
     stop_words  Stop words, for those who ask for them: by language, from a file, or as a list. None are used by

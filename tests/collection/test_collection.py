@@ -84,6 +84,22 @@ def test_the_reasons_of_a_default_search_add_up(collection):
     assert any(match for _, match in found.hits[0].snippet)
 
 
+def test_a_search_reads_few_texts(collection, monkeypatch):
+    from topiarist.collection.find.words.word_question import BEST
+    from topiarist.store.document_table import Documents
+
+    read, many = [], Documents.many
+
+    def counting(self, rows, *, texts=True):
+        read.extend(rows if texts else ())
+        return many(self, rows, texts=texts)
+
+    monkeypatch.setattr(Documents, "many", counting)
+    monkeypatch.setattr(Documents, "iterate", None)
+    assert len(collection.search("how do galaxies form in dark matter", 7).hits) == 7
+    assert len(read) <= BEST + 7
+
+
 def test_operators_stay_exact_by_default(collection):
     for query in ('"dark matter"', "galax*", "galaxies OR graphs", '"dark matter" -galaxies'):
         exact = {hit.id for hit in collection.search(query, N_DOCS, by="words")}

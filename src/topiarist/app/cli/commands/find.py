@@ -23,7 +23,6 @@ EPILOG = examples(
     "topiarist find mail.topiary bail hearing",
     "topiarist find mail.topiary '\"bail hearing\" -football after:2004'",
     "topiarist find tickets.topiary 'printer status:open price:10..20 date:2025'",
-    "topiarist find mail.topiary bail --by words --topic court",
     "topiarist find mail.topiary '\"bail hearing\"' --tag bail",
     "topiarist find mail.topiary --queries questions.txt --json > answers.jsonl",
     "topiarist find mail.topiary what did the judge say about bail --why",

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from topiarist.estimators.category.categorisers import HPLC as HPLC
     from topiarist.estimators.category.categorisers import PLC as PLC
     from topiarist.estimators.category.categorisers import HierarchicalMixture as HierarchicalMixture
+    from topiarist.estimators.category.category_learner import CategoryLearner as CategoryLearner
     from topiarist.estimators.category.pmm import PMM as PMM
     from topiarist.estimators.flat.lsi import LSI as LSI
     from topiarist.estimators.flat.plsa import PLSA as PLSA
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "CAM": "topiarist.estimators.tree.cam",
+    "CategoryLearner": "topiarist.estimators.category.category_learner",
     "Collection": "topiarist.collection.collection",
     "Corpus": "topiarist.counts.corpus",
     "Document": "topiarist.text.documents",
@@ -115,6 +117,7 @@ __all__ = [
     "PLC",
     "PLSA",
     "PMM",
+    "CategoryLearner",
     "Collection",
     "Corpus",
     "Document",

@@ -15,6 +15,7 @@ from topiarist import (
     PLC,
     PLSA,
     PMM,
+    CategoryLearner,
     FisherKernel,
     HierarchicalMixture,
     MixtureHierarchy,
@@ -89,6 +90,8 @@ ZOO = {
     "PMM, second order": lambda: PMM(order=2).fit(counts(), sp.csr_matrix(multilabel())),
     "PMM, calibrated": lambda: PMM(label_prior="calibrated").fit(counts(), multilabel()),
     "PMM, one label": lambda: PMM().fit(counts(), labels()),
+    "CategoryLearner": lambda: CategoryLearner(TREE).fit(counts(), np.where(np.arange(150) < 60, labels(), "-1")),
+    "CategoryLearner, several": lambda: CategoryLearner().fit(counts(), multilabel()),
     "GGM": lambda: GGM(3, random_state=0).fit(points()),
     "GGM, texts": lambda: GGM(3, random_state=0).fit(points(), labels()),
     "GGM, half labelled": half_labelled,
@@ -133,6 +136,8 @@ def answers(model):
     if hasattr(model, "score"):
         given = {"GGM": None, "PMM": multilabel()[:40] if getattr(model, "_form", "") != "single" else labels(40)}
         kind = type(model).__name__
+        if getattr(model, "several_", False):
+            given[kind] = multilabel()[:40]
         known = given.get(kind, labels(40) if hasattr(model, "classes_") else None)
         said["score"] = model.score(new, known)
     if hasattr(model, "drift"):

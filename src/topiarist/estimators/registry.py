@@ -55,6 +55,14 @@ ESTIMATORS = {
         "cluster_given_doc_?": "documents leaves", "labels_?": "documents",
         **_stream(node_word_count="nodes words", cluster_node_count="leaves nodes", cluster_count="leaves"),
     }),
+    "CategoryLearner": Kind("topiarist.estimators.category.category_learner:CategoryLearner", {
+        "classes_": "classes", "class_nodes_": "classes", "class_prior_": "classes", "label_threshold_?": "classes",
+        "_known": "words", "_model.features.idf": "words", "_model.features.word_factors": "words dimensions",
+        "_model.linear.word_weight": "words classes", "_model.linear.latent_weight": "dimensions classes",
+        "_model.linear.constant": "classes", "_model.words.log_lift?": "words classes",
+        "_model.prior_shift?": "classes", "_model.threshold?": "classes", "_model.log_odds?": "classes",
+        "_model.line?": "3",
+    }),
     "FisherKernel": Kind(
         "topiarist.estimators.similarity.fisher_kernel:FisherKernel", {"_lenses[].by_word": "words topics"}
     ),
@@ -99,18 +107,30 @@ FORMER_NAMES = {"_word_given_class": "_class_word_table"}  # 0.1
 VALUES = {
     "BatchRecord": Kind("topiarist.models.drift:BatchRecord"),
     "CAM.Stats": Kind("topiarist.models.cam:Stats"),
+    "Calibration": Kind("topiarist.estimators.category.calibration:Calibration"),
     "Checkpoint": Kind("topiarist.hierarchy.growth.loop:Checkpoint"),
+    "ClassWords": Kind("topiarist.estimators.category.class_words:ClassWords"),
     "Curve": Kind("topiarist.estimators.tree.preparation:Curve"),
+    "Features": Kind("topiarist.estimators.category.linear:Features"),
     "Frame": Kind("topiarist.estimators.gaussian.ggm:Frame"),
     "HPLSA.Stats": Kind("topiarist.models.hplsa:Stats"),
     "Lens": Kind("topiarist.models.fisher.scores:Lens", {
         "by_word": "words topics", "word_information?": "words topics", "mix?": "classes topics",
         "class_prior": "classes", "class_tokens?": "classes", "class_information?": "classes",
     }),
+    "Linear": Kind("topiarist.estimators.category.linear:Linear"),
     "Misfits": Kind("topiarist.models.misfits:Misfits"),
+    "OneLabel": Kind("topiarist.estimators.category.one_label:OneLabel"),
     "Parts": Kind("topiarist.hierarchy.growth.parts:Parts"),
     "PLSA.Stats": Kind("topiarist.models.plsa:Stats"),
     "Record": Kind("topiarist.hierarchy.growth.loop:Record"),
+    "SeveralLabels": Kind("topiarist.estimators.category.several_labels:SeveralLabels"),
+    "SeveralSetting": Kind("topiarist.estimators.category.several_labels:SeveralSetting"),
+    "SeveralTrial": Kind("topiarist.estimators.category.several_labels:SeveralTrial"),
+    "SettledSeveral": Kind("topiarist.estimators.category.several_labels:SettledSeveral"),
+    "Settled": Kind("topiarist.estimators.category.one_label:Settled"),
+    "Setting": Kind("topiarist.estimators.category.one_label:Setting"),
+    "Trial": Kind("topiarist.estimators.category.one_label:Trial"),
     "Stage": Kind("topiarist.hierarchy.growth.loop:Stage"),
     "Stream": Kind("topiarist.models.online:Stream"),
     "Tree": Kind("topiarist.hierarchy.tree:Tree"),
@@ -188,7 +208,7 @@ def check_shapes(thing: object, shapes: Mapping[str, str], lengths: dict[str, in
 
 
 def _known_lengths(model: object) -> dict[str, int]:
-    lengths = {"4": 4}
+    lengths = {"3": 3, "4": 4}
     if type(n_words := getattr(model, "n_features_in_", None)) is int:
         lengths["words"] = n_words
     if (tree := getattr(model, "tree_", None)) is not None:

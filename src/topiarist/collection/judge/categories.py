@@ -148,7 +148,7 @@ def read_told(folder: Path) -> tuple[Array, Told] | None:
 
 @dataclass(frozen=True)
 class Categories:
-    """A fitted categoriser: HPLC or PLC where documents have one label, PMM where they have several."""
+    """A fitted ``CategoryLearner``; of earlier versions HPLC, PLC, or PMM where documents have several labels."""
 
     model: Any
     several: bool
@@ -159,6 +159,11 @@ class Categories:
     def names(self) -> tuple[str, ...]:
         """The labels, in the order of the model's classes."""
         return tuple(str(label) for label in self.model.classes_)
+
+    @property
+    def reason(self) -> str:
+        """How was learned, and why so; nothing of models that earlier versions learned."""
+        return str(getattr(self.model, "reason_", ""))
 
     @cached_property
     def headings(self) -> Headings:
@@ -187,8 +192,8 @@ class Categories:
         return found
 
     def shares(self, counts: Csr) -> Array:
-        """P(label | document), or the share of each label in a document that may have several."""
-        if not self.several:
+        """P(label | document); by PMM, which earlier versions learned, the share of each of several labels."""
+        if not self.several or hasattr(self.model, "predict_proba"):
             found: Array = self.model.predict_proba(counts)
             return found
         with options.running(self.model) as engine:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -11,6 +12,7 @@ import numpy as np
 from sklearn.metrics import accuracy_score, f1_score, precision_recall_fscore_support
 from sklearn.preprocessing import MultiLabelBinarizer
 
+from topiarist.arrays import Array
 from topiarist.collection import contents
 from topiarist.collection.judge.categories import Categories, Told, spread
 from topiarist.collection.judge.heldout_answers import held_out
@@ -18,8 +20,7 @@ from topiarist.collection.judge.judgements import LEAVE, Judgements
 from topiarist.collection.shape.changes import LEARN
 from topiarist.collection.state import CATEGORIES
 from topiarist.errors import InputError, ResourceError
-from topiarist.estimators.category.categorisers import HPLC, PLC
-from topiarist.estimators.category.pmm import PMM
+from topiarist.estimators.category.category_learner import CategoryLearner
 from topiarist.hierarchy.tree import Tree
 from topiarist.measures.label_agreement import example_f1
 from topiarist.store import edit_log
@@ -28,7 +29,9 @@ from topiarist.store.generation import new_part
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
-FEWEST = 2  # documents of a label, so that one can be held out
+FEWEST = 2  # documents of a label, unless most labels have no more than one
+FEW_HELD_OUT = 100  # documents: the share of them that is right says little of others
+MANY = 2_000  # labelled documents from which on what was chosen without those held out is good enough for all
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,8 @@ class Quality:
     accuracy: float | None  # share of documents whose label, or whole set of labels, is right
     f1: float | None  # mean over documents where they have several labels, else over categories
     left_out: tuple[str, ...] = ()  # labels of too few documents
+    reason: str = ""  # how was learned, and why so
+    accuracy_between: tuple[float, float] | None = None  # so few were held out that it may as well be this or that
     categories: tuple[CategoryQuality, ...] = ()  # those of most documents first
 
     def to_dict(self) -> dict[str, Any]:
@@ -66,14 +71,15 @@ def learn(
     *,
     several: bool | None = None,
     holdout: float = 0.2,
-    unlabelled_weight: float = 0.2,
+    unlabelled_weight: float | None = None,
     seed: int = 0,
 ) -> Quality:
     """Learn categories from labels by document id, or from those that the documents came with.
 
     Labels such as "law/bail" are paths in a hierarchy. ``several``: whether a document may have more than one; None
-    asks the labels. A share of the labelled documents is held out to tell the quality; the model that is kept has
-    learned from all.
+    asks the labels. ``unlabelled_weight``: what a document without a label counts, from 0 to 1; None lets documents
+    held out in turn decide. A share of the labelled documents is held out to tell the quality; the model that is kept
+    has learned from all.
     """
     collection.refresh()
     seen = collection.generation.folder, len(collection)  # what the model is of; it takes long to fit
@@ -81,16 +87,17 @@ def learn(
     rows, given, left_out = _labelled(collection, labels)
     several = max(map(len, given)) > 1 if several is None else several
     given = given if several else [one[:1] for one in given]
-    rng = np.random.default_rng(seed)
-    order = rng.permutation(len(rows))
-    n_out = int(holdout * len(rows))
-    out, known = order[:n_out], order[n_out:]
+    out, known = _held_out(given, holdout, seed)
+    n_out = len(out)
     counts, trial = collection.all_counts, None
     quality = Quality(len(rows), n_out, len({name for one in given for name in one}), several, None, None, left_out)
+    learned: CategoryLearner | None = None
     if n_out and len({name for place in known for name in given[place]}) > 1:
-        model = _fitted(counts, rows[known], [given[place] for place in known], several, unlabelled_weight)
-        trial = Categories(model, several)
-    final = Categories(_fitted(counts, rows, given, several, unlabelled_weight), several)
+        learned = _fitted(counts, rows[known], [given[place] for place in known], several, unlabelled_weight)
+        trial = Categories(learned, several)
+    chosen = learned if len(known) >= MANY else None
+    final = Categories(_fitted(counts, rows, given, several, unlabelled_weight, chosen), several)
+    quality = replace(quality, reason=final.model.reason_)
     judging = out if trial is not None else out[:0]
     right, told = [given[place] for place in judging], (trial or final).read(counts[rows[judging]], final.names)
     if trial is not None:
@@ -137,31 +144,57 @@ def _labelled(
         for name in set(names):
             sizes[name] = sizes.get(name, 0) + 1
     rare = tuple(sorted(name for name, size in sizes.items() if size < FEWEST))
+    if 2 * len(rare) > len(sizes):  # one label each is what there is
+        rare = ()
     kept = [(row, tuple(name for name in names if name not in rare)) for row, names in found]
     kept = [(row, names) for row, names in kept if names]
     if len(sizes) - len(rare) < 2:
         raise InputError(
-            f"learning needs at least two categories of {FEWEST} documents each, got {len(sizes) - len(rare)}",
+            f"learning needs at least two categories, got {len(sizes) - len(rare)}",
             hint="--labels FILE, a table with the columns id and label",
         )
     return np.array([row for row, _ in kept]), [names for _, names in kept], rare
 
 
-def _fitted(counts: Any, rows: Any, given: Sequence[Sequence[str]], several: bool, weight: float) -> Any:
+def _held_out(given: Sequence[Sequence[str]], holdout: float, seed: int) -> tuple[Array, Array]:
+    """Places of documents to judge by, and of the others; none that has the only one of a label goes out."""
+    order, wanted = np.random.default_rng(seed).permutation(len(given)), int(holdout * len(given))
+    left, out = Counter(name for names in given for name in set(names)), list[int]()
+    for place in order.tolist():
+        if len(out) == wanted:
+            break
+        own = set(given[place])
+        if all(left[name] > 1 for name in own):
+            left.subtract(own)
+            out.append(place)
+    judging = np.array(out, np.int64)
+    return judging, order[~np.isin(order, judging)]
+
+
+def _fitted(
+    counts: Any,
+    rows: Any,
+    given: Sequence[Sequence[str]],
+    several: bool,
+    weight: float | None,
+    chosen: CategoryLearner | None = None,
+) -> CategoryLearner:
+    """``chosen``: a learner of some of these documents whose choices hold for all of them."""
     if several:
         binary = MultiLabelBinarizer(sparse_output=True)
-        prior = "calibrated" if any(len(labels) > 1 for labels in given) else None
-        model = PMM(label_prior=prior).fit(counts[rows], binary.fit_transform(given))
+        labels = binary.fit_transform(given)
+        alike = chosen is not None and len(chosen.classes_) == labels.shape[1]
+        model = (chosen.fit_more if chosen is not None and alike else CategoryLearner().fit)(counts[rows], labels)
         model.classes_ = np.asarray(binary.classes_)
         return model
     names = [labels[0] for labels in given]
     y: list[str | None] = [None] * counts.shape[0]
     for row, name in zip(rows.tolist(), names, strict=True):
         y[row] = name
-    paths = any("/" in name for name in names)
-    made = (
-        HPLC(Tree.from_paths(sorted(set(names))), unlabelled_weight=weight) if paths else PLC(unlabelled_weight=weight)
-    )
+    if chosen is not None and len(chosen.classes_) == len(set(names)):
+        return chosen.fit_more(counts, np.array(y, object))
+    tree = Tree.from_paths(sorted(set(names))) if any("/" in name for name in names) else None
+    made = CategoryLearner(tree, unlabelled_weight="cv" if weight is None else weight)
     return made.fit(counts, np.array(y, object))
 
 
@@ -187,4 +220,13 @@ def _judged(quality: Quality, right: Sequence[Sequence[str]], told: Sequence[Seq
     ]
     each.sort(key=lambda one: (-one.documents, one.name))
     accuracy = float(accuracy_score(truth, answer))
-    return replace(quality, accuracy=accuracy, f1=float(score), categories=tuple(each))
+    between = _between(accuracy, len(right)) if len(right) < FEW_HELD_OUT else None
+    return replace(quality, accuracy=accuracy, f1=float(score), accuracy_between=between, categories=tuple(each))
+
+
+def _between(share: float, number: int) -> tuple[float, float]:
+    """Wilson's interval: where the share of all may be, 95 in 100 times, that so many documents had."""
+    z = 1.96
+    middle, spread = share + z * z / (2 * number), z * math.sqrt(share * (1 - share) / number + (z / (2 * number)) ** 2)
+    scale = 1 + z * z / number
+    return round(max(0.0, (middle - spread) / scale), 4), round(min(1.0, (middle + spread) / scale), 4)

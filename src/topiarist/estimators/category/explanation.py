@@ -107,32 +107,70 @@ def explained(view: View, counts: Csr, posterior: Array, n_words: int, n_labels:
     under = view.tree.path_mask(view.class_nodes) * view.class_prior[:, None]
     weights = under / np.maximum(under.sum(axis=0), SMALLEST)
     logs = np.log(np.maximum(table @ weights, SMALLEST))  # (words of the document, nodes)
-    names = columns if view.words is None else [view.words[column] for column in columns]
-    nodes = node_posterior(view.tree, view.class_nodes, posterior[None])[0]
+    classes = Classes(view.tree, view.class_nodes, view.classes, view.class_prior)
+    own = numbers[:, None] * np.log(np.maximum(table, SMALLEST))
+    return _explanation(
+        classes, Words(columns, times, view.words), own, numbers[:, None] * logs, posterior, n_words, n_labels
+    )
+
+
+class Classes(NamedTuple):
+    """Classes at nodes of a tree, and how frequent they are."""
+
+    tree: Tree
+    class_nodes: tuple[int, ...]
+    classes: Array
+    prior: Array
+
+
+class Words(NamedTuple):
+    """Words of a document: their columns, how often they occur, and the names of all columns where they are known."""
+
+    columns: Array
+    times: Array
+    names: Sequence[str] | None
+
+
+def explained_by_parts(
+    classes: Classes, words: Words, parts: Floats, posterior: Array, n_words: int, n_labels: int
+) -> Explanation:
+    """The same where the words' parts in the score of each class are known, (words of the document, classes).
+
+    A node stands for the classes at it and below it, by their mean.
+    """
+    under = classes.tree.path_mask(classes.class_nodes) * np.asarray(classes.prior)[:, None]
+    nodes = parts @ (under / np.maximum(under.sum(axis=0), SMALLEST))
+    return _explanation(classes, words, parts, nodes, posterior, n_words, n_labels)
+
+
+def _explanation(
+    classes: Classes, words: Words, own: Floats, nodes: Floats, posterior: Array, n_words: int, n_labels: int
+) -> Explanation:
+    """``own`` and ``nodes``: what each word says for each class and each node, up to a constant."""
+    tree = classes.tree
+    names = words.columns if words.names is None else [words.names[column] for column in words.columns]
+    of_node = node_posterior(tree, classes.class_nodes, posterior[None])[0]
 
     def reason(name: str, probability: float, evidence: Array) -> Reason:
         order = np.argsort(-evidence, kind="stable")
         best = [place for place in order[:n_words] if evidence[place] > 0]
         worst = [place for place in order[::-1][:n_words] if evidence[place] < 0]
         told = [
-            tuple(Evidence(names[place], float(times[place]), float(evidence[place])) for place in places)
+            tuple(Evidence(names[place], float(words.times[place]), float(evidence[place])) for place in places)
             for places in (best, worst)
         ]
         return Reason(name, float(probability), told[0], told[1])
 
-    own = np.log(np.maximum(table, SMALLEST))
     top = np.argsort(-posterior, kind="stable")[:n_labels]
-    labels = [reason(str(view.classes[c]), posterior[c], numbers * (own[:, c] - logs[:, view.tree.root])) for c in top]
+    labels = [reason(str(classes.classes[c]), posterior[c], own[:, c] - nodes[:, tree.root]) for c in top]
     best = int(top[0])
-    path = view.tree.path(view.class_nodes[best])
+    path = tree.path(classes.class_nodes[best])
     steps = [
-        reason(view.tree.names[child], nodes[child], numbers * (logs[:, child] - logs[:, node]))
-        for node, child in pairwise(path)
+        reason(tree.names[child], of_node[child], nodes[:, child] - nodes[:, node]) for node, child in pairwise(path)
     ]
-    if np.count_nonzero(under[:, path[-1]]) > 1:
-        staying = numbers * (own[:, best] - logs[:, path[-1]])
-        steps.append(reason(f"{view.tree.names[path[-1]]} itself", posterior[best], staying))
-    return Explanation(tuple(labels), tuple(steps), int(known.sum()))
+    if np.count_nonzero(tree.path_mask(classes.class_nodes)[:, path[-1]]) > 1:
+        steps.append(reason(f"{tree.names[path[-1]]} itself", posterior[best], own[:, best] - nodes[:, path[-1]]))
+    return Explanation(tuple(labels), tuple(steps), len(words.columns))
 
 
 def word_lift(class_word_table: Floats, class_prior: Floats) -> Floats:

@@ -25,7 +25,9 @@ class Options(FolderOptions):
     labels: Annotated[str | None, option("CSV, TSV or JSON lines with the columns id and label.")] = None
     several: Annotated[bool | None, option("Whether a document may have several labels.", "--several/--single")] = None
     separator: Annotated[str, option("What stands between several labels in one cell.")] = "|"
-    unlabelled_weight: Annotated[float, option("How much documents without a label count.", min=0, max=1)] = 0.2
+    unlabelled_weight: Annotated[
+        float | None, option("How much documents without a label count; chosen unless said.", min=0, max=1)
+    ] = None
     holdout: Annotated[float, option("Share of the labelled documents to judge by.", min=0, max=0.9)] = 0.2
 
 
@@ -81,8 +83,12 @@ def _show(screen: Screen, quality: door.Quality) -> None:
             f"Of {counted(quality.n_held_out, 'document')} held out: {what} {percent(quality.accuracy)}, "
             f"F {quality.f1:.2f} ({mean})."
         )
+        if quality.accuracy_between is not None:
+            low, high = quality.accuracy_between
+            screen.print(f"So few say little: of others {percent(low)} to {percent(high)} may be right.")
     else:
         screen.print("None were held out: how good it is cannot be said.")
+    screen.print((quality.reason, "dim"))
     if quality.categories:
         screen.print()
         screen.print((f"{'held out':>9}  precision  recall     F  category", "dim"))

@@ -227,6 +227,8 @@ def _notes(view: View, made: Filing) -> tuple[str, ...]:
             "The percentage of a label says how many labels were right that the model gave as clearly to "
             f"{'documents it has seen' if made.seen else 'held-out documents'}."
         )
+    if made.categories.reason:
+        found.append(f"How they were learned: {made.categories.reason}")
     return tuple(found)
 
 

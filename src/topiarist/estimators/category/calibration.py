@@ -1,0 +1,115 @@
+"""Certainties that a person can act on: scores of unseen documents to probabilities, and the shares of classes.
+
+Everything is fitted to documents that the scores were not learned from, and leans on having been right before where
+there are few of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize, minimize_scalar
+
+from topiarist.arrays import Array, Floats
+
+SHARPEST = 20.0
+STEADINESS = 0.7  # how much the labelled documents' shares of classes weigh beside those of the others
+ROUNDS = 30
+RIDGE = 3.0  # unseen documents that say: certainties are right as they are
+STEEPEST = 1.1  # slope: what is right of some may be chance
+SUREST = 20  # documents at least, or a quarter of the unseen: how many of them are right is the most certain it gets
+UNCHECKED = 0.8  # the most certain that anything is where nothing could be held out
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """From scores to probabilities: their sharpness, then a line through the log-odds of the largest, and a limit."""
+
+    sharpness: float = 1.0
+    slope: float = 1.0
+    shift: float = 0.0
+    most: float = UNCHECKED
+
+    def __call__(self, scores: Floats, log_prior_shift: Floats) -> Floats:
+        """P(class | document); the largest score stays the largest probability."""
+        return self.leveled(probabilities(self.sharpness * scores + log_prior_shift))
+
+    def leveled(self, rows: Floats) -> Floats:
+        """Rows whose largest number is as certain as unseen documents say; the others keep their proportions."""
+        best = rows.argmax(axis=1)
+        largest = rows[np.arange(len(rows)), best]
+        wanted = 1.0 / (1.0 + np.exp(-(self.slope * _log_odds(largest) + self.shift)))
+        others = rows + 1e-12
+        others[np.arange(len(rows)), best] = 0.0
+        others /= others.sum(axis=1, keepdims=True)
+        second = others.max(axis=1)
+        least = second / (1.0 + second) * 1.000001  # the next largest may not overtake it
+        wanted = np.maximum(np.minimum(wanted, self.most), least)
+        out: Floats = others * (1.0 - wanted)[:, None]
+        out[np.arange(len(rows)), best] = wanted
+        return out
+
+
+UNSEEN_NOTHING = Calibration(sharpness=0.5)
+
+
+def _log_odds(p: Floats) -> Floats:
+    inside = np.clip(p, 1e-6, 1 - 1e-6)
+    odds: Floats = np.log(inside / (1.0 - inside))
+    return odds
+
+
+def probabilities(scores: Floats) -> Floats:
+    """Rows that sum to one."""
+    values = np.exp(scores - scores.max(axis=1, keepdims=True))
+    rows: Floats = values / values.sum(axis=1, keepdims=True)
+    return rows
+
+
+def log_loss(scores: Floats, truth: Array, sharpness: float = 1.0) -> float:
+    """−log P(right class), summed over documents."""
+    rows = probabilities(sharpness * scores)
+    return float(-np.log(np.maximum(rows[np.arange(len(truth)), truth], 1e-12)).sum())
+
+
+def sharpness_of(scores: Floats, truth: Array) -> tuple[float, float]:
+    """The power under which the right classes are most probable, and the log loss that is left."""
+    limit = np.log(SHARPEST)
+
+    def loss(power: float) -> float:
+        return log_loss(scores, truth, float(np.exp(power))) + 0.5 * power * power
+
+    best = minimize_scalar(loss, bounds=(-limit, limit), method="bounded", options={"xatol": 1e-2})
+    return float(np.exp(best.x)), float(best.fun)
+
+
+def calibrated(scores: Floats, truth: Array) -> Calibration:
+    """By scores of documents that they were not learned from, and their classes."""
+    sharpness, _ = sharpness_of(scores, truth)
+    rows = probabilities(sharpness * scores)
+    right = (rows.argmax(axis=1) == truth).astype(float)
+    odds = _log_odds(rows.max(axis=1))
+
+    def loss(line: Floats) -> float:
+        told = line[0] * odds + line[1]
+        each = np.logaddexp(0.0, told) - right * told
+        return float(each.sum() + RIDGE * ((line[0] - 1.0) ** 2 + 0.25 * line[1] ** 2))
+
+    slope, shift = minimize(loss, np.array([1.0, 0.0]), method="Nelder-Mead", options={"xatol": 1e-3}).x
+    surest = np.argsort(-odds, kind="stable")[: max(SUREST, len(truth) // 4)]
+    most = float((right[surest].sum() + 1.0) / (len(surest) + 2.0))
+    return Calibration(sharpness, float(np.clip(slope, 0.05, STEEPEST)), float(shift), most)
+
+
+def class_shares(rows: Floats, known: Floats) -> Floats:
+    """The shares of classes among documents whose probabilities were told as if classes had the shares ``known``.
+
+    By EM, steadied by the labelled documents: a first guess that is wrong of many must not feed on itself.
+    """
+    shares, strength = known.copy(), STEADINESS * len(rows)
+    for _ in range(ROUNDS):
+        turned = rows * (shares / known)
+        turned /= np.maximum(turned.sum(axis=1, keepdims=True), 1e-300)
+        shares = (turned.sum(axis=0) + strength * known) / (len(rows) + strength)
+    return shares

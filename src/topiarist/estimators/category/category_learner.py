@@ -1,0 +1,302 @@
+"""Given categories, learned as labels allow: from class words with few of them to a linear classifier with many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Self, cast
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
+
+from topiarist.arrays import Array, ArrayLike, Csr, Floats, Matrix, Seed
+from topiarist.counts.validation import check_counts
+from topiarist.errors import InputError
+from topiarist.estimators.category import explanation, one_label, several_labels
+from topiarist.estimators.category.class_learning import check_words
+from topiarist.estimators.category.given_labels import (
+    class_nodes,
+    given_back,
+    labels_to_score,
+    read_label_matrix,
+    read_labels,
+)
+from topiarist.estimators.common import options, stored_counts
+from topiarist.estimators.common.stored_counts import Documents, ReadsCounts
+from topiarist.estimators.tree.posteriors import FilesDocuments
+from topiarist.hierarchy import levels
+from topiarist.hierarchy.tree import Tree
+from topiarist.measures.label_agreement import example_f1
+from topiarist.models.labels import choice
+from topiarist.scale.blocks import BlockStore
+
+ROWS = 8192  # documents that are read at once
+
+
+@options.common_options(random_state="Seed of the folds and of the latent dimensions. None is as the seed 0.")
+class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Learns given categories, one or several a document, and chooses how by documents held out in turn.
+
+    Between a generative model (the words of each class, to which documents without a label lend theirs) and a linear
+    classifier (words by their information, joined with latent dimensions of all documents): the scores of both are
+    added. Certainties are those of unseen documents.
+
+    Parameters
+    ----------
+    tree : Tree or None
+        Names of nodes (or paths to them) are the labels: the words of a class lean on those above it. Not for several
+        labels.
+    unlabelled_weight : float or "cv", default "cv"
+        What a document without a label (−1 or None) counts. 0 leaves them out of everything. "cv": chosen.
+    generative_weight : float or "cv", default "cv"
+        From 0, the linear classifier alone, to 1, the words of classes alone. "cv": chosen.
+
+    Attributes
+    ----------
+    classes_ : array (n_classes,)
+        The labels, sorted.
+    tree_, class_nodes_
+        The tree and the node of each class; without a tree a root and a leaf for each class.
+    class_prior_ : array (n_classes,)
+        The share of each class: the answer for a document without known words.
+    unlabelled_weight_, generative_weight_ : float
+        What was given or chosen. With several labels both are 0.
+    label_threshold_ : array (n_labels,) or None
+        With several labels: what P(label | document) must exceed.
+    n_unseen_ : int
+        Documents that were held out in turn.
+    reason_ : str
+        What was chosen, and why, in a sentence.
+    """
+
+    _model: one_label.OneLabel | several_labels.SeveralLabels
+    _settled: one_label.Settled | several_labels.SettledSeveral
+    label_threshold_: Floats | None
+
+    def __init__(
+        self,
+        tree: Tree | None = None,
+        *,
+        unlabelled_weight: float | str = "cv",
+        generative_weight: float | str = "cv",
+        random_state: Seed = None,
+    ) -> None:
+        self.tree = tree
+        self.unlabelled_weight = unlabelled_weight
+        self.generative_weight = generative_weight
+        self.random_state = random_state
+
+    def fit(self, X: Documents, y: Matrix) -> Self:
+        """Learn from counts (documents × words) and labels.
+
+        ``y`` has a label for each document, −1 (in a list of texts also "-1" or None) for one without; or it is a 0/1
+        matrix with a column for each label, and documents may have several.
+        """
+        self._check_options()
+        stored_counts.in_memory(X, "training")
+        counts = self._counts(X, reset=True)
+        seed = int(options.generator(0 if self.random_state is None else self.random_state).integers(2**31))
+        several = y is not None and _is_matrix(y)
+        with threadpool_limits(limits=1, user_api="blas"):
+            if several:
+                self._fit_several(counts, y, seed)
+            else:
+                self._fit_one(counts, y, seed)
+        self._known = np.zeros(counts.shape[1], bool)
+        self._known[counts.indices] = True
+        return self
+
+    def _fit_one(self, counts: Csr, y: Matrix, seed: int) -> None:
+        labels = read_labels(y, counts.shape[0])
+        check_words(counts, labels)
+        self.classes_ = labels.classes
+        self.tree_, self.class_nodes_ = class_nodes(self.tree, labels.classes)
+        wanted = one_label.Wanted(_number(self.unlabelled_weight), _number(self.generative_weight))
+        of_row = labels.of_row
+        before = getattr(self, "_before", None)
+        model, settled = one_label.learn(counts, of_row, self.tree_, self.class_nodes_, wanted, seed, before)
+        self._model, self._settled = model, settled
+        setting, trial = settled.setting, settled.trial
+        known = of_row[of_row >= 0]
+        shares = (np.bincount(known, minlength=len(self.classes_)) + 0.5) * np.exp(model.prior_shift)
+        self.class_prior_ = shares / shares.sum()
+        self.unlabelled_weight_ = setting.unlabelled_weight if (of_row < 0).any() else 0.0
+        self.generative_weight_ = setting.weight
+        self.label_threshold_, self._form = None, "single"
+        self.n_unseen_ = 0 if trial is None else trial.n_unseen
+        self.reason_ = _reason(setting, trial, int((of_row < 0).sum()))
+
+    def _fit_several(self, counts: Csr, y: Matrix, seed: int) -> None:
+        labels = read_label_matrix(y, counts.shape[0])
+        self.classes_, self._form = labels.classes, labels.form
+        self.tree_, self.class_nodes_ = class_nodes(None, labels.classes)
+        before = getattr(self, "_before", None)
+        model, settled = several_labels.learn_several(counts, labels.matrix, seed, before)
+        self._model, self._settled = model, settled
+        setting, trial = settled.setting, settled.trial
+        sizes = np.bincount(labels.matrix.indices, minlength=len(self.classes_))
+        self.class_prior_ = sizes / labels.matrix.shape[0]
+        self.unlabelled_weight_ = self.generative_weight_ = 0.0
+        self.label_threshold_ = model.threshold
+        self.n_unseen_ = 0 if trial is None else trial.n_unseen
+        self.reason_ = _reason_of_several(setting, trial)
+
+    def fit_more(self, X: Documents, y: Matrix) -> CategoryLearner:
+        """Another learner, of other documents of the same kind, with what this one has chosen and found of certainty.
+
+        Nothing is held out again: that costs a fraction of ``fit``.
+        """
+        check_is_fitted(self)
+        other = CategoryLearner(**self.get_params(deep=False))
+        other._before = self._settled
+        try:
+            return other.fit(X, y)
+        finally:
+            del other._before
+
+    @property
+    def several_(self) -> bool:
+        """Whether documents may have several labels."""
+        return self.label_threshold_ is not None
+
+    def predict_proba(self, X: Documents) -> Floats:
+        """P(class | document), or of several labels P(label | document), each for itself; columns are ``classes_``."""
+        check_is_fitted(self)
+        return self._read(X, self._told)
+
+    def _told(self, counts: Csr) -> Floats:
+        rows = self._model(counts)
+        blank = np.asarray(counts @ self._known.astype(np.float64)).ravel() == 0
+        rows[blank] = self.class_prior_
+        return rows
+
+    def predict(self, X: Documents) -> Any:
+        """The most probable class of each document; of several labels an indicator matrix, at least one label each."""
+        check_is_fitted(self)
+        if not self.several_:
+            return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return given_back(csr_array(self.decision_function(X) > 0), self._form)
+
+    def decision_function(self, X: Documents) -> Floats:
+        """Log-odds of the classes (of two: of the second); of several labels, how far each is above what it needs."""
+        check_is_fitted(self)
+        rows = self.predict_proba(X)
+        if self.label_threshold_ is not None:
+            return choice.margins(rows, self.label_threshold_)
+        logs: Floats = np.log(np.maximum(rows, 1e-30))
+        return logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs
+
+    def predict_log_proba(self, X: Documents) -> Floats:
+        """Logarithms of ``predict_proba``; nothing is less probable than 1e-30."""
+        return np.log(np.maximum(self.predict_proba(X), 1e-30))
+
+    def score(self, X: Documents, y: Matrix, sample_weight: ArrayLike | None = None) -> float:
+        """The share of documents whose class is predicted (without a label: left out); of several, the mean F."""
+        rows = self.predict(X)
+        if self.several_:
+            return example_f1(y, rows, sample_weight)
+        known, labelled = labels_to_score(y, len(rows))
+        weight = None if sample_weight is None else np.asarray(sample_weight)[labelled]
+        return float(accuracy_score(known, rows[labelled], sample_weight=weight))
+
+    def node_posterior(self, X: Documents) -> Array:
+        """P(node | document), (documents, nodes): the classes at a node and below it together; one at the root."""
+        check_is_fitted(self)
+        return levels.node_posterior(self.tree_, self.class_nodes_, self.predict_proba(X))
+
+    def explain(
+        self, x: Matrix, *, n_words: int = 8, n_labels: int = 3, words: Sequence[str] | None = None
+    ) -> explanation.Explanation:
+        """Why a document gets its labels: the words that spoke for each, and for each step down the tree.
+
+        ``x`` is one document: a row of counts, as an array, a list or a matrix of one row. ``words`` are the names of
+        the columns.
+        """
+        check_is_fitted(self)
+        options.check_integer("n_words", n_words, 1)
+        options.check_integer("n_labels", n_labels, 1)
+        row = explanation.one_row(x)
+        counts = self._counts(row, reset=False)
+        if counts.shape[0] != 1:
+            raise InputError(f"expected one document, got {counts.shape[0]}", hint="X[[0]]")
+        explanation.check_names(words, counts.shape[1])
+        names = words if words is not None else getattr(self, "feature_names_in_", None)
+        known = self._known[counts.indices]
+        parts = self._model.word_parts(counts)[known].astype(np.float64)
+        return explanation.explained_by_parts(
+            explanation.Classes(self.tree_, self.class_nodes_, self.classes_, self.class_prior_),
+            explanation.Words(counts.indices[known], counts.data[known].astype(np.float64), names),
+            parts,
+            self.predict_proba(row)[0],
+            n_words,
+            n_labels,
+        )  # fmt: skip
+
+    def _read(self, X: Documents, told: Callable[[Csr], Floats]) -> Floats:
+        counts = self._counts(X, reset=False)
+        parts = (block.counts() for block in counts.blocks()) if isinstance(counts, BlockStore) else (counts,)
+        rows = [told(csr_array(part[at : at + ROWS])) for part in parts for at in range(0, max(part.shape[0], 1), ROWS)]
+        return np.concatenate(rows) if len(rows) > 1 else rows[0]
+
+    def _counts(self, X: Documents, *, reset: bool) -> Any:
+        counts = X if isinstance(X, BlockStore) else check_counts(cast("Matrix", X))
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return counts
+
+    def _check_options(self) -> None:
+        for name in ("unlabelled_weight", "generative_weight"):
+            if getattr(self, name) != "cv":
+                options.check_number(name, getattr(self, name), 0.0, 1.0, hint="0.5 or 'cv'")
+        options.check_common(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+def _is_matrix(y: Any) -> bool:
+    try:
+        shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
+    except ValueError:  # lists of labels, which reading them refuses in words
+        return False
+    return len(shape) == 2 and shape[1] > 1
+
+
+def _number(value: float | str) -> float | None:
+    return None if value == "cv" else float(value)
+
+
+def _reason(setting: one_label.Setting, trial: one_label.Trial | None, n_free: int) -> str:
+    ways = {0.0: "A linear classifier alone", 1.0: "The words of the categories alone"}
+    way = ways.get(
+        setting.weight,
+        f"A linear classifier ({1 - setting.weight:.0%}) and the words of the categories ({setting.weight:.0%})",
+    )
+    free = ""
+    if n_free:
+        counted = f"count {setting.unlabelled_weight:g}" if setting.unlabelled_weight else "count nothing"
+        free = f", where documents without a label {counted}"
+    if trial is None:
+        return f"{way}{free}, as usual: there is one label for each category, and nothing could be held out to choose."
+    share = [number / trial.n_unseen for number in (trial.right, trial.right_linear, trial.right_words)]
+    without = "" if trial.right_without is None else (
+        f", without the documents that have no label {trial.right_without / trial.n_unseen:.0%}"
+    )  # fmt: skip
+    return (
+        f"{way}{free}: {share[0]:.0%} of {trial.n_unseen:,} labelled documents held out in turn are right; the linear "
+        f"classifier alone {share[1]:.0%}, the words alone {share[2]:.0%}{without}."
+    )
+
+
+def _reason_of_several(setting: several_labels.SeveralSetting, trial: several_labels.SeveralTrial | None) -> str:
+    way = "A logistic regression for each label" + (
+        ", on words and latent dimensions of all documents" if setting.topical else ", on words"
+    )
+    if trial is None:
+        return f"{way}, as usual: there are too few documents to hold any out and choose."
+    needs = "what each label needs was chosen too" if setting.own_thresholds else "a label needs even odds"
+    return f"{way}; {needs}: F {trial.f:.2f} on {trial.n_unseen:,} documents held out in turn."

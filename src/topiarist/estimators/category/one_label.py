@@ -1,0 +1,270 @@
+"""One label for each document: a linear classifier and the words of classes, weighed by documents held out in turn.
+
+With few labels the words of the classes say most, and documents without a label help to learn them; with many a linear
+classifier does. In between the scores of both are added. How much each weighs, how much a document without a label
+counts (nothing is among the choices), and how certain answers are: all of it is chosen on documents that were held out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+
+from topiarist.arrays import Array, Csr, Floats, Ints
+from topiarist.estimators.category.calibration import (
+    UNSEEN_NOTHING,
+    Calibration,
+    calibrated,
+    class_shares,
+    probabilities,
+    sharpness_of,
+)
+from topiarist.estimators.category.class_words import ClassWords, class_words
+from topiarist.estimators.category.linear import Features, Linear, svm
+from topiarist.hierarchy.tree import Tree
+
+TOPICAL = (0.5, 1.0, 0.0)  # what latent dimensions may be worth beside words, the usual first
+STRENGTHS = (1.0, 3.0, 0.3)  # of the linear classifier
+UNLABELLED = (0.5, 0.0)  # what a document without a label may count
+WEIGHTS = (0.5, 0.3, 0.15, 0.0, 0.7, 0.85, 1.0)  # of the words of classes
+MARGIN = 6.0  # log-odds for a score of the linear classifier
+GUESS = 10.0  # the same for the guess that unlabelled documents get first
+N_FOLDS, N_FOLDS_OF_MANY, MANY = 5, 3, 2000
+MOST_UNLABELLED = 3000  # documents without a label that the folds look at
+PREFERENCE = 8.0  # documents by which a weight must be better that is one unit from the usual
+OTHERWISE = 4.0  # documents by which leaving out those without a label must be better
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What was chosen."""
+
+    topical: float
+    strength: float
+    unlabelled_weight: float
+    weight: float  # of the words of classes; the rest is the linear classifier's
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is asked for; None is chosen."""
+
+    unlabelled_weight: float | None
+    weight: float | None
+
+
+USUAL = Setting(1.0, 1.0, 0.5, 0.5)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What unseen documents say: how many there were, and how many each way got right."""
+
+    n_unseen: int
+    right: int
+    right_linear: int
+    right_words: int
+    right_without: int | None  # without the documents that have no label; None where there are none
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What was chosen and why, and how certain answers are."""
+
+    setting: Setting
+    trial: Trial | None
+    calibration: Calibration
+
+
+@dataclass(frozen=True)
+class OneLabel:
+    """A fitted classifier."""
+
+    features: Features
+    linear: Linear
+    words: ClassWords
+    weight: float
+    prior_shift: Floats  # log of the shares of classes, by those among labelled documents
+    calibration: Calibration
+
+    def scores(self, counts: Csr) -> Floats:
+        """(n_docs, n_classes)."""
+        words = self.features.words(counts)
+        return mixed(self.linear(words, self.features.latent(words)[0]), self.words(counts), self.weight)
+
+    def __call__(self, counts: Csr) -> Floats:
+        """P(class | document)."""
+        return self.calibration(self.scores(counts), self.prior_shift)
+
+    def word_parts(self, counts: Csr) -> Floats:
+        """What each word of one document adds to the log-odds of each class."""
+        linear = self.linear.word_parts(self.features, counts)
+        parts: Floats = self.calibration.sharpness * mixed(linear, self.words.word_parts(counts), self.weight)
+        return parts
+
+
+def mixed(margins: Floats, words: Floats, weight: float) -> Floats:
+    """The scores of both, added."""
+    scores: Floats = (1.0 - weight) * MARGIN * margins + weight * words
+    return scores
+
+
+@dataclass(frozen=True)
+class Material:
+    """Documents as numbers, labelled ones and others, and the tree of the classes."""
+
+    counts: Csr
+    words: Csr
+    latent: Floats
+    tree: Tree
+    class_nodes: tuple[int, ...]
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return len(self.class_nodes)
+
+    def of(self, rows: Array) -> Material:
+        """Some documents."""
+        return Material(
+            csr_array(self.counts[rows]), csr_array(self.words[rows]), self.latent[rows], self.tree, self.class_nodes
+        )
+
+
+def learn(
+    counts: Csr,
+    of_row: Ints,
+    tree: Tree,
+    class_nodes: tuple[int, ...],
+    wanted: Wanted,
+    seed: int,
+    settled: Settled | None = None,
+) -> tuple[OneLabel, Settled]:
+    """``of_row``: the class of each document, −1 for none. ``settled``: what is chosen already."""
+    labelled, free = np.flatnonzero(of_row >= 0), np.flatnonzero(of_row < 0)
+    if wanted.unlabelled_weight == 0.0:
+        free = free[:0]
+    every = len(labelled) + len(free) == counts.shape[0]
+    features = Features.of(counts if every else csr_array(counts[labelled]), seed)
+    words = features.words(counts)
+    documents = Material(counts, words, features.latent(words)[0], tree, class_nodes)
+    known, others, classes = documents.of(labelled), documents.of(free), of_row[labelled]
+    if settled is None:
+        settled = _settled(known, others, classes, wanted, seed)
+    setting, calibration = settled.setting, settled.calibration
+    linear = svm(known.words, known.latent, classes, known.n_classes, setting.topical, setting.strength)
+    shares = _shares(classes, known.n_classes)
+    lexical = _class_words(known, others, classes, linear, setting.unlabelled_weight)
+    shift = np.zeros(known.n_classes)
+    if len(free) and setting.unlabelled_weight:
+        told = mixed(linear(others.words, others.latent), lexical(others.counts), setting.weight)
+        shift = np.log(class_shares(probabilities(calibration.sharpness * told), shares) / shares)
+    return OneLabel(features, linear, lexical, setting.weight, shift, calibration), settled
+
+
+def fold_numbers(classes: Ints, seed: int) -> Ints:
+    """The part in which each document is held out; −1 for one that is alone in its class, which never is."""
+    rng = np.random.default_rng(seed)
+    sizes = np.bincount(classes)
+    n_folds = N_FOLDS_OF_MANY if len(classes) >= MANY else min(N_FOLDS, int(sizes.max(initial=0)))
+    folds, turn = np.full(len(classes), -1), 0
+    for label in np.flatnonzero(sizes > 1):
+        members = rng.permutation(np.flatnonzero(classes == label))
+        folds[members] = (turn + np.arange(len(members))) % n_folds
+        turn += len(members)
+    return folds
+
+
+def _shares(classes: Ints, n_classes: int) -> Floats:
+    sizes = np.bincount(classes, minlength=n_classes) + 0.5
+    shares: Floats = sizes / sizes.sum()
+    return shares
+
+
+def _class_words(known: Material, others: Material, classes: Ints, linear: Linear, weight: float) -> ClassWords:
+    """The words of classes by labelled documents, and by others as the linear classifier guesses them."""
+    certain = np.eye(known.n_classes)[classes]
+    if weight == 0.0 or not others.counts.shape[0]:
+        return class_words(known.counts, certain, known.tree, known.class_nodes)
+    shares = _shares(classes, known.n_classes)
+    guess = probabilities(GUESS * linear(others.words, others.latent))
+    guess = guess * (class_shares(guess, shares) / shares)
+    guess /= guess.sum(axis=1, keepdims=True)
+    together = csr_array(vstack([known.counts, others.counts], format="csr"))
+    return class_words(together, np.vstack([certain, weight * guess]), known.tree, known.class_nodes)
+
+
+def _settled(known: Material, others: Material, classes: Ints, wanted: Wanted, seed: int) -> Settled:
+    """What gets most documents right that were held out in turn."""
+    folds = fold_numbers(classes, seed)
+    usual = Setting(
+        USUAL.topical, USUAL.strength, _given(wanted.unlabelled_weight, USUAL.unlabelled_weight),
+        _given(wanted.weight, USUAL.weight),
+    )  # fmt: skip
+    unseen = folds >= 0
+    if not unseen.any():
+        return Settled(usual, None, UNSEEN_NOTHING)
+    n_folds = int(folds.max()) + 1
+    parts = [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(n_folds)]
+    truth = classes[unseen]
+
+    def margins(topical: float, strength: float) -> tuple[Floats, list[Linear]]:
+        found, machines = np.zeros((len(classes), known.n_classes)), []
+        for rest, out in parts:
+            machine = svm(known.words[rest], known.latent[rest], classes[rest], known.n_classes, topical, strength)
+            machines.append(machine)
+            found[out] = machine(known.words[out], known.latent[out])
+        return found, machines
+
+    tried = {(topical, 1.0): margins(topical, 1.0) for topical in TOPICAL}
+    best = max(tried, key=lambda key: _worth(tried[key][0][unseen], truth))
+    more = {(best[0], strength): margins(best[0], strength) for strength in STRENGTHS[1:]}
+    tried |= more
+    best = max([best, *more], key=lambda key: _worth(tried[key][0][unseen], truth))
+    found, machines = tried[best]
+    some = _some(others, seed)
+    lexical: dict[float, Floats] = {}
+    for weight in _candidates(wanted.unlabelled_weight, UNLABELLED if some.counts.shape[0] else (0.0,)):
+        lexical[weight] = np.zeros_like(found)
+        for (rest, out), machine in zip(parts, machines, strict=True):
+            fitted = _class_words(known.of(rest), some, classes[rest], machine, weight)
+            lexical[weight][out] = fitted(csr_array(known.counts[out]))
+    ways = [(free, weight) for free in lexical for weight in _candidates(wanted.weight, WEIGHTS)]
+
+    def worth(way: tuple[float, float]) -> float:
+        free, weight = way
+        value = _worth(mixed(found, lexical[free], weight)[unseen], truth)
+        return value - PREFERENCE * abs(weight - usual.weight) - OTHERWISE * (free != usual.unlabelled_weight)
+
+    free, weight = max(ways, key=worth)
+    scores = mixed(found, lexical[free], weight)
+
+    def right(rows: Floats) -> int:
+        return int((rows[unseen].argmax(axis=1) == truth).sum())
+
+    without = right(mixed(found, lexical[0.0], weight)) if len(lexical) > 1 else None
+    trial = Trial(len(truth), right(scores), right(found), right(lexical[free]), without)
+    return Settled(Setting(*best, free, weight), trial, calibrated(scores[unseen], truth))
+
+
+def _worth(scores: Floats, truth: Array) -> float:
+    """Documents that are right, and a little for how probable the right classes are."""
+    return float((scores.argmax(axis=1) == truth).sum()) - 0.3 * sharpness_of(scores, truth)[1]
+
+
+def _some(others: Material, seed: int) -> Material:
+    number = others.counts.shape[0]
+    if number <= MOST_UNLABELLED:
+        return others
+    return others.of(np.sort(np.random.default_rng(seed).choice(number, MOST_UNLABELLED, replace=False)))
+
+
+def _given(value: float | None, otherwise: float) -> float:
+    return otherwise if value is None else value
+
+
+def _candidates(value: float | None, all_of_them: Sequence[float]) -> Sequence[float]:
+    return all_of_them if value is None else (value,)

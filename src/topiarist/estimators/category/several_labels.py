@@ -1,0 +1,150 @@
+"""Several labels for each document: a logistic regression for each, and what a label needs to be given.
+
+Every label has a score, the log-odds of a regression that weighs its documents as much as all others. A document gets
+the labels whose scores exceed what they need, and the nearest one where none does. Whether all labels need the same or
+each its own is decided, like the rest, on documents held out in turn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.sparse import csr_array
+
+from topiarist.arrays import Array, Csr, Floats, Ints
+from topiarist.estimators.category.linear import Features, Linear, logistic
+from topiarist.measures.label_agreement import example_f1
+from topiarist.models.labels import choice
+
+CHOICES = ((0.5, 10.0), (0.0, 1.0))  # what latent dimensions are worth, and the strength; the usual first
+N_FOLDS = 3
+OWN_MUST_GAIN = 0.005  # F by which a threshold for each label must be better
+
+
+@dataclass(frozen=True)
+class SeveralSetting:
+    """What was chosen."""
+
+    topical: float
+    strength: float
+    own_thresholds: bool
+
+
+@dataclass(frozen=True)
+class SeveralTrial:
+    """The mean F of unseen documents: as chosen, and of every way that was tried."""
+
+    n_unseen: int
+    f: float
+    tried: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True)
+class SettledSeveral:
+    """What was chosen and why: settings, what labels need, and the line of probabilities."""
+
+    setting: SeveralSetting
+    trial: SeveralTrial | None
+    threshold: Floats
+    line: Floats
+
+
+@dataclass(frozen=True)
+class SeveralLabels:
+    """A fitted classifier. P(label | document) is a line through the score and the log-odds of the label's share."""
+
+    features: Features
+    linear: Linear
+    threshold: Floats  # (n_labels,) of probabilities
+    line: Floats  # slope, constant, and the slope of the label's own log-odds
+    log_odds: Floats  # (n_labels,) of having the label
+
+    def scores(self, counts: Csr) -> Floats:
+        """Log-odds by the regressions, (n_docs, n_labels)."""
+        words = self.features.words(counts)
+        return self.linear(words, self.features.latent(words)[0])
+
+    def __call__(self, counts: Csr) -> Floats:
+        """P(label | document), (n_docs, n_labels)."""
+        return _told(self.scores(counts), self.line, self.log_odds)
+
+    def margins(self, counts: Csr) -> Floats:
+        """How far each probability is above what its label needs; above zero for at least one."""
+        return choice.margins(self(counts), self.threshold)
+
+    def word_parts(self, counts: Csr) -> Floats:
+        """What each word of one document adds to the log-odds of each label."""
+        parts: Floats = self.line[0] * self.linear.word_parts(self.features, counts)
+        return parts
+
+
+def learn_several(
+    counts: Csr, labels: Csr, seed: int, settled: SettledSeveral | None = None
+) -> tuple[SeveralLabels, SettledSeveral]:
+    """``labels``: documents × labels, at least one each. ``settled``: what is chosen already."""
+    features = Features.of(counts, seed)
+    words = features.words(counts)
+    latent = features.latent(words)[0]
+    sizes = np.asarray(labels.sum(axis=0)).ravel()
+    odds = np.log((sizes + 0.5) / (labels.shape[0] - sizes + 0.5))
+    if settled is None or len(settled.threshold) != labels.shape[1]:
+        settled = _settled(words, latent, labels, odds, seed)
+    linear = logistic(words, latent, labels, settled.setting.topical, settled.setting.strength)
+    return SeveralLabels(features, linear, settled.threshold, settled.line, odds), settled
+
+
+def _settled(words: Csr, latent: Floats, labels: Csr, odds: Floats, seed: int) -> SettledSeveral:
+    """What has the best F on documents that were held out in turn."""
+    usual = np.array([1.0, 0.0, 0.5])
+    at_even = _told(np.zeros((1, labels.shape[1])), usual, odds)[0]
+    if labels.shape[0] < 2 * N_FOLDS:
+        return SettledSeveral(SeveralSetting(*CHOICES[0], own_thresholds=False), None, at_even, usual)
+    folds = np.random.default_rng(seed).permutation(labels.shape[0]) % N_FOLDS
+    given, found = labels.toarray().astype(int), []
+    for way in CHOICES:
+        scores = _unseen(words, latent, labels, folds, way)
+        line = _line(scores, given, odds)
+        told = _told(scores, line, odds)
+        even = _told(np.zeros((1, labels.shape[1])), line, odds)[0]
+        for own, needs in ((False, even), (True, choice.best_thresholds(told, labels))):
+            value = _quality(given, choice.margins(told, needs) > 0)
+            found.append((value - OWN_MUST_GAIN * own, value, SeveralSetting(*way, own), needs, line))
+    _, value, setting, needs, line = max(found, key=lambda one: one[0])
+    tried = tuple((str(one[2]), one[1]) for one in found)
+    return SettledSeveral(setting, SeveralTrial(len(given), value, tried), needs, line)
+
+
+def _unseen(words: Csr, latent: Floats, labels: Csr, folds: Ints, way: tuple[float, float]) -> Floats:
+    """Scores of each document by regressions that have not seen it."""
+    scores = np.zeros(labels.shape)
+    for fold in range(N_FOLDS):
+        rest, out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        scores[out] = logistic(words[rest], latent[rest], csr_array(labels[rest]), *way)(words[out], latent[out])
+    return scores
+
+
+def _told(scores: Floats, line: Floats, odds: Floats) -> Floats:
+    told: Floats = 1.0 / (1.0 + np.exp(-np.clip(line[0] * scores + line[1] + line[2] * odds, -30.0, 30.0)))
+    return told
+
+
+def _line(scores: Floats, given: Array, odds: Floats) -> Floats:
+    """The line under which the labels of unseen documents are most probable."""
+
+    def loss(line: Floats) -> tuple[float, Floats]:
+        told = np.clip(line[0] * scores + line[1] + line[2] * odds, -30.0, 30.0)
+        wrong = 1.0 / (1.0 + np.exp(-told)) - given
+        slope = np.array([(wrong * scores).sum(), wrong.sum(), (wrong * odds).sum()])
+        return float((np.logaddexp(0.0, told) - given * told).sum()), slope
+
+    found: Floats = minimize(loss, np.array([1.0, 0.0, 0.5]), jac=True, method="L-BFGS-B").x
+    found[0] = max(found[0], 0.05)
+    return found
+
+
+def _quality(given: Array, predicted: Array) -> float:
+    """The mean F over documents, and F over all labels of all documents, equally."""
+    hits, both = (given * predicted).sum(), given.sum() + predicted.sum()
+    return 0.5 * example_f1(given, predicted.astype(int)) + 0.5 * float(2 * hits / max(both, 1))

@@ -258,6 +258,7 @@ SECTIONS: dict[str, Callable[[dict], str]] = {
     "abstracts": findings.render,
     "labels": findings.render,
     "labels_speed": findings.render,
+    "learn_default": findings.render,
     "categorisers": findings.render,
     "finding": findings.render,
     "categorising": findings.render,

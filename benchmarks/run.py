@@ -24,6 +24,7 @@ BENCHMARKS = {
     "tree_speed": "benchmarks.bench_tree_speed",
     "tree_stability": "benchmarks.bench_tree_stability",
     "labels_speed": "benchmarks.bench_labels_speed",
+    "learn_default": "benchmarks.bench_learn_default",
     "dask": "benchmarks.bench_dask",
     "out_of_core": "benchmarks.bench_out_of_core",
     "device": "benchmarks.bench_device",

@@ -19,7 +19,7 @@ from topiarist.counts.weighting import inverse_document_frequency, unit_rows
 
 DIMENSIONS = 100
 INFORMATION = 1.3  # power of the inverse document frequency: words that are everywhere say nothing, without a stop list
-SVM_TOLERANCE = 1e-3
+SVM_TOLERANCE = 1e-2
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from topiarist.estimators.category.linear import Features, Linear, svm
 from topiarist.hierarchy.tree import Tree
 
 TOPICAL = (0.5, 1.0, 0.0)  # what latent dimensions may be worth beside words, the usual first
-STRENGTHS = (1.0, 3.0, 0.3)  # of the linear classifier
+STRENGTHS = (1.0, 5.0)  # of the linear classifier
 UNLABELLED = (0.5, 0.0)  # what a document without a label may count
 WEIGHTS = (0.5, 0.3, 0.15, 0.0, 0.7, 0.85, 1.0)  # of the words of classes
 MARGIN = 6.0  # log-odds for a score of the linear classifier

@@ -125,7 +125,6 @@ VALUES = {
     "PLSA.Stats": Kind("topiarist.models.plsa:Stats"),
     "Record": Kind("topiarist.hierarchy.growth.loop:Record"),
     "SeveralLabels": Kind("topiarist.estimators.category.several_labels:SeveralLabels"),
-    "SeveralSetting": Kind("topiarist.estimators.category.several_labels:SeveralSetting"),
     "SeveralTrial": Kind("topiarist.estimators.category.several_labels:SeveralTrial"),
     "SettledSeveral": Kind("topiarist.estimators.category.several_labels:SettledSeveral"),
     "Settled": Kind("topiarist.estimators.category.one_label:Settled"),

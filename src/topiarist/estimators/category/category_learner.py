@@ -136,13 +136,13 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, BaseEstimato
         before = getattr(self, "_before", None)
         model, settled = several_labels.learn_several(counts, labels.matrix, seed, before)
         self._model, self._settled = model, settled
-        setting, trial = settled.setting, settled.trial
+        trial = settled.trial
         sizes = np.bincount(labels.matrix.indices, minlength=len(self.classes_))
         self.class_prior_ = sizes / labels.matrix.shape[0]
         self.unlabelled_weight_ = self.generative_weight_ = 0.0
         self.label_threshold_ = model.threshold
         self.n_unseen_ = 0 if trial is None else trial.n_unseen
-        self.reason_ = _reason_of_several(setting, trial)
+        self.reason_ = _reason_of_several(trial)
 
     def fit_more(self, X: Documents, y: Matrix) -> CategoryLearner:
         """Another learner, of other documents of the same kind, with what this one has chosen and found of certainty.
@@ -292,11 +292,11 @@ def _reason(setting: one_label.Setting, trial: one_label.Trial | None, n_free: i
     )
 
 
-def _reason_of_several(setting: several_labels.SeveralSetting, trial: several_labels.SeveralTrial | None) -> str:
-    way = "A logistic regression for each label" + (
-        ", on words and latent dimensions of all documents" if setting.topical else ", on words"
-    )
+def _reason_of_several(trial: several_labels.SeveralTrial | None) -> str:
+    way = "A logistic regression for each label, on words and latent dimensions"
     if trial is None:
-        return f"{way}, as usual: there are too few documents to hold any out and choose."
-    needs = "what each label needs was chosen too" if setting.own_thresholds else "a label needs even odds"
-    return f"{way}; {needs}: F {trial.f:.2f} on {trial.n_unseen:,} documents held out in turn."
+        return f"{way}, as usual: there are too few documents to hold any out."
+    return (
+        f"{way}; how probable a label must be was chosen on {trial.n_unseen:,} documents held out in turn: F "
+        f"{trial.f:.2f}, and {trial.f_even:.2f} where every label needs even odds."
+    )

@@ -1,8 +1,9 @@
 """Several labels for each document: a logistic regression for each, and what a label needs to be given.
 
 Every label has a score, the log-odds of a regression that weighs its documents as much as all others. A document gets
-the labels whose scores exceed what they need, and the nearest one where none does. Whether all labels need the same or
-each its own is decided, like the rest, on documents held out in turn.
+the labels whose probabilities exceed what they need, and the nearest one where none does. What they need is found on
+documents held out in turn: half way between what is best for all labels alike and what is best for each, because few
+documents have most labels.
 """
 
 from __future__ import annotations
@@ -18,34 +19,23 @@ from topiarist.estimators.category.linear import Features, Linear, logistic
 from topiarist.measures.label_agreement import example_f1
 from topiarist.models.labels import choice
 
-CHOICES = ((0.5, 10.0), (0.0, 1.0))  # what latent dimensions are worth, and the strength; the usual first
+TOPICAL, STRENGTH = 0.5, 10.0  # what latent dimensions are worth beside words, and how closely regressions follow
 N_FOLDS = 3
-OWN_MUST_GAIN = 0.005  # F by which a threshold for each label must be better
-
-
-@dataclass(frozen=True)
-class SeveralSetting:
-    """What was chosen."""
-
-    topical: float
-    strength: float
-    own_thresholds: bool
 
 
 @dataclass(frozen=True)
 class SeveralTrial:
-    """The mean F of unseen documents: as chosen, and of every way that was tried."""
+    """Documents held out in turn: how many, their mean F, and that where every label needs even odds."""
 
     n_unseen: int
     f: float
-    tried: tuple[tuple[str, float], ...]
+    f_even: float
 
 
 @dataclass(frozen=True)
 class SettledSeveral:
-    """What was chosen and why: settings, what labels need, and the line of probabilities."""
+    """What labels need, the line of probabilities, and how good both are."""
 
-    setting: SeveralSetting
     trial: SeveralTrial | None
     threshold: Floats
     line: Floats
@@ -91,37 +81,40 @@ def learn_several(
     odds = np.log((sizes + 0.5) / (labels.shape[0] - sizes + 0.5))
     if settled is None or len(settled.threshold) != labels.shape[1]:
         settled = _settled(words, latent, labels, odds, seed)
-    linear = logistic(words, latent, labels, settled.setting.topical, settled.setting.strength)
+    linear = logistic(words, latent, labels, TOPICAL, STRENGTH)
     return SeveralLabels(features, linear, settled.threshold, settled.line, odds), settled
 
 
 def _settled(words: Csr, latent: Floats, labels: Csr, odds: Floats, seed: int) -> SettledSeveral:
-    """What has the best F on documents that were held out in turn."""
+    """What has a good F on documents that were held out in turn."""
     usual = np.array([1.0, 0.0, 0.5])
-    at_even = _told(np.zeros((1, labels.shape[1])), usual, odds)[0]
     if labels.shape[0] < 2 * N_FOLDS:
-        return SettledSeveral(SeveralSetting(*CHOICES[0], own_thresholds=False), None, at_even, usual)
-    folds = np.random.default_rng(seed).permutation(labels.shape[0]) % N_FOLDS
-    given, found = labels.toarray().astype(int), []
-    for way in CHOICES:
-        scores = _unseen(words, latent, labels, folds, way)
-        line = _line(scores, given, odds)
-        told = _told(scores, line, odds)
-        even = _told(np.zeros((1, labels.shape[1])), line, odds)[0]
-        for own, needs in ((False, even), (True, choice.best_thresholds(told, labels))):
-            value = _quality(given, choice.margins(told, needs) > 0)
-            found.append((value - OWN_MUST_GAIN * own, value, SeveralSetting(*way, own), needs, line))
-    _, value, setting, needs, line = max(found, key=lambda one: one[0])
-    tried = tuple((str(one[2]), one[1]) for one in found)
-    return SettledSeveral(setting, SeveralTrial(len(given), value, tried), needs, line)
+        return SettledSeveral(None, _even(usual, odds), usual)
+    given = labels.toarray().astype(int)
+    scores = _unseen(words, latent, labels, np.random.default_rng(seed).permutation(len(given)) % N_FOLDS)
+    line = _line(scores, given, odds)
+    told = _told(scores, line, odds)
+    needs = 0.5 * (choice.best_threshold(told, labels) + np.minimum(choice.best_thresholds(told, labels), 1.0))
+
+    def f(needed: Floats) -> float:
+        return example_f1(given, (choice.margins(told, needed) > 0).astype(int))
+
+    return SettledSeveral(SeveralTrial(len(given), f(needs), f(_even(line, odds))), needs, line)
 
 
-def _unseen(words: Csr, latent: Floats, labels: Csr, folds: Ints, way: tuple[float, float]) -> Floats:
+def _even(line: Floats, odds: Floats) -> Floats:
+    """The probability of each label where its regression has even odds."""
+    found: Floats = _told(np.zeros((1, len(odds))), line, odds)[0]
+    return found
+
+
+def _unseen(words: Csr, latent: Floats, labels: Csr, folds: Ints) -> Floats:
     """Scores of each document by regressions that have not seen it."""
     scores = np.zeros(labels.shape)
     for fold in range(N_FOLDS):
         rest, out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        scores[out] = logistic(words[rest], latent[rest], csr_array(labels[rest]), *way)(words[out], latent[out])
+        machine = logistic(words[rest], latent[rest], csr_array(labels[rest]), TOPICAL, STRENGTH)
+        scores[out] = machine(words[out], latent[out])
     return scores
 
 
@@ -142,9 +135,3 @@ def _line(scores: Floats, given: Array, odds: Floats) -> Floats:
     found: Floats = minimize(loss, np.array([1.0, 0.0, 0.5]), jac=True, method="L-BFGS-B").x
     found[0] = max(found[0], 0.05)
     return found
-
-
-def _quality(given: Array, predicted: Array) -> float:
-    """The mean F over documents, and F over all labels of all documents, equally."""
-    hits, both = (given * predicted).sum(), given.sum() + predicted.sum()
-    return 0.5 * example_f1(given, predicted.astype(int)) + 0.5 * float(2 * hits / max(both, 1))

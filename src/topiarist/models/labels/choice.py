@@ -171,6 +171,11 @@ def best_thresholds(share: Floats, labels: Csr) -> Floats:
     return max(tried, key=lambda each: _mean_f(margins(share, each), given))
 
 
+def best_threshold(share: Floats, labels: Csr) -> float:
+    """The threshold with a high mean F that all labels have alike."""
+    return _common(share, labels.toarray().astype(bool))
+
+
 def _swept(share: Floats, before: Floats, given: Bools) -> Floats:
     """The thresholds of all labels, one after the other."""
     thresholds = before.copy()

@@ -85,7 +85,7 @@ def test_the_largest_score_stays_the_largest_probability():
     rng = np.random.default_rng(0)
     rows = rng.dirichlet(np.full(5, 0.3), 500)
     for slope, shift, most in ((0.05, -3.0, 0.9), (1.1, 2.0, 0.6), (1.0, 0.0, 1.0)):
-        told = calibration.Calibration(1.0, slope, shift, most).leveled(rows)
+        told = calibration.Calibration(1.0, slope, shift, most).as_certain(rows)
         np.testing.assert_allclose(told.sum(axis=1), 1.0)
         np.testing.assert_array_equal(told.argmax(axis=1), rows.argmax(axis=1))
 

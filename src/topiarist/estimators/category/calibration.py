@@ -33,9 +33,9 @@ class Calibration:
 
     def __call__(self, scores: Floats, log_prior_shift: Floats) -> Floats:
         """P(class | document); the largest score stays the largest probability."""
-        return self.leveled(probabilities(self.sharpness * scores + log_prior_shift))
+        return self.as_certain(probabilities(self.sharpness * scores + log_prior_shift))
 
-    def leveled(self, rows: Floats) -> Floats:
+    def as_certain(self, rows: Floats) -> Floats:
         """Rows whose largest number is as certain as unseen documents say; the others keep their proportions."""
         best = rows.argmax(axis=1)
         largest = rows[np.arange(len(rows)), best]
@@ -86,20 +86,30 @@ def sharpness_of(scores: Floats, truth: Array) -> tuple[float, float]:
 
 def calibrated(scores: Floats, truth: Array) -> Calibration:
     """By scores of documents that they were not learned from, and their classes."""
-    sharpness, _ = sharpness_of(scores, truth)
-    rows = probabilities(sharpness * scores)
+    return leveled(sharpness_of(scores, truth)[0], scores, truth, np.zeros(scores.shape[1]))
+
+
+def leveled(sharpness: float, scores: Floats, truth: Array, shift: Floats) -> Calibration:
+    """The same with a sharpness that is known, where classes have other shares than among these documents.
+
+    ``shift`` is the log of how much larger they are: a document of such a class stands for so many.
+    """
+    rows = probabilities(sharpness * scores + shift)
+    weight = np.exp(shift)[truth]
+    weight *= len(weight) / weight.sum()
     right = (rows.argmax(axis=1) == truth).astype(float)
     odds = _log_odds(rows.max(axis=1))
 
     def loss(line: Floats) -> float:
         told = line[0] * odds + line[1]
-        each = np.logaddexp(0.0, told) - right * told
+        each = weight * (np.logaddexp(0.0, told) - right * told)
         return float(each.sum() + RIDGE * ((line[0] - 1.0) ** 2 + 0.25 * line[1] ** 2))
 
-    slope, shift = minimize(loss, np.array([1.0, 0.0]), method="Nelder-Mead", options={"xatol": 1e-3}).x
+    slope, constant = minimize(loss, np.array([1.0, 0.0]), method="Nelder-Mead", options={"xatol": 1e-3}).x
     surest = np.argsort(-odds, kind="stable")[: max(SUREST, len(truth) // 4)]
-    most = float((right[surest].sum() + 1.0) / (len(surest) + 2.0))
-    return Calibration(sharpness, float(np.clip(slope, 0.05, STEEPEST)), float(shift), most)
+    share = float(weight[surest] @ right[surest] / weight[surest].sum())
+    most = (share * len(surest) + 1.0) / (len(surest) + 2.0)
+    return Calibration(sharpness, float(np.clip(slope, 0.05, STEEPEST)), float(constant), most)
 
 
 def class_shares(rows: Floats, known: Floats) -> Floats:

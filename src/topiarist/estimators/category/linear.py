@@ -117,7 +117,7 @@ def logistic(words: Csr, latent: Floats, labels: Csr, topical: float, strength: 
             constant[label] = -ABSENT if have.all() else ABSENT
             continue
         machine = LogisticRegression(
-            C=strength, solver="liblinear", class_weight="balanced", tol=1e-2, random_state=0
+            C=strength, solver="liblinear", dual=True, class_weight="balanced", tol=0.1, random_state=0
         ).fit(X, have)
         coef[:, label], constant[label] = machine.coef_[0], machine.intercept_[0]
     return _split(coef, constant, words.shape[1], latent.shape[1], topical)

@@ -8,7 +8,7 @@ counts (nothing is among the choices), and how certain answers are: all of it is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
@@ -19,6 +19,7 @@ from topiarist.estimators.category.calibration import (
     Calibration,
     calibrated,
     class_shares,
+    leveled,
     probabilities,
     sharpness_of,
 )
@@ -152,8 +153,9 @@ def learn(
     words = features.words(counts)
     documents = Material(counts, words, features.latent(words)[0], tree, class_nodes)
     known, others, classes = documents.of(labelled), documents.of(free), of_row[labelled]
+    unseen = None
     if settled is None:
-        settled = _settled(known, others, classes, wanted, seed)
+        settled, unseen = _settled(known, others, classes, wanted, seed)
     setting, calibration = settled.setting, settled.calibration
     linear = svm(known.words, known.latent, classes, known.n_classes, setting.topical, setting.strength)
     shares = _shares(classes, known.n_classes)
@@ -162,6 +164,9 @@ def learn(
     if len(free) and setting.unlabelled_weight:
         told = mixed(linear(others.words, others.latent), lexical(others.counts), setting.weight)
         shift = np.log(class_shares(probabilities(calibration.sharpness * told), shares) / shares)
+        if unseen is not None:
+            calibration = leveled(calibration.sharpness, *unseen, shift)
+            settled = replace(settled, calibration=calibration)
     return OneLabel(features, linear, lexical, setting.weight, shift, calibration), settled
 
 
@@ -197,8 +202,10 @@ def _class_words(known: Material, others: Material, classes: Ints, linear: Linea
     return class_words(together, np.vstack([certain, weight * guess]), known.tree, known.class_nodes)
 
 
-def _settled(known: Material, others: Material, classes: Ints, wanted: Wanted, seed: int) -> Settled:
-    """What gets most documents right that were held out in turn."""
+def _settled(
+    known: Material, others: Material, classes: Ints, wanted: Wanted, seed: int
+) -> tuple[Settled, tuple[Floats, Ints] | None]:
+    """What gets most documents right that were held out in turn; their scores and classes."""
     folds = fold_numbers(classes, seed)
     usual = Setting(
         USUAL.topical, USUAL.strength, _given(wanted.unlabelled_weight, USUAL.unlabelled_weight),
@@ -206,7 +213,7 @@ def _settled(known: Material, others: Material, classes: Ints, wanted: Wanted, s
     )  # fmt: skip
     unseen = folds >= 0
     if not unseen.any():
-        return Settled(usual, None, UNSEEN_NOTHING)
+        return Settled(usual, None, UNSEEN_NOTHING), None
     n_folds = int(folds.max()) + 1
     parts = [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(n_folds)]
     truth = classes[unseen]
@@ -247,7 +254,8 @@ def _settled(known: Material, others: Material, classes: Ints, wanted: Wanted, s
 
     without = right(mixed(found, lexical[0.0], weight)) if len(lexical) > 1 else None
     trial = Trial(len(truth), right(scores), right(found), right(lexical[free]), without)
-    return Settled(Setting(*best, free, weight), trial, calibrated(scores[unseen], truth))
+    chosen = Settled(Setting(*best, free, weight), trial, calibrated(scores[unseen], truth))
+    return chosen, (scores[unseen], truth)
 
 
 def _worth(scores: Floats, truth: Array) -> float:

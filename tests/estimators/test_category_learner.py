@@ -94,7 +94,7 @@ def test_shares_of_classes_are_found_among_documents_without_a_label():
     rng = np.random.default_rng(1)
     truth = (rng.random(4000) < 0.9).astype(int)
     scores = np.stack([-1.0 * truth, 1.0 * truth], axis=1) + rng.normal(0, 0.7, (4000, 2))
-    shares = calibration.class_shares(calibration.probabilities(2 * scores), np.array([0.5, 0.5]))
+    shares = calibration.class_shares(calibration.probabilities(2 * scores), np.array([0.5, 0.5]), 10)
     assert 0.6 < shares[1] < 0.9  # steadied by what labelled documents say
 
 
@@ -229,3 +229,17 @@ def test_latent_dimensions_are_rows_of_length_one():
 def test_refusals(options, labels, error, said):
     with pytest.raises(error, match=said):
         CategoryLearner(**options).fit(np.eye(3), labels)
+
+
+def test_scores_that_favour_rare_classes_are_put_right_before_shares_are_told():
+    rng = np.random.default_rng(2)
+    known = np.array([0.9, 0.06, 0.04])
+    truth = rng.choice(3, 3000, p=known)
+    scores = np.eye(3)[truth] * 1.5 + rng.normal(0, 0.5, (3000, 3))  # as if all classes were as frequent
+    bias = calibration.class_bias(scores[:1500], truth[:1500], known)
+    told = calibration.probabilities(scores[:1500] + bias).mean(axis=0)
+    np.testing.assert_allclose(told, known, atol=0.02)
+    shares = [
+        calibration.class_shares(calibration.probabilities(scores[1500:] + each), known, 1500) for each in (bias, 0.0)
+    ]
+    assert np.abs(shares[0] - known).max() < 0.02 < np.abs(shares[1] - known).max()

@@ -14,8 +14,9 @@ from scipy.optimize import minimize, minimize_scalar
 from topiarist.arrays import Array, Floats
 
 SHARPEST = 20.0
-STEADINESS = 0.7  # how much the labelled documents' shares of classes weigh beside those of the others
-ROUNDS = 30
+STEADINESS = 0.7  # at least so much do the labelled documents' shares of classes weigh beside those of the others
+ROUNDS, BIAS_ROUNDS = 30, 10
+CARE = 0.5  # of a class's expected documents, and documents: pseudo-counts for and against a bias
 RIDGE = 3.0  # unseen documents that say: certainties are right as they are
 STEEPEST = 1.1  # slope: what is right of some may be chance
 SUREST = 20  # documents at least, or a quarter of the unseen: how many of them are right is the most certain it gets
@@ -112,12 +113,26 @@ def leveled(sharpness: float, scores: Floats, truth: Array, shift: Floats) -> Ca
     return Calibration(sharpness, float(np.clip(slope, 0.05, STEEPEST)), float(constant), most)
 
 
-def class_shares(rows: Floats, known: Floats) -> Floats:
+def class_bias(scores: Floats, truth: Array, known: Floats) -> Floats:
+    """What must be added to scores so that unseen documents have, on the whole, the classes that they have.
+
+    Machines that learn one class against the others give rare classes too much; a class of few documents is corrected
+    with care.
+    """
+    bias, n = np.zeros(scores.shape[1]), len(truth)
+    sizes = np.bincount(truth, minlength=scores.shape[1])
+    for _ in range(BIAS_ROUNDS):
+        told = probabilities(scores + bias).sum(axis=0)
+        bias += np.log((sizes + CARE * known * n + CARE) / (told + CARE * known * n + CARE))
+    return bias
+
+
+def class_shares(rows: Floats, known: Floats, n_known: int) -> Floats:
     """The shares of classes among documents whose probabilities were told as if classes had the shares ``known``.
 
-    By EM, steadied by the labelled documents: a first guess that is wrong of many must not feed on itself.
+    By EM, steadied by the ``n_known`` labelled documents: a guess that is wrong of many must not feed on itself.
     """
-    shares, strength = known.copy(), STEADINESS * len(rows)
+    shares, strength = known.copy(), max(STEADINESS * len(rows), n_known)
     for _ in range(ROUNDS):
         turned = rows * (shares / known)
         turned /= np.maximum(turned.sum(axis=1, keepdims=True), 1e-300)

@@ -18,6 +18,7 @@ from topiarist.estimators.category.calibration import (
     UNSEEN_NOTHING,
     Calibration,
     calibrated,
+    class_bias,
     class_shares,
     leveled,
     probabilities,
@@ -35,7 +36,7 @@ MARGIN = 6.0  # log-odds for a score of the linear classifier
 GUESS = 10.0  # the same for the guess that unlabelled documents get first
 N_FOLDS, N_FOLDS_OF_MANY, MANY = 5, 3, 2000
 MOST_UNLABELLED = 3000  # documents without a label that the folds look at
-PREFERENCE = 8.0  # documents by which a weight must be better that is one unit from the usual
+PREFERENCE = 6.0  # documents by which a weight must be better that is one unit from the usual
 OTHERWISE = 4.0  # documents by which leaving out those without a label must be better
 
 
@@ -78,6 +79,7 @@ class Settled:
     setting: Setting
     trial: Trial | None
     calibration: Calibration
+    bias: Floats  # (n_classes,) of scores, by the classes that unseen documents have
 
 
 @dataclass(frozen=True)
@@ -163,7 +165,8 @@ def learn(
     shift = np.zeros(known.n_classes)
     if len(free) and setting.unlabelled_weight:
         told = mixed(linear(others.words, others.latent), lexical(others.counts), setting.weight)
-        shift = np.log(class_shares(probabilities(calibration.sharpness * told), shares) / shares)
+        told = probabilities(calibration.sharpness * told + settled.bias)
+        shift = np.log(class_shares(told, shares, len(classes)) / shares)
         if unseen is not None:
             calibration = leveled(calibration.sharpness, *unseen, shift)
             settled = replace(settled, calibration=calibration)
@@ -196,7 +199,7 @@ def _class_words(known: Material, others: Material, classes: Ints, linear: Linea
         return class_words(known.counts, certain, known.tree, known.class_nodes)
     shares = _shares(classes, known.n_classes)
     guess = probabilities(GUESS * linear(others.words, others.latent))
-    guess = guess * (class_shares(guess, shares) / shares)
+    guess = guess * (class_shares(guess, shares, len(classes)) / shares)
     guess /= guess.sum(axis=1, keepdims=True)
     together = csr_array(vstack([known.counts, others.counts], format="csr"))
     return class_words(together, np.vstack([certain, weight * guess]), known.tree, known.class_nodes)
@@ -213,7 +216,7 @@ def _settled(
     )  # fmt: skip
     unseen = folds >= 0
     if not unseen.any():
-        return Settled(usual, None, UNSEEN_NOTHING), None
+        return Settled(usual, None, UNSEEN_NOTHING, np.zeros(known.n_classes)), None
     n_folds = int(folds.max()) + 1
     parts = [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(n_folds)]
     truth = classes[unseen]
@@ -254,8 +257,9 @@ def _settled(
 
     without = right(mixed(found, lexical[0.0], weight)) if len(lexical) > 1 else None
     trial = Trial(len(truth), right(scores), right(found), right(lexical[free]), without)
-    chosen = Settled(Setting(*best, free, weight), trial, calibrated(scores[unseen], truth))
-    return chosen, (scores[unseen], truth)
+    calibration = calibrated(scores[unseen], truth)
+    bias = class_bias(calibration.sharpness * scores[unseen], truth, _shares(classes, known.n_classes))
+    return Settled(Setting(*best, free, weight), trial, calibration, bias), (scores[unseen], truth)
 
 
 def _worth(scores: Floats, truth: Array) -> float:

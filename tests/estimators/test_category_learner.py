@@ -183,7 +183,7 @@ def test_several_labels_at_least_one_each(data):
     assert (told.sum(axis=1) >= 1).all()
     assert learner.score(counts[600:], given[600:]) > 0.8
     assert learner.several_
-    assert "A logistic regression for each label" in learner.reason_
+    assert "A linear classifier for each label" in learner.reason_
     margins, rows = learner.decision_function(counts[600:]), learner.predict_proba(counts[600:])
     np.testing.assert_array_equal(margins > 0, told > 0)
     for low, high in ((0.0, 0.3), (0.7, 1.0)):

@@ -293,10 +293,10 @@ def _reason(setting: one_label.Setting, trial: one_label.Trial | None, n_free: i
 
 
 def _reason_of_several(trial: several_labels.SeveralTrial | None) -> str:
-    way = "A logistic regression for each label, on words and latent dimensions"
+    way = "A linear classifier for each label, on words and latent dimensions"
     if trial is None:
         return f"{way}, as usual: there are too few documents to hold any out."
     return (
         f"{way}; how probable a label must be was chosen on {trial.n_unseen:,} documents held out in turn: F "
-        f"{trial.f:.2f}, and {trial.f_even:.2f} where every label needs even odds."
+        f"{trial.f:.2f}, and {trial.f_even:.2f} where every classifier decides for itself."
     )

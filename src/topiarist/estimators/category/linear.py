@@ -101,12 +101,9 @@ def svm(words: Csr, latent: Floats, classes: Array, n_classes: int, topical: flo
 ABSENT = -3.0  # score of a class that nothing was learned of
 
 
-def logistic(words: Csr, latent: Floats, labels: Csr, topical: float, strength: float) -> Linear:
-    """Logistic regressions, one for each label of documents that may have several; rare labels weigh as frequent ones.
-
-    ``labels``: documents × labels. The scores are log-odds.
-    """
-    from sklearn.linear_model import LogisticRegression
+def svm_of_labels(words: Csr, latent: Floats, labels: Csr, topical: float, strength: float) -> Linear:
+    """A support vector machine for each label of documents that may have several; ``labels``: documents × labels."""
+    from sklearn.svm import LinearSVC
 
     X, by_label = joined(words, latent, topical), labels.tocsc()
     coef, constant = np.zeros((X.shape[1], labels.shape[1])), np.full(labels.shape[1], ABSENT)
@@ -116,9 +113,7 @@ def logistic(words: Csr, latent: Floats, labels: Csr, topical: float, strength: 
         if have.all() or not have.any():
             constant[label] = -ABSENT if have.all() else ABSENT
             continue
-        machine = LogisticRegression(
-            C=strength, solver="liblinear", dual=True, class_weight="balanced", tol=0.1, random_state=0
-        ).fit(X, have)
+        machine = LinearSVC(C=strength, tol=SVM_TOLERANCE, random_state=0).fit(X, have)
         coef[:, label], constant[label] = machine.coef_[0], machine.intercept_[0]
     return _split(coef, constant, words.shape[1], latent.shape[1], topical)
 

@@ -1,9 +1,9 @@
-"""Several labels for each document: a logistic regression for each, and what a label needs to be given.
+"""Several labels for each document: a linear classifier for each, and how probable a label must be to be given.
 
-Every label has a score, the log-odds of a regression that weighs its documents as much as all others. A document gets
-the labels whose probabilities exceed what they need, and the nearest one where none does. What they need is found on
-documents held out in turn: half way between what is best for all labels alike and what is best for each, because few
-documents have most labels.
+Every label has a score by a support vector machine, and the scores of unseen documents say how probable it is. A
+document gets the labels whose probabilities exceed what they need, and the nearest one where none does. What they need
+is found on documents held out in turn: half way between what is best for all labels alike and what is best for each,
+because few documents have most labels.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 from topiarist.arrays import Array, Csr, Floats, Ints
-from topiarist.estimators.category.linear import Features, Linear, logistic
+from topiarist.estimators.category.linear import Features, Linear, svm_of_labels
 from topiarist.measures.label_agreement import example_f1
 from topiarist.models.labels import choice
 
-TOPICAL, STRENGTH = 0.5, 10.0  # what latent dimensions are worth beside words, and how closely regressions follow
+TOPICAL, STRENGTH = 0.5, 1.0  # what latent dimensions are worth beside words, and how closely machines follow
 N_FOLDS = 3
 
 
 @dataclass(frozen=True)
 class SeveralTrial:
-    """Documents held out in turn: how many, their mean F, and that where every label needs even odds."""
+    """Documents held out in turn: how many, their mean F, and that where every machine decides for itself."""
 
     n_unseen: int
     f: float
@@ -52,7 +52,7 @@ class SeveralLabels:
     log_odds: Floats  # (n_labels,) of having the label
 
     def scores(self, counts: Csr) -> Floats:
-        """Log-odds by the regressions, (n_docs, n_labels)."""
+        """By the machines, (n_docs, n_labels)."""
         words = self.features.words(counts)
         return self.linear(words, self.features.latent(words)[0])
 
@@ -81,7 +81,7 @@ def learn_several(
     odds = np.log((sizes + 0.5) / (labels.shape[0] - sizes + 0.5))
     if settled is None or len(settled.threshold) != labels.shape[1]:
         settled = _settled(words, latent, labels, odds, seed)
-    linear = logistic(words, latent, labels, TOPICAL, STRENGTH)
+    linear = svm_of_labels(words, latent, labels, TOPICAL, STRENGTH)
     return SeveralLabels(features, linear, settled.threshold, settled.line, odds), settled
 
 
@@ -103,17 +103,17 @@ def _settled(words: Csr, latent: Floats, labels: Csr, odds: Floats, seed: int) -
 
 
 def _even(line: Floats, odds: Floats) -> Floats:
-    """The probability of each label where its regression has even odds."""
+    """The probability of each label where its machine is undecided."""
     found: Floats = _told(np.zeros((1, len(odds))), line, odds)[0]
     return found
 
 
 def _unseen(words: Csr, latent: Floats, labels: Csr, folds: Ints) -> Floats:
-    """Scores of each document by regressions that have not seen it."""
+    """Scores of each document by machines that have not seen it."""
     scores = np.zeros(labels.shape)
     for fold in range(N_FOLDS):
         rest, out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        machine = logistic(words[rest], latent[rest], csr_array(labels[rest]), TOPICAL, STRENGTH)
+        machine = svm_of_labels(words[rest], latent[rest], csr_array(labels[rest]), TOPICAL, STRENGTH)
         scores[out] = machine(words[out], latent[out])
     return scores
 

@@ -242,8 +242,10 @@ def test_new_documents_get_labels_with_their_certainty_and_unknown_words_none(re
         assert all(0 < label["certainty"] <= 1 for label in line["labels"])
         page = client.post("/new", data=form, headers={"Origin": HERE}).text
         assert all(re.search(rf"{label['name']} [\d.]+%</span>", page) for label in line["labels"])
-        assert ("unlike anything here" in page) == line["unusual"]
+        assert ("unlike anything here" in page or "does not fit" in page) == line["unusual"]
     assert line["unusual"]
+    assert line["misfit"] == "0 of its 3 words are known here"
+    assert line["misfit"] in page
     assert not [one for one in recwarn if one.category is UserWarning]
 
 

@@ -156,12 +156,15 @@ class Grower:
         self.tell.phase("Reading")
         how = {"dates": self.recipe.dates, "columns": self.recipe.columns}
         with _opened(source) as documents, loading(kept, **how) as passing:
-            stream = _counted(passing(map(titled, documents)), self.tell.reading)
+            arriving = inheritance.Arriving(documents, os.fspath(growing.path))
+            stream = _counted(passing(map(titled, arriving)), self.tell.reading)
             language, stream = language_of(stream, self.recipe.language)
             settled = self.recipe.counting(language)
             corpus = self._counts(_seen(stream, lines), settled, minima)
         problems, counts = getattr(documents, "problems", []), getattr(documents, "counts", None)
         self.tell.said(str(counts) if counts is not None else f"{corpus.n_docs:,} documents")
+        for sentence in arriving.told:
+            self.tell.said(sentence)
         repeated = look_again(lines, (document.text for document in kept.iterate()))
         left = LeftOut(kept=self.recipe.keep_repeated)
         if repeated.lines and left.kept:
@@ -192,6 +195,7 @@ class Grower:
             CHOSEN: chosen,
             "languages": dict(zip(languages.codes, languages.sizes, strict=True)),
             "languages_unknown": languages.n_unknown,
+            inheritance.GROWN: arriving.n_sources,
         }
         found |= {REPEATED: left.facts, COPIES: {"copies": len(copies), "originals": copies.n_originals}}
         with generation.database.transaction():

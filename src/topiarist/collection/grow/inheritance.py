@@ -6,8 +6,9 @@ a name that would go to a doubtful topic is told, not given.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topiarist.arrays import Csr
@@ -20,14 +21,19 @@ from topiarist.collection.state import CATEGORIES, SHARES, State
 from topiarist.errors import InputError, TopiaristError, UsageError
 from topiarist.hierarchy.edits import rename
 from topiarist.measures.comparison import match_nodes
+from topiarist.store import edit_log
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import Generation
 from topiarist.store.marks import Marks
+from topiarist.store.sealed_folder import MANIFEST
+from topiarist.text.documents import Document
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
 SHOWN = 8  # topics that are named in a message
+GROWN = "n_grown"  # a setting: documents that came from the sources; those after them were added by people
+ADD = "add"  # what the log calls an addition
 
 
 class Carried(NamedTuple):
@@ -178,6 +184,62 @@ def words_of(folder: str) -> dict[str, Any]:
 def with_words(shape: Shape, words: Mapping[str, Any]) -> Shape:
     """A shape with what ``words_of`` has found."""
     return replace(shape, ignored=tuple(words.get("ignored", ())), united=dict(words.get("united", {})))
+
+
+def n_grown(old: Collection) -> int:
+    """How many documents came from the sources: they are the first; all others were added by people."""
+    known = old.settings.get(GROWN)
+    added = edit_log.total(old.generation.database, ADD, "documents")
+    return max(0, len(old) - added) if known is None else int(known)
+
+
+@dataclass
+class Arriving:
+    """The documents of the sources, and behind them those that people added to the collection before.
+
+    Who is in the sources now is read from there. ``told`` says afterwards what was carried over and what is gone.
+    """
+
+    sources: Iterable[Document]
+    folder: str
+    n_sources: int = 0
+    told: list[str] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Document]:
+        seen: set[str] = set()
+        for document in self.sources:
+            seen.add(document.id)
+            yield document
+        self.n_sources = len(seen)
+        old = before(self.folder) if seen else None
+        if old is None:
+            if seen and (Path(self.folder) / MANIFEST).exists():
+                self.told.append("The collection before cannot be read: what was added to it is not carried over")
+            return
+        with old:
+            yield from self._added(old, seen)
+
+    def _added(self, old: Collection, seen: set[str]) -> Iterator[Document]:
+        number, start = 0, n_grown(old)
+        for document in old.documents.iterate(start, len(old)):
+            if document.id not in seen:
+                number += 1
+                yield document
+        if number:
+            self.told.append(
+                f"{number:,} document{'s' * (number != 1)} that people added before {_are(number)} carried over"
+            )
+        gone = [id for id in old.documents.ids()[:start] if id not in seen]
+        if gone:
+            more = f" and {len(gone) - SHOWN:,} more" if len(gone) > SHOWN else ""
+            self.told.append(
+                f"{len(gone):,} document{'s' * (len(gone) != 1)} of before {_are(len(gone))} not in the sources any more, "
+                f"and so not here: {', '.join(gone[:SHOWN])}{more}"
+            )
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
 
 
 def _marks(old: Collection, generation: Generation) -> Iterator[str]:

@@ -165,9 +165,16 @@ if TYPE_CHECKING:
     from topiarist.collection.judge.tree_quality import judged as judged_tree
     from topiarist.collection.judge.tree_quality import mean_coherence as mean_coherence
     from topiarist.collection.judge.tree_quality import word_diversity as word_diversity
+    from topiarist.collection.remove.forgetting import Forgotten as Forgotten
+    from topiarist.collection.remove.forgetting import forget as forget_documents
+    from topiarist.collection.remove.removal import Removal as Removal
+    from topiarist.collection.remove.removal import chosen as chosen_documents
+    from topiarist.collection.remove.removal import preview as preview_removal
+    from topiarist.collection.remove.removal import remove as remove_documents
     from topiarist.collection.shape.changes import FITTED as FITTED
     from topiarist.collection.shape.changes import LEARN as LEARN
     from topiarist.collection.shape.changes import REFIT as REFIT
+    from topiarist.collection.shape.changes import REMOVE as REMOVE
     from topiarist.collection.shape.changes import UNDO as UNDO
     from topiarist.collection.shape.changes import ChangedError as ChangedError
     from topiarist.collection.shape.changes import in_words as step_in_words
@@ -222,6 +229,7 @@ if TYPE_CHECKING:
     from topiarist.collection.state import TREE as TREE
     from topiarist.collection.state import State as State
     from topiarist.collection.state import at as collection_at
+    from topiarist.collection.state import before as collection_before
     from topiarist.collection.state import before_last as before_last
     from topiarist.collection.state import earlier as earlier_steps
     from topiarist.collection.state import steps as all_steps
@@ -274,8 +282,10 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "judge.labels_in_topics": "LabelTopics Labelled agreement_of labelled labels_in_topics",
     "judge.learner": "Quality learn_categories=learn",
     "judge.tree_quality": "alike_topics judged_tree=judged mean_coherence word_diversity",
+    "remove.forgetting": "Forgotten forget_documents=forget",
+    "remove.removal": "Removal chosen_documents=chosen preview_removal=preview remove_documents=remove",
     "shape.changes": (
-        "ChangedError FITTED LEARN REFIT UNDO apply_edits=shape last_step preview_edits=preview state_mark=mark "
+        "ChangedError FITTED LEARN REFIT REMOVE UNDO apply_edits=shape last_step preview_edits=preview state_mark=mark "
         "step_in_words=in_words step_text=told stopped_after undo_last=undo"
     ),
     "shape.edit_language": (
@@ -293,7 +303,9 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "shape.shape": "Shape",
     "shape.word_use": "WordUse word_uses",
     "shape.topic_changes": "TopicChange TopicSnapshot=Snapshot topic_changes topic_snapshot",
-    "state": "SHARES State TREE all_steps=steps before_last collection_at=at earlier_steps=earlier",
+    "state": (
+        "SHARES State TREE all_steps=steps before_last collection_at=at collection_before=before earlier_steps=earlier"
+    ),
 }
 _HOMES = {
     outside: (module, inside or outside)

@@ -147,7 +147,7 @@ def _index_findings(generation: Generation) -> Iterator[Finding]:
 def _leftover_findings(folder: Folder) -> Iterator[Finding]:
     found: list[Path] = []
     with suppress(TopiaristError):
-        found = [*leftovers(folder.path, folder.manifest.generation), *part_leftovers(folder.generation)]
+        found = [*leftovers(folder.path, folder.manifest), *part_leftovers(folder.generation)]
     for path in found:
         where = path.relative_to(folder.path).as_posix()
         yield Finding(

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from topiarist.collection.find.search import Found
     from topiarist.collection.find.words.word_index import WordIndex
     from topiarist.collection.judge.learner import Quality
+    from topiarist.collection.remove.removal import Removal
     from topiarist.collection.shape.edits import Edit
     from topiarist.counts.copies import Copies
     from topiarist.hierarchy.tree_model import TreeModel
@@ -313,6 +314,20 @@ class Collection:
 
         return list(add(self, documents, rho, learn=learn, dates=dates))
 
+    def remove(self, ids: Iterable[str] = (), *, query: str = "", forget: bool = False) -> Removal:
+        """Take documents out: by their ids, or all that a query finds by its words; ``undo`` brings them back.
+
+        With ``forget`` they are gone for good, from every byte of the folder, and the tree is fitted without them.
+        """
+        from topiarist.collection.remove.removal import chosen, preview, remove
+
+        removal = preview(self, chosen(self, ids, query))
+        if forget:
+            from topiarist.collection.remove.forgetting import forget as forget_for_good
+
+            return forget_for_good(self, removal.ids).removal
+        return remove(self, removal.ids)
+
     def shape(
         self, edits: Iterable[Edit | Mapping[str, Any] | str], *, refit: bool = True, verbose: bool = False
     ) -> None:
@@ -346,7 +361,7 @@ class Collection:
         return written
 
     def undo(self) -> str:
-        """Take the last edit, fit or learning back, exactly; what it was."""
+        """Take the last edit, fit, learning or removal of documents back, exactly; what it was."""
         from topiarist.collection.shape import changes
 
         return changes.undo(self)

@@ -161,6 +161,11 @@ def write_tree(folder: Path, model: Any, description: Description) -> None:
         save_model(model, folder / MODEL)
     finally:
         vars(model).update(known)
+    write_description(folder, description)
+
+
+def write_description(folder: Path, description: Description) -> None:
+    """The nodes in words."""
     nodes = [asdict(node) for node in description.nodes]
     _write_json(folder / TOPICS, {"nodes": nodes, "facts": dict(description.facts)})
 
@@ -184,6 +189,11 @@ def write_categories(folder: Path, categories: Categories) -> None:
     """A model of given labels."""
     save_model(categories.model, folder / MODEL)
     _write_json(folder / CATEGORIES, {"several": categories.several})
+    write_answers(folder, categories)
+
+
+def write_answers(folder: Path, categories: Categories) -> None:
+    """What the model told of documents."""
     if categories.held is not None:
         write_held_out(folder, categories.held)
     if categories.known is not None:

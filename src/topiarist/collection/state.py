@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 COUNTS, SHARES, TREE, SEARCH, CATEGORIES = "counts", "shares", "tree", "search", "categories"
 MINIMA = "minima"  # what tells copies of documents, in pieces as counts are; none in collections of version 0.1
+GENERATION = "generation"  # what a step of the log leads away from, if not from a state of this one
 FLAT = "flat"  # topics without a tree, for the index
 
 
@@ -74,7 +75,7 @@ def before_last(collection: Collection) -> tuple[Collection, edit_log.Edit]:
     """The collection before the last step, to be read and closed, and what the step was."""
     for entry in edit_log.history(collection.generation.database):
         if entry.before is not None:
-            return at(collection, entry.before), entry
+            return before(collection, entry), entry
     raise UsageError(
         "nothing was done to this tree since it was grown", hint=f"topiarist shape {collection.folder.shown} --log"
     )
@@ -93,6 +94,13 @@ def earlier(collection: Collection) -> list[edit_log.Edit]:
             seen.add(entry.before)
             found += [entry] if entry.before in kept else []
     return found
+
+
+def before(collection: Collection, entry: edit_log.Edit) -> Collection:
+    """The collection before a step, to be read and closed; documents that were removed are in it."""
+    if GENERATION in entry.body and entry.before != entry.after:
+        return type(collection)(collection.folder.at_generation(str(entry.body[GENERATION])))
+    return at(collection, entry.before or 0)
 
 
 def at(collection: Collection, number: int) -> Collection:

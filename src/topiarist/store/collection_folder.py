@@ -3,7 +3,8 @@
     mail.topiary/
       manifest.json     which generation is the collection; replacing it is the commit of a whole new one
       lock, writer      the one writer, and who that is
-      g-<hex>/          a generation, made by one grow: documents.sqlite, and the parts that its states name
+      g-<hex>/          a generation, made by one grow: documents.sqlite, and the parts that its states name; one from
+                        which documents were removed stays for undo, and the manifest names it
       growing/          an unfinished grow, which may be taken up again
 
 After its creation a generation changes by transactions of its database only. Killed at any moment, a folder holds the
@@ -96,13 +97,27 @@ class Folder:
         """The collection as it is now, to write: one writer at a time, after at most ``wait`` seconds."""
         with locked(self.path, self.shown, wait=wait):
             self.refresh()
-            sweep(self.path, self.manifest.generation)
+            sweep(self.path, self.manifest)
             generation = Generation.open(self.path / self.manifest.generation, self.shown, write=True)
             try:
                 sweep_parts(generation)
                 yield generation
             finally:
                 generation.close()
+
+    def at_generation(self, name: str) -> Folder:
+        """The folder as it was before documents were removed: a generation that is kept for undo, to be read."""
+        if not (self.path / name / DATABASE).is_file():
+            raise UsageError(
+                f"what {self.shown} was before documents were removed is not kept any more",
+                hint="a copy of the folder made before goes back further",
+            )
+        return Folder(self.shown, Manifest(name, kept=self.manifest.kept))
+
+    def go_to(self, manifest: Manifest) -> None:
+        """Make another generation the collection, or keep others: the commit. Only for whoever holds the lock."""
+        manifest.write(self.path)
+        self.refresh()
 
     def close(self) -> None:
         """Close the database; the folder may be used again afterwards."""
@@ -226,7 +241,7 @@ def _unfinished(root: Path) -> bool:
 def _sweep_before(root: Path, shown: str, *, force: bool) -> None:
     """Remove what nobody refers to; nothing at all where a damaged manifest does not say what that is."""
     try:
-        sweep(root, _known(root, shown).generation if (root / MANIFEST).is_file() else None)
+        sweep(root, _known(root, shown) if (root / MANIFEST).is_file() else None)
     except DamagedError:
         if not force:
             raise
@@ -289,14 +304,21 @@ def _there_already(shown: str) -> UsageError:
 
 @dataclass(frozen=True)
 class Manifest:
-    """Which generation is the collection, and who wrote it."""
+    """Which generation is the collection, and who wrote it; ``kept`` are those that undo may come back to."""
 
     generation: str
     topiarist: str = __version__
+    kept: tuple[str, ...] = ()
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The generations that must stay."""
+        return (self.generation, *self.kept)
 
     def write(self, folder: Path) -> None:
         """Replace the manifest: before, the old collection is there; afterwards, this one."""
-        write_manifest(folder, COLLECTION, asdict(self))
+        body = asdict(self) if self.kept else {"generation": self.generation, "topiarist": self.topiarist}
+        write_manifest(folder, COLLECTION, body)
 
     @classmethod
     def read(cls, folder: Path, shown: str) -> Manifest:
@@ -307,7 +329,10 @@ class Manifest:
         generation = str(body.get("generation"))
         if not GENERATION.fullmatch(generation):
             raise damaged(shown, f"{MANIFEST} names no generation")
-        return cls(generation, str(body.get("topiarist", "")))
+        kept = body.get("kept", [])
+        if not isinstance(kept, list) or not all(isinstance(one, str) and GENERATION.fullmatch(one) for one in kept):
+            raise damaged(shown, f"{MANIFEST} names something that is no generation")
+        return cls(generation, str(body.get("topiarist", "")), tuple(kept))
 
 
 def read_body(folder: Path, shown: str) -> dict[str, Any]:
@@ -348,9 +373,10 @@ def damaged(shown: str, what: str) -> DamagedError:
 # ---- what nobody refers to, which the next writer removes
 
 
-def leftovers(root: Path, current: str | None) -> list[Path]:
+def leftovers(root: Path, known: Manifest | None) -> list[Path]:
     """What lies in a collection's folder that nobody refers to: old generations, and halves of manifests."""
-    old = [path for path in generations(root) if path.name != current]
+    named = () if known is None else known.named
+    old = [path for path in generations(root) if path.name not in named]
     return [*old, *sorted(root.glob(f"{MANIFEST}.*"))]
 
 
@@ -361,11 +387,11 @@ def part_leftovers(generation: Generation) -> list[Path]:
     return [*(generation.folder / name for name in part_folders(generation.folder) if name not in kept), *halves]
 
 
-def sweep(root: Path, current: str | None) -> None:
+def sweep(root: Path, known: Manifest | None) -> None:
     """Remove what nobody refers to, under the lock. A complete generation without a manifest is a grow to resume."""
-    if current is not None:
-        (root / current / COMPLETE).unlink(missing_ok=True)
-    for path in leftovers(root, current):
+    if known is not None:
+        (root / known.generation / COMPLETE).unlink(missing_ok=True)
+    for path in leftovers(root, known):
         if (path / COMPLETE).is_file() and not (root / GROWING).exists():
             os.rename(path, root / GROWING)
         else:

@@ -158,6 +158,18 @@ class Database:
         """All of the changes within, or none; on the disk when this ends. One inside another is part of it."""
         return self._between("BEGIN IMMEDIATE", "COMMIT")
 
+    @contextmanager
+    def attached(self, path: Path, name: str) -> Iterator[None]:
+        """Another file of ours beside this one, by a name for statements, to be read."""
+        connection = self.connection
+        with self._told():
+            connection.execute(f"ATTACH ? AS {name}", (f"{path.absolute().as_uri()}?mode=ro",))
+        try:
+            yield
+        finally:
+            with suppress(sqlite3.Error):
+                connection.execute(f"DETACH {name}")
+
     def snapshot(self) -> AbstractContextManager[None]:
         """Everything read within is from one moment, whatever is written meanwhile."""
         return self._between("BEGIN")

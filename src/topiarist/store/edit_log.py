@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -141,7 +141,7 @@ def forget(database: Database, kept: Iterable[int]) -> None:
     What is left of a forgotten state is that there was one. The next writer removes the folders of its parts.
     """
     numbers = set(kept)
-    text = _json({FORGOTTEN: True, "parts": {}})
+    text = forgotten()
     with database.transaction():
         every = [number for (number,) in database.all("SELECT number FROM states")]
         gone = [(text, checksum(text), number) for number in every if number not in numbers]
@@ -149,10 +149,30 @@ def forget(database: Database, kept: Iterable[int]) -> None:
         drop(database, parts(database))
 
 
+def forgotten() -> str:
+    """What is kept of a state that nobody can come back to."""
+    return _json({FORGOTTEN: True, "parts": {}})
+
+
+def rewrite(database: Database, kind: str, speaks: Callable[[str], bool]) -> None:
+    """Take the words out of entries that speak of something, in a log that nobody has seen yet."""
+    known = database.all("SELECT number, body FROM edits")
+    gone = [(kind, number) for number, body in known if speaks(body) or speaks(json.dumps(json.loads(body)))]
+    database.run_many("UPDATE edits SET kind = ?, body = '{}' WHERE number = ?", gone)
+
+
+def replace_last(database: Database, new_state: Mapping[str, Any], parts: Iterable[Part]) -> None:
+    """Let the last entry lead to another state, in a log that nobody has seen yet; no other state is kept."""
+    with database.transaction():
+        keep(database, parts)
+        after = _add_state(database, new_state)
+        database.run("UPDATE edits SET after = ? WHERE number = (SELECT max(number) FROM edits)", (after,))
+        forget(database, [after])
+
+
 def remembered(database: Database) -> set[int]:
     """The states that were not forgotten."""
-    text = _json({FORGOTTEN: True, "parts": {}})
-    return {number for (number,) in database.all("SELECT number FROM states WHERE body <> ?", (text,))}
+    return {number for (number,) in database.all("SELECT number FROM states WHERE body <> ?", (forgotten(),))}
 
 
 def used(database: Database) -> set[str]:

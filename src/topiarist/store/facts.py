@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from topiarist.store.database import Database
@@ -63,3 +63,10 @@ def add_problems(database: Database, problems: Iterable[Problem]) -> None:
     rows = [(storable(problem.source), storable(problem.reason)) for problem in problems]
     with database.transaction():
         database.run_many("INSERT INTO problems (source, reason) VALUES (?, ?)", rows)
+
+
+def keep_problems(database: Database, stays: Callable[[Problem], bool]) -> None:
+    """Forget those that must not stay."""
+    known = database.all("SELECT number, source, reason FROM problems")
+    gone = [(number,) for number, source, reason in known if not stays(Problem(source, reason))]
+    database.run_many("DELETE FROM problems WHERE number = ?", gone)

@@ -18,7 +18,7 @@ from topiarist.collection.describe.figures import Figures
 from topiarist.collection.file.additions import ADD
 from topiarist.collection.grow.grower import PLACES
 from topiarist.collection.grow.recipe import Recipe
-from topiarist.collection.shape.changes import FITTED, REFIT, UNDO, stopped_after
+from topiarist.collection.shape.changes import FITTED, REFIT, REMOVE, UNDO, stopped_after
 from topiarist.collection.state import SHARES, TREE, State
 from topiarist.store import edit_log
 from topiarist.text.readers.kinds import kind_of
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 GROW = "grow"
 LOOKED_BACK = 200  # steps
+GROWN_WITH = "grown_with"  # a setting, once documents were removed: how many there are of those that it was grown with
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,8 @@ def last_fit(collection: Collection) -> LastFit:
             undone.add(entry.body["edit"])
         elif entry.kind == ADD:
             arrived += int(entry.body.get("documents", 0))
+        elif entry.kind == REMOVE and entry.number not in undone:
+            arrived -= int(entry.body.get("arrived", 0))
         elif entry.number not in undone and (entry.kind in (GROW, REFIT) or entry.body.get(FITTED)):
             return LastFit(entry.time, arrived, stopped_after(entry))
     return LastFit("", arrived)
@@ -63,7 +66,9 @@ def last_fit(collection: Collection) -> LastFit:
 
 def grown_with(collection: Collection) -> int:
     """How many documents the collection was grown with: the first ones; those behind were added."""
-    return len(collection) - edit_log.total(collection.generation.database, ADD, "documents")
+    known = collection.settings.get(GROWN_WITH)
+    added = edit_log.total(collection.generation.database, ADD, "documents")
+    return len(collection) - added if known is None else int(known)
 
 
 def grown(collection: Collection) -> edit_log.Edit | None:

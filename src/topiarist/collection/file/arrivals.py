@@ -23,6 +23,7 @@ from topiarist.errors import UsageError
 from topiarist.estimators.tree.fitted_tree import sparse_shares
 from topiarist.models.misfits import Usual
 from topiarist.store import edit_log, facts
+from topiarist.store.collection_folder import Manifest
 from topiarist.store.document_table import Documents
 from topiarist.text.dates import AUTO
 from topiarist.text.documents import Document
@@ -164,6 +165,8 @@ def add(
             facts.add_tokens(generation.database, round(tokens))
             edit_log.record(generation.database, ADD, {"documents": len(added)}, state.to_dict(), parts=new.parts)
             edit_log.forget(generation.database, reachable(generation))
+        if collection.folder.manifest.kept:  # undo does not cross this, and so nobody comes back to them
+            collection.folder.go_to(Manifest(generation.folder.name))
         learned = learn and new.learns
     collection.refresh()
     rows = [row for part in parts for row in part.filed]

@@ -5,13 +5,14 @@ Estimators are loaded where they are fitted: a search needs none of them.
 
 from __future__ import annotations
 
-import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from topiarist.arrays import Array
 from topiarist.collection.find.index import SearchIndex
+from topiarist.collection.find.words.posting_lists import counted
 from topiarist.collection.find.words.word_index import WordIndex
 from topiarist.collection.state import FLAT, SEARCH
 from topiarist.counts.corpus import Corpus, text_of
@@ -20,6 +21,7 @@ from topiarist.store import facts
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import LIST, Generation, Part, new_part, open_part
 from topiarist.store.sealed_folder import LOCK, new_folder
+from topiarist.store.succession import linked
 from topiarist.text.documents import Document
 from topiarist.text.language import known_code
 
@@ -62,7 +64,7 @@ def write_index(
     with new_part(generation, SEARCH) as part:
         index.save(part.folder / INDEX)
         if before is not None and (before / WORDS).is_dir():
-            shutil.copytree(before / WORDS, part.folder / WORDS, copy_function=_linked)
+            shutil.copytree(before / WORDS, part.folder / WORDS, copy_function=linked)
         else:
             _write_words(generation, part.folder, corpus.settings, n_threads)
     return part.part
@@ -75,6 +77,12 @@ def _write_words(generation: Generation, folder: Path, settings: CountSettings, 
     language = known_code(facts.settings(generation.database).get("language") or "")
     tokenizer = replace(settings.tokenizer, numbers=True)
     WordIndex.build(texts, tokenizer, language, n_threads).save(new_folder(folder / WORDS))
+
+
+def all_words(documents: Documents, settings: CountSettings) -> frozenset[str]:
+    """All words that documents have, in every form."""
+    texts = (text_of(document, settings.titles) for document in documents.iterate())
+    return frozenset(counted(texts, replace(settings.tokenizer, numbers=True), "").forms)
 
 
 def open_words(generation: Generation, name: str) -> WordIndex | None:
@@ -93,7 +101,7 @@ def add_to_index(generation: Generation, name: str, documents: list[Document]) -
     old = open_part(generation, name)
     with new_part(generation, SEARCH) as part:
         ignored = shutil.ignore_patterns(LOCK)
-        shutil.copytree(old, part.folder, copy_function=_linked, dirs_exist_ok=True, ignore=ignored)
+        shutil.copytree(old, part.folder, copy_function=linked, dirs_exist_ok=True, ignore=ignored)
         (part.folder / LIST).unlink(missing_ok=True)
         index = SearchIndex.open(part.folder / INDEX, check=False)
         index.add(documents)
@@ -107,10 +115,10 @@ def add_to_index(generation: Generation, name: str, documents: list[Document]) -
     return part.part
 
 
-def _linked(source: str, target: str) -> Any:
-    """A second name for a file, which nobody will change, or a copy where the system has no such thing."""
-    try:
-        os.link(source, target)
-    except OSError:
-        return shutil.copy2(source, target)
-    return Path(target)
+def write_without(generation: Generation, index: SearchIndex, words: WordIndex | None, keep: Array) -> Part:
+    """A part with some of the documents of an index; ``keep`` says for each row whether it stays."""
+    with new_part(generation, SEARCH) as part:
+        index.among(keep).save(part.folder / INDEX)
+        if words is not None:
+            words.among(keep).save(new_folder(part.folder / WORDS))
+    return part.part

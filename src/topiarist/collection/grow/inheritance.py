@@ -232,10 +232,8 @@ class Arriving:
         gone = [id for id in old.documents.ids()[:start] if id not in seen]
         if gone:
             more = f" and {len(gone) - SHOWN:,} more" if len(gone) > SHOWN else ""
-            self.told.append(
-                f"{len(gone):,} document{'s' * (len(gone) != 1)} of before {_are(len(gone))} not in the sources any more, "
-                f"and so not here: {', '.join(gone[:SHOWN])}{more}"
-            )
+            some = f"{len(gone):,} document{'s' * (len(gone) != 1)} of before {_are(len(gone))}"
+            self.told.append(f"{some} not in the sources any more, and so not here: {', '.join(gone[:SHOWN])}{more}")
 
 
 def _are(number: int) -> str:

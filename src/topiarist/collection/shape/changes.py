@@ -14,31 +14,34 @@ from topiarist.collection import contents
 from topiarist.collection.copies import fitted_rows
 from topiarist.collection.describe.topic_tree import says
 from topiarist.collection.find import index_part
-from topiarist.collection.grow.fit_description import corpus_of, keep_fit, labelled, stayed
+from topiarist.collection.grow.fit_description import corpus_of, familiar, keep_fit, labelled, stayed
 from topiarist.collection.shape.edit_language import edit_from, named_as, spoken_of, to_entry, to_sentence, to_words
 from topiarist.collection.shape.edits import Branch, Edit, Pin, apply
 from topiarist.collection.shape.refit_start import Start, start
 from topiarist.collection.shape.shape import Shape
 from topiarist.collection.shape.word_use import known as known_words
 from topiarist.collection.shape.word_use import seed_columns
-from topiarist.collection.state import FLAT, SEARCH, SHARES, State
+from topiarist.collection.state import FLAT, GENERATION, SEARCH, SHARES, State
 from topiarist.errors import UsageError
 from topiarist.estimators.category.categorisers import HPLC, HierarchicalMixture
 from topiarist.estimators.common.progress import Watching
 from topiarist.estimators.tree.refit import refit
 from topiarist.estimators.tree_models import TREE_MODELS
 from topiarist.store import edit_log
+from topiarist.store.collection_folder import Manifest
 from topiarist.store.database import Database
 from topiarist.store.generation import Generation, Part, new_part
+from topiarist.store.succession import carry_marks_back
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
 EDIT, REFIT, UNDO, LEARN = "edit", "refit", "undo", "learn"
+REMOVE, FORGET = "remove", "forget"  # of documents
 FITTED = "fitted"  # an edit has it that was fitted at once
 ITERATIONS, STOPPED = "iterations", "stopped"  # of a fit: how many, and why it ended
 INTERRUPTED = "interrupted"  # why, if somebody stopped it
-UNDOABLE = (EDIT, REFIT, LEARN)
+UNDOABLE = (EDIT, REFIT, LEARN, REMOVE)
 
 
 class ChangedError(UsageError):
@@ -86,7 +89,7 @@ def shape(
     """
     with collection.folder.writing(wait=wait) as generation:
         collection.refresh()
-        _check_expected(collection, expected)
+        check_expected(collection, expected)
         edits = [known_words(collection, one) for one in edits]
         outline = _applied(collection, edits)
         state, parts, known = replace(collection.state, shape=outline), list[Part](), dict[str, Any]()
@@ -130,14 +133,41 @@ def undo(collection: Collection, *, wait: float = 0.0, expected: str | None = No
     """Take the last step that still holds back: the state before it is the state now, to the last bit."""
     with collection.folder.writing(wait=wait) as generation:
         collection.refresh()
-        _check_expected(collection, expected)
+        check_expected(collection, expected)
         last = last_step(generation)
-        edit_log.record(generation.database, UNDO, {"edit": last.number}, last.before)  # type: ignore[arg-type]
+        if last.kind == REMOVE:
+            _brought_back(collection, generation, last)
+        else:
+            edit_log.record(generation.database, UNDO, {"edit": last.number}, last.before)  # type: ignore[arg-type]
     collection.refresh()
     return told(last)
 
 
-def _check_expected(collection: Collection, expected: str | None) -> None:
+def _brought_back(collection: Collection, generation: Generation, last: edit_log.Edit) -> None:
+    """The generation that had the removed documents is the collection again, with what people said since of the others.
+
+    Its log tells of the removal and that it was taken back. Killed before the end, it can be done again.
+    """
+    name = str(last.body[GENERATION])
+    collection.folder.at_generation(name).close()  # an error where it is gone
+    then = Generation.open(collection.folder.path / name, collection.folder.shown, write=True)
+    try:
+        carry_marks_back(generation.database, then.database)
+        now = edit_log.latest(then.database)
+        newest = edit_log.history(then.database, limit=2)
+        if now is not None and [one.kind for one in newest] != [UNDO, REMOVE]:
+            with then.database.transaction():
+                edit_log.record(then.database, REMOVE, last.body, now, time=last.time)
+                number = edit_log.history(then.database, limit=1)[0].number
+                edit_log.record(then.database, UNDO, {"edit": number}, now)
+    finally:
+        then.close()
+    known = collection.folder.manifest
+    collection.folder.go_to(Manifest(name, kept=tuple(one for one in known.kept if one != name)))
+
+
+def check_expected(collection: Collection, expected: str | None) -> None:
+    """An error where somebody has changed the tree since ``expected`` was the state."""
     if expected is not None and expected != mark(collection):
         raise ChangedError("somebody has changed the tree since this page was made", hint="reload it, and try again")
 
@@ -151,6 +181,11 @@ def last_step(generation: Generation) -> edit_log.Edit:
         elif entry.kind not in UNDOABLE:
             if entry.before is None:
                 break
+            if entry.kind == FORGET:
+                raise UsageError(
+                    f"the last step ({told(entry)}) cannot be undone, and so nothing before it: that is its purpose",
+                    hint=f"topiarist shape {generation.shown} rename TOPIC NAME, or another edit",
+                )
             raise UsageError(
                 f"the last step ({told(entry)}) cannot be undone, and so nothing before it: the documents are in the "
                 "tree as it was then. Names, merges and pins can be changed by other edits",
@@ -168,8 +203,11 @@ def told(entry: edit_log.Edit, *, numbers: bool = True) -> str:
         return f"undo of {entry.body['edit']}"
     if entry.kind != EDIT:
         number = entry.body.get("documents", 0)
-        added = f"{number:,} document{'' if number == 1 else 's'} added"
-        known = {"grow": "grown", "add": added, LEARN: "categories learned", REFIT: _fit_told(entry)}
+        some = f"{number:,} document{'' if number == 1 else 's'}"
+        known = {
+            "grow": "grown", "add": f"{some} added", REMOVE: f"{some} removed", FORGET: f"{some} forgotten for good",
+            LEARN: "categories learned", REFIT: _fit_told(entry),
+        }  # fmt: skip
         return known.get(entry.kind, entry.kind)
     meant = entry.body.get("topics") or [{}] * len(entry.body["edits"])
     says = to_words if numbers else to_sentence
@@ -233,8 +271,12 @@ def fitted(
     *,
     verbose: bool = False,
     watching: Watching | None = None,
+    anew: bool = False,
 ) -> tuple[State, list[Part], dict[str, Any]]:
-    """The state after a fit of the shaped tree, the parts that are new in it, and how the fit ended."""
+    """The state after a fit of the shaped tree, the parts that are new in it, and how the fit ended.
+
+    ``anew``: nothing in words is taken from before: not the names of topics, nor the words that people search by.
+    """
     counting, row_of = collection.counting_of(shape), {name: row for row, name in enumerate(collection.documents.ids())}
     counts = counting.heeded(collection.all_counts)
     begun = start(shape, collection.tree_model.class_nodes, collection.shares, counts, row_of)
@@ -251,16 +293,19 @@ def fitted(
     corpus = corpus_of(generation, counts, counting)
     known = collection.description.facts
     holds = {name: known[name] for name in ("curve", "familiar") if name in known}
+    if anew:
+        holds["familiar"] = familiar(generation, counting)
     fit = keep_fit(
         generation, model, corpus, counting, holds,
         copies=collection.copies, pinned=lambda shares: _with_pins(shares, begun), shape=shape,
     )  # fmt: skip
     whole = replace(corpus, counts=collection.all_counts)  # who searches may use any word
-    flat, before = (collection.part(collection.state.parts[role]) for role in (FLAT, SEARCH))
+    flat = collection.part(collection.state.parts[FLAT])
+    before = None if anew else collection.part(collection.state.parts[SEARCH])
     search = index_part.write_index(generation, model, flat, whole, before=before)
     class_topics = tuple(shape.topics[node] for node in begun.class_nodes)
     fresh = replace(shape, class_topics=class_topics, node_topics=shape.topics, grafted=frozenset(), pending=False)
-    steady = stayed(fresh, fit.shares, collection.outline, collection.shares)
+    steady = frozenset() if anew else stayed(fresh, fit.shares, collection.outline, collection.shares)
     state = fit.in_state(replace(collection.state, shape=labelled(fresh, fit.description, steady)))
     return (
         state.with_part(SEARCH, search.name),

@@ -39,7 +39,7 @@ from topiarist.app.cli.terminal.failures import explained
 from topiarist.version import __version__
 
 COMMANDS = (
-    "grow", "topics", "doctor", "tree", "show", "find", "similar", "file", "learn", "shape", "name", "export",
+    "grow", "topics", "doctor", "tree", "show", "find", "similar", "file", "remove", "learn", "shape", "name", "export",
     "compare", "evaluate", "duplicates", "check", "explore", "report",
 )  # fmt: skip
 

@@ -216,7 +216,7 @@ def _undo(screen: Screen, collection: door.Collection, *, dry: bool) -> None:
     if dry:
         last = door.last_step(collection.generation)
         undone = door.step_text(last)
-        with door.collection_at(collection, last.before or 0) as then:
+        with door.collection_before(collection, last) as then:
             found = door.topic_changes(before, door.topic_snapshot(then.outline, then))
     else:
         undone = door.undo_last(collection)

@@ -20,7 +20,15 @@ from topiarist.collection.find.index.answers import Answer, Explanation, Step
 from topiarist.collection.find.index.index_folder import Kept, append, open_index, write_index
 from topiarist.collection.find.index.query_counts import NO_WORDS, QueryCounts, TextReader, query_of
 from topiarist.collection.find.index.question import Question
-from topiarist.collection.find.index.segments import Documents, Segment, check_words, joined, n_staying, segment_of
+from topiarist.collection.find.index.segments import (
+    Documents,
+    Segment,
+    check_words,
+    joined,
+    kept,
+    n_staying,
+    segment_of,
+)
 from topiarist.collection.find.index.topics import Shape, Words, no_tree, told, walk
 from topiarist.counts.corpus import Corpus, text_of
 from topiarist.counts.counting import count_in
@@ -114,6 +122,12 @@ class SearchIndex:
         if self.kept is None:
             return longer
         return replace(longer, kept=append(self.kept, stay, tail))
+
+    def among(self, keep: Any) -> SearchIndex:
+        """An index of some of the documents, in no folder yet; ``keep`` says for each row whether it stays."""
+        ends = np.cumsum([0, *map(len, self.segments)])
+        parts = [kept(one, keep[start:end]) for one, start, end in zip(self.segments, ends, ends[1:], strict=False)]
+        return replace(self, segments=tuple(one for one in parts if len(one)) or (parts[0],), kept=None)
 
     def _segment(self, counts: Any, known: Documents) -> Segment:
         """Documents laid out; their ids must be new."""

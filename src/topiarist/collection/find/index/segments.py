@@ -217,6 +217,33 @@ def joined(segments: Sequence[Segment]) -> Segment:
     )  # fmt: skip
 
 
+def kept(segment: Segment, keep: Any) -> Segment:
+    """The segment with some of its documents, which ``keep`` says for each; as it is, if all of them stay."""
+    if keep.all():
+        return segment
+    there = keep[segment.postings.docs]
+    words = np.repeat(_words(segment), np.diff(segment.postings.ends))[there]
+    places = np.cumsum(keep) - 1
+    docs, counts = places[segment.postings.docs[there]], np.asarray(segment.postings.counts[there])
+    known, firsts = np.unique(words, return_index=True)
+    postings = Postings(np.append(firsts, len(words)).astype(np.int64), docs.astype(np.int32), counts)
+    rows = tuple(np.asarray(one[keep]) for one in segment.rows)
+    topical = tuple(
+        own if other is was else np.asarray(other[keep])
+        for own, was, other in zip(rows, segment.rows, segment.topical, strict=True)
+    )
+    old, stay = segment.documents, np.flatnonzero(keep).tolist()
+    documents = Documents(
+        tuple(old.ids[row] for row in stay),
+        tuple(old.titles[row] for row in stay) if old.titles else (),
+        tuple(old.labels[row] for row in stay) if old.labels else (),
+    )
+    nodes = segment.nodes[keep] if len(segment.nodes) == len(segment) else segment.nodes
+    scales = tuple(np.asarray(one[keep]) for one in segment.scales)
+    lengths = np.asarray(segment.lengths[keep])
+    return Segment(documents, postings, lengths, rows, topical, scales, np.asarray(nodes), known.astype(np.int64))
+
+
 def _words(segment: Segment) -> Any:
     return np.arange(len(segment.postings.ends) - 1) if segment.words is None else np.asarray(segment.words)
 

@@ -186,3 +186,17 @@ def joined(parts: Sequence[PostingLists]) -> PostingLists:
         np.concatenate([part.lengths for part in parts]),
     )  # fmt: skip
     return PostingLists(**{**vars_of(lists), "space": np.concatenate([part.space for part in parts])})
+
+
+def kept(lists: PostingLists, keep: Array) -> PostingLists:
+    """The lists of some of the documents, which ``keep`` says for each; words that none of these has are gone."""
+    if keep.all():
+        return lists
+    counts = csr_array(lists.by_form)[np.flatnonzero(keep)]
+    used = np.flatnonzero(np.bincount(counts.indices, minlength=len(lists.forms))).tolist()
+    of_form = np.repeat(np.arange(len(lists.stems)), np.diff(lists.first))
+    found = laid_out(
+        counts[:, used], [lists.forms[place] for place in used], [lists.stems[of_form[place]] for place in used],
+        np.asarray(lists.lengths[keep]),
+    )  # fmt: skip
+    return PostingLists(**{**vars_of(found), "space": np.asarray(lists.space[keep])})

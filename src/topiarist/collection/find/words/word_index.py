@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.arrays import Floats
+from topiarist.arrays import Array, Floats
 from topiarist.collection.find.index.segments import K1, B, n_staying
 from topiarist.collection.find.words import posting_lists, word_space
 from topiarist.collection.find.words.posting_lists import PostingLists, vars_of
@@ -57,6 +57,15 @@ class WordIndex:
         stay = n_staying([len(one) for one in self.segments], len(lists))
         tail = posting_lists.joined([*self.segments[stay:], lists])
         return replace(self, segments=(*self.segments[:stay], tail)), stay
+
+    def among(self, keep: Array) -> WordIndex:
+        """The index of some of the texts; ``keep`` says for each row whether it stays. The space is as it was."""
+        ends = np.cumsum([0, *map(len, self.segments)])
+        parts = [
+            posting_lists.kept(one, keep[start:end])
+            for one, start, end in zip(self.segments, ends, ends[1:], strict=False)
+        ]
+        return replace(self, segments=tuple(one for one in parts if len(one)) or (parts[0],))
 
     @cached_property
     def average(self) -> float:

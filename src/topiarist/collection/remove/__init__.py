@@ -1,0 +1,4 @@
+"""Remove: documents that leave a collection, with a way back; and documents that are forgotten for good.
+
+Floor plan:
+"""

@@ -1,0 +1,173 @@
+"""Forgetting documents for good: a new generation is written without them, fitted without them, and looked through.
+
+Nothing is erased in place: what stays is copied, so that no free page, no index, no log and no earlier state of the new
+generation ever held a word of what is gone; then every other generation is deleted. Sums over documents (counts, sizes,
+frequencies of words) are taken over those that stay; what is no sum, the tree's words and the models of the search, is
+fitted again from where the documents are.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from topiarist.arrays import Bools
+from topiarist.collection import contents
+from topiarist.collection.contents import Counting
+from topiarist.collection.find import index_part
+from topiarist.collection.grow.fit_description import corpus_of
+from topiarist.collection.remove import kept_rows, traces
+from topiarist.collection.remove.removal import Removal, chosen, keeping, preview
+from topiarist.collection.shape.changes import FORGET, check_expected, fitted
+from topiarist.collection.state import CATEGORIES, COUNTS, FLAT, SHARES, TREE, State
+from topiarist.counts.vocabulary import Vocabulary
+from topiarist.errors import UsageError
+from topiarist.store import edit_log, facts
+from topiarist.store.collection_folder import GROWING, sweep, sweep_parts
+from topiarist.store.document_table import Documents
+from topiarist.store.generation import Part, new_part
+from topiarist.store.succession import Succession, copy_log, copy_tables, same_part, succession
+from topiarist.text.documents import Document
+
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
+
+SOME = "an edit of documents that were forgotten"  # what the log calls it
+
+
+@dataclass(frozen=True)
+class Forgotten:
+    """What was forgotten, what there is to say of it, and what a look through the folder has found."""
+
+    removal: Removal
+    n_words: int  # that no other document had
+    traces: traces.Found
+    told: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON data, without a word of the documents."""
+        return {
+            "forgotten": len(self.removal), "left": self.removal.n_left, "words": self.n_words,
+            "traces": self.traces.left, "shared_sequences": self.traces.shared, "files": self.traces.n_files,
+            "bytes": self.traces.n_bytes, "told": list(self.told),
+        }  # fmt: skip
+
+
+def forget(collection: Collection, ids: Sequence[str], *, wait: float = 0.0, expected: str | None = None) -> Forgotten:
+    """Forget documents for good; it cannot be undone, nor anything before it."""
+    told: list[str] = []
+    with succession(collection.folder, wait=wait) as following:
+        collection.refresh()
+        check_expected(collection, expected)
+        removal = preview(collection, chosen(collection, ids))
+        keep = keeping(collection, removal)
+        gone = collection.documents.many(removal.rows)
+        texts = [text for one in gone for text in (one.text, one.title, one.id)]
+        _copy(collection, following, removal, gone, traces.Sequences(texts))
+        n_words = _fit(collection, following, keep, removal)
+        if collection.categories is not None:
+            told.append("The categories were learned from these documents too, and are gone: topiarist learn")
+        following.publish()
+        unfinished = collection.folder.path / GROWING
+        if unfinished.exists():
+            shutil.rmtree(unfinished)
+            told.append("An unfinished grow was thrown away: it may have held them")
+        sweep(collection.folder.path, collection.folder.manifest)
+    collection.refresh()
+    found = traces.look(collection.folder.path, texts, _staying(collection))
+    told += [_words_told(n_words), *_told(found)]
+    return Forgotten(removal, n_words, found, tuple(told))
+
+
+def _copy(
+    collection: Collection, following: Succession, removal: Removal, gone: list[Document], known: traces.Sequences
+) -> None:
+    """Tables and log of the documents that stay; what speaks of the others is left out."""
+    old, new = following.old.database, following.new.database
+    copy_tables(old, new, removal.rows)
+    copy_log(old, new)
+    names = {json.dumps(name)[1:-1] for one in gone for name in (one.id, one.title) if name}
+
+    def speaks(text: str) -> bool:
+        return any(name in text for name in names) or bool(known.within(text.encode("utf-8", "surrogatepass")))
+
+    edit_log.rewrite(new, SOME, speaks)
+    sources = {one.source for one in gone} | {one.id for one in gone}
+    facts.keep_problems(new, lambda one: one.source not in sources and not speaks(f"{one.source} {one.reason}"))
+
+
+def _fit(collection: Collection, following: Succession, keep: Bools, removal: Removal) -> int:
+    """Parts of the documents that stay, fitted without the others; how many words are known no more."""
+    new, parts = following.new, list[Part]()
+    counting, used = _counting(collection, following, keep)
+    shape = kept_rows.unpinned(collection, keep)
+    with new_part(new, COUNTS) as counts:
+        contents.write_matrix(counts.folder, collection.all_counts[keep][:, used])
+        contents.write_counting(counts.folder, counting)
+    with new_part(new, SHARES) as shares:
+        contents.write_matrix(shares.folder, collection.shares[keep])
+    tree = same_part(following, collection.state.parts[TREE], TREE)
+    corpus = corpus_of(new, contents.read_matrix(counts.folder), counting)
+    flat = index_part.write_flat(new, corpus)
+    parts = [counts.part, shares.part, tree, flat]
+    begun = State(shape, {TREE: tree.name, FLAT: flat.name}, int(keep.sum()), collection.state.model)
+    begun = begun.with_pieces(COUNTS, [counts.name]).with_pieces(SHARES, [shares.name])
+    settings = kept_rows.settings(collection, keep, begun)
+    facts.change_settings(new.database, settings | {kept_rows.STEADINESS: None, "n_words": int(used.sum())})
+    edit_log.record(new.database, FORGET, {"documents": len(removal)}, begun.to_dict(), parts=parts)
+    with type(collection)(collection.folder.at_generation(new.folder.name)) as between:
+        state, made, _ = fitted(between, new, shape, anew=True)
+    edit_log.replace_last(new.database, state.with_part(CATEGORIES, None).to_dict(), made)
+    sweep_parts(new)
+    return int((~used).sum())
+
+
+def _counting(collection: Collection, following: Succession, keep: Bools) -> tuple[Counting, Bools]:
+    """How texts become counts of words that documents which stay have, and which columns these are."""
+    known, old = collection.counting, collection.counting.vocabulary
+    counts = collection.all_counts[keep]
+    frequency = np.bincount(counts.indices[counts.data > 0], minlength=len(old))
+    used = frequency > 0
+    if not used.any():
+        raise UsageError("no word would be left", hint="remove the folder itself")
+    totals = np.asarray(counts.sum(axis=0)).ravel().round().astype(np.int64)
+    documents = Documents(following.new.database)
+    words = index_part.all_words(documents, known.settings)
+    chosen = np.flatnonzero(used).tolist()
+    vocabulary = Vocabulary(
+        tuple(old.words[column] for column in chosen), frequency[used], totals[used],
+        tuple(tuple(form for form in old.forms[column] if form in words or form == old.words[column])
+              for column in chosen) if old.forms else (),
+        tuple(phrase for phrase in old.phrases if all(word in words for word in phrase.split())),
+    )  # fmt: skip
+    general = tuple(word for word in known.general if all(one in words for one in word.split()))
+    return replace(known, vocabulary=vocabulary, general=general, map=None), used
+
+
+def _staying(collection: Collection) -> Iterator[str]:
+    """Whatever may be in the folder: the documents that stay, and how the collection was grown."""
+    for one in collection.documents.iterate():
+        yield from (one.text, one.title, one.id, one.source)
+        yield f"{one.title}\n{one.text}"
+
+
+def _words_told(number: int) -> str:
+    return f"Words that no other document has, and that are known no more: {number:,}"
+
+
+def _told(found: traces.Found) -> Iterator[str]:
+    """What the look through the folder has found."""
+    shared = ""
+    if found.shared:
+        shared = f"; {found.shared:,} such sequences also stand in documents that stay"
+    size = f"{found.n_files:,} files, {found.n_bytes / 1e6:,.1f} MB"
+    if not found:
+        yield f"Looked through the folder ({size}): {traces.LETTERS} letters in a row of them are nowhere in it{shared}"
+        return
+    where = ", ".join(f"{name} ({number:,})" for name, number in list(found.left.items())[:5])
+    yield f"STILL THERE: sequences of {traces.LETTERS} letters of them are in {where}{shared}"

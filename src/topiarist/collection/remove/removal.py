@@ -1,0 +1,114 @@
+"""Removing documents: which they are, what would change, and the step that does it and can be taken back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from topiarist.arrays import Bools
+from topiarist.collection.describe.provenance import last_fit
+from topiarist.collection.find.search import Search, places_of
+from topiarist.collection.remove import kept_rows
+from topiarist.collection.shape.changes import REMOVE, check_expected
+from topiarist.collection.state import GENERATION
+from topiarist.errors import UsageError
+from topiarist.store import edit_log, facts
+from topiarist.store.succession import copy_log, copy_tables, succession
+
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
+
+NAMED = 200  # documents whose titles are kept in the log
+
+
+@dataclass(frozen=True)
+class Removal:
+    """Documents that leave, or would: their rows, ids and titles, and how many of them lie in each topic."""
+
+    rows: tuple[int, ...]
+    ids: tuple[str, ...]
+    titles: tuple[str, ...]
+    topics: dict[int, int]
+    n_left: int
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON data."""
+        return {
+            "documents": len(self), "left": self.n_left, "ids": list(self.ids), "titles": list(self.titles),
+            "topics": [{"topic": topic, "documents": number} for topic, number in self.topics.items()],
+        }  # fmt: skip
+
+
+def chosen(collection: Collection, ids: Iterable[str] = (), query: str = "") -> list[int]:
+    """The rows of documents with these ids, or of all that a query finds by its words, each once.
+
+    A query that finds nothing is an error, and so is an id that nobody has.
+    """
+    names = list(ids)
+    if bool(names) == bool(query):
+        raise UsageError("neither documents nor a query were told, or both", hint="ids of documents, or --query QUERY")
+    if names:
+        return sorted({collection.documents.row_of(name) for name in names})
+    rows: list[int] = np.sort(Search(collection, query, "words").rows()).tolist()
+    if not rows:
+        raise UsageError(f"no document matches {query!r}", hint="topiarist find FOLDER WORDS --by words")
+    return rows
+
+
+def preview(collection: Collection, rows: Sequence[int]) -> Removal:
+    """What removing documents would do; nothing is changed."""
+    gone = sorted(set(rows))
+    if len(gone) >= len(collection):
+        raise UsageError("these are all documents of the collection", hint="remove the folder itself")
+    documents = collection.documents.many(gone, texts=False)
+    lying = Counter(place.topic for place in places_of(collection, gone))
+    return Removal(
+        tuple(gone), tuple(one.id for one in documents), tuple(one.title or one.id for one in documents),
+        dict(lying.most_common()), len(collection) - len(gone),
+    )  # fmt: skip
+
+
+def remove(collection: Collection, ids: Sequence[str], *, wait: float = 0.0, expected: str | None = None) -> Removal:
+    """Take documents out, all or none; undo brings them back. The topics keep their words until the next fit.
+
+    ``wait``: seconds for another writer to end. ``expected``: only if this is still the state.
+    """
+    with succession(collection.folder, wait=wait) as following:
+        collection.refresh()
+        check_expected(collection, expected)
+        removal = preview(collection, chosen(collection, ids))
+        keep = keeping(collection, removal)
+        old, new = following.old.database, following.new.database
+        copy_tables(old, new, removal.rows)
+        copy_log(old, new)
+        state, parts = kept_rows.without_rows(collection, following, keep)
+        facts.change_settings(new, kept_rows.settings(collection, keep, state))
+        edit_log.record(new, REMOVE, body_of(collection, removal, keep), state.to_dict(), parts=parts)
+        name = following.old.folder.name
+        following.publish([name, *collection.folder.manifest.kept])
+    collection.refresh()
+    return removal
+
+
+def keeping(collection: Collection, removal: Removal) -> Bools:
+    """For each row whether it stays."""
+    keep = np.ones(len(collection), bool)
+    keep[list(removal.rows)] = False
+    return keep
+
+
+def body_of(collection: Collection, removal: Removal, keep: Bools) -> dict[str, Any]:
+    """What the log tells of a removal."""
+    arrived = last_fit(collection).arrived
+    since = int((~keep[len(keep) - arrived :]).sum()) if arrived else 0
+    return {
+        "documents": len(removal), "titles": list(removal.titles[:NAMED]), "arrived": since,
+        GENERATION: collection.generation.folder.name,
+    }  # fmt: skip

@@ -1,0 +1,109 @@
+"""Documents that are forgotten have left no trace, and the model is the one of the others."""
+
+import shutil
+import unicodedata
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.collection.test_collection import agree
+from tests.grown import N_DOCS, new_documents
+from topiarist.collection.check import check
+from topiarist.collection.collection import Collection
+from topiarist.collection.remove.forgetting import forget
+from topiarist.collection.remove.traces import LETTERS, Sequences, look
+from topiarist.collection.shape.edits import Pin, Rename
+from topiarist.errors import UsageError
+from topiarist.store.marks import Marks
+
+SECRET = "The Zürich affair of Quellenschutzbeauftragter Öztürk concerns grumbolated xylophantic instruments; " * 3
+
+
+@pytest.fixture
+def secret(collection):
+    """A collection with documents that must go: in texts, tags, edits, earlier states and old generations."""
+    new = [
+        replace(one, id=f"secret/informant-{number}.eml", title="The informant Öztürk writes", text=SECRET + one.text)
+        for number, one in enumerate(new_documents(2))
+    ]
+    collection.add(new)
+    with collection.folder.writing() as generation:
+        Marks(generation.database).tag([N_DOCS], "sources")
+    topic = collection.outline.topics[1]
+    collection.shape([Rename(topic, "Mine"), Pin((new[0].id,), topic)], refit=True)
+    collection.remove([new[1].id, collection.documents.ids()[0]])  # its old generation has both of them
+    return collection
+
+
+def raw(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_nothing_of_a_forgotten_document_is_in_any_byte_of_the_folder(secret):
+    path, topic = secret.folder.path, secret.outline.topics[1]
+    (path / "growing").mkdir()
+    (path / "growing" / "left").write_text(SECRET)
+    found = forget(secret, ["secret/informant-0.eml"])
+    assert not found.traces.left
+    told = " ".join(found.told)
+    assert "20 letters in a row of them are nowhere in it" in told
+    assert "unfinished grow was thrown away" in told
+    small = " ".join(unicodedata.normalize("NFKC", SECRET).lower().split())
+    for text in (SECRET, small, unicodedata.normalize("NFD", SECRET)):
+        for data in raw(path).values():
+            for start in range(0, len(text) // 3, 7):
+                here = text[start : start + LETTERS].encode()
+                assert here not in data
+                assert here not in data.lower()
+    for word in ("xylophantic", "grumbolated", "informant-0", "informant-1"):
+        assert not any(word.encode() in data for data in raw(path).values())
+    agree(secret)
+    assert len(secret) == N_DOCS - 1
+    assert secret.outline.name(topic) == "Mine"
+    assert not secret.outline.pins
+    assert secret.marks.tags() == {}
+    assert len(list(path.glob("g-*"))) == 1
+    assert check(path) == []
+    with pytest.raises(UsageError, match=r"forgotten for good.*that is its purpose"):
+        secret.undo()
+    secret.add(new_documents(3))
+    agree(secret)
+
+
+def test_the_model_is_that_of_a_fit_without_the_documents(path, tmp_path, collection):
+    shutil.copytree(path, tmp_path / "other.topiary")
+    rarest = np.argsort(collection.counting.vocabulary.document_frequency)[:3]
+    rows = np.flatnonzero(collection.all_counts[:, rarest].sum(axis=1))
+    gone = [collection.documents.ids()[row] for row in rows]
+    collection.remove(gone, forget=True)
+    with Collection.open(tmp_path / "other.topiary") as other:
+        other.remove(gone)
+        other.shape([], refit=True)
+        columns = [other.counting.vocabulary.column(word) for word in collection.counting.vocabulary]
+        assert len(columns) < len(other.counting.vocabulary)
+        here, there = collection.tree_model, other.tree_model
+        assert np.abs(here.word_given_node - there.word_given_node[:, columns]).max() < 1e-9
+        assert np.abs(here.class_prior - there.class_prior).max() < 1e-9
+        assert np.abs(here.node_given_class - there.node_given_class).max() < 1e-9
+        assert (collection.all_counts != other.all_counts[:, columns]).nnz == 0
+        frequency = np.bincount(collection.all_counts.indices, minlength=len(columns))
+        assert np.array_equal(collection.counting.vocabulary.document_frequency, frequency)
+
+
+def test_traces_are_found_however_they_are_written(tmp_path):
+    text = "Überraschend wenige Leute wussten vom Geheimtreffen in Köln am Rhein."
+    writings = [
+        text.encode(), text.lower().encode(), text.casefold().encode(), unicodedata.normalize("NFD", text).encode(),
+        b"\x00\xff" * 5 + text[10:30].encode() + b"\x00", repr(text.encode("ascii", "backslashreplace")).encode(),
+    ]  # fmt: skip
+    for number, data in enumerate(writings[:5]):
+        (tmp_path / "file").write_bytes(b"x" * (1 << 22) + data if number == 0 else data)
+        assert look(tmp_path, [text], []).left, number
+    (tmp_path / "file").write_bytes(text[:19].encode() + b"|" + text[30:49].encode())
+    assert not look(tmp_path, [text], []).left
+    (tmp_path / "file").write_bytes(text.encode())
+    found = look(tmp_path, [text], ["Wer wusste schon? " + text])
+    assert not found.left
+    assert found.shared > 0
+    assert not Sequences(["-" * 60]).within(b"-" * 100)

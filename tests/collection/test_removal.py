@@ -1,0 +1,107 @@
+"""Documents that are removed are nowhere, and undo brings them back exactly."""
+
+import numpy as np
+import pytest
+
+from tests.collection.test_collection import agree, bits
+from tests.grown import new_documents
+from topiarist.collection.check import check
+from topiarist.collection.collection import Collection
+from topiarist.collection.remove.removal import chosen, preview
+from topiarist.collection.shape.edits import Pin, Rename
+from topiarist.collection.state import before_last
+from topiarist.errors import UsageError
+from topiarist.store.marks import Marks
+
+
+def texts(collection):
+    return [(one.id, one.title, one.text, one.labels, one.date, one.source) for one in collection.documents.iterate()]
+
+
+def test_removed_documents_are_nowhere_and_undo_brings_them_back_exactly(collection):
+    everything, before, ids = bits(collection), texts(collection), collection.documents.ids()
+    gone = [ids[3], ids[77], ids[499]]
+    with collection.folder.writing() as generation:
+        Marks(generation.database).tag([3, 4, 498], "mine")
+    expected = collection.search("galaxies", 500, by="words").total
+    removal = collection.remove(gone)
+    assert (len(removal), removal.n_left) == (3, 497)
+    agree(collection)
+    left = [id for id in ids if id not in gone]
+    assert (
+        collection.documents.ids() == [name for one in collection.index.segments for name in one.documents.ids] == left
+    )
+    assert texts(collection) == [one for one in before if one[0] not in gone]
+    assert collection.marks.tags() == {"mine": 2}
+    assert [collection.documents.get(row).id for row in collection.marks.tagged("mine")] == [ids[4], ids[498]]
+    for by in ("words", "meaning", "both"):
+        found = [hit.id for hit in collection.search("galaxies", 497, by=by)]
+        assert not set(found) & set(gone)
+    assert collection.search("galaxies", 500, by="words").total <= expected
+    assert not set(collection.placed.ids) & set(gone)
+    typical = {row for node in collection.description.nodes for row in node.rows}
+    assert max(typical) < 497
+    assert check(collection.folder.path) == []
+    with before_last(collection)[0] as then:
+        assert then.documents.ids() == ids
+    with collection.folder.writing() as generation:
+        Marks(generation.database).tag([0], "later")
+    assert collection.undo() == "3 documents removed"
+    assert bits(collection) == everything
+    assert texts(collection) == before
+    assert collection.marks.tags() == {"later": 1, "mine": 3}
+    assert check(collection.folder.path) == [] or all(one.severity == "note" for one in check(collection.folder.path))
+
+
+def test_a_removal_is_one_step_among_others(collection):
+    ids = collection.documents.ids()
+    first = bits(collection)
+    collection.remove(ids[:2])
+    second = bits(collection)
+    topic = collection.outline.topics[1]
+    collection.shape([Rename(topic, "Mine"), Pin((ids[9],), topic)], refit=False)
+    collection.remove(query=f'"{collection.documents.get(0).title}"')
+    with Collection.open(collection.folder.path) as again:
+        assert len(again) < 498
+        assert again.outline.name(topic) == "Mine"
+        for _ in range(2):
+            again.undo()
+        assert bits(again) == second
+        again.undo()
+        assert bits(again) == first
+        with pytest.raises(UsageError, match="nothing to undo"):
+            again.undo()
+
+
+def test_documents_can_be_added_and_the_tree_fitted_after_a_removal(collection):
+    ids = collection.documents.ids()
+    collection.shape([Pin((ids[1],), collection.outline.topics[1])], refit=False)
+    collection.remove(ids[1:5])
+    assert not collection.outline.pins
+    collection.add(new_documents(5))
+    agree(collection)
+    collection.shape([], refit=True)
+    agree(collection)
+    assert collection.documents.ids() == [ids[0], *ids[5:], *(one.id for one in new_documents(5))]
+    assert check(collection.folder.path) == []
+
+
+def test_the_sizes_of_topics_are_those_of_the_documents_that_are_left(collection):
+    shares, rows = collection.shares, chosen(collection, collection.documents.ids()[:50])
+    own = np.asarray(shares[50:].sum(axis=0, dtype=np.float64)).ravel()
+    sizes = own @ collection.outline.tree.path_mask(collection.outline.class_nodes)
+    told = preview(collection, rows)
+    assert sum(told.topics.values()) == 50
+    collection.remove(told.ids)
+    assert np.allclose([node.size for node in collection.tree.nodes], sizes)
+
+
+def test_what_cannot_be_removed_is_said(collection):
+    with pytest.raises(UsageError, match="all documents"):
+        collection.remove(collection.documents.ids())
+    with pytest.raises(UsageError, match="there is no document 'nobody'"):
+        collection.remove(["nobody"])
+    with pytest.raises(UsageError, match="no document matches"):
+        collection.remove(query="xyzzyplugh")
+    with pytest.raises(UsageError, match="neither"):
+        collection.remove()

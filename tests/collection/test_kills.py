@@ -188,8 +188,21 @@ WRITERS = {
     "add and learn": lambda collection: collection.add(new_documents(3)),
     "learn": lambda collection: collection.learn(holdout=0, several=False),
     "undo": lambda collection: collection.undo(),
+    "remove": lambda collection: collection.remove(collection.documents.ids()[:3]),
+    "undo of a removal": lambda collection: collection.undo(),
+    "forget": lambda collection: collection.remove(collection.documents.ids()[:3], forget=True),
 }
-STEPS = (0, 2, 5, 9, 14, 20, 30)  # calls that bring something to the disk, before the one at which it is killed
+STEPS = (
+    0,
+    2,
+    5,
+    9,
+    14,
+    20,
+    30,
+    90,
+    170,
+)  # calls that bring something to the disk, before the one at which it is killed
 
 
 def seen(path):
@@ -208,6 +221,9 @@ def test_whoever_writes_is_killed(path, tmp_path, monkeypatch, writer):
     if writer == "undo":
         with Collection.open(path) as collection:
             collection.shape(["rename 1 Waves"])
+    if writer == "undo of a removal":
+        with Collection.open(path) as collection:
+            collection.remove(collection.documents.ids()[:3])
     old, copied, found = seen(path), tmp_path / "copy.topiary", set()
 
     def work(mark):

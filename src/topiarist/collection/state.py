@@ -100,6 +100,10 @@ def before(collection: Collection, entry: edit_log.Edit) -> Collection:
     """The collection before a step, to be read and closed; documents that were removed are in it."""
     if GENERATION in entry.body and entry.before != entry.after:
         return type(collection)(collection.folder.at_generation(str(entry.body[GENERATION])))
+    if entry.before not in edit_log.remembered(collection.generation.database):
+        raise UsageError(
+            "what the collection was before the last step is not kept", hint="a copy of the folder made before"
+        )
     return at(collection, entry.before or 0)
 
 

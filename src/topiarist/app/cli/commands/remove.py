@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -31,8 +31,8 @@ class Options(FolderOptions):
     """
 
     ids: Annotated[
-        list[str], typer.Argument(metavar="ID…", help="Documents, by the ids that `find` and `show` print.")
-    ] = field(default_factory=list)
+        list[str] | None, typer.Argument(metavar="ID…", help="Documents, by the ids that `find` and `show` print.")
+    ] = None
     query: Annotated[str | None, option("All documents that a query finds by its words.", metavar="QUERY")] = None
     forget: Annotated[
         bool, option("Gone for good, from every byte of the folder; it cannot be undone. Asks.", "--forget")
@@ -45,7 +45,9 @@ def run(options: Options) -> None:
     """Find them, show them, take them out."""
     screen = Screen(options)
     with door.Collection.open(options.folder) as collection:
-        found = door.preview_removal(collection, door.chosen_documents(collection, options.ids, options.query or ""))
+        found = door.preview_removal(
+            collection, door.chosen_documents(collection, options.ids or (), options.query or "")
+        )
         if options.dry_run:
             _shown(screen, collection, found, "would be forgotten" if options.forget else "would be removed")
             screen.next("remove FOLDER … without --dry-run")

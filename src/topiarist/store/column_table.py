@@ -165,6 +165,14 @@ class ColumnTable:
         self.database.run(INDEX)
         return problems
 
+    def count_again(self) -> None:
+        """Tell of each column what its documents have now; columns that none has any more are gone."""
+        if not self._there:
+            return
+        self.database.run("DELETE FROM fields WHERE number NOT IN (SELECT field FROM cells)")
+        for number, name, kind in self.database.all("SELECT number, name, kind FROM fields WHERE kind <> ''"):
+            self._count(number, name, kind)
+
     def clear(self) -> None:
         """Forget all cells."""
         if self._there:

@@ -1,7 +1,1 @@
 """``topiarist remove``: what is said, what is asked, and what is left."""
-
-import json
-
-import pytest
-
-from tests.app.cli.conftest import run

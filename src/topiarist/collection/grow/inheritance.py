@@ -22,11 +22,13 @@ from topiarist.errors import InputError, TopiaristError, UsageError
 from topiarist.hierarchy.edits import rename
 from topiarist.measures.comparison import match_nodes
 from topiarist.store import edit_log
+from topiarist.store.column_table import ColumnTable
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import Generation
 from topiarist.store.marks import Marks
 from topiarist.store.sealed_folder import MANIFEST
 from topiarist.text.documents import Document
+from topiarist.text.language import LANGUAGE, LANGUAGE_COLUMN
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -221,10 +223,13 @@ class Arriving:
 
     def _added(self, old: Collection, seen: set[str]) -> Iterator[Document]:
         number, start = 0, n_grown(old)
-        for document in old.documents.iterate(start, len(old)):
+        cells = ColumnTable(old.generation.database)
+        judged = {LANGUAGE} if old.settings.get(LANGUAGE_COLUMN) else set()
+        for row, document in enumerate(old.documents.iterate(start, len(old)), start):
             if document.id not in seen:
                 number += 1
-                yield document
+                columns = ((name, value) for name, values in cells.of([row]).get(row, {}).items() for value in values)
+                yield replace(document, columns=tuple(one for one in columns if one[0] not in judged))
         if number:
             self.told.append(
                 f"{number:,} document{'s' * (number != 1)} that people added before {_are(number)} carried over"

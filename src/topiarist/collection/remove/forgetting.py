@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -19,12 +20,13 @@ import numpy as np
 from topiarist.arrays import Bools
 from topiarist.collection import contents
 from topiarist.collection.contents import Counting
+from topiarist.collection.copies import fitted_rows, kept_copies
 from topiarist.collection.find import index_part
 from topiarist.collection.grow.fit_description import corpus_of
 from topiarist.collection.remove import kept_rows, traces
 from topiarist.collection.remove.removal import Removal, chosen, keeping, preview
 from topiarist.collection.shape.changes import FORGET, check_expected, fitted
-from topiarist.collection.state import CATEGORIES, COUNTS, FLAT, SHARES, TREE, State
+from topiarist.collection.state import CATEGORIES, COUNTS, FLAT, MINIMA, SHARES, TREE, State
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import UsageError
 from topiarist.store import edit_log, facts
@@ -33,6 +35,7 @@ from topiarist.store.document_table import Documents
 from topiarist.store.generation import Part, new_part
 from topiarist.store.succession import Succession, copy_log, copy_tables, same_part, succession
 from topiarist.text.documents import Document
+from topiarist.text.repeated import Repeated, plain_line
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -69,6 +72,7 @@ def forget(collection: Collection, ids: Sequence[str], *, wait: float = 0.0, exp
         gone = collection.documents.many(removal.rows)
         texts = [text for one in gone for text in (one.text, one.title, one.id)]
         _copy(collection, following, removal, gone, traces.Sequences(texts))
+        kept_rows.keep_tables(collection, following, keep)
         n_words = _fit(collection, following, keep, removal)
         if collection.categories is not None:
             told.append("The categories were learned from these documents too, and are gone: topiarist learn")
@@ -113,10 +117,13 @@ def _fit(collection: Collection, following: Succession, keep: Bools, removal: Re
         contents.write_matrix(shares.folder, collection.shares[keep])
     tree = same_part(following, collection.state.parts[TREE], TREE)
     corpus = corpus_of(new, contents.read_matrix(counts.folder), counting)
-    flat = index_part.write_flat(new, corpus)
-    parts = [counts.part, shares.part, tree, flat]
+    once = fitted_rows(kept_copies(new.database), corpus.n_docs)
+    flat = index_part.write_flat(new, corpus if once is None else corpus.subset(once))
+    told_apart = kept_rows.minima(collection, following, keep)
+    parts = [counts.part, shares.part, tree, flat, told_apart]
     begun = State(shape, {TREE: tree.name, FLAT: flat.name}, int(keep.sum()), collection.state.model)
     begun = begun.with_pieces(COUNTS, [counts.name]).with_pieces(SHARES, [shares.name])
+    begun = begun.with_pieces(MINIMA, [told_apart.name])
     settings = kept_rows.settings(collection, keep, begun)
     facts.change_settings(new.database, settings | {kept_rows.STEADINESS: None, "n_words": int(used.sum())})
     edit_log.record(new.database, FORGET, {"documents": len(removal)}, begun.to_dict(), parts=parts)
@@ -146,7 +153,17 @@ def _counting(collection: Collection, following: Succession, keep: Bools) -> tup
         tuple(phrase for phrase in old.phrases if all(word in words for word in phrase.split())),
     )  # fmt: skip
     general = tuple(word for word in known.general if all(one in words for one in word.split()))
-    return replace(known, vocabulary=vocabulary, general=general, map=None), used
+    lines = Repeated(tuple(_lines(documents, known.repeated)))
+    return replace(known, vocabulary=vocabulary, general=general, repeated=lines, map=None), used
+
+
+def _lines(documents: Documents, repeated: Repeated) -> Iterator[tuple[str, int]]:
+    """The lines that many documents share and one that stays has, with the number of documents that have them."""
+    forms = repeated.forms
+    times: Counter[str] = Counter()
+    for one in documents.iterate() if forms else ():
+        times.update({plain_line(line) for line in one.text.splitlines()} & forms)
+    yield from ((form, times[form]) for form, _ in repeated.lines if times[form])
 
 
 def _staying(collection: Collection) -> Iterator[str]:

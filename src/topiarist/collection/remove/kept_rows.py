@@ -11,18 +11,24 @@ import numpy as np
 from topiarist.arrays import Array, Bools
 from topiarist.collection import contents
 from topiarist.collection.contents import Description
+from topiarist.collection.copies import keep_copies, minima_of
 from topiarist.collection.describe.provenance import GROWN_WITH, grown_with
 from topiarist.collection.find.index_part import write_without
 from topiarist.collection.grow.inheritance import GROWN, n_grown
+from topiarist.collection.grow.left_out import COPIES, REPEATED
 from topiarist.collection.judge.categories import ARRAYS as TOLD
 from topiarist.collection.judge.categories import Categories, Told
 from topiarist.collection.judge.heldout_answers import ARRAYS as HELD_OUT
 from topiarist.collection.judge.heldout_answers import HeldOut
 from topiarist.collection.shape.shape import Shape
-from topiarist.collection.state import CATEGORIES, COUNTS, SEARCH, SHARES, TREE, State
-from topiarist.store import facts
+from topiarist.collection.state import CATEGORIES, COUNTS, MINIMA, SEARCH, SHARES, TREE, State
+from topiarist.counts.copies import Copies
+from topiarist.store import copy_table, facts
+from topiarist.store.column_table import ColumnTable
 from topiarist.store.generation import Part, new_part
 from topiarist.store.succession import Succession, part_like, same_part
+from topiarist.text.language import language_of_text
+from topiarist.text.repeated import spans
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -48,16 +54,52 @@ def without_rows(collection: Collection, succession: Succession, keep: Bools) ->
     state = state.with_pieces(COUNTS, [kept(counts.part)]).with_pieces(SHARES, [kept(shares.part)])
     with part_like(succession, old.parts[TREE], TREE, without=(contents.TOPICS,)) as tree:
         contents.write_description(tree.folder, described(collection, keep))
-    state = state.with_part(TREE, kept(tree.part))
+    state = state.with_part(TREE, kept(tree.part)).with_pieces(MINIMA, [kept(minima(collection, succession, keep))])
     state = state.with_part(SEARCH, kept(write_without(generation, collection.index, collection.words, keep)))
     if collection.categories is not None:
         with part_like(succession, old.parts[CATEGORIES], CATEGORIES, without=(HELD_OUT, TOLD)) as made:
             contents.write_answers(made.folder, categories(collection.categories, keep))
         state = state.with_part(CATEGORIES, kept(made.part))
     for role, name in old.parts.items():
-        if role not in (TREE, SEARCH, CATEGORIES) and not role.startswith((f"{COUNTS}.", f"{SHARES}.")):
+        if role not in (TREE, SEARCH, CATEGORIES) and "." not in role:
             state = state.with_part(role, kept(same_part(succession, name, role)))
     return state, parts
+
+
+def minima(collection: Collection, succession: Succession, keep: Bools) -> Part:
+    """What tells copies of the documents that stay."""
+    with new_part(succession.new, MINIMA) as part:
+        contents.write_minima(part.folder, minima_of(collection)[keep])
+    return part.part
+
+
+def copies(known: Copies, keep: Bools) -> Copies:
+    """The copies that stay, by their rows now; where the first of a kind is gone, the next one is the first."""
+    places, first = np.cumsum(keep) - 1, dict[int, int]()
+    rows, originals, shared = list[int](), list[int](), list[float]()
+    of_kind = sorted(zip(known.rows.tolist(), known.originals.tolist(), known.shared.tolist(), strict=True))
+    for row, original, part in of_kind:
+        if keep[original]:
+            first[original] = original
+        if not keep[row]:
+            continue
+        if original in first:
+            rows.append(int(places[row]))
+            originals.append(int(places[first[original]]))
+            shared.append(part)
+        else:
+            first[original] = row
+    return Copies(np.array(rows, np.int64), np.array(originals, np.int64), np.array(shared, np.float64))
+
+
+def keep_tables(collection: Collection, succession: Succession, keep: Bools) -> None:
+    """Tables that tell of documents together: columns are counted again, and copies are those that stay."""
+    database = succession.new.database
+    with database.transaction():
+        ColumnTable(database).count_again()
+        if copy_table.is_known(database):
+            copy_table.forget_copies(database)
+            keep_copies(database, copies(collection.copies, keep))
 
 
 def settings(collection: Collection, keep: Bools, state: State) -> dict[str, Any]:
@@ -73,12 +115,40 @@ def settings(collection: Collection, keep: Bools, state: State) -> dict[str, Any
         GROWN_WITH: int(keep[: grown_with(collection)].sum()),
         facts.TOKENS: max(0, round(facts.settings(database).get(facts.TOKENS, 0) - words)),
     }
+    if known.get(LANGUAGES):
+        changed |= _languages(collection, gone)
+    left = copies(collection.copies, keep)
+    changed[COPIES] = {"copies": len(left), "originals": left.n_originals}
+    if (known.get(REPEATED) or {}).get("documents"):
+        changed[REPEATED] = {**known[REPEATED], **_repeated(collection, gone)}
     steady = known.get(STEADINESS)
     if isinstance(steady, dict) and steady.get("tree") == collection.state.parts[TREE]:
         changed[STEADINESS] = {**steady, "tree": state.parts[TREE]}
     elif steady is not None:
         changed[STEADINESS] = None
     return changed
+
+
+def _languages(collection: Collection, gone: list[int]) -> dict[str, Any]:
+    """How many documents of each language are left, by what the texts of the others are in."""
+    known, unknown = dict(collection.settings[LANGUAGES]), int(collection.settings.get(UNKNOWN, 0))
+    for row in gone:
+        code = language_of_text(collection.documents.get(row).text)
+        if known.get(code, 0):
+            known[code] -= 1
+        else:
+            unknown = max(0, unknown - 1)
+    return {LANGUAGES: {code: number for code, number in known.items() if number}, UNKNOWN: unknown}
+
+
+def _repeated(collection: Collection, gone: list[int]) -> dict[str, int]:
+    """How many documents have lines that many share, and how many words these are, without some documents."""
+    known, forms = collection.settings[REPEATED], collection.counting.repeated.forms
+    texts = [one.text for one in collection.documents.many(gone)]
+    found = [[text[start:end] for start, end in spans(text, forms)] for text in texts]
+    words = sum(len(line.split()) for lines in found for line in lines)
+    number = sum(map(bool, found))
+    return {"documents": max(0, known["documents"] - number), "words": max(0, known.get("words", 0) - words)}
 
 
 def unpinned(collection: Collection, keep: Bools) -> Shape:

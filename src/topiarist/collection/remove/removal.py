@@ -88,6 +88,7 @@ def remove(collection: Collection, ids: Sequence[str], *, wait: float = 0.0, exp
         old, new = following.old.database, following.new.database
         copy_tables(old, new, removal.rows)
         copy_log(old, new)
+        kept_rows.keep_tables(collection, following, keep)
         state, parts = kept_rows.without_rows(collection, following, keep)
         facts.change_settings(new, kept_rows.settings(collection, keep, state))
         edit_log.record(new, REMOVE, body_of(collection, removal, keep), state.to_dict(), parts=parts)

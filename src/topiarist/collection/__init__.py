@@ -172,6 +172,7 @@ if TYPE_CHECKING:
     from topiarist.collection.remove.removal import preview as preview_removal
     from topiarist.collection.remove.removal import remove as remove_documents
     from topiarist.collection.shape.changes import FITTED as FITTED
+    from topiarist.collection.shape.changes import FORGET as FORGET
     from topiarist.collection.shape.changes import LEARN as LEARN
     from topiarist.collection.shape.changes import REFIT as REFIT
     from topiarist.collection.shape.changes import REMOVE as REMOVE
@@ -285,8 +286,8 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "remove.forgetting": "Forgotten forget_documents=forget",
     "remove.removal": "Removal chosen_documents=chosen preview_removal=preview remove_documents=remove",
     "shape.changes": (
-        "ChangedError FITTED LEARN REFIT REMOVE UNDO apply_edits=shape last_step preview_edits=preview state_mark=mark "
-        "step_in_words=in_words step_text=told stopped_after undo_last=undo"
+        "ChangedError FITTED FORGET LEARN REFIT REMOVE UNDO apply_edits=shape last_step preview_edits=preview "
+        "state_mark=mark step_in_words=in_words step_text=told stopped_after undo_last=undo"
     ),
     "shape.edit_language": (
         "EDIT_FORMS=WORDS edit_of_line edit_of_words edit_to_entry=to_entry edit_to_sentence=to_sentence "

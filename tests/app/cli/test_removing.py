@@ -1,1 +1,35 @@
 """``topiarist remove``: what is said, what is asked, and what is left."""
+
+from tests.grown import N_DOCS, documents
+
+
+def test_a_preview_changes_nothing_and_undo_brings_back(typed):
+    one = documents()[3]
+    told = typed("remove", one.id, "--dry-run", "--json")
+    assert (told["documents"], told["left"], told["ids"]) == (1, N_DOCS - 1, [one.id])
+    assert [row["documents"] for row in told["topics"]] == [1]
+    assert typed("tree", "--json")["documents"] == N_DOCS
+    done = typed("remove", one.id)
+    assert one.title[:30] in done.stdout
+    assert "1 document removed" in done.stdout
+    assert "--undo" in done.stderr
+    assert typed("tree", "--json")["documents"] == N_DOCS - 1
+    typed("show", one.id, code=2)
+    assert "Undone: 1 document removed" in typed("shape", "--undo").stdout
+    assert typed("tree", "--json")["documents"] == N_DOCS
+
+
+def test_forgetting_asks_first_and_says_what_it_looked_for(typed):
+    one = documents()[3]
+    assert "nobody to ask" in typed("remove", one.id, "--forget", code=2).stderr
+    told = typed("remove", one.id, "--forget", "--yes", "--json")
+    assert (told["forgotten"], told["traces"]) == (1, {})
+    assert told["bytes"] > 100_000
+    assert "cannot be undone" in typed("shape", "--undo", code=2).stderr
+    typed("check")
+
+
+def test_ids_or_a_query_and_not_both(typed):
+    assert "or both" in typed("remove", code=2).stderr
+    assert "or both" in typed("remove", "x", "--query", "y", code=2).stderr
+    assert "no document matches" in typed("remove", "--query", "xyzzyplugh", code=2).stderr

@@ -103,6 +103,7 @@ class SearchPage:
     ways: tuple[Choice, ...]
     paging: Paging
     exports: tuple[Choice, ...]
+    removable: bool = False  # whether these are just the documents that match, so that they can be removed together
 
 
 def load(view: View, ask: Ask) -> SearchPage:
@@ -162,6 +163,7 @@ def _filled(view: View, ask: Ask) -> SearchPage:
         )
         if found.total
         else (),
+        removable=ask.by == "words" and bool(ask.q.strip() and found.total) and not (ask.tag or ask.label or trouble),
     )
 
 

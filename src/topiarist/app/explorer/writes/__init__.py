@@ -24,7 +24,7 @@ from fastapi.security import APIKeyHeader
 from topiarist.app.explorer.jobs import JobPage
 from topiarist.app.explorer.pages import new
 from topiarist.app.explorer.web import failures, safety
-from topiarist.app.explorer.writes import bodies, judgements, marks, tree_edits, uploads
+from topiarist.app.explorer.writes import bodies, judgements, marks, removals, tree_edits, uploads
 from topiarist.app.explorer.writes.posts import Does, Done, posted
 
 STATUSES = (400, 403, 404, 409, 422, 503)
@@ -37,6 +37,7 @@ def add(app: FastAPI) -> None:
         "/tag": (marks.tag, bodies.Tagged),
         "/untag": (marks.untag, bodies.Tagged),
         "/read": (marks.read, bodies.ReadMarks),
+        "/remove": (removals.remove, bodies.Removed),
         "/undo": (tree_edits.undo, bodies.TakenBack),
         "/refit": (tree_edits.refit, bodies.Seen),
         "/steadiness": (tree_edits.check_steadiness, bodies.Body),

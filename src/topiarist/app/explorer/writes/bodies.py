@@ -72,6 +72,16 @@ class ReadMarks(Marks):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Removed(Seen):
+    """A document that shall leave, or all that a query finds by its words, perhaps under a topic."""
+
+    document: Id | None = None
+    query: Annotated[str, Field(max_length=2_000)] = ""
+    topic: Topic | None = None
+    sure: Annotated[bool, Field(description="nothing is removed before this is told")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class Edited(Seen):
     """An edit of the tree; see ``shape.Ask``."""
 

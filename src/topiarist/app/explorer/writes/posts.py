@@ -20,7 +20,8 @@ from topiarist.app.explorer.web import failures, safety
 from topiarist.app.explorer.web.failures import wants_data
 from topiarist.app.explorer.web.worker_threads import beside
 from topiarist.app.explorer.writes import bodies
-from topiarist.collection import step_in_words
+from topiarist.collection import FORGET, REMOVE, UNDO, step_in_words
+from topiarist.store import edit_log
 
 SHOWN = 10  # steps that were done meanwhile
 GROWN = "the collection was grown anew"
@@ -171,13 +172,25 @@ def _since(session: Session, view: View, state: str) -> tuple[str, ...]:
     """What was done after somebody looked, in words."""
     done = session.history(view, state)
     said = tuple(step_in_words(view.collection.generation.database, one) for one in done[:SHOWN])
-    return (*said, f"and {len(done) - SHOWN} more") if len(done) > SHOWN else said or (GROWN,)
+    return (*said, f"and {len(done) - SHOWN} more") if len(done) > SHOWN else said or (_other_documents(view, state),)
+
+
+def _other_documents(view: View, state: str) -> str:
+    """Why a page is of another generation: documents were removed or brought back, or it was grown anew."""
+    folder, database = view.collection.folder, view.collection.generation.database
+    newest = next(iter(edit_log.history(database, limit=1)), None)
+    if generation_of(state) in folder.manifest.kept or (newest is not None and newest.kind in (REMOVE, FORGET)):
+        return "documents were removed"
+    taken = {one.number: one.kind for one in edit_log.history(database, limit=2)}
+    back = newest is not None and newest.kind == UNDO and taken.get(newest.body["edit"]) == REMOVE
+    return "documents that were removed were brought back" if back else GROWN
 
 
 def _title(view: View, state: str) -> str:
     """What has happened, in a line."""
     if generation_of(state) != generation_of(view.mark):
-        return "The collection was grown anew"
+        said = _other_documents(view, state)
+        return said[0].upper() + said[1:]
     return "The tree was changed in another window"
 
 

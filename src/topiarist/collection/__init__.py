@@ -7,6 +7,7 @@ Floor plan:
     find/       Finding documents: one search value over the full-text index and the index by meaning.
     grow/       Grow: from documents to a collection on disk, in phases that can be taken up again.
     judge/      Judge: given categories learned from labels, how good they are, and what people said of them.
+    remove/     Remove: documents that leave a collection, with a way back; and documents that are forgotten for good.
     shape/      Shaping a tree by hand: a value that holds what people said of it, edits that change it, and fitting it
                 again.
     check       Is a collection whole? Every checksum, every table, every name, and whether its parts fit each other.

@@ -25,6 +25,8 @@ Floor plan:
     marks              What people say about documents: tags, and that they have read them.
     sealed_folder      A sealed folder and its lock: written beside its place, sealed with checksums, renamed, checked
                        when read.
+    succession         A generation that follows another and has fewer documents: its tables, its parts, its log;
+                       published, or never there.
     tensors            Arrays in a safetensors file: written in one go, opened without reading them.
     vocabulary_file    The words of columns as a file: what lies beside counts, models and indexes whose words are
                        known.

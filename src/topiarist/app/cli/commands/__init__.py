@@ -14,6 +14,7 @@ Floor plan:
     grow        ``topiarist grow``: which topics, and which of them belong together? Kept in a folder, and printed.
     learn       ``topiarist learn``: given categories, learned from examples; how good are they?
     name        ``topiarist name``: what could the topics be called, by their words or by a language model of yours?
+    remove      ``topiarist remove``: which documents should not be in here, and what goes with them?
     report      ``topiarist report``: a collection as one file, to hand on.
     shape       ``topiarist shape``: what should the tree look like, and what would that change?
     show        ``topiarist show``: what is this topic about, and what is in it? What does this document say, and why is

@@ -54,7 +54,7 @@ class Options(FolderOptions):
     rho: Annotated[float, option("How certain a topic must be to file under it.", min=0, max=1)] = 0.9
     several: Annotated[bool, option("Every topic of which a document has a tenth.", "--several")] = False
     add: Annotated[
-        bool, option("Keep the documents in the collection: all, or none. They cannot be taken out again.", "--add")
+        bool, option("Keep the documents in the collection: all, or none. `remove` takes them out again.", "--add")
     ] = False
     no_learn: Annotated[bool, option("Do not let the model learn from --add.", "--no-learn")] = False
     rename: Annotated[bool, option("Let --add give a new id to a document whose id is taken.", "--rename")] = False

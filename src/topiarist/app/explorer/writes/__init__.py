@@ -10,6 +10,8 @@ Floor plan:
                 question.
     posts       What all routes that change something have in common: a body, its token, the way back, and who was
                 faster.
+    removals    Removing documents from a page: which they are and from where is asked before, and undo brings them
+                back.
     tree_edits  Changing the tree from a page, unless somebody was faster: an edit, the last one undone, a fit of what
                 was edited.
     uploads     New documents from a page: read as the command line reads them, placed, and kept only if somebody says

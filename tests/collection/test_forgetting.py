@@ -44,6 +44,7 @@ def test_nothing_of_a_forgotten_document_is_in_any_byte_of_the_folder(secret):
     path, topic = secret.folder.path, secret.outline.topics[1]
     (path / "growing").mkdir()
     (path / "growing" / "left").write_text(SECRET)
+    (path / "problems.csv").write_text("source,reason\nother.txt,empty\nsecret/informant-0.eml,no text in it\n")
     found = forget(secret, ["secret/informant-0.eml"])
     assert not found.traces.left
     told = " ".join(found.told)
@@ -64,6 +65,7 @@ def test_nothing_of_a_forgotten_document_is_in_any_byte_of_the_folder(secret):
     assert not secret.outline.pins
     assert secret.marks.tags() == {}
     assert len(list(path.glob("g-*"))) == 1
+    assert (path / "problems.csv").read_text().split() == ["source,reason", "other.txt,empty"]
     assert check(path) == []
     with pytest.raises(UsageError, match=r"forgotten for good.*that is its purpose"):
         secret.undo()

@@ -8,11 +8,14 @@ fitted again from where the documents are.
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +36,7 @@ from topiarist.store import edit_log, facts
 from topiarist.store.collection_folder import GROWING, sweep, sweep_parts
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import Part, new_part
+from topiarist.store.sealed_folder import new_file
 from topiarist.store.succession import Succession, copy_log, copy_tables, same_part, succession
 from topiarist.text.documents import Document
 from topiarist.text.repeated import Repeated, plain_line
@@ -40,6 +44,7 @@ from topiarist.text.repeated import Repeated, plain_line
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
+PROBLEMS = "problems.csv"  # what a grow lists in the folder, for people
 SOME = "an edit of documents that were forgotten"  # what the log calls it
 
 
@@ -71,12 +76,13 @@ def forget(collection: Collection, ids: Sequence[str], *, wait: float = 0.0, exp
         keep = keeping(collection, removal)
         gone = collection.documents.many(removal.rows)
         texts = [text for one in gone for text in (one.text, one.title, one.id)]
-        _copy(collection, following, removal, gone, traces.Sequences(texts))
+        speaks = _copy(collection, following, removal, gone, traces.Sequences(texts))
         kept_rows.keep_tables(collection, following, keep)
         n_words = _fit(collection, following, keep, removal)
         if collection.categories is not None:
             told.append("The categories were learned from these documents too, and are gone: topiarist learn")
         following.publish()
+        _keep_list(collection.folder.path / PROBLEMS, speaks)
         unfinished = collection.folder.path / GROWING
         if unfinished.exists():
             shutil.rmtree(unfinished)
@@ -90,8 +96,8 @@ def forget(collection: Collection, ids: Sequence[str], *, wait: float = 0.0, exp
 
 def _copy(
     collection: Collection, following: Succession, removal: Removal, gone: list[Document], known: traces.Sequences
-) -> None:
-    """Tables and log of the documents that stay; what speaks of the others is left out."""
+) -> Callable[[str], bool]:
+    """Tables and log of the documents that stay, without what speaks of the others; a function that tells that."""
     old, new = following.old.database, following.new.database
     copy_tables(old, new, removal.rows)
     copy_log(old, new)
@@ -103,6 +109,21 @@ def _copy(
     edit_log.rewrite(new, SOME, speaks)
     sources = {one.source for one in gone} | {one.id for one in gone}
     facts.keep_problems(new, lambda one: one.source not in sources and not speaks(f"{one.source} {one.reason}"))
+    return speaks
+
+
+def _keep_list(path: Path, speaks: Callable[[str], bool]) -> None:
+    """The list of problems that lies in the folder, without rows that speak of something."""
+    if not path.is_file():
+        return
+    with path.open(newline="", encoding="utf-8") as file:
+        known = list(csv.reader(file))
+    kept = [row for row in known if not speaks(" ".join(row)) and not any(map(speaks, row))]
+    if len(kept) < len(known):
+        with new_file(path, sync=True) as made:
+            text = io.TextIOWrapper(made, "utf-8", newline="", write_through=True)
+            csv.writer(text).writerows(kept)
+            text.detach()
 
 
 def _fit(collection: Collection, following: Succession, keep: Bools, removal: Removal) -> int:

@@ -336,9 +336,20 @@ def test_undo_goes_back_step_by_step_and_stops_at_documents(collection):
         collection.undo()
     assert bits(collection) == seen[0]
     collection.shape(["rename 1 C"])
-    collection.add(new_documents(2), learn=False)
-    with pytest.raises(UsageError, match="2 documents added"):
+    before, ids = bits(collection), collection.documents.ids()
+    collection.add(new_documents(2))
+    with collection.folder.writing() as generation:
+        Marks(generation.database).tag([0, N_DOCS], "mine")
+    assert collection.undo() == "2 documents added"
+    assert bits(collection) == before
+    assert collection.documents.ids() == ids
+    assert collection.marks.tags() == {"mine": 1}
+    assert not [finding for finding in check(collection.folder.path) if finding.severity != "note"]
+    agree(collection)
+    with pytest.raises(UsageError, match=r"rename .*C.*cannot be undone"):
         collection.undo()
+    collection.add(new_documents(3), learn=False)
+    assert len(collection) == N_DOCS + 3
 
 
 def test_what_was_before_the_last_step_can_be_looked_at(collection):
@@ -484,6 +495,8 @@ def test_single_additions_do_not_fill_the_disk(collection, path, learn):
     collection.undo()
     collection.undo()
     assert bits(collection) == before
+    assert collection.undo() == "1 document added"
+    agree(collection)
     with pytest.raises(UsageError, match="cannot be undone"):
         collection.undo()
 

@@ -189,6 +189,7 @@ WRITERS = {
     "learn": lambda collection: collection.learn(holdout=0, several=False),
     "undo": lambda collection: collection.undo(),
     "remove": lambda collection: collection.remove(collection.documents.ids()[:3]),
+    "undo of an addition": lambda collection: collection.undo(),
     "undo of a removal": lambda collection: collection.undo(),
     "forget": lambda collection: collection.remove(collection.documents.ids()[:3], forget=True),
 }
@@ -221,6 +222,9 @@ def test_whoever_writes_is_killed(path, tmp_path, monkeypatch, writer):
     if writer == "undo":
         with Collection.open(path) as collection:
             collection.shape(["rename 1 Waves"])
+    if writer == "undo of an addition":
+        with Collection.open(path) as collection:
+            collection.add(new_documents(3))
     if writer == "undo of a removal":
         with Collection.open(path) as collection:
             collection.remove(collection.documents.ids()[:3])

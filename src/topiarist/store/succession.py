@@ -134,12 +134,19 @@ def _quoted(name: str) -> str:
 # ---- the log
 
 
-def copy_log(old: Database, new: Database) -> None:
-    """What was done, for the new generation to go on from; its states cannot be come back to there."""
+def copy_log(old: Database, new: Database, *, states: bool = False) -> None:
+    """What was done, for the new generation to go on from.
+
+    Its states cannot be come back to there, unless ``states`` and their parts are there as well.
+    """
     text = edit_log.forgotten()
     with new.transaction():
-        numbers = old.all("SELECT number FROM states ORDER BY number")
-        new.run_many("INSERT INTO states VALUES (?, ?, ?)", ((n, text, edit_log.checksum(text)) for (n,) in numbers))
+        known = old.all("SELECT number, body, checksum FROM states ORDER BY number")
+        if not states:
+            known = [(number, text, edit_log.checksum(text)) for number, _, _ in known]
+        new.run_many("INSERT INTO states VALUES (?, ?, ?)", known)
+        if states:
+            new.run_many("INSERT INTO parts (name, digest) VALUES (?, ?)", sorted(edit_log.parts(old).items()))
         edits = old.all("SELECT number, time, kind, body, before, after FROM edits ORDER BY number")
         new.run_many("INSERT INTO edits VALUES (?, ?, ?, ?, ?, ?)", edits)
 

@@ -55,7 +55,7 @@ def last_fit(collection: Collection) -> LastFit:
     for entry in edit_log.walk(collection.generation.database):
         if entry.kind == UNDO:
             undone.add(entry.body["edit"])
-        elif entry.kind == ADD:
+        elif entry.kind == ADD and entry.number not in undone:
             arrived += int(entry.body.get("documents", 0))
         elif entry.kind == REMOVE and entry.number not in undone:
             arrived -= int(entry.body.get("arrived", 0))

@@ -30,18 +30,18 @@ from topiarist.estimators.tree_models import TREE_MODELS
 from topiarist.store import edit_log
 from topiarist.store.collection_folder import Manifest
 from topiarist.store.database import Database
-from topiarist.store.generation import Generation, Part, new_part
+from topiarist.store.generation import DATABASE, Generation, Part, new_part
 from topiarist.store.succession import carry_marks_back
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
 EDIT, REFIT, UNDO, LEARN = "edit", "refit", "undo", "learn"
-REMOVE, FORGET = "remove", "forget"  # of documents
+ADD, REMOVE, FORGET = "add", "remove", "forget"  # of documents
 FITTED = "fitted"  # an edit has it that was fitted at once
 ITERATIONS, STOPPED = "iterations", "stopped"  # of a fit: how many, and why it ended
 INTERRUPTED = "interrupted"  # why, if somebody stopped it
-UNDOABLE = (EDIT, REFIT, LEARN, REMOVE)
+UNDOABLE = (EDIT, REFIT, LEARN, ADD, REMOVE)
 
 
 class ChangedError(UsageError):
@@ -131,6 +131,11 @@ def _held(collection: Collection, generation: Generation, state: State) -> tuple
 
 def undo(collection: Collection, *, wait: float = 0.0, expected: str | None = None) -> str:
     """Take the last step that still holds back: the state before it is the state now, to the last bit."""
+    collection.refresh()
+    if last_step(collection.generation).kind == ADD:
+        from topiarist.collection.remove.unadding import take_addition_back
+
+        return told(take_addition_back(collection, wait=wait, expected=expected))
     with collection.folder.writing(wait=wait) as generation:
         collection.refresh()
         check_expected(collection, expected)
@@ -173,28 +178,31 @@ def check_expected(collection: Collection, expected: str | None) -> None:
 
 
 def last_step(generation: Generation) -> edit_log.Edit:
-    """The newest step that was not taken back. Documents that were added stay, and with them what was before them."""
+    """The newest step that was not taken back. With each addition of documents what was before it is let go."""
     undone = set()
     for entry in edit_log.walk(generation.database):
         if entry.kind == UNDO:
             undone.add(entry.body["edit"])
-        elif entry.kind not in UNDOABLE:
-            if entry.before is None:
-                break
-            if entry.kind == FORGET:
-                raise UsageError(
-                    f"the last step ({told(entry)}) cannot be undone, and so nothing before it: that is its purpose",
-                    hint=f"topiarist shape {generation.shown} rename TOPIC NAME, or another edit",
-                )
+        elif entry.before is None:
+            break
+        elif entry.number not in undone:
+            if entry.kind in UNDOABLE and _is_kept(generation, entry):
+                return entry
+            why = "that is its purpose" if entry.kind == FORGET else "what was before it is kept no more"
             raise UsageError(
-                f"the last step ({told(entry)}) cannot be undone, and so nothing before it: the documents are in the "
-                "tree as it was then. Names, merges and pins can be changed by other edits",
+                f"the last step ({told(entry)}) cannot be undone, and so nothing before it: {why}. "
+                "Names, merges and pins can be changed by other edits, and documents removed",
                 hint=f"topiarist shape {generation.shown} rename TOPIC NAME; a copy of the folder made before goes "
                 "back further",
             )
-        elif entry.number not in undone:
-            return entry
     raise UsageError("there is nothing to undo", hint=f"topiarist shape {generation.shown} --log shows what was done")
+
+
+def _is_kept(generation: Generation, entry: edit_log.Edit) -> bool:
+    """Whether what was before a step can be come back to."""
+    if entry.kind == REMOVE:
+        return (generation.folder.parent / str(entry.body[GENERATION]) / DATABASE).is_file()
+    return entry.before in edit_log.remembered(generation.database)
 
 
 def told(entry: edit_log.Edit, *, numbers: bool = True) -> str:

@@ -1,5 +1,7 @@
 """Documents that are removed are nowhere, and undo brings them back exactly."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from topiarist.collection.shape.edits import Pin, Rename
 from topiarist.collection.state import before_last
 from topiarist.errors import UsageError
 from topiarist.store.marks import Marks
+from topiarist.text.documents import Document
 
 
 def texts(collection):
@@ -105,3 +108,23 @@ def test_what_cannot_be_removed_is_said(collection):
         collection.remove(query="xyzzyplugh")
     with pytest.raises(UsageError, match="neither"):
         collection.remove()
+
+
+def test_scripts_without_spaces_are_found_after_a_removal(collection):
+    chinese = Document("zh/1", "今年的考研成绩已经公布,考研人数创下新高。", "考研成绩公布")
+    collection.add([chinese, replace(chinese, id="zh/2", title="考研人数")], learn=False)
+    found = collection.search("考研", by="words").total
+    assert found == 2
+    collection.remove(["zh/1"])
+    assert [hit.id for hit in collection.search("考研", by="words")] == ["zh/2"]
+    collection.undo()
+    assert collection.search("考研", by="words").total == found
+
+
+def test_of_copies_the_next_is_the_first_when_the_first_is_gone(collection):
+    one = new_documents(1)[0]
+    collection.add([replace(one, id=f"copy/{number}") for number in range(3)], learn=False)
+    assert collection.copies.originals.tolist() == [500, 500]
+    collection.remove(["copy/0"])
+    assert (collection.copies.rows.tolist(), collection.copies.originals.tolist()) == ([501], [500])
+    agree(collection)

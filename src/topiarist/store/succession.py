@@ -20,6 +20,7 @@ from typing import Any
 from topiarist.store import edit_log
 from topiarist.store.collection_folder import Folder, Manifest
 from topiarist.store.database import Database
+from topiarist.store.document_table import Documents
 from topiarist.store.generation import LIST, Generation, NewPart, Part, new_part, open_part
 from topiarist.store.sealed_folder import sync_contents, sync_folder, written
 
@@ -83,8 +84,8 @@ def copy_tables(old: Database, new: Database, gone: Sequence[int]) -> None:
         for name in _tables(new):
             _copy(new, name)
         _make(new, "index")
-        new.run("INSERT INTO search (search) VALUES ('rebuild')")
         new.run("DROP TABLE places")
+        Documents(new).index()
 
 
 def _tables(database: Database) -> list[str]:

@@ -8,6 +8,8 @@ Floor plan:
     removal     Removing documents: which they are, what would change, and the step that does it and can be taken back.
     traces      Traces of texts: does any file of a folder still hold twenty letters in a row of something that must be
                 gone?
+    unadding    Taking the last addition of documents back: a generation without them, in the state before, to the last
+                bit.
 
 Floor plan:
 """

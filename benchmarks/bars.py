@@ -118,3 +118,12 @@ EXPLORER_PAGE, EXPLORER_SEARCH, EXPLORER_GROWTH = 300.0, 100.0, 1.2
 
 FIND_OVER_BM25 = 1.03
 """Least mean MAP and nDCG@10 of a default search, in times of BM25 over stems."""
+
+REVIEW_HOLDS = 0.95
+"""Least share of simulated reviews in which the recall that is stated at the stop holds."""
+
+REVIEW_OF_RANDOM = 0.6
+"""Greatest reading of a review at its stop, in terms of a random reader's for the same recall."""
+
+REVIEW_OF_ASREVIEW = 1.2
+"""Greatest reading until 95 % are found, in terms of ASReview's default ranking."""

@@ -264,6 +264,7 @@ SECTIONS: dict[str, Callable[[dict], str]] = {
     "categorising": findings.render,
     "search": findings.render,
     "find_default": findings.render,
+    "review": findings.render,
     "collection": findings.render,
     "explorer": findings.render,
     "dask": _dask,

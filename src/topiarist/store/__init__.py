@@ -23,6 +23,8 @@ Floor plan:
     judgement_table    Judgements of documents' labels as a table: an entry for each time that somebody judged, the
                        newest last.
     marks              What people say about documents: tags, and that they have read them.
+    review_table       Reviews as tables: of each label a lot that was drawn when its review began, and an entry for
+                       each judgement.
     sealed_folder      A sealed folder and its lock: written beside its place, sealed with checksums, renamed, checked
                        when read.
     succession         A generation that follows another and has fewer documents: its tables, its parts, its log;

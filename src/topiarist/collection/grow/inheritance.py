@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from topiarist.arrays import Csr
 from topiarist.collection.contents import read_matrix
 from topiarist.collection.describe.topic_tree import placed
+from topiarist.collection.judge import review
 from topiarist.collection.judge.judgements import carry_over
 from topiarist.collection.shape.edits import Group, apply
 from topiarist.collection.shape.shape import Shape, unlike
@@ -248,7 +249,10 @@ def _are(number: int) -> str:
 def _marks(old: Collection, generation: Generation) -> Iterator[str]:
     """Tags, read marks and judged labels, by the ids of documents."""
     before, database = old.generation.database, generation.database
-    marks = {**Marks(database).carry_over(before), "judged labels": carry_over(before, database)}
+    marks = {
+        **Marks(database).carry_over(before), "judged labels": carry_over(before, database),
+        "judgements of reviews": review.carry_over(before, database),
+    }  # fmt: skip
     for what, (kept, found) in marks.items():
         if found:
             lost = f"; {found - kept:,} of documents that are gone" if kept < found else ""

@@ -16,6 +16,7 @@ Floor plan:
     name        ``topiarist name``: what could the topics be called, by their words or by a language model of yours?
     remove      ``topiarist remove``: which documents should not be in here, and what goes with them?
     report      ``topiarist report``: a collection as one file, to hand on.
+    review      ``topiarist review``: what is relevant here, is all of it found, and when may I stop?
     shape       ``topiarist shape``: what should the tree look like, and what would that change?
     show        ``topiarist show``: what is this topic about, and what is in it? What does this document say, and why is
                 it here?
@@ -40,8 +41,8 @@ from topiarist.app.cli.terminal.failures import explained
 from topiarist.version import __version__
 
 COMMANDS = (
-    "grow", "topics", "doctor", "tree", "show", "find", "similar", "file", "remove", "learn", "shape", "name", "export",
-    "compare", "evaluate", "duplicates", "check", "explore", "report",
+    "grow", "topics", "doctor", "tree", "show", "find", "similar", "review", "file", "remove", "learn", "shape", "name",
+    "export", "compare", "evaluate", "duplicates", "check", "explore", "report",
 )  # fmt: skip
 
 app = typer.Typer(

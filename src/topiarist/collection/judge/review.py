@@ -1,0 +1,218 @@
+"""Reviewing a collection for a label: what to read next, what was judged, how much is unfound, and when to stop.
+
+Judgements are kept with the collection, each with how its document was drawn; what is relevant gets the label. An
+earlier review is taken up where it ended. Documents that have the label when it begins count as found.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from topiarist.arrays import Doubles
+from topiarist.collection.judge.judgements import MOVE, Judgements
+from topiarist.collection.judge.reading_order import GIVEN, TARGET, Progress, ReadingOrder
+from topiarist.collection.judge.recall_bound import CONFIDENCE
+from topiarist.collection.judge.relevance_model import features
+from topiarist.errors import UsageError
+from topiarist.store.database import Database
+from topiarist.store.document_table import Documents
+from topiarist.store.generation import Generation
+from topiarist.store.review_table import ReviewEntry, ReviewTable
+from topiarist.text.readers.making import storable
+
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
+
+YES, NO, SKIP, UNDONE = "y", "n", "skip", "undo"
+ANSWERS = {YES: True, NO: False, SKIP: None}
+LOTS = 1 << 62
+PATIENCE = 5.0  # seconds to wait for another who writes
+CHANGED = 0  # of how many documents an entry was drawn, where the documents are not those that it was drawn from
+
+
+class Review:
+    """A review of a collection for one label. ``next`` proposes, ``answer`` keeps a judgement, ``undo`` the last back.
+
+    ``query`` says where to begin while nothing is found; ``target`` and ``confidence`` when it is enough.
+    """
+
+    def __init__(
+        self,
+        collection: Collection,
+        label: str,
+        *,
+        query: str = "",
+        target: float = TARGET,
+        confidence: float = CONFIDENCE,
+    ) -> None:
+        self.collection, self.label = collection, " ".join(storable(label).split())
+        if not self.label:
+            raise UsageError("a review needs a label for what is relevant", hint="--label relevant")
+        for name, value in (("target", target), ("confidence", confidence)):
+            if not 0.5 <= value < 1:
+                raise UsageError(f"the {name} of a review is from 0.5 to below 1, got {value:g}", hint="0.95")
+        self.target, self.confidence = target, confidence
+        self._features = features(collection.counts)
+        self._strata = np.asarray(collection.shares.argmax(axis=1)).ravel() if collection.shares.nnz else None
+        self._start = _scores(collection, query) if query else None
+        self._writing: Generation | None = None
+        table = ReviewTable(collection.generation.database)
+        self.entries = table.entries(self.label)
+        known = table.lot(self.label)
+        self.lot = secrets.randbelow(LOTS) if known is None else known
+        read = {entry.row for entry in self.entries}
+        self._given = [row for row in collection.documents.with_label(self.label) if row not in read]
+        self._given = [row for row in self._given if row < len(collection)]
+        self.order = self._replayed()
+
+    @property
+    def starts_from_query(self) -> bool:
+        """Whether the query found something to begin with."""
+        return self._start is not None and bool(self._start.any())
+
+    @property
+    def progress(self) -> Progress:
+        """How far it is."""
+        return self.order.progress
+
+    def next(self) -> tuple[int, str] | None:
+        """The row of the document to judge next, and how it is drawn; None where all were read."""
+        return self.order.next()
+
+    def skipped(self) -> list[int]:
+        """The rows of documents that were skipped, the first first."""
+        return list(self.order.skipped)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Several answers at once: the collection is kept from other writers meanwhile."""
+        with self.collection.folder.writing(wait=PATIENCE) as generation:
+            self._writing = generation
+            try:
+                yield
+            finally:
+                self._writing = None
+
+    def answer(self, row: int, answer: str, drawn: str = GIVEN) -> None:
+        """Keep what somebody said of a document: ``y``, ``n`` or ``skip``; of one that was skipped also later."""
+        if answer not in ANSWERS:
+            raise UsageError(f"an answer is y, n or skip, got {answer!r}", hint="y")
+        if row in self.order.answers:
+            raise UsageError("this document is judged already", hint="u takes the last judgement back")
+        again = row in self.order.skipped
+        self._write(row, answer, drawn)
+        if again:
+            self.order = self._replayed()
+        else:
+            self.order.judge(row, ANSWERS[answer], drawn)
+
+    def undo(self) -> int | None:
+        """Take the last answer back; the row of its document, None where there is none."""
+        standing = _standing(self.entries)
+        if not standing:
+            return None
+        row = standing[-1].row
+        self._write(row, UNDONE, GIVEN)
+        self.order = self._replayed()
+        return row
+
+    def _write(self, row: int, answer: str, drawn: str) -> None:
+        if self._writing is None:
+            with self.together():
+                self._write(row, answer, drawn)
+            return
+        database = self._writing.database
+        table = ReviewTable(database)
+        with database.transaction():
+            table.begin(self.label, self.lot)
+            last = self.entries[-1].number if self.entries else 0
+            if table.lot(self.label) != self.lot or table.last_number(self.label) != last:
+                raise UsageError("somebody else judges for this label at the same time", hint="start the review again")
+            n_docs = self.order.n_docs
+            made = [table.append(self.label, given, YES, GIVEN, n_docs) for given in self._given]
+            made.append(table.append(self.label, row, answer, drawn, n_docs))
+            self._relabel(database, row, answer)
+        self.entries, self._given = [*self.entries, *made], []
+
+    def _relabel(self, database: Database, row: int, answer: str) -> None:
+        """Give a relevant document the label, take it from one that is not; what was undone is as before it."""
+        if answer == UNDONE:
+            before = _standing(self.entries)[:-1]
+            wanted: bool | None = any(entry.row == row and entry.answer == YES for entry in before)
+        else:
+            wanted = ANSWERS[answer]
+        labels = Documents(database).labels_of([row])[0]
+        if wanted is None or wanted == (self.label in labels):
+            return
+        others = tuple(label for label in labels if label != self.label)
+        judgements = Judgements(database)
+        last = judgements.of([row]).get(row)
+        judgements.judge(
+            row, MOVE, (*others, self.label) if wanted else others, expected=0 if last is None else last.number
+        )
+
+    def _replayed(self) -> ReadingOrder:
+        """The order after all that was said so far, each document with the answer that it has now."""
+        n_docs = len(self.collection)
+        order = ReadingOrder(
+            self._features, np.random.default_rng(self.lot).permutation(n_docs), start=self._start,
+            strata=self._strata, target=self.target, confidence=self.confidence,
+        )  # fmt: skip
+        standing = _standing(self.entries)
+        now = {entry.row: ANSWERS[entry.answer] for entry in standing}
+        for entry in standing:
+            # what was drawn from other documents than there are now tells nothing of these
+            order.judge(entry.row, now[entry.row], entry.drawn if entry.documents == n_docs else GIVEN)
+        for row in self._given:
+            order.judge(row, relevant=True)
+        return order
+
+
+def carry_over(old: Database, new: Database) -> tuple[int, int]:
+    """Take reviews over to a collection that replaces another, by the ids of documents; how many entries, of how many.
+
+    Where the documents are not the same, judgements are kept, and what was drawn at random tells nothing any more.
+    """
+    before, after = ReviewTable(old), ReviewTable(new)
+    labels = before.labels()
+    if not labels:
+        return 0, 0
+    names, ids = Documents(old).ids(), Documents(new).ids()
+    rows = {id: row for row, id in enumerate(ids)}
+    same = len(ids) if set(ids) == set(names) else CHANGED
+    kept = every = 0
+    for label in labels:
+        after.begin(label, before.lot(label) or 0)
+        for entry in _standing(before.entries(label)):
+            every += 1
+            if names[entry.row] in rows:
+                of = same if entry.documents == len(names) else CHANGED
+                after.append(label, rows[names[entry.row]], entry.answer, entry.drawn, of)
+                kept += 1
+    return kept, every
+
+
+def _standing(entries: list[ReviewEntry]) -> list[ReviewEntry]:
+    """The entries that were not taken back: each undo takes the last one before it."""
+    found: list[ReviewEntry] = []
+    for entry in entries:
+        if entry.answer != UNDONE:
+            found.append(entry)
+        elif found:
+            found.pop()
+    return found
+
+
+def _scores(collection: Collection, query: str) -> Doubles:
+    """What a query finds, the best highest; 0 for everything else."""
+    from topiarist.collection.find.search import Search
+
+    rows = Search(collection, query, near=len(collection)).rows()
+    scores = np.zeros(len(collection))
+    scores[rows] = np.linspace(1.0, 0.5, len(rows))
+    return scores

@@ -1,0 +1,94 @@
+"""``topiarist review``: by keys, from a file, taken up again; its judgements are kept with the collection."""
+
+import pytest
+
+from topiarist.collection import Collection, Grower, Recipe, Review
+
+
+@pytest.fixture
+def truth(path):
+    """What is relevant here: the documents of the largest leaf."""
+    with Collection.open(path) as collection:
+        homes = collection.shares.argmax(axis=1)
+        ids = collection.documents.ids()
+    largest = max(set(homes.tolist()), key=homes.tolist().count)
+    return {id: "y" if home == largest else "n" for id, home in zip(ids, homes, strict=True)}
+
+
+@pytest.fixture
+def judged(path, truth):
+    file = path.parent / "judged.csv"
+    file.write_text("id,label\n" + "".join(f'"{id}",{answer}\n' for id, answer in truth.items()), encoding="utf-8")
+    return file
+
+
+def test_a_file_of_judgements_is_asked_until_it_is_enough(typed, path, judged, truth):
+    body = typed("review", "--label", "wanted", "--judgements", judged, "--json")
+    relevant = {id for id, answer in truth.items() if answer == "y"}
+    assert body["enough"]
+    assert body["recall_least"] >= 0.95 or body["judged"] == body["documents"]
+    assert body["found"] >= 0.95 * len(relevant)
+    assert body["applied"] == body["judged"]
+    assert body["applied"] + body["unused"] == len(truth)
+    with Collection.open(path) as collection:
+        labelled = {collection.documents.get(row).id for row in collection.documents.with_label("wanted")}
+    assert len(labelled) == body["found"]
+    assert labelled <= relevant
+    again = typed("review", "--label", "wanted", "--json")
+    assert {**body, "applied": 0, "unused": 0} == again
+
+
+def test_keys_judge_skip_undo_and_quit(typed, path):
+    done = typed("review", "--label", "wanted", stdin="y\nn\nu\ns\nx\nq\n")
+    assert "wanted" in done.stderr
+    assert "1 relevant" in done.stdout
+    body = typed("review", "--label", "wanted", "--json")
+    assert (body["judged"], body["found"], body["skipped"]) == (1, 1, 1)
+    typed("review", "--label", "wanted", "--skipped", stdin="n\nq\n")
+    body = typed("review", "--label", "wanted", "--json")
+    assert (body["judged"], body["found"], body["skipped"]) == (2, 1, 0)
+    typed("review", "--label", "wanted", stdin="u\nu\nu\nu\nq\n")
+    body = typed("review", "--label", "wanted", "--json")
+    assert (body["judged"], body["found"], body["skipped"]) == (0, 0, 0)
+    with Collection.open(path) as collection:
+        assert not collection.documents.with_label("wanted")
+
+
+def test_nothing_is_claimed_before_documents_were_drawn(typed):
+    done = typed("review", "--label", "wanted", stdin="q\n")
+    assert "Not enough yet: 95 % are to be found, with 95 % confidence." in done.stdout
+    assert "not known" in done.stdout
+
+
+def test_an_answer_that_is_none_is_refused(typed, path, truth):
+    file = path.parent / "judged.csv"
+    file.write_text(f'id,label\n"{next(iter(truth))}",perhaps\n', encoding="utf-8")
+    done = typed("review", "--judgements", file, code=3)
+    assert "expected y, n or skip" in done.stderr
+    assert typed("review", "--json")["judged"] == 0
+
+
+def test_documents_with_the_label_count_as_found_and_a_query_begins(collection):
+    ids = collection.documents.ids()
+    review = Review(collection, "wanted", query="the")
+    review.answer(3, "y")
+    label = Review(collection, "other")
+    label.answer(0, "n")
+    assert Review(collection, "wanted").progress.found == 1
+    collection.refresh()
+    with collection.folder.writing() as generation:
+        from topiarist.store.document_table import Documents
+
+        Documents(generation.database).change_labels(7, ["given"])
+    assert Review(collection, "given").progress.found == 1
+    assert Review(collection, "given").progress.unfound_most == len(ids) - 1
+
+
+def test_reviews_are_carried_over_when_a_collection_is_grown_anew(path, judged, typed):
+    before = typed("review", "--label", "wanted", "--judgements", judged, "--json")
+    with Collection.open(path) as old:
+        documents = list(old.documents.iterate())
+    Grower(Recipe(topics=4, headings=False)).grow(documents, path, force=True).close()
+    after = typed("review", "--label", "wanted", "--json")
+    for name in ("judged", "found", "drawn_at_random", "unfound_most", "enough"):
+        assert after[name] == before[name]

@@ -291,11 +291,21 @@ class Collection:
 
         return Search(self, text, by).page(n, topic=topic, why=why)
 
-    def similar(self, document: str, n: int = 10, *, topic: str | int | None = None, why: bool = False) -> Found:
-        """The documents that are most like one, given by its id."""
+    def similar(
+        self,
+        document: str | Sequence[str],
+        n: int = 10,
+        *,
+        unlike: Sequence[str] = (),
+        topic: str | int | None = None,
+        why: bool = False,
+    ) -> Found:
+        """The documents that are most like one, or like several, given by their ids; and not like others."""
         from topiarist.collection.find.search import Likeness
 
-        return Likeness(self, self.documents.row_of(document)).page(n, topic=topic, why=why)
+        wanted = [document] if isinstance(document, str) else document
+        like, other = ([self.documents.row_of(id) for id in ids] for ids in (wanted, unlike))
+        return Likeness(self, like, other).page(n, topic=topic, why=why)
 
     def file(self, documents: Iterable[Document], rho: float = 0.9) -> Iterator[Filed]:
         """Where new documents belong, at the deepest topic that is more certain than ``rho``; nothing is kept."""

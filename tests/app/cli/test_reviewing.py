@@ -1,8 +1,9 @@
-"""``topiarist review``: by keys, from a file, taken up again; its judgements are kept with the collection."""
+"""Reviewing by keys, from a file, taken up again, kept with the collection; and what is like a set of documents."""
 
 import pytest
 
 from topiarist.collection import Collection, Grower, Recipe, Review
+from topiarist.errors import UsageError
 
 
 @pytest.fixture
@@ -92,3 +93,13 @@ def test_reviews_are_carried_over_when_a_collection_is_grown_anew(path, judged, 
     after = typed("review", "--label", "wanted", "--json")
     for name in ("judged", "found", "drawn_at_random", "unfound_most", "enough"):
         assert after[name] == before[name]
+
+
+def test_more_like_these_and_not_like_those(typed, collection):
+    one, other, third = collection.documents.ids()[:3]
+    found = typed("similar", one, other, "--not", third, "--json")
+    assert [hit["id"] for hit in found["hits"]] == [hit.id for hit in collection.similar([one, other], unlike=[third])]
+    assert {one, other, third}.isdisjoint(hit["id"] for hit in found["hits"])
+    assert f"not like {third}" in typed("similar", one, "--not", third).stdout
+    with pytest.raises(UsageError, match="both wanted and not wanted"):
+        collection.similar([one], unlike=[one])

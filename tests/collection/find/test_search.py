@@ -2,15 +2,19 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from tests.collection.find.test_index import corpus_of
 from topiarist import CAM, Corpus, FisherKernel
 from topiarist.collection.find import index_part, search
 from topiarist.collection.find.index import SearchIndex
+from topiarist.collection.find.index.query_counts import QueryCounts
 from topiarist.collection.find.index.segments import Segment
 from topiarist.collection.find.search import Likeness, Search
+from topiarist.collection.find.set_question import UNLIKE, pooled
 from topiarist.counts.copies import Copies
+from topiarist.errors import UsageError
 from topiarist.store import edit_log
 from topiarist.store.collection_folder import begin
 from topiarist.store.generation import open_part
@@ -117,3 +121,26 @@ def test_a_part_that_is_added_to_shares_its_files(tmp_path):
         old, new = (open_part(generation, part.name) / index_part.INDEX for part in (parts[0], parts[-1]))
         assert (old / "lens-1" / "by_word.npy").samefile(new / "lens-1" / "by_word.npy")
         assert not list(new.glob("lock"))
+
+
+def test_more_like_these_and_not_like_those(collection):
+    alone, other = (Likeness(collection, row).question.scores for row in (3, 10))
+    less = Likeness(collection, [3], [10])
+    assert less.question.scores == pytest.approx(alone - UNLIKE * other)
+    assert {3, 10}.isdisjoint(hit.row for hit in less.page(100))
+    assert {3, 10}.isdisjoint(hit.row for hit in Likeness(collection, [3, 10]).page(100))
+    assert [hit.row for hit in Likeness(collection, [3]).page(5)] == [
+        hit.row for hit in Likeness(collection, 3).page(5)
+    ]
+    with pytest.raises(UsageError, match="nothing is given"):
+        Likeness(collection, [])
+
+
+def test_every_document_of_a_set_counts_the_same():
+    short = QueryCounts(np.array([1, 4]), np.array([1.0, 1.0]))
+    long = QueryCounts(np.array([4, 6]), np.array([10.0, 30.0]), ("zzz",))
+    found = pooled([short, long])
+    assert found.columns.tolist() == [1, 4, 6]
+    assert found.shares == pytest.approx([0.25, 0.375, 0.375])
+    assert found.counts.sum() == pytest.approx(21)
+    assert found.unknown == ("zzz",)

@@ -12,6 +12,8 @@ Floor plan:
                      the disk once.
     search           Finding documents in a collection: by words and meaning together, by words alone (full text), or by
                      meaning alone.
+    set_question     More like these, not like those: several documents asked of the index by meaning as one question
+                     (Rocchio).
 
 Two engines know words. FTS5 (``store.fulltext``) answers what people type: every word of titles and texts, phrases,
 beginnings, OR and conditions, ranked by its own BM25. The index by meaning (``find.index``) scores every document by

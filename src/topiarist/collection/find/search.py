@@ -20,6 +20,7 @@ from topiarist.collection.find.default_ranking import DefaultQuestion
 from topiarist.collection.find.empty_answer import emptied, few_words, not_all_words, unknown_words
 from topiarist.collection.find.index import Answer, Explanation
 from topiarist.collection.find.index.question import Question
+from topiarist.collection.find.set_question import SetQuestion
 from topiarist.errors import DamagedError, UsageError
 from topiarist.hierarchy.levels import deepest_certain, node_posterior
 from topiarist.measures.placed_documents import CERTAIN
@@ -320,26 +321,47 @@ class Search:
 
 
 class Likeness(Search):
-    """What resembles a text, or a document of the collection given by its row, most: in words and in meaning."""
+    """What resembles a text, a document of the collection (given by its row) or several of both most.
 
-    def __init__(self, collection: Collection, like: str | int) -> None:
+    In words and in meaning. ``unlike`` are others that it should not resemble.
+    """
+
+    def __init__(
+        self, collection: Collection, like: str | int | Sequence[str | int], unlike: Sequence[str | int] = ()
+    ) -> None:
         super().__init__(collection, Query(), LIKE)
-        self.by_words, self.like = False, like
+        self.by_words = False
+        several = isinstance(like, Sequence) and not isinstance(like, str)
+        self.like: tuple[str | int, ...] = tuple(like) if several else (like,)  # type: ignore[arg-type, assignment]
+        self.unlike = tuple(unlike)
+        if not self.like:
+            raise UsageError("nothing is given that documents shall be like", hint="the id of a document")
+        both = sorted({one for one in self.like if one in self.unlike}, key=str)
+        if both:
+            named = collection.documents.get(both[0]).id if isinstance(both[0], int) else "a text"
+            raise UsageError(f"{named!r} is both wanted and not wanted", hint="one of both")
         self.best, self._as_words = None, False
 
     @cached_property
     def question(self) -> Question:
-        """The text, or the words of the document, asked of the index by meaning."""
-        asked = self.like if isinstance(self.like, str) else self.collection.counts[[self.like]]
-        return Question(self.collection.index, asked, LIKE)
+        """The texts, or the words of the documents, asked of the index by meaning."""
+        index, (like, unlike) = self.collection.index, (self.like, self.unlike)
+        if len(like) == 1 and not unlike:
+            return Question(index, self._asked(like[0]), LIKE)
+        wanted, unwanted = ([index.read(self._asked(one)) for one in side] for side in (like, unlike))
+        return SetQuestion(index, wanted, unwanted, LIKE)
+
+    def _asked(self, one: str | int) -> Any:
+        return one if isinstance(one, str) else self.collection.counts[[one]]
 
     @cached_property
     def conditions(self) -> Array | None:
-        """All documents but the one itself."""
-        if isinstance(self.like, str):
+        """All documents but those themselves."""
+        rows = [one for one in (*self.like, *self.unlike) if not isinstance(one, str)]
+        if not rows:
             return None
         others = np.ones(len(self.collection), bool)
-        others[self.like] = False
+        others[rows] = False
         return others
 
     def to_itself(self, row: int) -> float:
@@ -347,7 +369,7 @@ class Likeness(Search):
         return self.question.explained(row).score
 
     def _by_meaning(self, answer: Answer) -> Found:
-        if not answer.words and isinstance(self.like, str):
+        if not answer.words and all(isinstance(one, str) for one in self.like):
             return Found((), 0, message="None of its words is known in this collection.")
         return self._shown(answer)
 

@@ -21,12 +21,13 @@ EPILOG = examples(
     "topiarist review mail.topiary --label relevant --judgements judged.csv --json",
 )
 WRITES = ALWAYS
+YES, NO, SKIP = "y", "n", "skip"  # as a Review has them, which is not loaded for --help
 UNDO, QUIT = "u", "q"
-KEYS = {"y": door.YES, "n": door.NO, "s": door.SKIP, UNDO: UNDO, QUIT: QUIT, "\x03": QUIT, "\x04": QUIT, "": QUIT}
+KEYS = {"y": YES, "n": NO, "s": SKIP, UNDO: UNDO, QUIT: QUIT, "\x03": QUIT, "\x04": QUIT, "": QUIT}
 HELP = "y relevant   n not   s skip   u undo   q quit"
 WORDS = {
-    door.YES: ("y", "yes", "1", "true", "relevant"), door.NO: ("n", "no", "0", "false", "irrelevant"),
-    door.SKIP: ("s", "skip", "?"),
+    YES: ("y", "yes", "1", "true", "relevant"), NO: ("n", "no", "0", "false", "irrelevant"),
+    SKIP: ("s", "skip", "?"),
 }  # fmt: skip
 ANSWERS = {word: answer for answer, words in WORDS.items() for word in words}
 LEAD = 1_500  # characters of a text

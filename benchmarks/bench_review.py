@@ -159,7 +159,9 @@ def main(settings: Settings) -> dict:
     names = [name for name in settings.chosen(COLLECTIONS) if (SHARED_DATA / name).is_dir()]
     if not names:
         return skipped("the collections with labels are not here")
-    most, topics, runs = (2_000, 3, 1) if settings.quick else (12_000, TOPICS, 5 if settings.full else 1)
+    most, topics, runs = (
+        (2_000, 3, 1) if settings.quick else (12_000, TOPICS, 5) if settings.full else (5_000, TOPICS, 1)
+    )
     found = Findings(
         "Simulated reviews of topics of 1 to 10 % of a collection, from one relevant document each. *Holds*: at the"
         " stop at least 95 % of the relevant documents were found. *Read*: by then, of all documents. *Until*: read"
@@ -172,12 +174,12 @@ def main(settings: Settings) -> dict:
     for name in names:
         for number, review in enumerate(reviews(name, most, topics)):
             for run in range(runs):
-                outcomes.setdefault(review.collection, []).append(ours(name, most, review, 100 * number + run))
+                outcomes.setdefault(review.collection, []).append(ours(name, most, review, 1000 + number + 100 * run))
             if number % PEER_TOPICS:
                 continue
             beside.setdefault(review.collection, []).append(outcomes[review.collection][-1].until)
             for peer, fit in PEERS.items():
-                until = ranked(peer_texts(name, most, peer), review.relevant, 100 * number + runs - 1, fit)
+                until = ranked(peer_texts(name, most, peer), review.relevant, 900 + number + 100 * runs, fit)
                 peers.setdefault(review.collection, {}).setdefault(peer, []).append(until)
     rows = []
     for title, of_title in outcomes.items():

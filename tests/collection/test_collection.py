@@ -718,7 +718,7 @@ def test_a_pin_to_a_topic_that_is_new_waits_for_the_fit(collection):
 
 @pytest.mark.parametrize("after", [0, 3, 40])
 def test_a_disk_that_is_full_ends_a_grow_at_once_whenever_it_is_found_out(tmp_path, monkeypatch, after):
-    def full(self, documents, *, index=True):
+    def full(self, documents, **_):
         for number, _ in enumerate(documents):
             if number == after:
                 raise OSError(errno.ENOSPC, "No space left on device")

@@ -127,7 +127,7 @@ def test_standard_input():
     ("prepare", "arguments", "code", "message"),
     [
         (lambda home: None, ["missing"], 2, "missing"),
-        (lambda home: (home / "a.xls").write_bytes(b"\xd0\xcf"), ["."], 3, "nothing to read in ."),
+        (lambda home: (home / "a.xyz").write_bytes(b"\xd0\xcf"), ["."], 3, "nothing to read in ."),
         (lambda home: (home / "a.txt").write_text(""), ["."], 3, "no usable text"),
         (lambda home: (home / "a.txt").write_bytes(bytes(range(256)) * 40), ["."], 3, "not text"),
         (lambda home: (home / "a.txt").write_text("one two"), ["."], 3, "no word occurs in at least 3 documents"),

@@ -733,3 +733,13 @@ def test_a_disk_that_is_full_ends_a_grow_at_once_whenever_it_is_found_out(tmp_pa
     texts, ended = [Document(str(row), f"boat sail {row} mast") for row in range(40)], threading.Event()
     threading.Thread(target=grow, daemon=True).start()
     assert ended.wait(60)  # it was for ever
+
+
+def test_a_list_of_strings_is_enough(tmp_path):
+    texts = [f"boat sail {row} mast" if row % 2 else f"oven {row} bread flour" for row in range(40)]
+    with Collection.grow(texts, tmp_path / "texts.topiary", Recipe(topics=2)) as grown:
+        assert len(grown) == 40
+        (filed,) = grown.file(["a boat with a sail and a mast"])
+        assert "boat" in filed.words
+        (added,) = grown.add(["flour and bread for the oven"])
+        assert added.document.id == "41"

@@ -33,7 +33,7 @@ from topiarist.store.date_table import Dates
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import Generation, open_part
 from topiarist.store.marks import Marks
-from topiarist.text.documents import Document
+from topiarist.text.documents import Document, as_documents
 from topiarist.text.fields import Field
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Collection:
     @classmethod
     def grow(
         cls,
-        source: str | os.PathLike[str] | Iterable[Document],
+        source: str | os.PathLike[str] | Iterable[Document | str],
         folder: str | os.PathLike[str],
         recipe: Recipe | None = None,
         *,
@@ -75,7 +75,7 @@ class Collection:
         n_threads: int | None = None,
         verbose: bool = False,
     ) -> Collection:
-        """Grow a tree over a file, a folder or documents, and keep all of it in a folder.
+        """Grow a tree over a file, a folder, documents or texts, and keep all of it in a folder.
 
         ``force`` replaces a collection that is there; ``resume`` takes a grow up that was interrupted.
         """
@@ -307,14 +307,14 @@ class Collection:
         like, other = ([self.documents.row_of(id) for id in ids] for ids in (wanted, unlike))
         return Likeness(self, like, other).page(n, topic=topic, why=why)
 
-    def file(self, documents: Iterable[Document], rho: float = 0.9) -> Iterator[Filed]:
+    def file(self, documents: Iterable[Document | str], rho: float = 0.9) -> Iterator[Filed]:
         """Where new documents belong, at the deepest topic that is more certain than ``rho``; nothing is kept."""
         from topiarist.collection.file import arrivals
 
-        return arrivals.file(self, documents, rho)
+        return arrivals.file(self, as_documents(documents), rho)
 
     def add(
-        self, documents: Iterable[Document], rho: float = 0.9, *, learn: bool = True, dates: str = "auto"
+        self, documents: Iterable[Document | str], rho: float = 0.9, *, learn: bool = True, dates: str = "auto"
     ) -> list[Filed]:
         """File documents and keep them, all or none; with ``learn`` the model learns from them where it can.
 
@@ -322,7 +322,7 @@ class Collection:
         """
         from topiarist.collection.file.arrivals import add
 
-        return list(add(self, documents, rho, learn=learn, dates=dates))
+        return list(add(self, as_documents(documents, len(self) + 1), rho, learn=learn, dates=dates))
 
     def remove(self, ids: Iterable[str] = (), *, query: str = "", forget: bool = False) -> Removal:
         """Take documents out: by their ids, or all that a query finds by its words; ``undo`` brings them back.

@@ -16,7 +16,7 @@ from topiarist.counts.settings import CountSettings
 from topiarist.counts.validation import check_counts, token_counts
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import InputError, UsageError
-from topiarist.text.documents import Document
+from topiarist.text.documents import Document, as_documents
 from topiarist.text.repeated import Repeated, without
 from topiarist.text.titles import is_own
 
@@ -70,7 +70,7 @@ class Corpus:
     @classmethod
     def from_documents(
         cls,
-        documents: Iterable[Document],
+        documents: Iterable[Document | str],
         settings: CountSettings | None = None,
         *,
         vectorizer: Vectorizer | None = None,
@@ -78,7 +78,7 @@ class Corpus:
         n_jobs: int | None = 1,
         minima: list[Array] | None = None,
     ) -> Corpus:
-        """Return the corpus of documents, which may come from a generator.
+        """Return the corpus of documents or texts, which may come from a generator.
 
         ``keep_texts=False`` lets each text go as soon as it is counted. ``vectorizer``: a scikit-learn
         vectorizer to count with instead (fitted, or to be fitted here); it needs all texts at once. ``minima``: a list
@@ -86,7 +86,7 @@ class Corpus:
         """
         settings = settings or CountSettings()
         records = _Records(keep_texts)
-        texts = records.passing(documents, titles=settings.titles)
+        texts = records.passing(as_documents(documents), titles=settings.titles)
         if vectorizer is None:
             counts, vocabulary = count(texts, settings, n_jobs=n_jobs, minima=minima)
         else:

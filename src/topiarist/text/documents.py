@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+
+from topiarist.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,3 +28,17 @@ class Problem:
 
     source: str
     reason: str
+
+
+def as_documents(items: Iterable[Document | str], first: int = 1) -> Iterator[Document]:
+    """Documents as they are, and texts as documents whose ids are their numbers, from ``first`` on."""
+    for number, item in enumerate(items, first):
+        if isinstance(item, str):
+            yield Document(str(number), item)
+        elif isinstance(item, Document):
+            yield item
+        else:
+            raise InputError(
+                f"expected texts or documents, got {type(item).__name__} as number {number - first + 1}",
+                hint="a list of strings, a column of a table of them, or Document(id, text)",
+            )

@@ -32,9 +32,9 @@ def asked(monkeypatch):
 
     parse = query.parse
 
-    def parsed(text):
+    def parsed(text, *given, **options):
         times["parsed"] += text == QUERY
-        return parse(text)
+        return parse(text, *given, **options)
 
     for module in (
         "app.explorer.query_limits",

@@ -55,7 +55,7 @@ from topiarist.store.column_table import ColumnTable
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import Generation, Part, new_part, open_part
 from topiarist.text.dates import AUTO as DATES_AUTO
-from topiarist.text.documents import Document
+from topiarist.text.documents import Document, as_documents
 from topiarist.text.fields import ALL
 from topiarist.text.language import (
     AUTO,
@@ -92,7 +92,7 @@ class Grower:
 
     def grow(
         self,
-        source: str | os.PathLike[str] | Iterable[Document],
+        source: str | os.PathLike[str] | Iterable[Document | str],
         folder: str | os.PathLike[str],
         *,
         force: bool = False,
@@ -318,7 +318,7 @@ def _opened(source: Any) -> Iterator[Any]:
         with read([os.fspath(source)]) as documents:
             yield documents
     else:
-        yield source
+        yield as_documents(source) if not hasattr(source, "problems") else source
 
 
 def _counted(documents: Iterable[Document], tell: Callable[[int], None]) -> Iterator[Document]:

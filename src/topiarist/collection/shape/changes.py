@@ -132,6 +132,7 @@ def _held(collection: Collection, generation: Generation, state: State) -> tuple
 def undo(collection: Collection, *, wait: float = 0.0, expected: str | None = None) -> str:
     """Take the last step that still holds back: the state before it is the state now, to the last bit."""
     collection.refresh()
+    check_expected(collection, expected)  # before there may be nothing to take back
     if last_step(collection.generation).kind == ADD:
         from topiarist.collection.remove.unadding import take_addition_back
 

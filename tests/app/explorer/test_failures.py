@@ -147,13 +147,20 @@ def grown(tmp_path, given, **recipe):
     return TestClient(explorer(str(tmp_path / "small.topiary")), base_url=HERE)
 
 
-SCRIPTS = ["新しい文書です。", "שלום עולם טוב", "जीवन एक यात्रा", "สวัสดีชาวโลก"]
+SCRIPTS = [
+    ["新しい", "文書", "世界", "時間", "学校", "電車", "天気", "音楽", "料理", "旅行"],
+    ["שלום", "עולם", "טוב", "ספר", "בית", "ילד", "מים", "אור", "דרך", "לחם"],
+    ["जीवन", "एक", "यात्रा", "पानी", "घर", "किताब", "रास्ता", "सूरज", "दिन", "रात"],
+    ["สวัสดี", "ชาวโลก", "อาหาร", "บ้าน", "หนังสือ", "ถนน", "ดนตรี", "โรงเรียน", "เวลา", "อากาศ"],
+]
 CHANCE, WORDS = random.Random(3), [f"w{number}x" for number in range(40)]
 SMALL = {
     "two": [Document("a", "one lonely text"), Document("b", "another text about football")],
     "few": documents(12),
     "chance": [Document(str(number), " ".join(CHANCE.choices(WORDS, k=12))) for number in range(60)],
-    "scripts": [Document(str(number), text * 3) for number, text in enumerate(SCRIPTS * 15)],
+    "scripts": [
+        Document(str(number), " ".join(CHANCE.choices(words, k=12))) for number, words in enumerate(SCRIPTS * 15)
+    ],
 }
 
 

@@ -94,7 +94,10 @@ def test_pages_are_in_the_schema(client):
     schema = client.get("/openapi.json").json()
     pages = {("/index" if page.path == "/" else page.path) + ".json" for page in PAGES}
     files = {"/export.{kind}", "/original", "/job.json"}
-    writes = {"/tag", "/untag", "/read", "/undo", "/refit", "/stop", "/shape", "/new", "/keep", "/judge"}
+    writes = {
+        "/tag", "/untag", "/read", "/undo", "/refit", "/steadiness", "/stop", "/shape", "/remove", "/new", "/keep",
+        "/judge",
+    }  # fmt: skip
     assert {(path, method) for path, methods in schema["paths"].items() for method in methods} == {
         *((path, "get") for path in pages | files), *((path, "post") for path in writes),
     }  # fmt: skip

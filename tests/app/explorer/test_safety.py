@@ -64,7 +64,9 @@ FOREIGN = (
     {}, {"Origin": "http://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"},
     {"Sec-Fetch-Site": "none"}, {"Sec-Fetch-Site": "same-site"}, {"Sec-Fetch-Site": "cross-site", "Origin": HERE},
 )  # fmt: skip
-WRITES = ("/tag", "/untag", "/read", "/undo", "/refit", "/stop", "/shape", "/new", "/keep")
+WRITES = (
+    "/tag", "/untag", "/read", "/undo", "/refit", "/steadiness", "/stop", "/shape", "/remove", "/new", "/keep",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("path", WRITES)

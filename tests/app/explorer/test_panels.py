@@ -9,17 +9,18 @@ from tests.app.explorer.test_hands import said, until
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.web.server import explorer
 
-AROUND = """() => ({
+AROUND = """() => { const stays = (one) => !one.closest('.last');  // the last change is offered for five minutes
+return ({
   json: document.querySelector('footer.bottom a').getAttribute('href'),
   copy: document.querySelector('a.copy').getAttribute('href'),
-  backs: [...document.querySelectorAll('input[name=back]')].map((one) => one.value),
-  states: [...document.querySelectorAll('input[name=state]')].map((one) => one.value),
+  backs: [...document.querySelectorAll('input[name=back]')].filter(stays).map((one) => one.value),
+  states: [...document.querySelectorAll('input[name=state]')].filter(stays).map((one) => one.value),
   links: [...document.querySelectorAll('main .choices a, main .pager a, main .exports a')].map((one) => one.href),
   here: document.querySelector('.tree [aria-current]')?.dataset.topic ?? null,
   query: document.querySelector('#q').value,
   counts: [...document.querySelectorAll('.tree .rows .count')].map((one) => one.textContent.trim()),
   title: document.title,
-})"""
+}) }"""
 ROW = """(link) => ({
   href: link.getAttribute('href'), label: link.querySelector('.label').textContent.trim(),
   kind: link.querySelector('.label span').className, count: link.querySelector('.count').textContent.trim(),

@@ -27,6 +27,7 @@ WORDLESS = "no words of its own"
 BLOCK = 1 << 16  # documents that are read at once: memory does not grow with documents × nodes
 REMEMBERED = 6  # first words of a node among which those of an earlier name still name it
 IN_A_NAME = 2  # words of a node that make its name; more where siblings would be called the same
+JUDGED = 10  # first words of a node whose coherence is told, as everybody tells it; more are kept to be read
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def describe_nodes(
     words = [tuple(corpus.vocabulary.words[column] for column in chosen) for chosen in columns]
     words[tree.root] = (*general[:n_words], *words[tree.root])
     size = np.asarray(shares.sum(axis=0, dtype=np.float64)).ravel() @ mask
-    coherence = coherences(columns, corpus.counts)
+    coherence = coherences([chosen[:JUDGED] for chosen in columns], corpus.counts)
     gain = gains(tree, model.class_nodes, model.node_given_class @ model.word_given_node, size[list(model.class_nodes)])
     return tuple(
         NodeSummary(

@@ -192,7 +192,7 @@ def _figures(view: View, known: Any, same: bool) -> tuple[Figure, ...]:
         Figure(
             "coherence",
             f"{mean_coherence(view) or 0.0:.2f}",
-            "of the words of topics (NPMI): 0 is chance, above 0.1 reads well",
+            "of the ten first words of topics (NPMI): 0 is chance, above 0.1 reads well",
         ),
         Figure(
             "word diversity",

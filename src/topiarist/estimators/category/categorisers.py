@@ -157,14 +157,7 @@ class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, BaseEsti
         of the columns.
         """
         check_is_fitted(self)
-        options.check_integer("n_words", n_words, 1)
-        options.check_integer("n_labels", n_labels, 1)
-        row = explanation.one_row(x)
-        counts = self._counts(row, reset=False)
-        if counts.shape[0] != 1:
-            raise InputError(f"expected one document, got {counts.shape[0]}", hint="X[[0]]")
-        explanation.check_names(words, counts.shape[1])
-        names = words if words is not None else getattr(self, "feature_names_in_", None)
+        row, counts, names = explanation.asked(self, x, words, n_words, n_labels)
         view = explanation.View(
             self.tree_, self.class_nodes_, self.classes_, self._class_word_table, self.class_prior_, names,
             self._reading_length,

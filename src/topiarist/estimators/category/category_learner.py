@@ -14,7 +14,6 @@ from threadpoolctl import threadpool_limits
 
 from topiarist.arrays import Array, ArrayLike, Csr, Floats, Matrix, Seed
 from topiarist.counts.validation import check_counts
-from topiarist.errors import InputError
 from topiarist.estimators.category import explanation, one_label, several_labels
 from topiarist.estimators.category.class_learning import check_words
 from topiarist.estimators.category.given_labels import (
@@ -216,14 +215,7 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, BaseEstimato
         the columns.
         """
         check_is_fitted(self)
-        options.check_integer("n_words", n_words, 1)
-        options.check_integer("n_labels", n_labels, 1)
-        row = explanation.one_row(x)
-        counts = self._counts(row, reset=False)
-        if counts.shape[0] != 1:
-            raise InputError(f"expected one document, got {counts.shape[0]}", hint="X[[0]]")
-        explanation.check_names(words, counts.shape[1])
-        names = words if words is not None else getattr(self, "feature_names_in_", None)
+        row, counts, names = explanation.asked(self, x, words, n_words, n_labels)
         known = self._known[counts.indices]
         parts = self._model.word_parts(counts)[known].astype(np.float64)
         return explanation.explained_by_parts(

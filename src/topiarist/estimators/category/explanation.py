@@ -24,6 +24,7 @@ from scipy.sparse import csr_array, issparse
 from topiarist.arrays import Array, Csr, Floats, Matrix
 from topiarist.counts.weighting import shortened
 from topiarist.errors import InputError
+from topiarist.estimators.common.options import check_integer
 from topiarist.hierarchy.levels import node_posterior
 from topiarist.hierarchy.tree import Tree
 from topiarist.models.engine import SMALLEST_MIXTURE
@@ -80,6 +81,26 @@ class View(NamedTuple):
     class_prior: Array
     words: Sequence[str] | None
     effective_length: float | None = None  # as which longer documents are read
+
+
+class Asked(NamedTuple):
+    """What is to be explained: a document as it was given, its counts, and the names of its columns, if any."""
+
+    row: Any
+    counts: Csr
+    names: Sequence[str] | None
+
+
+def asked(estimator: Any, x: Matrix, words: Sequence[str] | None, n_words: int, n_labels: int) -> Asked:
+    """One document that an estimator is asked about, checked."""
+    check_integer("n_words", n_words, 1)
+    check_integer("n_labels", n_labels, 1)
+    row = one_row(x)
+    counts = estimator._counts(row, reset=False)
+    if counts.shape[0] != 1:
+        raise InputError(f"expected one document, got {counts.shape[0]}", hint="X[[0]]")
+    check_names(words, counts.shape[1])
+    return Asked(row, counts, words if words is not None else getattr(estimator, "feature_names_in_", None))
 
 
 def one_row(x: Matrix) -> Any:

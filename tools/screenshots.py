@@ -1,7 +1,7 @@
 """Pictures of the explorer for the documentation, taken in a real browser.
 
 python tools/screenshots.py FOLDER docs/images           those that the documentation shows
-python tools/screenshots.py FOLDER /tmp/shots --all      every page, on a session, a phone and enlarged, light and dark
+python tools/screenshots.py FOLDER /tmp/shots --all      every page, on a desktop, a phone and enlarged, light and dark
 
 Those of categories and of two trees want a collection that was learned and shaped: ``topiarist learn FOLDER --single``,
 ``topiarist shape FOLDER merge 5 6``.

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from topiarist.app.cli.commands import topics
+from topiarist.app.cli.commands.growing import topics
 from topiarist.app.cli.terminal import figures
 from topiarist.collection.describe.flat_topics import find_topics
 from topiarist.collection.describe.topic_tree import grow_tree

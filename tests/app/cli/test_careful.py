@@ -195,7 +195,7 @@ def test_paths_in_rows_are_those_of_an_export(typed, arrived):
 
 
 def test_a_stream_is_kept_batch_by_batch(typed, arrived, monkeypatch):
-    monkeypatch.setattr("topiarist.app.cli.commands.file.BATCH", 4)
+    monkeypatch.setattr("topiarist.app.cli.commands.filing.file.BATCH", 4)
     done = typed("file", "-", "--add", "--no-learn", stdin=arrived.read_text())
     assert "4 documents added so far" in done.stderr
     assert typed("tree", "--json")["documents"] == N_DOCS + 10

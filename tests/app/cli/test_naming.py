@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from topiarist.app.cli.commands import name as command
+from topiarist.app.cli.commands.shaping import name as command
 from topiarist.collection.collection import Collection
 
 COUNTING = """\

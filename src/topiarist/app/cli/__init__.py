@@ -2,7 +2,7 @@
 
 Floor plan:
 
-    commands/      The commands of ``topiarist``: each is a module of this room, and is listed here.
+    commands/      The commands of ``topiarist``: each is a module of the room of its verb, and is listed here.
     terminal/      The terminal: where is printed, how far a command is, how it fails and which code it leaves with.
     grow_result    How a grow ends: the sentence of facts, the tree, what was left out, what to type next, the exit
                    code.

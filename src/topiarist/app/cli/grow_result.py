@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from topiarist.app.cli.commands.grow import Options
+from topiarist.app.cli.commands.growing.grow import Options
 from topiarist.app.cli.source_stream import Stream
 from topiarist.app.cli.terminal import figures
 from topiarist.app.cli.terminal.console import Console, print_json, speaks_unicode, typed_command

@@ -1,28 +1,13 @@
-"""The commands of ``topiarist``: each is a module of this room, and is listed here.
+"""The commands of ``topiarist``: each is a module of the room of its verb, and is listed here.
 
 Floor plan:
 
-    check       ``topiarist check``: is the collection whole?
-    compare     ``topiarist compare``: what is different in two trees?
-    doctor      ``topiarist doctor``: is everything here that topiarist needs?
-    duplicates  ``topiarist duplicates``: what is there more than once?
-    evaluate    ``topiarist evaluate``: is the tree any good?
-    explore     ``topiarist explore``: a collection as pages in the browser, from this machine and for this machine.
-    export      ``topiarist export``: how do I hand this to others, and to other programs?
-    file        ``topiarist file``: where do new documents belong, and which of them belong nowhere?
-    find        ``topiarist find``: where is it? Also prints what ``similar`` finds.
-    grow        ``topiarist grow``: which topics, and which of them belong together? Kept in a folder, and printed.
-    learn       ``topiarist learn``: given categories, learned from examples; how good are they?
-    name        ``topiarist name``: what could the topics be called, by their words or by a language model of yours?
-    remove      ``topiarist remove``: which documents should not be in here, and what goes with them?
-    report      ``topiarist report``: a collection as one file, to hand on.
-    review      ``topiarist review``: what is relevant here, is all of it found, and when may I stop?
-    shape       ``topiarist shape``: what should the tree look like, and what would that change?
-    show        ``topiarist show``: what is this topic about, and what is in it? What does this document say, and why is
-                it here?
-    similar     ``topiarist similar``: what else is like this?
-    topics      ``topiarist topics``: what is this collection about?
-    tree        ``topiarist tree``: what is in here?
+    care/       Care: is the collection whole, is everything here that is needed?
+    exploring/  Exploring: what is in here, on the screen, as pages and in files.
+    filing/     Filing: documents that come, that go, that are there twice, and the categories they belong to.
+    finding/    Finding: by words and meaning, by example, and to the end.
+    growing/    Growing: a tree, of a collection that is kept or of documents that are only looked at.
+    shaping/    Shaping: the tree as somebody wants it, and what its topics are called.
 """
 
 from __future__ import annotations
@@ -40,10 +25,15 @@ from topiarist.app.cli.terminal.console import log_to_stderr
 from topiarist.app.cli.terminal.failures import explained
 from topiarist.version import __version__
 
-COMMANDS = (
-    "grow", "topics", "doctor", "tree", "show", "find", "similar", "review", "file", "remove", "learn", "shape", "name",
-    "export", "compare", "evaluate", "duplicates", "check", "explore", "report",
-)  # fmt: skip
+ROOMS = {
+    "growing": ("grow", "topics"),
+    "exploring": ("tree", "show", "compare", "evaluate", "explore", "report", "export"),
+    "shaping": ("shape", "name"),
+    "filing": ("file", "remove", "duplicates", "learn"),
+    "finding": ("find", "similar", "review"),
+    "care": ("check", "doctor"),
+}
+COMMANDS = tuple(name for names in ROOMS.values() for name in names)
 
 app = typer.Typer(
     help="Shape document collections into topic trees.",
@@ -93,6 +83,7 @@ def _called(command: Any) -> Callable[..., None]:
     return called
 
 
-for _name in COMMANDS:
-    _command = import_module(f"{__name__}.{_name}")
-    app.command(_name, help=_command.Options.__doc__, epilog=_command.EPILOG)(_called(_command))
+for _room, _names in ROOMS.items():
+    for _name in _names:
+        _command = import_module(f"{__name__}.{_room}.{_name}")
+        app.command(_name, help=_command.Options.__doc__, epilog=_command.EPILOG)(_called(_command))

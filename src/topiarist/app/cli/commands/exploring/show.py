@@ -11,7 +11,7 @@ from rich.style import Style
 from rich.text import Text
 
 from topiarist import collection as door
-from topiarist.app.cli.commands.tree import typical
+from topiarist.app.cli.commands.exploring.tree import typical
 from topiarist.app.cli.options import NUMBER, FolderOptions, examples, option, printing
 from topiarist.app.cli.terminal.screen import Screen
 from topiarist.app.words import DOT, PENDING, STEP, and_more, counted, named_by, one_line, path_of, percent

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from topiarist import collection as door
-from topiarist.app.cli.commands import show, tree
+from topiarist.app.cli.commands.exploring import show, tree
 from topiarist.app.cli.options import ALWAYS, FolderOptions, examples, option
 from topiarist.app.cli.terminal.screen import Screen
 from topiarist.app.words import and_more, counted, one_line, verb, word_use

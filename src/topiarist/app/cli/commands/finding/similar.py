@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from topiarist import collection as door
-from topiarist.app.cli.commands.find import NOTHING_FOUND, Answer, answer_body, show_hit
+from topiarist.app.cli.commands.finding.find import NOTHING_FOUND, Answer, answer_body, show_hit
 from topiarist.app.cli.options import NUMBER, UNDER, WHY, FolderOptions, examples, option
 from topiarist.app.cli.terminal.screen import Screen
 from topiarist.app.words import counted, one_line

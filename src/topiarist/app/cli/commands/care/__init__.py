@@ -1,0 +1,7 @@
+"""Care: is the collection whole, is everything here that is needed?
+
+Floor plan:
+
+    check   ``topiarist check``: is the collection whole?
+    doctor  ``topiarist doctor``: is everything here that topiarist needs?
+"""

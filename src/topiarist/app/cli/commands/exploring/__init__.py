@@ -1,0 +1,13 @@
+"""Exploring: what is in here, on the screen, as pages and in files.
+
+Floor plan:
+
+    compare   ``topiarist compare``: what is different in two trees?
+    evaluate  ``topiarist evaluate``: is the tree any good?
+    explore   ``topiarist explore``: a collection as pages in the browser, from this machine and for this machine.
+    export    ``topiarist export``: how do I hand this to others, and to other programs?
+    report    ``topiarist report``: a collection as one file, to hand on.
+    show      ``topiarist show``: what is this topic about, and what is in it? What does this document say, and why is
+              it here?
+    tree      ``topiarist tree``: what is in here?
+"""

@@ -7,6 +7,8 @@ information bottleneck). From the root down this binary tree becomes a multiway 
 among its children while that costs at least 0.6 of its own, and has 3 to 8 children. Then leaves change over to the
 child where they lose less, and what is below each child is merged anew. A heading is kept if it can be *named*: if
 words are telling in the children that hold its documents, not in one of them. Others dissolve into their parents.
+
+A tree of hundreds of leaves gets its headings over its first branches (``twigs``): small leaves are noisy witnesses.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from topiarist.hierarchy.growth.merges import (
     weighted_entropy,
 )
 from topiarist.hierarchy.growth.parts import Parts
+from topiarist.hierarchy.growth.twigs import below, first_branches, hung
 from topiarist.hierarchy.tree import Tree
 
 SHARED_WORDS = 2  # telling words that make a heading
@@ -119,7 +122,25 @@ def dissolved(headings: Headings, shared: Sequence[int], *, enough: int = SHARED
 
 def built(counts: Any, presence: Any, sizes: Any) -> Headings:
     """The headings of leaves: from their counts of words (leaves × words), and how many documents have each word."""
-    headings = arranged(*smoothed(counts))
+    return _named(arranged(*smoothed(counts)), presence, sizes)
+
+
+def built_over_branches(tree: Tree, class_nodes: Sequence[int], counts: Any, presence: Any, sizes: Any) -> Headings:
+    """Headings over the first branches of a grown tree, with what grew below them (see ``twigs``).
+
+    Of a tree with no more leaves than that, headings over its leaves, which are ``class_nodes``.
+    """
+    branches = first_branches(tree)
+    if len(branches) == len(class_nodes):
+        return built(counts, presence, sizes)
+    upper = arranged(*smoothed(np.stack([counts[below(tree, branch, class_nodes)].sum(axis=0) for branch in branches])))
+    words, weights = smoothed(counts)
+    whole, nodes = hung(upper.tree, upper.leaf_nodes, tree, branches, class_nodes, words * weights[:, None])
+    return _named(Headings(whole, nodes, gains(whole, nodes, words, weights)), presence, sizes)
+
+
+def _named(headings: Headings, presence: Any, sizes: Any) -> Headings:
+    """Without the headings that cannot be named."""
     return dissolved(headings, shared_words(presence, sizes, headings.tree, headings.leaf_nodes))
 
 
@@ -131,7 +152,8 @@ def headed(parts: Parts, rows: Any) -> Parts:
     if parts.n_classes <= FEWEST:
         return parts
     counts, presence = class_words(parts.class_given_doc, rows, parts.word_given_node.shape[1])
-    return with_headings(parts, built(counts, presence, parts.sizes()), counts)
+    headings = built_over_branches(parts.tree, parts.class_nodes, counts, presence, parts.sizes())
+    return with_headings(parts, headings, counts)
 
 
 def class_words(class_given_doc: Any, rows: Any, n_words: int) -> tuple[Array, Array]:

@@ -200,7 +200,7 @@ def format_of(name: str) -> str:
     suffix = PurePath(name).suffix.lower()
     if suffix not in SUFFIXES:
         raise UsageError(
-            f"expected a hierarchy in a file that ends in {', '.join(SUFFIXES)}, got {name}",
+            f"expected a hierarchy in a file that ends in {', '.join(SUFFIXES)}, or a thesaurus, got {name}",
             hint="a text file with a path such as news/sport on each line, called *.txt",
         )
     return SUFFIXES[suffix]

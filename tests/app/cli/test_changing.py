@@ -312,7 +312,7 @@ def test_export_of_everything(typed, path):
     words = list(csv.DictReader(io.StringIO(typed("export", "-o", "-", "--what", "words", "--words", 3).stdout)))
     assert len(words) == 3 * len(topics)
     assert {row["path"] for row in words} == {row["path"] for row in topics}
-    for name in ("tree.json", "tree.graphml", "tree.nwk", "tree.paths"):
+    for name in ("tree.json", "tree.graphml", "tree.nwk", "tree.paths", "tree.ttl", "tree.rdf"):
         typed("export", "-o", name)
         assert "Waves" in (path.parent / name).read_text()
     typed("export", "-o", "model", "--what", "model")

@@ -12,13 +12,13 @@ from topiarist.collection.collection import Collection
 from topiarist.collection.describe import tables
 from topiarist.collection.shape.shape import unlike
 from topiarist.estimators.model_folder import save_model
-from topiarist.hierarchy import exchange
+from topiarist.hierarchy import exchange, thesaurus
 from topiarist.hierarchy.tree import Tree
 from topiarist.text.documents import Document
 from topiarist.text.fields import NUMBER
 from topiarist.text.query import COLUMN
 
-TREE_FORMATS = ("json", "graphml", "newick", "paths")
+TREE_FORMATS = ("json", "graphml", "newick", "paths", *thesaurus.FORMATS)
 MARKS = ("tags", "read", "date_given")  # at the end of the table of documents, before their columns
 TAKEN = frozenset(("title", "source", "date", "text", "topic", *tables.DOCUMENT_FIELDS, *MARKS))
 BLOCK = 2_000  # documents that are read at once
@@ -59,6 +59,8 @@ def tree_text(collection: Collection, format: str, n_words: int) -> str:
         return _with_topic_numbers(collection, exchange.to_json(tree, words, sizes))
     if format == "graphml":
         return exchange.to_graphml(tree, words, sizes)
+    if format in thesaurus.FORMATS:
+        return thesaurus.to_skos(tree, words, sizes, collection.outline.topics, format)
     return exchange.to_newick(tree) if format == "newick" else exchange.to_paths(tree)
 
 

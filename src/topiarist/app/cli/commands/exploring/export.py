@@ -18,6 +18,7 @@ EPILOG = examples(
     "topiarist export mail.topiary -o documents.csv",
     "topiarist export mail.topiary -o topics.parquet --what topics",
     "topiarist export mail.topiary -o tree.graphml",
+    "topiarist export mail.topiary -o thesaurus.ttl",
     "topiarist export mail.topiary -o model --what model",
 )
 WRITES = ()
@@ -33,7 +34,8 @@ class Options(FolderOptions):
     output: Annotated[str, option("Where to; `-` is standard output.", "--output", "-o", metavar="FILE")]
     what: Annotated[str | None, option("`documents`, `topics`, `words`, `tree` or `model`.")] = None
     format: Annotated[
-        str | None, option("csv, jsonl, parquet; of a tree json, graphml, newick, paths. By the file's name.")
+        str | None,
+        option("csv, jsonl, parquet; a tree: json, graphml, newick, paths, ttl, rdf. By the name."),
     ] = None
     rho: Annotated[float, option("How certain the level of a document is.", min=0, max=1)] = 0.5
     words: Annotated[int, option("Words of each topic.", min=1)] = 20

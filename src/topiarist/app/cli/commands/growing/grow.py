@@ -35,6 +35,7 @@ from topiarist.estimators.tree_models import TREE_MODELS, listed
 if TYPE_CHECKING:
     from topiarist.app.cli.terminal.grow_progress import Progress
     from topiarist.app.cli.terminal.stop_signal import Stop
+    from topiarist.hierarchy.tree import Tree
 
 EXIT_CODES = (
     "Exit codes: 0 done · 1 done, with something left out · 2 wrong use · 3 no usable text · 4 damaged or too new · "
@@ -50,7 +51,7 @@ EPILOG = examples(
 WRITES = ALWAYS
 OUTPUT_HELP = "The folder of the collection; without it `NAME.topiary` here, called like the source."
 MODEL_HELP = f"Kind of tree: {listed([f'`{name}`' for name in TREE_MODELS])}."
-HIERARCHY_HELP = "Learn this tree from labelled documents instead of growing one: a file with a path on each line."
+HIERARCHY_HELP = "Learn this tree from labelled documents instead of growing one: paths on lines, JSON, YAML or SKOS."
 NO_HEADINGS_HELP = "Keep the upper tree as it grew instead of building headings over the topics."
 ONLINE_HELP = "Grow on a sample, then learn from all documents in batches: for very large collections."
 DEPTH_HELP = "Levels to print below the root; without it about twenty topics."
@@ -176,13 +177,11 @@ def _recipe(options: Options) -> door.Recipe:
         raise UsageError("standard input goes alone", hint="one grow for each, or files only")
     hierarchy = None
     if options.hierarchy is not None:
-        from topiarist.hierarchy.exchange import format_of, read_tree
-
         if not Path(options.hierarchy).is_file():
             raise UsageError(f"there is no hierarchy at {options.hierarchy}", hint="a file with one path on each line")
         if options.topics is not None:
             raise UsageError("--topics does not go with --hierarchy, which says how many there are")
-        hierarchy = read_tree(Path(options.hierarchy).read_text("utf-8"), format_of(options.hierarchy))
+        hierarchy = _hierarchy(options.hierarchy)
     recipe = options.recipe(
         model=options.model,
         topics=options.topics,
@@ -195,6 +194,19 @@ def _recipe(options: Options) -> door.Recipe:
     )
     recipe.check()
     return recipe
+
+
+def _hierarchy(name: str) -> Tree:
+    """The tree of a file that somebody wrote, or of a thesaurus; what of this is not in the tree is said."""
+    from topiarist.hierarchy import exchange, thesaurus
+
+    text = Path(name).read_text("utf-8")
+    if not thesaurus.is_thesaurus(name):
+        return exchange.read_tree(text, exchange.format_of(name))
+    found = thesaurus.from_skos(text, name)
+    if found.told():
+        print(f"topiarist: {found.told()}", file=sys.stderr)
+    return found.tree
 
 
 def _dry_run(stream: Stream, options: Options) -> None:

@@ -36,7 +36,10 @@ def test_it_is_kept_with_the_tree_and_forgotten_when_that_is_fitted_again(collec
     with Collection.open(collection.folder.path) as again:
         assert known_steadiness(again) == found
         leaves = [again.outline.topics[leaf] for leaf in again.outline.tree.leaves[:2]]
+        others = {topic: share for topic, share in found.shares.items() if topic not in leaves}
         shape(again, [Merge(tuple(leaves))], refit=False)
+        assert known_steadiness(again).said(leaves[0]) == ""  # it has the documents of two now
+        assert set(known_steadiness(again).shares.items()) <= set(others.items())
         with pytest.raises(UsageError, match="not fitted yet"):
             check_steadiness(again, 2)
         shape(again, [])

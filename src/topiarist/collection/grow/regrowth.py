@@ -1,6 +1,7 @@
 """Growing again to see what was chance: trees of other halves of the documents, and how much of each topic comes back.
 
-See ``measures.steadiness``. What was found is kept with the collection, and holds until its tree is fitted again.
+See ``measures.steadiness``. What was found is kept with the collection, and holds until its tree is fitted again; of a
+topic that an edit has given other documents in the meantime nothing is known.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from topiarist.collection.grow.grower import Grower
 from topiarist.collection.grow.recipe import Recipe
+from topiarist.collection.shape.shape import Shape
 from topiarist.collection.state import TREE
 from topiarist.counts.corpus import Corpus
 from topiarist.errors import UsageError
@@ -101,15 +103,29 @@ def _grown_again(corpus: Corpus, recipe: Recipe, n_threads: int | None) -> Place
 
 def _keep(collection: Collection, told: Steadiness) -> None:
     """Write it down for the tree that it is true of."""
-    body = {"tree": collection.state.parts[TREE], "n_trees": told.n_trees, "shares": dict(told.shares)}
+    body = {
+        "tree": collection.state.parts[TREE], "n_trees": told.n_trees, "shares": dict(told.shares),
+        "classes": _classes_under(collection.outline),
+    }  # fmt: skip
     with collection.folder.writing() as generation:
         facts.change_settings(generation.database, {KEPT: body})
 
 
 def known_steadiness(collection: Collection) -> Steadiness | None:
-    """What was found for the tree as it is; None where nobody has looked, or it was fitted again since."""
+    """What was found for the topics as they are; None where nobody has looked, or the tree was fitted again since.
+
+    A topic that was merged, or that others were moved under or away from, is another one than was looked for.
+    """
     body: Any = facts.settings(collection.generation.database).get(KEPT)
     if not isinstance(body, dict) or body.get("tree") != collection.state.parts.get(TREE):
         return None
-    shares = {int(topic): float(share) for topic, share in body["shares"].items()}
+    now, then = _classes_under(collection.outline), body.get("classes")
+    same = [topic for topic in body["shares"] if then is None or now.get(topic) == then.get(topic)]
+    shares = {int(topic): float(body["shares"][topic]) for topic in same}
     return Steadiness(MappingProxyType(shares), int(body["n_trees"]))
+
+
+def _classes_under(outline: Shape) -> dict[str, list[int]]:
+    """The classes of the model under each topic: what the topic holds, however the tree around it is edited."""
+    mask = outline.tree.path_mask(outline.class_nodes)
+    return {str(topic): np.flatnonzero(mask[:, node]).tolist() for node, topic in enumerate(outline.topics)}

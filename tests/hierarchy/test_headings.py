@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from tests.strategies import simplex_rows, trees
+from tests.work import peak
 from topiarist.errors import InputError
 from topiarist.hierarchy import Tree, views
 from topiarist.hierarchy.growth import headings as heads
@@ -139,6 +140,16 @@ def test_views_are_nested_and_hold_every_leaf_once(tree, seed):
         len(tree.children(node)) == 1 for node in range(len(tree))
     )
     assert list(views.views(tree, gain)) == ["coarse", "normal", "fine"]
+
+
+def test_a_view_of_a_large_tree_looks_at_no_more_than_it_shows():
+    """A given hierarchy may have thousands of topics, and pages ask for views of it."""
+    n_nodes = 2**13 - 1
+    tree = Tree((-1, *((node - 1) // 2 for node in range(1, n_nodes))))
+    gain = [1 / (1 + node) for node in range(n_nodes)]
+    assert len(views.view(tree, gain, 20)) == 20
+    assert peak(views.view, tree, gain, 20) < 100_000
+    assert peak(views.views, tree, gain) < 100_000
 
 
 def test_a_view_needs_a_node_and_counts_need_tokens():

@@ -6,7 +6,8 @@ tells most, until enough nodes are to be seen; ``views`` stop where the next ope
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from topiarist.errors import InputError
 from topiarist.hierarchy.tree import Tree
@@ -23,8 +24,8 @@ def view(tree: Tree, gain: Sequence[float], n_nodes: int) -> tuple[int, ...]:
     """
     if n_nodes < 1:
         raise InputError(f"expected to see at least 1 node, got {n_nodes}")
-    fitting = [nodes for nodes, _, _ in _openings(tree, gain) if len(nodes) <= n_nodes]
-    return fitting[-1]
+    *_, (seen, _) = takewhile(lambda step: len(step[0]) <= n_nodes, _openings(tree, gain))
+    return seen
 
 
 def views(tree: Tree, gain: Sequence[float]) -> dict[str, tuple[int, ...]]:
@@ -33,8 +34,13 @@ def views(tree: Tree, gain: Sequence[float]) -> dict[str, tuple[int, ...]]:
     Each ends where the next two openings would tell much less than the last two: at the largest relative drop of the
     gain in its range. A tree with fewer nodes than that shows all it has.
     """
-    steps = _openings(tree, gain)
-    told = [last for _, last, _ in steps]
+    steps, beyond = list[tuple[tuple[int, ...], float]](), 0
+    for step in _openings(tree, gain):  # as far as a view goes, and what is compared with it
+        steps.append(step)
+        beyond += len(step[0]) > STEPS["fine"][1]
+        if beyond == NEAR:
+            break
+    told = [last for _, last in steps]
     found = {}
     for name, (low, high) in STEPS.items():
         fitting = [number for number, step in enumerate(steps) if len(step[0]) <= high]
@@ -51,16 +57,13 @@ def _drop(told: Sequence[float], number: int) -> float:
     return (sum(last) / len(last)) / max(sum(following) / len(following), 1e-300)
 
 
-def _openings(tree: Tree, gain: Sequence[float]) -> list[tuple[tuple[int, ...], float, float]]:
-    """The views one after the other, with what the last opening told and what the next one would."""
+def _openings(tree: Tree, gain: Sequence[float]) -> Iterator[tuple[tuple[int, ...], float]]:
+    """The views one after the other, each with what the last opening told."""
     seen, last = [tree.root], 0.0
-    steps = list[tuple[tuple[int, ...], float, float]]()
-    while True:
-        closed = [node for node in seen if not tree.is_leaf(node)]
-        best = max(closed, key=lambda node: (gain[node], -node), default=None)
-        steps.append((tuple(seen), last, gain[best] if best is not None else 0.0))
-        if best is None:
-            return steps
-        last = gain[best] if not steps[:-1] else min(gain[best], last)
+    yield tuple(seen), last
+    while closed := [node for node in seen if not tree.is_leaf(node)]:
+        best = max(closed, key=lambda node: (gain[node], -node))
+        last = gain[best] if len(seen) == 1 and seen[0] == tree.root else min(gain[best], last)
         place = seen.index(best)
         seen = [*seen[:place], *tree.children(best), *seen[place + 1 :]]
+        yield tuple(seen), last

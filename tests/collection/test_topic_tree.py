@@ -241,6 +241,20 @@ def test_a_name_is_kept_while_its_words_are_among_the_first():
         "Everything",
         "a · b",
         "x · y",
-        "a · b · d",
-    )  # not twice below one parent
-    assert named(tree, words).names == ("Everything", "b · a", "x · y", "a · b")
+        "d",
+    )  # no word twice below one parent
+    assert named(tree, words).names == ("Everything", "b · a", "x · y", "d")
+
+
+def test_a_new_name_keeps_away_from_the_words_of_names_that_stay():
+    """As after a fit: one sibling keeps its name, the other is called by the first candidate without a word of it."""
+    tree, words = Tree.star(2), [(), ("cup", "goal"), ("racket", "cups", "serve", "court")]
+    before, candidates = (
+        ["Everything", "goal · cup", "1"],
+        [(), ("cup · goal",), ("cup final · racket", "serve · court")],
+    )
+    assert named(tree, words, before, candidates, frozenset({1})).names[1:] == ("goal · cup", "serve · court")
+    candidates[2] = ("cup final · racket",)
+    assert named(tree, words, before, candidates, frozenset({1})).names[2] == "racket · serve"
+    words[2], candidates[2] = ("cup", "goals"), ("cup final",)
+    assert named(tree, words, before, candidates, frozenset({1})).names[2] == "cup final"  # better than none

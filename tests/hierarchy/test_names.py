@@ -114,15 +114,15 @@ def test_a_name_leads_to_its_own_node():
     assert examiner.ranking(2, "unheard") == []
 
 
-def test_names_that_are_kept_stay_and_others_keep_away_from_them():
-    _, words, _, _, presence, readings = known()
-    usual = naming.node_names(presence, words, LEAVES, readings)
-    kept = {3: usual[2].name}
-    names = naming.node_names(presence, words, LEAVES, readings, kept=kept)
-    assert names[3].name == usual[2].name
-    said = {word.lower() for word in reading.WORD.findall(names[3].name)}
-    assert not said & {word.lower() for word in reading.WORD.findall(names[2].name)}
-    assert names[5] == usual[5]
+@pytest.mark.parametrize(
+    ("name", "other", "shares"),
+    [
+        ("dark matter · halo", "Halos · galaxies", True), ("Dark energy", "dark matter", True),
+        ("market", "marker", False), ("theory", "theories · string", True), ("cup final", "football · goal", False),
+    ],
+)  # fmt: skip
+def test_names_that_share_a_word_or_a_form_of_it(name, other, shares):
+    assert naming.shares_word(name, [other, "something else"]) is naming.shares_word(other, [name]) is shares
 
 
 def test_boilerplate_is_no_phrase():

@@ -13,7 +13,7 @@ from topiarist.arrays import Bools, Csr
 from topiarist.collection.describe.flat_topics import coherences, names_of
 from topiarist.counts.corpus import Corpus
 from topiarist.hierarchy.growth.headings import gains
-from topiarist.hierarchy.naming.names import node_names, usable_words
+from topiarist.hierarchy.naming.names import node_names, shares_word, usable_words
 from topiarist.hierarchy.naming.presence import describing_words, presence_of, rival_words
 from topiarist.hierarchy.naming.readings import Readings, read, sample_of
 from topiarist.hierarchy.tree import Tree
@@ -115,7 +115,8 @@ def named(
     """The tree with nodes called by their best names, or first words, unless somebody gave them names.
 
     ``before``: what they were called. The name of a node whose documents ``stayed`` is kept, and one that is still
-    among a node's names, or whose words are still among its first ones: people are left with what they remember.
+    among a node's names, or whose words are still among its first ones: people are left with what they remember. Other
+    names share no word with those beside them, as far as there are such.
     """
     numbered = Tree(tree.parents)
     if tree.names != numbered.names:
@@ -131,9 +132,7 @@ def named(
         }
         taken = set(kept.values())
         for child in below:
-            own = kept.get(child)
-            possible = itertools.chain(names[child], _possible_names(words[child]))
-            called[child] = own or next(name for name in possible if name not in taken)
+            called[child] = kept.get(child) or _beside(taken, names[child], words[child])
             taken.add(called[child])
     return Tree(tree.parents, tuple(called))
 
@@ -141,6 +140,13 @@ def named(
 def _still(name: str, words: tuple[str, ...]) -> bool:
     """Whether the words of a name are still among the first of a node."""
     return bool(name) and set(name.split(DOT)) <= set(words[:REMEMBERED])
+
+
+def _beside(taken: Collection[str], names: Sequence[str], words: tuple[str, ...]) -> str:
+    """The first name that shares no word with those beside it, else some words that they do not have."""
+    free = DOT.join([word for word in words if not shares_word(word, taken)][:IN_A_NAME])
+    unlike = [name for name in (*names, free) if name and not shares_word(name, taken)]
+    return next(name for name in itertools.chain(unlike, names, _possible_names(words)) if name not in taken)
 
 
 def _possible_names(words: tuple[str, ...]) -> Iterator[str]:

@@ -154,6 +154,7 @@ def labelled(shape: Shape, description: Description, stayed: frozenset[int] = fr
         known.setdefault(topic, node)
     words = [known[topic].words if topic in known else () for topic in shape.topics]
     names = [known[topic].names if topic in known else () for topic in shape.topics]
-    plain = named(replace(shape.tree, names=()), words, shape.tree.names, names, stayed)
+    given = frozenset(shape.node(topic) for topic in shape.titles)  # other names keep away from theirs
+    plain = named(replace(shape.tree, names=()), words, shape.tree.names, names, stayed | given)
     labels = {topic: name for topic, name in zip(shape.topics, plain.names, strict=True) if topic in known}
     return shape.renamed(labels)

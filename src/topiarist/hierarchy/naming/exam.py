@@ -1,4 +1,4 @@
-"""The exam of names: does a name, read as a query, lead to its own node? And which names hold still."""
+"""The exam of names: does a name, read as a query, lead to its own node?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 from topiarist.hierarchy.naming.presence import Presence, highest, telling
 
 DOT = " · "
-STAYED = 0.6  # overlap (Jaccard) of documents from which on a topic is the same as before
 CONSIDERED = 60  # words from which a name is made
 
 

@@ -78,14 +78,13 @@ def node_names(
     readings: Readings | None = None,
     *,
     empty: Any = None,
-    kept: Mapping[int, str] | None = None,
     n_candidates: int = CANDIDATES,
 ) -> tuple[Named, ...]:
-    """Names for all nodes but the root, from the root down; ``kept`` are names that stay as they are.
+    """Names for all nodes but the root, from the root down.
 
     ``class_nodes`` are the nodes of the leaves that the readings number.
     """
-    tree, readings, kept = presence.tree, readings or Readings(), kept or {}
+    tree, readings = presence.tree, readings or Readings()
     columns = usable_words(presence, words, empty)
     columns = np.array([c for c in columns.tolist() if not {words[c]} & (readings.glued | readings.verbs)], np.int64)
     items = [_items(presence, words, columns, node, class_nodes, readings) for node in range(len(tree))]
@@ -93,14 +92,11 @@ def node_names(
     found: list[Named] = [Named(())] * len(tree)
     above: list[list[list[str]]] = [[] for _ in range(len(tree))]
     for parent in tree.depth_first():
-        below = list(tree.children(parent))
-        taken = [part for child in below if child in kept for part in said(kept[child])]
-        below.sort(key=lambda child: (child not in kept, -max((item.score for item in items[child]), default=0), child))
+        below, taken = list(tree.children(parent)), list[list[str]]()
+        below.sort(key=lambda child: (-max((item.score for item in items[child]), default=0), child))
         for child in below:
             names = _candidates(child, items, tree, taken, above[parent], examiner, n_candidates)
-            if child in kept:
-                names = [kept[child], *(name for name in names if name != kept[child])]
-            elif names:
+            if names:
                 taken = taken + said(names[0])
             own = {word for item in items[child] for word in item.parts}  # a borrowed word stays with its child
             above[child] = above[parent] + [word for word in said(names[0] if names else "") if word[0] in own]
@@ -234,6 +230,11 @@ def _name(order: list[Item], node: int, examiner: Examiner) -> str:
         if len(picked) >= 2 and (len(picked) == 3 or examiner.leads_home(node, DOT.join(one.text for one in picked))):
             break
     return DOT.join(item.text for item in picked)
+
+
+def shares_word(name: str, others: Iterable[str]) -> bool:
+    """Whether a name has a word of one of the others, or a form of it."""
+    return any(_overlaps(word, (part for other in others for part in said(other))) for word in said(name))
 
 
 def _overlaps(parts: list[str], others: Iterable[list[str]]) -> bool:

@@ -51,9 +51,9 @@ def test_a_first_word_too_long_is_cut():
 def test_fewer_words_levels_and_signs():
     assert shown(n_words=1, depth=1, ascii=True) == [
         "Everything: the  12,000",
-        "|- oil            8,000",
+        "|- oil, barrel    8,000",
         "|  `- ... 2 more",
-        "`- court          4,000",
+        "`- court, judge   4,000",
     ]
 
 
@@ -67,6 +67,15 @@ def test_a_name_that_begins_as_a_word_does_is_shown():
     assert shown(tree, [(), ("sport", "match")], (3, 3)) == [
         "all                       3",
         "└─ sports: sport · match  3",
+    ]
+
+
+def test_a_name_that_begins_with_the_first_word_is_shown_as_it_is():
+    """Whoever types it reads it here: the second word of a name need not be the second word of the topic."""
+    tree = Tree((-1, 0), ("all", "goal · cup final"))
+    assert shown(tree, [(), ("goal", "match", "cup")], (3, 3)) == [
+        "all                                3",
+        "└─ goal · cup final · match · cup  3",
     ]
 
 

@@ -141,7 +141,7 @@ class Line(NamedTuple):
 def lines(
     tree: Tree, words: Sequence[Sequence[str]], sizes: Sequence[int], form: Format, closed: Sequence[int] = ()
 ) -> list[Line]:
-    """The lines from the root down. A node is called by its first word, or by its name if that is another.
+    """The lines from the root down: what a node is called, and its words.
 
     ``closed``: how many topics there are below a leaf that is not opened, which stands behind its size.
     """
@@ -181,11 +181,13 @@ def drawn_nodes(tree: Tree, depth: int | None) -> Iterator[int | None]:
 
 
 def _label(tree: Tree, words: Sequence[Sequence[str]], node: int, form: Format) -> Iterator[str]:
-    """The first word, then the others with what divides them; a name of somebody's stands before the words."""
+    """The name, then the words; one that begins with the first word stands before the words that it has not."""
     name, own = tree.names[node], list(words[node][: form.n_words])
     dot = COMMA if form.ascii else DOT
     named = not own or not (name == own[0] or name.startswith(f"{own[0]}{DOT}"))
-    for number, word in enumerate(map(printable, [name, *own] if named else own)):
+    parts = [name] if named else name.split(DOT)
+    rest = own if named else [word for word in own if word not in parts]
+    for number, word in enumerate(map(printable, [*parts, *rest])):
         yield (": " if named and number == 1 else dot if number else "") + word
 
 

@@ -58,6 +58,27 @@ def test_a_part_of_the_tree_and_its_depth(typed):
     assert "… 2 more" in typed("tree", "--depth", 1).stdout
 
 
+def test_as_many_topics_as_somebody_wants_to_see(typed):
+    typed("shape", "split", 1, 2)
+
+    def seen(*options):
+        lines = [
+            line
+            for line in typed("tree", *options).stdout.splitlines()[4:]
+            if line.lstrip("│ ").startswith(("├─", "└─"))
+        ]
+        assert len(typed("tree", "--json", *options)["topics"]) == 1 + len(lines)
+        return [line.split()[-1] for line in lines if line.split()[-1].startswith("+")], len(lines)
+
+    assert seen("--topics", 6) == (["+2"], 6)
+    assert seen("--topics", 7) == seen("--topics", 50) == seen("--detail", "all") == ([], 8)
+    assert seen("--topics", 5) == ([], 0)  # the six below the root are more than these: it is closed
+    assert "+8" in typed("tree", "--topics", 5).stdout
+    done = typed("tree", "--topics", 6, "--detail", "fine", code=2)
+    assert "--topics and --detail both say how much to open" in done.stderr
+    assert "both say" in typed("tree", "--depth", 1, "--detail", "fine", code=2).stderr
+
+
 def test_a_tree_does_not_load_the_model(path):
     with Collection.open(path) as collection:
         assert collection.tree.sizes[0] == N_DOCS

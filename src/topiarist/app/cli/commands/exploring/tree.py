@@ -10,6 +10,7 @@ from topiarist import collection as door
 from topiarist.app.cli.options import UNDER, FolderOptions, examples, printing
 from topiarist.app.cli.terminal.screen import Screen
 from topiarist.app.words import DOT, PENDING, counted, hard_to_place, named_by, one_line
+from topiarist.errors import UsageError
 from topiarist.store import facts
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 EPILOG = examples(
     "topiarist tree mail.topiary",
     "topiarist tree mail.topiary --detail fine",
+    "topiarist tree mail.topiary --topics 12",
     "topiarist tree mail.topiary --depth 1 --documents 2",
     "topiarist tree mail.topiary --topic court --json",
 )
@@ -38,7 +40,13 @@ class Detail(StrEnum):
 class Options(FolderOptions):
     """Print the tree of topics: words, documents under each, numbers to name a topic by."""
 
-    detail: Annotated[Detail, printing("How much to open: about 6, 20 or 50 topics, or all.")] = Detail.NORMAL
+    detail: Annotated[
+        Detail | None, printing("How much to open: about 6, 20 (as without it) or 50 topics, or all.")
+    ] = None
+    topics: Annotated[
+        int | None,
+        printing("At most so many topics of the same tree, instead of --detail.", metavar="N", min=1),
+    ] = None
     depth: Annotated[int | None, printing("Levels below the root, or below --topic, instead of --detail.", min=0)] = (
         None
     )
@@ -50,6 +58,7 @@ class Options(FolderOptions):
 def run(options: Options) -> None:
     """Open, print, say what to type next."""
     screen = Screen(options)
+    _check(options)
     with door.Collection.open(options.folder) as collection:
         top = collection.outline.root if options.topic is None else collection.topic(options.topic)
         if options.json:
@@ -62,13 +71,35 @@ def run(options: Options) -> None:
         screen.next(f"show FOLDER {_some_topic(collection)}", "find FOLDER WORDS", "shape FOLDER rename TOPIC NAME")
 
 
+def _check(options: Options) -> None:
+    """One way to say how much is opened."""
+    ways = {"--topics": options.topics, "--detail": options.detail, "--depth": options.depth}
+    chosen = [way for way, given in ways.items() if given is not None]
+    if len(chosen) > 1:
+        raise UsageError(f"{' and '.join(chosen)} both say how much to open", hint=f"{chosen[0]} alone")
+
+
+def seen_of(collection: door.Collection, top: int, options: Options, usual: Detail) -> frozenset[int]:
+    """The nodes of the tree that are shown, from a topic down; those above them included."""
+    outline, first = collection.outline, collection.outline.node(top)
+    if options.depth is not None:
+        deepest = outline.tree.depths[first] + options.depth
+        below = (first, *outline.tree.descendants(first))
+        return frozenset(node for node in below if outline.tree.depths[node] <= deepest)
+    detail = options.topics or (options.detail or usual).value
+    above = outline.tree.path(first)[:-1]
+    return frozenset(
+        step for node in collection.tree.view(detail, first) for step in outline.tree.path(node) if step not in above
+    )
+
+
 def _body(collection: door.Collection, top: int, options: Options) -> dict[str, Any]:
     """What is known of the collection, and of each topic."""
     outline, found = collection.outline, collection.tree
     known = collection.settings
     nodes = [outline.node(top), *outline.tree.descendants(outline.node(top))]
     first, last = collection.documents.span()
-    deepest = len(outline.tree) if options.depth is None else outline.tree.depths[nodes[0]] + options.depth
+    seen = seen_of(collection, top, options, Detail.ALL)
     return {
         "folder": collection.folder.shown,
         "documents": len(collection),
@@ -86,7 +117,7 @@ def _body(collection: door.Collection, top: int, options: Options) -> dict[str, 
         "categories": collection.state.parts.get("categories") is not None,
         "left_out": facts.n_problems(collection.generation.database),
         "reason": found.reason,
-        "topics": [_topic(collection, node, options) for node in nodes if outline.tree.depths[node] <= deepest],
+        "topics": [_topic(collection, node, options) for node in nodes if node in seen],
     }
 
 
@@ -136,8 +167,11 @@ def show(screen: Screen, collection: door.Collection, top: int, options: Options
     outline, found = collection.outline, collection.tree
     tree, nodes = _below(outline.tree, outline.node(top))
     if options.depth is None:
-        seen = set(found.view(options.detail.value, outline.node(top)))
-        edit = cut(tree, [place for place, node in enumerate(nodes) if node in seen])
+        seen = seen_of(collection, top, options, Detail.NORMAL)
+        ends = [
+            place for place, node in enumerate(nodes) if node in seen and seen.isdisjoint(outline.tree.children(node))
+        ]
+        edit = cut(tree, ends)
         tree, nodes = edit.tree, [nodes[place] for place in edit.origin]
     closed = [node for place, node in enumerate(nodes) if tree.is_leaf(place) and not outline.tree.is_leaf(node)]
     more = {node: f"+{len(outline.tree.descendants(node)):,}" for node in closed}

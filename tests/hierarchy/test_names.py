@@ -134,6 +134,15 @@ def test_boilerplate_is_no_phrase():
     assert {"jim", "smith"} <= readings.glued
 
 
+def test_commands_of_tex_and_what_accents_cut_off_are_no_names():
+    text = (
+        r"A{0} \left B{0} left {0} left \alpha C{0} Schr\"odinger D{0} K\"{{a}}hler E{0} K{{\"a}}bler F{0} Kähler form"
+    )
+    texts = [f"{text.format(number)} G{number}" for number in range(6)]
+    words = ["left", "alpha", "odinger", "hler", "bler", "kähler", "form"]
+    assert reading.read(texts, [range(6)], words).glued == {"alpha", "odinger", "hler", "bler"}
+
+
 def test_words_are_written_as_they_mostly_are():
     texts = ["NASA GETS MONEY\nthe NASA gets Money", "NASA gets Money", "BIG NASA", "a Nasa gets"]
     readings = reading.read(texts, [range(4)], ["nasa", "gets", "money", "big"])

@@ -119,6 +119,9 @@ def test_a_name_leads_to_its_own_node():
     [
         ("dark matter · halo", "Halos · galaxies", True), ("Dark energy", "dark matter", True),
         ("market", "marker", False), ("theory", "theories · string", True), ("cup final", "football · goal", False),
+        ("superconducting", "superconductivity", True), ("cosmological", "dark · cosmology", True),
+        ("transformation", "transformer", False), ("Wirtschaftspolitik", "Wirtschaftswachstum", False),
+        ("international", "internet", False), ("information", "informal", False),
     ],
 )  # fmt: skip
 def test_names_that_share_a_word_or_a_form_of_it(name, other, shares):

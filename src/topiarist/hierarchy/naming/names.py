@@ -34,6 +34,7 @@ TOGETHER = 0.3  # share of the documents with a phrase's rarest word that have t
 WEAK = 0.35  # of its children's best scores: a heading whose own best word has less is called by theirs
 SECOND = 0.3  # of the best score that a second item of a name must have
 CANDIDATES = 3
+LONG_STEM, LONGEST_ENDING = 8, 4  # letters: words that begin so alike, and differ in so few at the end, are one
 
 
 @dataclass(frozen=True)
@@ -240,13 +241,17 @@ def shares_word(name: str, others: Iterable[str]) -> bool:
 def _overlaps(parts: list[str], others: Iterable[list[str]]) -> bool:
     """Whether a word is one of the others, or a form of it."""
     return any(
-        is_variant([part], other) or any(_is_plural(part, one) for one in other) for other in others for part in parts
+        is_variant([part], other) or any(_is_form(part, one) for one in other) for other in others for part in parts
     )
 
 
-def _is_plural(word: str, other: str) -> bool:
+def _is_form(word: str, other: str) -> bool:
+    """Whether one is the plural of the other, or both begin alike for long and end soon: superconduct(ing, ivity)."""
     short, long = sorted((word, other), key=len)
-    return len(short) > 2 and long in (f"{short}s", f"{short}es")
+    if len(short) > 2 and long in (f"{short}s", f"{short}es"):
+        return True
+    stem = max(LONG_STEM, len(long) - LONGEST_ENDING)
+    return len(short) >= stem and short[:stem] == long[:stem]
 
 
 def _as_written(name: str, written: Mapping[str, str]) -> str:

@@ -425,7 +425,7 @@ def test_a_group_outlives_fits_additions_and_growing_anew(collection, path):
         collection.shape([])  # fit again
     before = [members_of(collection, topic) for topic in topics]
     told = grown_anew(path, [*documents()[:N_DOCS], *more])
-    assert "Carried over: 1 headings over the same topics" in told
+    assert "Carried over: 1 heading over the same topics" in told
     with Collection.open(path) as other:
         members = held_by(other, "All of ours")
         assert len(members) == len(topics)

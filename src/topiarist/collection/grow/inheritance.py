@@ -82,7 +82,7 @@ def _counterparts(old: Collection, shape: Shape, shares: Csr, ids: list[str]) ->
 
 def _gathered(was: Shape, shape: Shape, known: dict[int, int]) -> tuple[Shape, dict[int, int], list[str]]:
     """Headings that people put topics under, over the same topics again; the lowest first, for one may hold another."""
-    made, lost = 0, []
+    whole, partial, lost = 0, list[str](), list[str]()
     for heading in sorted(was.gathered, key=lambda topic: -was.tree.depths[was.node(topic)]):
         topics = [was.topics[child] for child in was.tree.children(was.node(heading))]
         members = [known[topic] for topic in topics if topic in known]
@@ -94,10 +94,15 @@ def _gathered(was: Shape, shape: Shape, known: dict[int, int]) -> tuple[Shape, d
         except UsageError:  # too few of its topics are left, or they lie in each other now
             lost.append(was.name(heading))
             continue
-        made += 1
+        whole += not missing
         if missing:
-            lost.append(f"{', '.join(missing[:SHOWN])} under {was.name(heading)}")
-    told = [f"Carried over: {made:,} headings over the same topics"] if made else []
+            without = f"{', '.join(missing[:SHOWN])}{' and others' * (len(missing) > SHOWN)}"
+            partial.append(
+                f"{was.name(heading)} over {len(members):,} of its {len(topics):,} topics, without {without}"
+            )
+    told = [f"Carried over: {whole:,} heading{'s' * (whole != 1)} over the same topics"] if whole else []
+    if partial:
+        told.append(f"Carried over in part, for no new topics are surely the same: {'; '.join(partial[:SHOWN])}")
     if lost:
         told.append(f"Not put under a heading again, for no new topics are surely the same: {'; '.join(lost[:SHOWN])}")
     return shape, known, told

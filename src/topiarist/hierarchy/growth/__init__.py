@@ -15,4 +15,6 @@ Floor plan:
     species        The models as things that grow: start parameters for halves, EM over a tree, held-out likelihood.
     start          A start for a given tree: documents are dealt out from the root down, by where they lie in latent
                    space.
+    twigs          Twigs: what grew below the first branches of a tree, kept as it grew while headings are built over
+                   the branches.
 """

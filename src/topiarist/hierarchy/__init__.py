@@ -10,6 +10,7 @@ Floor plan:
     exchange    Trees for other programs (GraphML, Newick, JSON, rows, paths), and hierarchies that people write.
     levels      Filing at the right level: the deepest node that is still certain, and what that is worth.
     picture     Pictures: the tree with its words, the curve that chose the number of leaves, and the drift of a stream.
+    thesaurus   Trees as thesauri and thesauri as trees: SKOS, the concept schemes of librarians, by rdflib.
     tree        The tree as a value: who is whose child, what everyone is called; trees from paths and linkages;
                 look-up.
     tree_model  A fitted tree as one value: where its classes sit, the words of its nodes, the nodes of its paths.

@@ -1,16 +1,20 @@
 """A collection that is grown anew loses no document without a word."""
 
+import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
-from tests.grown import documents
+from tests.grown import N_DOCS, documents
+from topiarist.collection.check import check
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.grower import Grower
-from topiarist.collection.grow.inheritance import _gathered
+from topiarist.collection.grow.inheritance import _gathered, holders
 from topiarist.collection.grow.journal import Teller
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.shape.edits import Group, apply
 from topiarist.collection.shape.shape import Shape
 from topiarist.hierarchy.tree import Tree
+from topiarist.measures.placed_documents import Placed
 
 RECIPE = Recipe(topics=2, headings=False)
 
@@ -69,3 +73,44 @@ def test_a_heading_that_lost_some_of_its_topics_is_not_said_to_be_over_the_same(
     assert told == ["Carried over: 1 heading over the same topics"]
     _, _, told = _gathered(was, Shape.of(Tree.star(6), range(1, 7)), {1: 1})
     assert told == ["Not put under a heading again, for no new topics are surely the same: Ours"]
+
+
+def _under(collection, topic):
+    shares = collection.shares_under(topic)
+    return {id for id, share in zip(collection.documents.ids(), shares, strict=True) if share > 0.5}
+
+
+def _placed(parents, homes, ids):
+    tree = Tree(tuple(parents))
+    shares = np.zeros((len(homes), len(tree.leaves)), np.float32)
+    shares[np.arange(len(homes)), [tree.leaves.index(home) for home in homes]] = 1.0
+    return Placed(tree, tree.leaves, csr_array(shares), ids)
+
+
+def test_a_topic_that_fell_apart_is_held_by_the_new_topics_that_have_its_documents():
+    ids = [str(number) for number in range(12)]
+    then = _placed((-1, 0, 0), [1] * 6 + [2] * 6, ids)
+    now = _placed((-1, 0, 0, 1, 1, 1), [3, 3, 3, 4, 4, 5, 5, 5, 2, 2, 2, 2, 2], [*ids, "new"])
+    assert holders(then, 1, now, []) == [1]  # most of what is below 1 was there
+    assert holders(then, 1, now, [5]) == [3, 4]  # 5 is another's, and 1 is above it
+    assert holders(then, 1, now, [1]) == []  # nothing is left
+    assert holders(then, 2, now, []) == [2, 5]
+    assert holders(then, 2, now, [2]) == []  # 5 alone holds too few of it
+
+
+def test_a_heading_comes_back_over_topics_that_fell_apart(path):
+    with Collection.open(path) as collection:
+        topics = [collection.outline.topics[leaf] for leaf in collection.outline.tree.leaves[:3]]
+        collection.shape([f"group {' '.join(map(str, topics))} as 'All of ours'"])
+        before = {collection.outline.name(topic): _under(collection, topic) for topic in topics}
+    heard = Heard()
+    Grower(Recipe(topics=14), tell=heard).grow(documents()[:N_DOCS], path, force=True).close()
+    said = " | ".join(heard.sentences)
+    with Collection.open(path) as other:
+        heading = other.outline.node(other.topic("All of ours"))
+        found = [other.outline.topics[child] for child in other.outline.tree.children(heading)]
+        together = set().union(*(_under(other, topic) for topic in found))
+        assert len(together & set().union(*before.values())) > 0.5 * len(set().union(*before.values()))
+        assert len(found) == 3, said
+        assert "1 heading over the same topics" in said
+        assert {finding.severity for finding in check(other.folder.path)} <= {"note"}

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from topiarist.arrays import Csr
+import numpy as np
+
 from topiarist.collection.contents import read_matrix
 from topiarist.collection.describe.topic_tree import placed
 from topiarist.collection.judge import review
@@ -22,6 +23,7 @@ from topiarist.collection.state import CATEGORIES, SHARES, State
 from topiarist.errors import InputError, TopiaristError, UsageError
 from topiarist.hierarchy.edits import rename
 from topiarist.measures.comparison import match_nodes
+from topiarist.measures.placed_documents import Placed
 from topiarist.store import edit_log
 from topiarist.store.column_table import ColumnTable
 from topiarist.store.document_table import Documents
@@ -55,8 +57,11 @@ def carried(old: Collection, generation: Generation, state: State) -> Carried:
     shape, was = state.shape, old.outline
     if was.titles or was.notes or was.pins or was.gathered or was.seeds:
         shares = read_matrix(generation.folder / state.pieces(SHARES)[0])
-        known = _counterparts(old, shape, shares, Documents(generation.database).ids())
+        now = placed(shape, shares, Documents(generation.database).ids())
+        known = _counterparts(old, shape, now)
+        shape, known, remade = _put_together(old, shape, now, known)
         shape, known, said = _gathered(was, shape, known)
+        told += remade if any("Carried over" in one for one in said) else []
         told += said
         shape, said = _spoken(was, shape, known)
         told += said
@@ -71,13 +76,68 @@ def carried(old: Collection, generation: Generation, state: State) -> Carried:
     return Carried(replace(state, shape=shape), tuple(told))
 
 
-def _counterparts(old: Collection, shape: Shape, shares: Csr, ids: list[str]) -> dict[int, int]:
+def _counterparts(old: Collection, shape: Shape, now: Placed) -> dict[int, int]:
     """The topic of the new tree for each of the old, where that is certain."""
     try:
-        found = match_nodes(old.placed, placed(shape, shares, ids))
+        found = match_nodes(old.placed, now)
     except InputError:  # no document in common
         return {}
     return {old.outline.topics[node]: shape.topics[match.node_b] for node, match in found.items() if not match.doubtful}
+
+
+def _put_together(
+    old: Collection, shape: Shape, now: Placed, known: dict[int, int]
+) -> tuple[Shape, dict[int, int], list[str]]:
+    """Topics under people's headings that are no topic of the new tree, made of those that hold their documents.
+
+    A new topic belongs where most of its documents were; there must be such for most documents of the old one. Several
+    are put under a heading that is called as the old topic was.
+    """
+    was, told = old.outline, list[str]()
+    nodes = [child for heading in was.gathered for child in was.tree.children(was.node(heading))]
+    beside = [was.topics[node] for node in nodes]
+    for topic in (topic for topic in beside if topic not in known):
+        taken = [shape.node(known[other]) for other in beside if other in known]
+        held = [shape.topics[node] for node in holders(old.placed, was.node(topic), now, taken)]
+        if len(held) > 1:
+            try:
+                shape = apply(shape, Group(tuple(held), was.name(topic)))
+            except UsageError:  # a topic of this name is there already, or nothing would be beside it
+                continue
+            told.append(f"{was.name(topic)} is put together from {len(held):,} new topics that hold its documents")
+            known = {**known, topic: shape.next_topic - 1}
+            now = replace(now, tree=shape.tree, class_nodes=shape.class_nodes, words=())
+        elif held:
+            known = {**known, topic: held[0]}
+    return shape, known, told
+
+
+def holders(then: Placed, node: int, now: Placed, taken: list[int]) -> list[int]:
+    """The highest nodes of a new tree most of whose documents were under an old node; none if they hold too few of it.
+
+    Nodes above, below or among those that are ``taken`` are not asked.
+    """
+    row = {id: number for number, id in enumerate(now.ids)}
+    known = np.array([row.get(id, -1) for id in then.ids])
+    mine = np.zeros(now.n_docs)
+    under = np.array([node in then.tree.path(home) for home in range(len(then.tree))])[then.homes]
+    mine[known[under & (known >= 0)]] = 1.0
+    both = np.zeros(now.n_docs)
+    both[known[known >= 0]] = 1.0
+    paths = now.tree.path_mask(tuple(range(len(now.tree)))).astype(np.float64)
+    own = np.bincount(now.homes, mine, minlength=len(now.tree)) @ paths
+    every = np.bincount(now.homes, both, minlength=len(now.tree)) @ paths
+    busy = {one for other in taken for one in now.tree.path(other)}
+    found, waiting = list[int](), list(now.tree.children(now.tree.root))
+    while waiting:
+        one = waiting.pop()
+        if one in taken:
+            continue
+        if one not in busy and own[one] > every[one] / 2:
+            found.append(one)
+        else:
+            waiting += now.tree.children(one)
+    return sorted(found) if own[found].sum() > mine.sum() / 2 else []
 
 
 def _gathered(was: Shape, shape: Shape, known: dict[int, int]) -> tuple[Shape, dict[int, int], list[str]]:

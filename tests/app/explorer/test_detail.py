@@ -92,10 +92,11 @@ def test_closed_topics_say_how_many_are_below(client, view):
     assert closed
     assert closed == {block["topic"]: block["below"] for block in blocks if block["below"]}
     assert closed == {topic: len(view.tree.descendants(view.shape.node(topic))) for topic in closed}
-    overview, outline = client.get("/").text, client.get("/tree").text
+    overview, outline, picture = (client.get(path).text for path in ("/?view=icicle", "/tree", "/"))
     for topic, number in closed.items():
         assert f"level {view.tree.depths[view.shape.node(topic)]}, {number} topics below" in overview
         assert f'href="/tree?topic={topic}"' in outline
+        assert re.search(rf'id="t{topic}"[^>]*>\+{number}</a>', picture)
 
 
 def test_the_tree_beside_a_page_has_the_view_and_the_way_to_where_one_is(client, view):

@@ -91,7 +91,7 @@ def test_names_that_people_gave_are_not_taken_apart():
     assert drawings.icicle([]) == ""
 
 
-@pytest.mark.parametrize("address", ["/", "/?view=list"])
+@pytest.mark.parametrize("address", ["/?view=icicle", "/?view=list"])
 def test_a_list_says_what_the_drawing_says(client, address):
     blocks = client.get("/index.json").json()["shown"]
     text = client.get(address).text
@@ -100,7 +100,7 @@ def test_a_list_says_what_the_drawing_says(client, address):
     told = [html.unescape(" ".join(row.split())) for row in rows]
     facts = [(block["name"], ", ".join(block["words"][:5]), block["level"], block["documents"]) for block in blocks]
     assert told == [" ".join(f"{name} {words} {level} {size:,}".split()) for name, words, level, size in facts]
-    assert ('svg class="icicle"' in text) == (address == "/")
+    assert ('svg class="icicle"' in text) == (address == "/?view=icicle")
 
 
 def test_each_topic_shows_where_it_is_in_the_whole_tree(client, view):

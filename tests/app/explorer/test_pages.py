@@ -62,7 +62,7 @@ def test_a_page_is_complete_and_its_data_say_the_same(client, view, path):
     page = client.get(address)
     assert page.status_code == 200, page.text[:500]
     assert page.text.count("<h1") == 1
-    assert 'id="tree"' in page.text
+    assert ('id="tree"' in page.text) == (path.partition("?")[0] != "/")  # the overview is the tree itself
     data = client.get(addresses.as_json(address))
     assert data.status_code == 200, data.text[:500]
     known, shown = data.json(), told(page.text)
@@ -168,7 +168,7 @@ def test_the_next_document_of_a_list_is_a_key_away(client, view):
 
 def test_a_search_lights_up_the_tree(client, view):
     text = client.get("/search?q=racket&by=words").text
-    assert re.search(r'class="unmatched"', text)
+    assert re.search(r'class="[^"]*\bunmatched"', text)
     page = client.get("/search.json?q=racket&by=words").json()
     assert sum(line["matching"] for line in page["branches"] if line["level"] == 1) <= page["total"]
     assert page["also"]
@@ -181,7 +181,7 @@ def test_a_search_by_meaning_lights_up_the_tree_by_its_best_hits(client, view, b
     below = client.get(f"/tree.json?q=racket&by={by}").json()["row"]
     assert below["topic"]["matching"] == 200
     nothing = client.get("/search?q=zzzzzz").text
-    assert nothing.count('class="unmatched"') == nothing.count("data-topic=")
+    assert nothing.count(' unmatched"') == nothing.count("data-topic=")
 
 
 def test_a_misspelt_word_is_proposed(client):
@@ -298,3 +298,48 @@ def test_lines_of_templates_can_be_read():
         if len(line) > 160
     ]
     assert long == []
+
+
+def test_a_topic_begins_with_what_one_reads(client, view):
+    leaf = view.shape.topics[view.tree.leaves[0]]
+    page, text = client.get(f"/topic/{leaf}.json").json(), client.get(f"/topic/{leaf}").text
+    assert [one["id"] for one in page["typical"]] == [one["id"] for one in page["documents"][:3]]
+    assert all(any(match for _, match in one["snippet"]) for one in page["typical"])
+    order = [text.index(part) for part in ('class="sentence"', 'class="word-chips"', 'class="items cards"', 'id="why"')]
+    assert order == sorted(order)
+    assert text.index('<table class="words"') > text.index('<details class="why-topic" id="why">')
+    for line in page["documents"]:
+        assert text.count(f'id="{addresses.anchor(line["id"])}"') == 1  # none stands twice
+    assert client.get(f"/topic/{leaf}.json?page=2").json()["typical"] == []
+    assert '<details class="why-topic" id="why" open>' in client.get(f"/topic/{leaf}?special=1").text
+
+
+def test_one_number_for_one_thing_on_a_topic(client, view):
+    for node in range(1, len(view.tree)):
+        text = client.get(f"/topic/{view.shape.topics[node]}").text
+        main = re.sub(r"<details.*?</details>", "", text.split('<main id="main"')[1], flags=re.S)
+        said = {int(one.replace(",", "")) for one in re.findall(r"([\d,]+) documents", told(main))}
+        assert said <= {view.sizes[node]}
+
+
+def test_neighbours_speak_of_something_alike(client, view):
+    leaf = view.tree.leaves[0]
+    near = view.nearest_topics(leaf, 3)
+    mine = view.word_shares(leaf)
+    alike = {node: float(np.sqrt(mine * view.word_shares(node)).sum()) for node in view.tree.leaves if node != leaf}
+    assert near[0] == max(alike, key=alike.get)
+    assert not {leaf, *view.tree.path(leaf)} & set(view.nearest_topics(leaf, 100))
+    page = client.get(f"/topic/{view.shape.topics[leaf]}.json").json()
+    assert [one["id"] for one in page["neighbours"]][:3] == [view.shape.topics[node] for node in near]
+
+
+def test_the_tree_beside_a_search_narrows_it(client, view):
+    leaf = view.shape.topics[view.tree.leaves[0]]
+    text = client.get("/search?q=court&by=words").text
+    row = re.search(rf'<a href="([^"]*)" data-topic="{leaf}"', text)[1]
+    assert html.unescape(row) == f"/search?q=court&by=words&topic={leaf}"
+    root = view.shape.topics[view.tree.root]
+    assert html.unescape(re.search(rf'<a href="([^"]*)" data-topic="{root}"', text)[1]) == "/search?q=court&by=words"
+    found = client.get(f"/search.json?q=court&by=words&topic={leaf}").json()
+    assert found["total"] <= client.get("/search.json?q=court&by=words").json()["total"]
+    assert f'href="/topic/{leaf}" data-topic="{leaf}"' in client.get("/model").text

@@ -58,6 +58,7 @@ def test_what_stands_around_a_list_is_of_its_page(page, served):
 
 def test_a_slider_changes_where_everything_else_leads_to(page, served):
     loaded(page, f"{served.address}/topic/1")
+    page.locator("#why > summary").click()
     page.locator("#special").fill("1")
     page.wait_for_url("**special=1*")
     until(page, "document.querySelector('a.copy').href.includes('special=1')")
@@ -73,16 +74,16 @@ def test_the_tree_beside_a_search_follows_it(page, served):
     assert any("/" in count for count in page.evaluate(AROUND)["counts"])
     page.locator('.choices[aria-label="By"] a', has_text="meaning").click()
     page.wait_for_url("**by=meaning**")
-    until(page, "document.querySelector('.tree h2').textContent.includes('200 nearest / all')")
-    until(page, "document.querySelector('.tree .count').textContent.startsWith('200 / ')")
+    until(page, "document.querySelector('.tree > h2').textContent.includes('200 nearest / all')")
+    until(page, "document.querySelector('.tree .rows .count').textContent.startsWith('200 / ')")
     page.go_back()
     page.wait_for_url(lambda url: "meaning" not in url)
-    until(page, "document.querySelector('.tree h2').textContent.includes('found / all')")
-    until(page, "!document.querySelector('.tree .count').textContent.startsWith('200 / ')")
+    until(page, "document.querySelector('.tree > h2').textContent.includes('found / all')")
+    until(page, "!document.querySelector('.tree .rows .count').textContent.startsWith('200 / ')")
     page.go_forward()
     page.wait_for_url("**by=meaning**")
-    until(page, "document.querySelector('.tree h2').textContent.includes('200 nearest / all')")
-    until(page, "document.querySelector('.tree .count').textContent.startsWith('200 / ')")
+    until(page, "document.querySelector('.tree > h2').textContent.includes('200 nearest / all')")
+    until(page, "document.querySelector('.tree .rows .count').textContent.startsWith('200 / ')")
     same_as_whole(page)
 
 
@@ -106,7 +107,7 @@ def test_branches_that_scripts_open_look_like_those_of_the_server(page, deep_ser
 
 
 def test_the_triangle_is_large_enough(page, served):
-    loaded(page, served.address)
+    loaded(page, f"{served.address}/model")
     boxes = [one.bounding_box() for one in page.locator(".tree .twist:visible").all()]
     assert boxes
     assert all(box["width"] >= 24 and box["height"] >= 24 for box in boxes)
@@ -115,7 +116,7 @@ def test_the_triangle_is_large_enough(page, served):
 def test_the_tree_opens_to_a_level_by_link_and_key_and_stays_so(page, served):
     depths = "[...new Set([...document.querySelectorAll('.tree [role=treeitem]')].filter((one) => one.offsetParent)" \
              ".map((one) => one.getAttribute('aria-level')))].join()"  # fmt: skip
-    loaded(page, served.address)
+    loaded(page, f"{served.address}/help")
     page.locator(".tree .levels a", has_text="2").click()
     until(page, f"{depths} === '1,2,3'")
     rows = page.locator('.tree [aria-level="3"]')
@@ -137,7 +138,7 @@ def test_the_tree_opens_to_a_level_by_link_and_key_and_stays_so(page, served):
 
 def test_without_scripts_levels_are_links(folder):
     client = TestClient(explorer(folder), base_url="http://127.0.0.1")
-    links = re.findall(r'href="([^"]*)" data-level="(\d)"', client.get("/").text)
+    links = re.findall(r'href="([^"]*)" data-level="(\d)"', client.get("/model").text)
     assert links == [(addresses.tree(depth=level), str(level)) for level in range(1, len(links) + 1)]
     assert len(links) == client.app.state.session.view().tree.depth
     assert all(client.get(address).status_code == 200 for address, _ in links)

@@ -27,7 +27,8 @@ def test_a_document_that_was_found_shows_what_was_found(client):
     text = client.get(hit["address"]).text
     body = text.split('<div class="body">')[1].split("</article>")[0]
     assert {word.lower() for word in re.findall("<mark>(.*?)</mark>", body)} >= {"bail"}
-    assert re.search('<span class="l[1-5][^>]*><mark>', body)
+    assert re.search('<span class="tell [^>]*><mark>', body)
+    assert re.search('<span class="l[1-5][^>]*><mark>', client.get(f"{hit['address']}&why=1").text)
     assert 'name="q" type="search" value="court* bail"' in text
     assert "found / all" in text
     page = client.get(addresses.as_json(hit["address"])).json()
@@ -106,7 +107,7 @@ def test_lines_and_numbers_can_be_taken_away_and_that_is_in_the_address(page, se
     style = (
         "getComputedStyle(document.querySelector('#text .l1:not(.unsure), #text .l2:not(.unsure)')).textDecorationLine"
     )
-    opened(page, served)
+    opened(page, served, why=1)
     box = page.get_by_role("checkbox", name="underline")
     assert box.is_checked()
     assert page.evaluate(style) == "underline"
@@ -130,7 +131,7 @@ def test_lines_and_numbers_can_be_taken_away_and_that_is_in_the_address(page, se
 
 
 def test_without_scripts_a_list_leads_to_the_words(client):
-    text = client.get(addresses.document(ID)).text
+    text = client.get(addresses.document(ID, why=1)).text
     told = re.search(r'<details class="spoken">.*?</details>', text, re.S)[0]
     page = client.get(addresses.as_json(addresses.document(ID))).json()
     pieces = [piece for piece in page["pieces"] if piece["kind"]]
@@ -144,7 +145,7 @@ def test_without_scripts_a_list_leads_to_the_words(client):
 
 @pytest.mark.parametrize("colour", ["level", "topic"])
 def test_the_legend_is_complete(client, colour):
-    address = addresses.document(ID, colour=colour)
+    address = addresses.document(ID, colour=colour, why=1)
     page, text = client.get(addresses.as_json(address)).json(), client.get(address).text
     legend = re.search(r'<ul class="legend.*?</ul>', text, re.S)[0]
     kinds = {piece["kind"].split()[0] for piece in page["pieces"] if piece["kind"]}
@@ -160,7 +161,7 @@ def test_the_legend_is_complete(client, colour):
 
 def test_a_long_document_leads_to_the_part_with_most_of_a_level(client, monkeypatch):
     monkeypatch.setattr(coloured_text, "MOST_WORDS", 12)
-    page = client.get(addresses.as_json(addresses.document(ID))).json()
+    page = client.get(addresses.as_json(addresses.document(ID, why=1))).json()
     assert len(page["parts"]) > 2
     view = client.app.state.session.view()
     told = coloured_text.spoken(view, view.collection.documents.row_of(ID))
@@ -170,11 +171,11 @@ def test_a_long_document_leads_to_the_part_with_most_of_a_level(client, monkeypa
         pieces = client.get(addresses.as_json(part["address"])).json()["pieces"]
         columns = [view.columns.get(piece["word"]) for piece in pieces if piece["kind"]]
         shares.append(np.mean([general if c is None else told.levels[told.rows[c]] for c in columns], axis=0))
-    text = client.get(addresses.document(ID)).text
+    text = client.get(addresses.document(ID, why=1)).text
     for level in page["levels"]:
         if not level["share"]:
             continue
-        assert level["densest"] == addresses.document(ID, part=level["part"])
+        assert level["densest"] == addresses.document(ID, why=1, part=level["part"])
         assert html.escape(level["densest"]) in text
         assert f'<a href="{html.escape(level["densest"])}" tabindex="-1"><rect class="{level["kind"]}"' in text
         assert level["part"] - 1 == np.argmax([share[level["level"]] for share in shares])
@@ -186,3 +187,30 @@ def test_a_long_document_leads_to_the_part_with_most_of_a_level(client, monkeypa
 def test_a_short_document_leads_nowhere(client):
     page = client.get(addresses.as_json(addresses.document(ID))).json()
     assert {level["densest"] for level in page["levels"]} == {""}
+
+
+def test_who_reads_sees_the_text_and_only_its_telling_words_marked(client):
+    text = client.get(addresses.document(ID)).text
+    main = text.split('<main id="main"')[1]
+    for gone in ('class="legend', 'class="stacked"', "Expected but absent", "Colour words by", 'class="spoken"'):
+        assert gone not in main
+    page = client.get(addresses.as_json(addresses.document(ID))).json()
+    view = client.app.state.session.view()
+    path = view.tree.path(view.largest_class(view.collection.documents.row_of(ID)))[1:]
+    own = {word for node in path for word, _ in view.own_words(node, coloured_text.TELLING)}
+    told = [piece for piece in page["pieces"] if piece["telling"]]
+    assert told
+    assert {piece["word"] for piece in told} <= own
+    assert len(told) < len([piece for piece in page["pieces"] if piece["kind"]])
+    assert main.count('class="tell ') == len(told)
+    assert not page["why"]["chosen"]
+    more = client.get(page["why"]["address"]).text
+    assert all(now in more for now in ('class="legend', 'class="stacked"', "Expected but absent", "Colour words by"))
+
+
+def test_reasons_stay_for_the_next_document_of_a_list(client):
+    page = client.get(addresses.as_json(addresses.document(ID, why=1))).json()
+    near = page["next"] or page["previous"]
+    assert "why=1" in near
+    assert "why=1" not in page["why"]["address"]
+    assert "why=1" not in page["up"]

@@ -4,7 +4,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from tests.app.explorer.conftest import chromium
-from tests.app.explorer.test_browser import COLOURS, RULES
+from tests.app.explorer.test_browser import COLOURS, RULES, settled
 from topiarist.app.explorer import addresses
 
 ID = "wire/law/bail/000.txt"
@@ -18,7 +18,8 @@ MAIN = (
     "/compare",
 )
 SMALL = """() => [...document.querySelectorAll(
-  '.tree a, .tree .twist, .pager a, .choices a, .items h3 a, .headings a, .outline a, .legend a, .similar a, ' +
+  '.tree a, .tree .twist, .pager a, .choices a, .items h3 a, .picture .twist, .picture .rename, .picture .choose, ' +
+  '.further a, .outline a, .legend a, .similar a, ' +
   '.neighbours a, .branches a, table.words a, .agree a, ' +
   '.bottom a, .menu a, .around a, .crumbs a, .tick, button, summary')]
   .filter((one) => one.offsetParent !== null && one.getClientRects().length)
@@ -38,7 +39,7 @@ def test_axe_finds_nothing_on_a_small_screen(browser, served, theme, rules):
     found = []
     for path in MAIN:
         page.goto(served.address + path)
-        page.wait_for_selector('[role="tree"]', state="attached")
+        settled(page)
         violations = Axe().run(page, options=rules).response["violations"]
         found += [(path, one["id"], one["nodes"][0]["html"][:150]) for one in violations]
     page.close()
@@ -51,7 +52,7 @@ def test_what_one_has_to_hit_is_24_pixels_high(browser, served, width):
     small = {}
     for path in MAIN:
         page.goto(served.address + path)
-        page.wait_for_selector('[role="tree"]', state="attached")
+        settled(page)
         if page.locator(".topics-button").is_visible():
             page.locator(".topics-button").click()
         found = page.evaluate(SMALL)
@@ -90,7 +91,7 @@ def test_nothing_is_to_be_scrolled_sideways(request, served, which, width):
 def test_letters_of_the_whole_page_grow(browser, served):
     page = sized(browser, 1280)
     page.goto(served.address)
-    sizes = "[...document.querySelectorAll('h1, .tree .label, .block .label, td, th, input, button, .bottom a')]" \
+    sizes = "[...document.querySelectorAll('h1, .picture .name, .picture .count, input, button, .bottom a')]" \
             ".map((one) => parseFloat(getComputedStyle(one).fontSize))"  # fmt: skip
     before = page.evaluate(sizes)
     page.evaluate("document.documentElement.style.fontSize = '150%'")
@@ -98,18 +99,18 @@ def test_letters_of_the_whole_page_grow(browser, served):
     page.close()
 
 
-def test_on_a_phone_documents_come_before_what_may_be_narrowed(browser, served):
-    top = "(name) => document.querySelector(name).getBoundingClientRect().top"
-    for width, before in ((390, True), (1280, False)):
+def test_results_have_the_width_and_filters_stand_beside_them(browser, served):
+    """On a phone, filters are a drawer; without scripts they stand before the results."""
+    for width in (390, 1280):
         page = sized(browser, width)
         page.goto(f"{served.address}/search?q=court")
-        assert page.evaluate(top, "#hits") < page.evaluate(top, "#narrow")
-        left = "document.querySelector('#hits').getBoundingClientRect().left"
-        assert (page.evaluate(left) > width / 3) is not before
-        page.goto(f"{served.address}/topic/1")
-        rows = page.locator(".words tbody tr:visible")
-        assert (rows.count() == 6) is before
-        if before:
-            page.locator(".fold summary").click()
-            assert rows.count() > 6
+        settled(page)
+        box, filters = page.locator(".hits").bounding_box(), page.locator("#narrow")
+        assert box["width"] > 0.7 * min(width, 960)
+        assert filters.is_visible() == (width == 1280)
+        if width == 390:
+            page.locator(".topics-button").click()
+            assert filters.is_visible()
+        else:
+            assert filters.bounding_box()["x"] < box["x"]
         page.close()

@@ -130,7 +130,7 @@ def test_new_parts_of_a_split_are_said_to_wait_for_the_fit(client):
     edit(client, "split", topic, into="2")
     page = client.get(f"/topic/{topic}.json").json()
     assert [(one["documents"], one["waiting"]) for one in page["subtopics"]] == [(0, True)] * 2
-    assert client.get(f"/topic/{topic}").text.count('<span class="own">filled when the tree is fitted<') == 2
+    assert client.get(f"/topic/{topic}").text.count('<td class="own">filled when the tree is fitted<') == 2
     part = client.get(page["subtopics"][0]["address"]).text
     assert '<p class="sentence">New: filled when the tree is fitted.</p>' in part
     assert "no document lies under" not in part
@@ -413,7 +413,8 @@ def test_tags_and_read_marks(client):
     assert client.get(f"/topic/{topic}.json?show=unread").json()["paging"]["total"] == 0
     assert client.get(f"/topic/{topic}.json?show=tagged").json()["paging"]["total"] == page["paging"]["total"]
     assert client.get('/search.json?q=tag:"to do"').json()["total"] == 1
-    assert "My tags" in client.get("/").text
+    assert "My tags" in client.get("/model").text
+    assert "Tag to do (1)" in client.get("/").text
     client.put_form("/untag", tag="all of it", sure="1", **whole)
     client.put_form("/read", unread="1", sure="1", **whole)
     assert client.get(f"/topic/{topic}.json").json()["read"] == 0

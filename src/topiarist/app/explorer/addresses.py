@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
@@ -20,9 +21,9 @@ def _with(path: str, **values: Any) -> str:
     return f"{path}?{urlencode(told)}" if told else path
 
 
-def home(view: str | None = None, detail: str | None = None) -> str:
-    """The overview."""
-    return _with(HOME, view=view, detail=detail)
+def home(view: str | None = None, detail: str | None = None, turned: Sequence[int] = ()) -> str:
+    """The overview; ``turned``: topics that are open where the detail has them closed, or the other way round."""
+    return _with(HOME, view=view, detail=detail, turned="-".join(map(str, turned)))
 
 
 def topic(id: int, **values: Any) -> str:

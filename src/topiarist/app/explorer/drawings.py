@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from topiarist.app.explorer import addresses
+from topiarist.app.explorer.tree_picture import hue
 
 if TYPE_CHECKING:
     from topiarist.app.explorer.pages.compare import ComparePage, LabelRow
@@ -96,7 +97,7 @@ def _block(block: Block, to: Callable[[str], str], y: float, height: float) -> M
         f"{y:.2f}",
         f"{100 * max(block.width, NARROWEST):.3f}",
         f"{height:.2f}",
-        f"{kind} {block.place}".strip(),
+        " ".join(f"{kind} {block.place} {hue(block.branch)}".split()),
         f"{block.name}: {block.documents:,} documents, level {block.level}"
         + (f", {block.below:,} topic{'' if block.below == 1 else 's'} below" if block.below else ""),
         label,

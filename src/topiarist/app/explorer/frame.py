@@ -55,10 +55,13 @@ class Frame:
     detail: str  # how much of the tree somebody wants to see, where that is not the usual
 
 
-def frame(view: View, current: int | None = None, matching: Any = None, detail: Detail = USUAL) -> Frame:
+def frame(
+    view: View, current: int | None = None, matching: Any = None, detail: Detail = USUAL, narrowed: str = ""
+) -> Frame:
     """The frame with the tree open as usual and down to a topic, with what is beside and below it.
 
-    ``matching`` has how many documents of each node were found.
+    ``matching`` has how many documents of each node were found; ``narrowed`` is the address of the search that did, so
+    that the tree leads to what it has found under a topic.
     """
     node = view.shape.node_of.get(current, view.tree.root) if current is not None else view.tree.root
     shown = {*opened(view, BESIDE if detail == "all" else detail), *view.tree.path(node)}
@@ -67,7 +70,7 @@ def frame(view: View, current: int | None = None, matching: Any = None, detail: 
     return Frame(
         name=view.title,
         documents=view.n_docs,
-        tree=branch(view, root, shown, node if current is not None else -1, matching),
+        tree=_leading(branch(view, root, shown, node if current is not None else -1, matching), narrowed),
         example=_example(view),
         levels=tuple(link(str(level), addresses.tree(depth=level)) for level in range(1, _depth(view) + 1)),
         hard_to_place=view.hard_sizes[root],
@@ -115,6 +118,15 @@ def branch(view: View, node: int, opened: Set[int], current: int = -1, matching:
     return replace(found, open=True, below=tuple(below), more=len(children) - len(shown))
 
 
+def _leading(row: Row, narrowed: str) -> Row:
+    """A row, and those below it, as ways to narrow a search."""
+    if not narrowed:
+        return row
+    address = f"{narrowed}&topic={row.topic.id}" if row.topic.level else narrowed
+    below = tuple(_leading(one, narrowed) for one in row.below)
+    return replace(row, topic=replace(row.topic, address=address), below=below)
+
+
 def _row(view: View, node: int, current: int, matching: Any) -> Row:
     found = None if matching is None else int(matching[node])
     return Row(topic_line(view, node, found), 1.0, node == current, False, (), 0)
@@ -133,7 +145,8 @@ def page_of(
     """The text of a page, in its frame."""
     session: Session = request.app.state.session
     here = here_of(request) if request.method == "GET" else ""
-    around = frame(view, current, matching, detail_of(request.query_params.get("detail", "")))
+    narrowed = getattr(value, "clear", "") if matching is not None else ""
+    around = frame(view, current, matching, detail_of(request.query_params.get("detail", "")), narrowed)
     return rendering.render(
         template,
         page=value,
@@ -143,6 +156,7 @@ def page_of(
         here=here,
         token="" if session.read_only else session.token,
         read_only=session.read_only,
+        narrowed=narrowed,
         job=session.strip(view),
         undoable=None if session.read_only else session.undoable(view),
         query=getattr(value, "query", ""),

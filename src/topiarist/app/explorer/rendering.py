@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup
 
-from topiarist.app.explorer import addresses, drawings
+from topiarist.app.explorer import addresses, drawings, tree_picture
 from topiarist.app.explorer.ribbons import ribbons
 from topiarist.app.words import fine_percent, number
 
@@ -38,6 +38,9 @@ def environment() -> Environment:
         legend_part=_legend_part,
         point=_point,
         index_of=_index_of,
+        hue=tree_picture.hue,
+        telling=_telling,
+        thickness=tree_picture.thickness,
     )
     made.globals.update(
         at=addresses,
@@ -49,6 +52,9 @@ def environment() -> Environment:
         whereabouts=_whereabouts,
         dendrogram=_dendrogram,
         ribbons=_ribbons,
+        boughs=_boughs,
+        columns=tree_picture.columns,
+        trunk_of=tree_picture.trunk,
         shades=drawings.shades,
     )
     return made
@@ -86,6 +92,22 @@ def _under(context: Context, address: str) -> str:
 @pass_context
 def _icicle(context: Context, blocks: Any) -> Any:
     return drawings.icicle(blocks, lambda address: _to(context, address))
+
+
+@pass_context
+def _boughs(context: Context, row: Any) -> Any:
+    return tree_picture.drawn(row, lambda address: _to(context, address))
+
+
+def _telling(topic: Any, room: int) -> str:
+    """Words of a topic that its name does not say, as many as there is room for in a line, and none of them cut."""
+    said, found = set(topic.name.casefold().split(" · ")), ""
+    for word in topic.words:
+        longer = f"{found} ·\u00a0{plain(word)}" if found else plain(word)  # a dot stays with the word behind it
+        if len(longer) > room:
+            break
+        found = found if word.casefold() in said else longer
+    return found
 
 
 @pass_context

@@ -87,6 +87,7 @@ class Report:
     documents: str
     sentence: str
     blocks: tuple[overview.Block, ...]
+    picture: frame.Row | None  # the tree as the overview shows it
     tree: frame.Row
     cards: tuple[Card, ...]
     labels: compare.ComparePage | None
@@ -170,6 +171,7 @@ def _report(view: View, documents: str) -> Report:
         documents=documents,
         sentence=first.sentence,
         blocks=first.blocks,
+        picture=first.picture,
         tree=frame.branch(view, view.tree.root, set(range(len(view.tree)))),
         cards=tuple(_card(view, node, documents) for node in view.ordered()),
         labels=labels if labels and labels.rows and not secret else None,

@@ -9,10 +9,12 @@ from typing import Any
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.view import View
 from topiarist.collection import number_of_copies
+from topiarist.text.highlights import snippet
 from topiarist.text.tokens import Tokenizer
 
 Pieces = tuple[tuple[str, bool], ...]  # text, and whether it is a match; never HTML
 PER_PAGE = 20
+READ = 20_000  # letters of a text in which a telling part is looked for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +33,7 @@ class TopicLine:
     matching: int | None = None  # documents under it that a search has found
     waiting: bool = False  # new in a tree that was not fitted since: nothing is known of it yet
     below: int = 0  # topics below it, on all levels
+    branch: int = 0  # the heading that it lies under, by which it has its colour and sign; 0 for the root
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,7 @@ class Step:
     id: int
     name: str
     address: str
+    branch: int = 0
 
 
 @dataclass(frozen=True)
@@ -143,13 +147,14 @@ def topic_line(view: View, node: int, matching: int | None = None, **values: Any
         matching=matching,
         waiting=view.shape.pending and not view.sizes[node] and not view.model_nodes(node),
         below=len(view.tree.descendants(node)),
+        branch=view.branches[node],
     )
 
 
 def path_to(view: View, node: int) -> tuple[Step, ...]:
     """The topics from the root down to one."""
     return tuple(
-        Step(view.shape.topics[step], view.names[step], addresses.topic(view.shape.topics[step]))
+        Step(view.shape.topics[step], view.names[step], addresses.topic(view.shape.topics[step]), view.branches[step])
         for step in view.tree.path(node)
     )
 
@@ -186,6 +191,13 @@ def document_lines(
         )
         for place, (row, document) in enumerate(zip(map(int, rows), documents, strict=True))
     )
+
+
+def excerpt(text: str, words: Sequence[str]) -> Pieces:
+    """The part of a text that has most of some words, which are marked in it."""
+    wanted = {part for word in words for part in word.split()}
+    begin = text[:READ]
+    return snippet(begin, [(start, end) for word, start, end in Tokenizer().offsets(begin) if word in wanted])
 
 
 def marked(text: str, words: set[str]) -> Pieces:

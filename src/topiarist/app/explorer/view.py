@@ -74,6 +74,17 @@ class View(Figures):
         return Path(self.collection.folder.shown).name.removesuffix(".topiary") or "collection"
 
     @cached_property
+    def branches(self) -> tuple[int, ...]:
+        """Under which heading each topic lies, from 1, and 0 for the root: colours and signs go by it.
+
+        Headings are numbered in the order in which they came to be: they keep their colours whatever their sizes are.
+        """
+        root = self.tree.root
+        tops = sorted(self.tree.children(root), key=lambda node: self.shape.topics[node])
+        numbers = {top: number for number, top in enumerate(tops, 1)}
+        return tuple(0 if node == root else numbers[self.tree.path(node)[1]] for node in range(len(self.tree)))
+
+    @cached_property
     def last_fit(self) -> LastFit:
         """When the tree that is shown was fitted, and what was added since."""
         return last_fit(self.collection)

@@ -29,6 +29,7 @@ BLOCK = 4_096  # documents whose shares are dense at once
 FEW_WORDS = 20  # that say nothing, in a word-by-word mean
 FLOOR = 0.01  # of a uniform share of a word: less than that is "not there"
 ENOUGH = 1e-6  # of a topic's words, to be ranked at all
+COMPARED = 1_000  # words of a topic by which others are compared with it
 AT_HOME = 0.005  # of a word's occurrences, for it to be at home in a topic
 OF_DOCUMENTS = ("lengths", "columns", "general", "node_weight", "usual")  # hold as long as the parts are the same
 OF_FORM = (
@@ -303,6 +304,36 @@ class Figures:
         here = np.log(shares[there])
         score = here if node == self.tree.root else here - special * np.log(above[there])
         return self._with_words(shares, there[np.argsort(-score, kind="stable")][:n])
+
+    def nearest_topics(self, node: int, n: int) -> list[int]:
+        """Topics whose own words are most like those of one: of its level, or last ones above; none on its path.
+
+        Alike is how much two distributions overlap, over the words that the topic itself says most often.
+        """
+        own, depth = self.word_shares(node), self.tree.depths[node]
+        barred = {node, *self.tree.path(node), *self.tree.descendants(node)}
+        others = [
+            one
+            for one in range(len(self.tree))
+            if one not in barred
+            and (self.tree.depths[one] == depth or (self.tree.depths[one] < depth and self.tree.is_leaf(one)))
+            and self.model_nodes(one)
+        ]
+        if own is None or not others:
+            return []
+
+        def made() -> list[int]:
+            words = np.argsort(-own, kind="stable")[:COMPARED]
+            mine, found = np.sqrt(own[words]), []
+            shares = self.collection.tree_model.word_given_node[:, words]
+            for other in others:
+                nodes = self.model_nodes(other)
+                weight = np.maximum(self.node_weight[nodes], 1e-12)
+                theirs = (weight / weight.sum()) @ shares[nodes]
+                found.append((-float(mine @ np.sqrt(theirs)), other))
+            return [other for _, other in sorted(found)]
+
+        return self.kept(("nearest", node), made)[:n]
 
     def words_below(self, node: int, n: int) -> list[tuple[str, float | None]]:
         """The most frequent words of all that lies under a topic, general ones and all."""

@@ -1,7 +1,7 @@
 // Single keys for people who would rather not reach for the mouse. They rest while a field has the focus, and can be
 // turned off for good.
 import { data, root, say, to } from "./explorer.js";
-import { markItem, tagItem } from "./marking.js";
+import { keepDocument, markItem, readOn, tagItem } from "./marking.js";
 import { openToLevel } from "./tree.js";
 import { nextWord } from "./words.js";
 
@@ -67,8 +67,9 @@ function sibling(by) {
 
 function colour() {
   const list = [...document.querySelectorAll('.choices[aria-label="Colour words by"] a')];
+  if (!list.length) return follow("#why.tick"); // colours come with the reasons
   const here = list.findIndex((link) => link.hasAttribute("aria-current"));
-  list[(here + 1) % list.length]?.click();
+  return list[(here + 1) % list.length]?.click();
 }
 
 export async function help() {
@@ -99,6 +100,11 @@ export async function help() {
   box.append(title, list, close);
   document.body.append(box);
   box.showModal();
+}
+
+function level(number) {
+  const details = document.querySelectorAll('.alone .choices[aria-label="Detail"] a');
+  return details.length ? details[number - 1]?.click() : openToLevel(number);
 }
 
 function tag() {
@@ -134,9 +140,9 @@ function pressed(event) {
     "/": () => document.getElementById("q")?.focus(), j: () => step(1), k: () => step(-1), u: up,
     o: () => follow('[data-key="o"]'), r: () => (document.querySelector('[data-key="r"]') ? follow('[data-key="r"]') : markItem()), t: tag,
     c: colour, "[": () => sibling(-1), "]": () => sibling(1), "?": help, g: wait,
-    n: () => nextWord(1), p: () => nextWord(-1),
+    n: () => nextWord(1), p: () => nextWord(-1), x: () => readOn(step), s: keepDocument, w: () => follow("#why.tick"),
   };
-  if (/^[1-9]$/.test(event.key)) openToLevel(Number(event.key));
+  if (/^[1-9]$/.test(event.key)) level(Number(event.key));
   else if (event.key in does) does[event.key]();
   else return;
   event.preventDefault();

@@ -1,6 +1,7 @@
 // Marks of one document of a list, without leaving the list.
 import { gone, root, say } from "./explorer.js";
 
+const READING = "reading list";
 const token = () => document.querySelector('meta[name="topiarist-token"]').content;
 
 const state = () => document.querySelector('meta[name="topiarist-state"]').content; // of the collection that is shown
@@ -28,11 +29,13 @@ function refused(error) {
   return error.message === "503" ? say("The collection is being written: try again in a moment") : gone();
 }
 
-export async function markItem() {
+/** Read, or not again; ``only``: what is read stays so. */
+export async function markItem(only = false) {
   const item = selected();
   if (!item) return say("Choose a document first: j and k go through the list");
   if (!token()) return say("This explorer is read-only");
   const mark = item.querySelector(".read");
+  if (mark && only) return undefined;
   try {
     await send("/read", { document: item.dataset.document, ...(mark ? { unread: "1" } : {}) });
   } catch (error) {
@@ -41,6 +44,43 @@ export async function markItem() {
   if (mark) mark.remove();
   else show(item, "read", "✓ read");
   return say(mark ? "Not read" : "Read; r takes it back");
+}
+
+const shown = () => document.querySelector("#text[data-document]")?.dataset.document;
+
+/** The document that is read is marked as read, and the next one of its list comes; in a list, the chosen one. */
+export async function readOn(step) {
+  const [document_, next] = [shown(), document.querySelector('.around a[rel="next"]')];
+  if (!document_) {
+    await markItem(true);
+    return step(1);
+  }
+  if (!token()) return next?.click();
+  try {
+    await send("/read", { document: document_ });
+  } catch (error) {
+    return refused(error);
+  }
+  if (next) return next.click();
+  return say("Read; it was the last of the list");
+}
+
+/** The document that is read, or chosen in a list, goes on the reading list, which is a tag. */
+export async function keepDocument() {
+  const item = selected();
+  const id = shown() ?? item?.dataset.document;
+  if (!id) return say("Choose a document first: j and k go through the list");
+  if (!token()) return say("This explorer is read-only");
+  try {
+    await send("/tag", { document: id, tag: READING });
+  } catch (error) {
+    return refused(error);
+  }
+  const facts = shown() ? document.querySelector(".page .facts") : item.querySelector(".facts");
+  if (![...facts.querySelectorAll(".chip.tag")].some((one) => one.textContent.includes(READING))) {
+    facts.append(" ", Object.assign(document.createElement("span"), { className: "chip tag", textContent: READING }));
+  }
+  return say(`On the ${READING}`);
 }
 
 export function tagItem() {

@@ -1,5 +1,6 @@
 // Choices and pages of a list change the page without loading all of it again; its address changes as with any link.
 import { gone, say } from "./explorer.js";
+import { startJob } from "./job.js";
 import { freshTree } from "./tree.js";
 
 const PATIENCE = 300; // ms before the old content dims
@@ -47,11 +48,17 @@ function boxes() {
 
 /** What stands around the page and speaks of it: the footer, the ways back of forms, the search, the tree. */
 function around(page) {
+  const before = document.querySelector('meta[name="topiarist-state"]')?.content;
   for (const meta of document.querySelectorAll('meta[name^="topiarist-"]')) {
     meta.content = page.querySelector(`meta[name="${meta.name}"]`)?.content ?? meta.content;
   }
   const [footer, fresh] = [document, page].map((one) => one.querySelector("footer.bottom"));
   if (footer && fresh) put(footer, fresh);
+  const [strips, now] = [document, page].map((one) => one.getElementById("strips"));
+  if (strips && now && !strips.querySelector("[data-job]")) {
+    put(strips, now); // a strip that tells how far a fit is goes on telling it
+    startJob();
+  }
   for (const form of document.querySelectorAll("body form")) {
     const other = [...page.querySelectorAll("form")].find((one) => one.getAttribute("action") === form.getAttribute("action"));
     if (!other || form.closest("main")) continue;
@@ -62,7 +69,7 @@ function around(page) {
   }
   const [query, asked] = [document, page].map((one) => one.getElementById("q"));
   if (query && asked && document.activeElement !== query) query.value = asked.getAttribute("value");
-  freshTree(page);
+  freshTree(page, before !== document.querySelector('meta[name="topiarist-state"]')?.content);
 }
 
 function put(old, fresh) {
@@ -85,7 +92,8 @@ function focused(id) {
   if (id !== "main") place.scrollIntoView({ block: "nearest" });
 }
 
-async function swap(address, push, { focus, only }) {
+/** The page at an address in place of this one, as far as it differs; what is told stays where it is. */
+export async function swap(address, push, { focus, only }) {
   const number = (latest += 1);
   const main = document.getElementById("main");
   const dim = setTimeout(() => main.setAttribute("aria-busy", "true"), PATIENCE);
@@ -102,7 +110,11 @@ async function swap(address, push, { focus, only }) {
       const [olds, news] = [main.querySelectorAll(only), fresh.querySelectorAll(only)];
       olds.forEach((old, place) => news[place] && put(old, news[place]));
       leads(main, fresh);
-    } else put(main, fresh);
+    } else {
+      const opened = [...main.querySelectorAll("details[open][id]")].map((one) => one.id);
+      put(main, fresh);
+      for (const id of opened) document.getElementById(id)?.setAttribute("open", "");
+    }
     around(page);
     document.title = page.title;
     if (push) history.pushState({}, "", address);

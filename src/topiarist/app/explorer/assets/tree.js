@@ -41,14 +41,16 @@ async function begin() {
 }
 
 /** After a part of the page was exchanged: the tree of the new page, where it says something else. */
-export function freshTree(page) {
+export function freshTree(page, changed) {
   const fresh = page.querySelector(".tree .rows");
   if (!tree || !fresh) return;
+  const [facets, others] = [document, page].map((one) => one.querySelector(".tree .facets"));
+  facets.replaceChildren(...[...others.childNodes].map((node) => document.importNode(node, true)));
   const here = (list) => list.querySelector("[aria-current]")?.dataset.topic;
-  if (here(fresh) === here(tree) && fresh.dataset.query === tree.dataset.query && fresh.dataset.by === tree.dataset.by) return;
+  if (!changed && here(fresh) === here(tree) && fresh.dataset.query === tree.dataset.query && fresh.dataset.by === tree.dataset.by) return;
   keep(PLACE, document.getElementById("tree").scrollTop);
   tree.replaceChildren(...[...fresh.childNodes].map((node) => document.importNode(node, true)));
-  for (const name of ["query", "by"]) {
+  for (const name of ["query", "by", "narrow"]) {
     if (fresh.dataset[name] === undefined) delete tree.dataset[name];
     else tree.dataset[name] = fresh.dataset[name];
   }
@@ -145,15 +147,20 @@ function bar(share) {
   return svg;
 }
 
+/** The classes of a heading's colour and sign, as the server names them. */
+function hue(branch) {
+  return branch ? `b${((branch - 1) % 9) + 1} s${((branch - 1) % 7) + 1}` : "";
+}
+
 /** A row as the server writes it, with what is open below it. */
 function row(line) {
   const { topic } = line;
   const entry = document.createElement("li");
   const link = document.createElement("a");
-  link.href = to(topic.address);
+  link.href = tree.dataset.narrow ? `${tree.dataset.narrow}&topic=${topic.id}` : to(topic.address);
   link.dataset.topic = topic.id;
   link.dataset.below = topic.subtopics;
-  if (topic.matching === 0) link.className = "unmatched";
+  link.className = `${hue(topic.branch)}${topic.matching === 0 ? " unmatched" : ""}`;
   const twist = span("twist", "");
   twist.setAttribute("aria-hidden", "true");
   const label = span("label", "");

@@ -20,6 +20,7 @@ SURE = 0.5  # below, a word is only underlined thinly
 DEEPEST = 5  # level that has a colour of its own; deeper ones share it
 UNCOUNTED, UNCOUNTED_SAID = "uncounted", "a line that many documents share: not counted"
 LISTED = 40  # words of a level in the list
+TELLING = 40  # own words of a topic that are worth marking in a text that is read
 UNDERLINES = ("none", "dotted", "dashed", "solid", "double", "double")  # of the levels, as the style sheet has them
 
 
@@ -35,6 +36,7 @@ class Piece:
     certainty: float = 0.0
     word: str = ""
     hits: Pieces = ()  # the text in parts, where a search has found some of them
+    telling: int = 0  # for a word that sets the topics of the document apart: the heading that these lie under
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +98,7 @@ def coloured(
         part = 1 + sum(start <= found[0][0] for start in starts) if found else 1
     part = min(part, parts)
     colours = told.largest_nodes(tokens, view.tree.root, TOPICS) if by == "topic" else {}
-    look = partial(_piece, view, told, by, only, colours)
+    look = partial(_piece, view, told, by, only, colours, _telling(view, row))
     chosen = tokens[(part - 1) * MOST_WORDS : part * MOST_WORDS]
     begin = here = 0 if part == 1 else chosen[0][1]
     end = len(text) if part == parts else tokens[part * MOST_WORDS][1]
@@ -148,6 +150,7 @@ def _piece(
     by: str,
     only: int | None,
     colours: dict[int, int],
+    telling: frozenset[int],
     text: str,
     word: str,
     column: int | None,
@@ -167,8 +170,21 @@ def _piece(
     kind += "" if certainty >= SURE else " unsure"
     title = f"{word}: level {level}, topic {name}, {certainty:.0%} certain"
     return Piece(
-        text=text, level=level, kind=kind, title=title, topic=view.shape.topics[node], certainty=certainty, word=word
+        text=text,
+        level=level,
+        kind=kind,
+        title=title,
+        topic=view.shape.topics[node],
+        certainty=certainty,
+        word=word,
+        telling=view.branches[node] if column in telling and certainty >= SURE else 0,
     )
+
+
+def _telling(view: View, row: int) -> frozenset[int]:
+    """The columns of the words that set the topics of a document apart from others."""
+    words = (word for node in view.tree.path(view.largest_class(row))[1:] for word, _ in view.own_words(node, TELLING))
+    return frozenset(view.columns[word] for word in words if word in view.columns)
 
 
 def _joined(pieces: list[Piece]) -> Iterator[Piece]:

@@ -37,6 +37,7 @@ from topiarist.text.readers.making import storable
 
 SIMILAR = 6
 GHOSTS = 5
+PLAIN = {"why": None, "colour": None, "level": None, "underline": None}  # an address that asks for none of it
 COLOURS = {"level": "level", "topic": "topic", "none": "none"}
 
 
@@ -56,6 +57,7 @@ class Ask:
     level: Annotated[int | None, Query(ge=0, le=1_000, description="only words of this level")] = None
     part: Annotated[int | None, Query(ge=1, le=1_000_000, description="of a long document")] = None
     underline: Annotated[bool, Query(description="say by lines and numbers too what colours say")] = True
+    why: Annotated[bool, Query(description="show why it is here: levels, shares, words that are missing")] = False
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,7 @@ class DocumentPage:
     levels: tuple[Level, ...]
     only: tuple[Choice, ...]
     only_level: int | None
+    why: Choice  # the page with what says why it is here, or without; chosen: with
     underline: Choice  # the page with lines and numbers under words, or without; chosen: with
     listed: tuple[Listed, ...]
     pieces: tuple[Piece, ...]
@@ -167,6 +170,7 @@ def load(view: View, ask: Ask) -> DocumentPage:
         levels=tuple(_leading(ask, painted, level) for level in painted.levels),
         only=choices(levels, ask.level, lambda level: _here(ask, level=level)),
         only_level=ask.level,
+        why=Choice("why here?", _here(ask, **PLAIN) if _asks_why(ask) else _here(ask, why=1), _asks_why(ask)),
         underline=Choice("underline", _here(ask, underline="no" if ask.underline else None), ask.underline),
         listed=painted.listed,
         pieces=painted.pieces,
@@ -226,7 +230,19 @@ def _here(ask: Ask, **changed: object) -> str:
     known = {name: value for name, value in vars(ask).items() if name != "id" and value != getattr(usual, name)}
     if not ask.underline:
         known["underline"] = "no"
+    if ask.why:
+        known["why"] = 1
     return addresses.document(ask.id, **{**known, **changed})
+
+
+def _asks_why(ask: Ask) -> bool:
+    """Whether more than reading is wanted: who asks for colours asks for it too."""
+    return ask.why or ask.colour != "level" or ask.level is not None or not ask.underline
+
+
+def _kept_why(ask: Ask) -> int | None:
+    """Who reads a list with reasons goes on so."""
+    return 1 if ask.why else None
 
 
 def _leading(ask: Ask, painted: Coloured, level: Level) -> Level:
@@ -261,7 +277,9 @@ def _in_list(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
         by = None if ask.by == DEFAULT_WAY else ask.by
         near = {start + place + 1: hit.id for place, hit in enumerate(found.hits)}
         links = [
-            addresses.document(near[at], q=ask.q, by=by, within=ask.within, at=at) if at in near else ""
+            addresses.document(near[at], q=ask.q, by=by, within=ask.within, at=at, why=_kept_why(ask))
+            if at in near
+            else ""
             for at in (ask.at - 1, ask.at + 1)
         ]
         page = (ask.at - 1) // PER_PAGE + 1
@@ -289,6 +307,7 @@ def _in_list(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
     ids = [
         view.collection.documents.many([int(rows[at])], texts=False)[0].id if at is not None else "" for at in wanted
     ]
+    values["why"] = _kept_why(ask)
     links = [addresses.document(id, **values) if at is not None else "" for id, at in zip(ids, wanted, strict=True)]
     page = place // PER_PAGE + 1
     up = addresses.topic(topic, **inside, page=page if page > 1 else None)

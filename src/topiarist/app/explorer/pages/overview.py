@@ -11,7 +11,9 @@ from fastapi import Query
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.detail import USUAL, Detail, opened, ways
-from topiarist.app.explorer.values import Choice, DocumentLine, TopicLine, document_lines, link, topic_line
+from topiarist.app.explorer.frame import Row, branch
+from topiarist.app.explorer.tree_picture import DEEPEST
+from topiarist.app.explorer.values import Choice, DocumentLine, TopicLine, choices, document_lines, link, topic_line
 from topiarist.app.explorer.view import View
 from topiarist.app.words import counted
 
@@ -46,10 +48,14 @@ LANGUAGES = {
 class Ask:
     """What may be asked of the page."""
 
-    view: Annotated[Literal["icicle", "list"], Query(description="as a drawing, or as a list only")] = "icicle"
+    view: Annotated[Literal["tree", "icicle", "list"], Query(description="as a tree, an icicle, or a list")] = "tree"
     detail: Annotated[Detail, Query(description="how much of the tree is opened")] = USUAL
+    turned: Annotated[
+        str, Query(max_length=2_000, pattern=r"^(\d+(-\d+)*)?$", description="topics opened or closed beside that")
+    ] = ""
 
 
+VIEWS = {"tree": "tree", "icicle": "icicle", "list": "list"}
 EXPORTS = (("csv", "all documents as CSV"), ("jsonl", "as JSON lines"), ("txt", "titles"))
 
 
@@ -79,6 +85,7 @@ class Block:
     words: tuple[str, ...] = ()
     place: str = ""
     below: int = 0  # topics below it that are not drawn
+    branch: int = 0  # the heading that it lies under
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +109,15 @@ class OverviewPage:
     details: tuple[Choice, ...]
     shown: tuple[Block, ...]  # every topic of this detail; ``blocks`` has the same levels whatever is asked
     drawn: tuple[Block, ...]  # those of them that are wide enough for a drawing
+    picture: Row | None  # the tree as it is open now
+    turned: tuple[int, ...]  # topics that somebody opened or closed
+
+    def turn(self, topic: int) -> str:
+        """The address of the page with one topic opened that is closed, or the other way round."""
+        now = tuple(one for one in self.turned if one != topic)
+        turned = now if topic in self.turned else (*now, topic)
+        detail = None if self.detail == USUAL else self.detail
+        return f"{addresses.home(None, detail, turned)}#n{topic}"
 
 
 def load(view: View, ask: Ask) -> OverviewPage:
@@ -131,9 +147,8 @@ def load(view: View, ask: Ask) -> OverviewPage:
         hard_address=addresses.topic(view.shape.topics[root], show="hard"),
         general_words=view.collection.tree.nodes[root].words,
         views=(
-            Choice("as a drawing", addresses.home(), ask.view == "icicle"),
-            Choice("as a list", addresses.home("list"), ask.view == "list"),
-            *([link("as a dendrogram", addresses.DENDROGRAM)] if view.has_dendrogram else []),
+            *choices(VIEWS, ask.view, lambda one: addresses.home(None if one == "tree" else one)),
+            *([link("dendrogram", addresses.DENDROGRAM)] if view.has_dendrogram else []),
         )
         if icicle
         else (),
@@ -142,6 +157,8 @@ def load(view: View, ask: Ask) -> OverviewPage:
         details=ways(view, ask.detail, lambda one: _home(ask, one)) if icicle else (),
         shown=opened_blocks(view, ask.detail, 0.0) if icicle else (),
         drawn=opened_blocks(view, ask.detail) if icicle else (),
+        picture=branch(view, root, _opened(view, ask)) if icicle else None,
+        turned=_turned(ask),
         exports=(
             link("one page to send (HTML)", addresses.REPORT),
             *(link(text, addresses.export(kind, topic=view.shape.topics[root])) for kind, text in EXPORTS),
@@ -150,7 +167,18 @@ def load(view: View, ask: Ask) -> OverviewPage:
 
 
 def _home(ask: Ask, detail: Detail) -> str:
-    return addresses.home(None if ask.view == "icicle" else ask.view, detail)
+    return addresses.home(None if ask.view == "tree" else ask.view, detail)
+
+
+def _turned(ask: Ask) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(int(topic) for topic in ask.turned.split("-") if topic))
+
+
+def _opened(view: View, ask: Ask) -> frozenset[int]:
+    """The nodes that are open in the picture: those of the detail, but for what somebody has turned."""
+    turned = {view.shape.node_of[topic] for topic in _turned(ask) if topic in view.shape.node_of}
+    asked = (opened(view, ask.detail) | {view.tree.root}) ^ (turned - {view.tree.root})
+    return frozenset(node for node in asked if view.tree.depths[node] <= DEEPEST)
 
 
 def _listed(view: View) -> tuple[DocumentLine, ...]:
@@ -226,6 +254,7 @@ def _icicle(view: View, root: int, opened: Set[int], least: float, at: int = -1)
                 left=left,
                 width=documents / total,
                 address=address,
+                branch=view.branches[node],
             )
 
     return tuple(islice(drawn(root, 0, 0.0), MOST))
@@ -244,4 +273,5 @@ def _block(view: View, node: int, level: int, left: float, width: float, place: 
         address=line.address,
         words=line.words,
         place=place,
+        branch=line.branch,
     )

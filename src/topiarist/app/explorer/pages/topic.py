@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from fastapi import Query
@@ -17,6 +17,7 @@ from topiarist.app.explorer.values import (
     TopicLine,
     choices,
     document_lines,
+    excerpt,
     link,
     paging,
     path_to,
@@ -28,6 +29,8 @@ from topiarist.collection import LEAST, folded_rows, known_steadiness
 from topiarist.measures.placed_documents import CERTAIN
 from topiarist.text.query import phrase
 
+TYPICAL, NEIGHBOURS = 3, 6  # documents with an excerpt; topics that are alike
+TELLING = 25  # own words of a topic that are marked in an excerpt
 DEEPEST = 8  # levels of the strip that says where one is
 Sort = Literal["typical", "newest", "longest", "name"]
 Show = Literal["all", "here", "hard", "unread", "tagged"]
@@ -86,10 +89,13 @@ class TopicPage:
     special: float | None
     kinds: tuple[Choice, ...]
     subtopics: tuple[TopicLine, ...]
-    neighbours: tuple[TopicLine, ...]
+    neighbours: tuple[TopicLine, ...]  # topics that speak of something alike, wherever they lie
     hard_to_place: int
     pinned: int
     documents: tuple[DocumentLine, ...]
+    typical: tuple[DocumentLine, ...]  # the first of them with a telling part of their texts, where a list begins
+    candidates: tuple[str, ...]  # names that it could have
+    why: bool  # whether numbers of words were asked for
     heading: str
     how_counted: str
     read: int
@@ -117,8 +123,6 @@ def load(view: View, ask: Ask) -> TopicPage:
     lines = document_lines(
         view, chosen.tolist(), lambda id, _: addresses.document(id, **inside), [word.word for word in own], node
     )
-    parent = view.tree.parents[node]
-    siblings = [n for n in view.children(parent) if n != node] if parent >= 0 else []
     return TopicPage(
         topic=line,
         state=view.mark,
@@ -133,10 +137,13 @@ def load(view: View, ask: Ask) -> TopicPage:
         special=ask.special,
         kinds=choices(KINDS, ask.words, lambda words: addresses.topic(ask.topic, **_values(ask, words=words))),
         subtopics=tuple(topic_line(view, child) for child in view.children(node)),
-        neighbours=tuple(topic_line(view, sibling) for sibling in siblings[:8]),
+        neighbours=tuple(topic_line(view, near) for near in view.nearest_topics(node, NEIGHBOURS)),
         hard_to_place=view.hard_sizes[node],
         pinned=sum(topic == ask.topic for topic in view.shape.pins.values()),
         documents=lines,
+        typical=_typical(view, chosen.tolist()[:TYPICAL], lines) if not pages.start and ask.sort == "typical" else (),
+        candidates=view.collection.tree.nodes[node].names if node != view.tree.root else (),
+        why=(ask.special, ask.n, ask.words) != (None, USUAL["n"], USUAL["words"]),
         heading=_heading(view, node, ask, len(every)) + _folded_away(len(every) - len(rows)),
         how_counted=_how_counted(view, node),
         read=int(view.marked(every, view.collection.marks.read_rows()).sum()),
@@ -152,6 +159,15 @@ def load(view: View, ask: Ask) -> TopicPage:
         ),
         pending=view.shape.pending,
     )
+
+
+def _typical(view: View, rows: list[int], lines: tuple[DocumentLine, ...]) -> tuple[DocumentLine, ...]:
+    """Documents with the part of their texts that speaks most of their topics: of words that set these apart."""
+    found = []
+    for row, line, document in zip(rows, lines, view.collection.documents.many(rows), strict=False):
+        words = [word for node in view.tree.path(int(view.homes[row]))[1:] for word, _ in view.own_words(node, TELLING)]
+        found.append(replace(line, snippet=excerpt(document.text, words)))
+    return tuple(found)
 
 
 def _whereabouts(view: View, node: int) -> tuple[Block, ...]:
@@ -239,7 +255,7 @@ def _steadiness(view: View, topic: int) -> str:
 def _heading(view: View, node: int, ask: Ask, total: int) -> str:
     name = view.names[node]
     return {
-        "all": f"{counted(total, 'document')} with at least {LEAST:.0%} under {name}",
+        "all": f"Documents under {name}",
         "here": f"{counted(total, 'document')} with at least {CERTAIN:.0%} under {name}",
         "hard": f"{counted(total, 'document')} under {name} of which no last topic has more than half",
         "unread": f"{counted(total, 'unread document')} under {name}",

@@ -223,6 +223,8 @@ if TYPE_CHECKING:
     from topiarist.collection.shape.name_proposals import renames as renames_of
     from topiarist.collection.shape.name_proposals import topic_facts as topic_facts
     from topiarist.collection.shape.shape import Shape as Shape
+    from topiarist.collection.shape.split_parts import SplitPart as SplitPart
+    from topiarist.collection.shape.split_parts import split_parts as split_parts
     from topiarist.collection.shape.topic_changes import Snapshot as TopicSnapshot
     from topiarist.collection.shape.topic_changes import TopicChange as TopicChange
     from topiarist.collection.shape.topic_changes import topic_changes as topic_changes
@@ -307,6 +309,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
         "NameProposal=Proposal TopicFacts picked_names=picked propose_names=propose renames_of=renames topic_facts"
     ),
     "shape.shape": "Shape",
+    "shape.split_parts": "SplitPart split_parts",
     "shape.word_use": "WordUse word_uses",
     "shape.topic_changes": "TopicChange TopicSnapshot=Snapshot topic_changes topic_snapshot",
     "state": (

@@ -125,12 +125,15 @@ class Session:
         finally:
             generation.close()
 
-    def refit(self, expected: str | None = None) -> Job:
-        """Begin to fit the tree as it is now, unless that runs already. ``expected``: only if this is the state."""
+    def refit(self, expected: str | None = None, after: int | None = None) -> Job:
+        """Begin to fit the tree as it is now, unless that runs already. ``expected``: only if this is the state.
+
+        ``after``: the edit that asked for it; undo takes both back at once.
+        """
 
         def fit(job: Job) -> None:
             with self.writer() as collection:
-                apply_edits(collection, (), wait=WAIT, expected=expected, watching=job)
+                apply_edits(collection, (), wait=WAIT, expected=expected, watching=job, after=after)
             job.recorded, job.holds = True, False
 
         return self._begin(Job(began=self.fresh), fit)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 EDIT, REFIT, UNDO, LEARN = "edit", "refit", "undo", "learn"
 ADD, REMOVE, FORGET = "add", "remove", "forget"  # of documents
+WITH = "with"  # a fit has it, and the undo of both: the edit that it was asked for with
 FITTED = "fitted"  # an edit has it that was fitted at once
 ITERATIONS, STOPPED = "iterations", "stopped"  # of a fit: how many, and why it ended
 INTERRUPTED = "interrupted"  # why, if somebody stopped it
@@ -79,13 +80,15 @@ def shape(
     wait: float = 0.0,
     expected: str | None = None,
     watching: Watching | None = None,
+    after: int | None = None,
 ) -> None:
     """Apply edits, all or none; and fit the tree again, if that is asked for and any of them needs it.
 
     No edits at all ask for a fit and nothing else.
     Edits and fit are one step: it is written down, and taken back, as a whole.
     ``wait``: seconds for another writer to end. ``expected``: only if this is still the state. ``watching``: whoever
-    is told how the fit goes, and may end it.
+    is told how the fit goes, and may end it. ``after``: the number of the edit that this fit was asked for with, so
+    that both are taken back as one step.
     """
     with collection.folder.writing(wait=wait) as generation:
         collection.refresh()
@@ -104,8 +107,17 @@ def shape(
         body: dict[str, Any] = {"edits": [to_entry(one) for one in edits], "topics": _meant(collection.outline, edits)}
         if fits:
             body |= {FITTED: True, **known}
+            body |= {} if edits or after is None else _of_edit(generation, after)
         edit_log.record(generation.database, EDIT if edits else REFIT, body, state.to_dict(), parts=parts)
     collection.refresh()
+
+
+def _of_edit(generation: Generation, number: int) -> dict[str, Any]:
+    """What a fit says of the edit that it was asked for with; nothing where that is not the last step."""
+    last = last_step(generation)
+    if last.number != number or last.kind != EDIT:
+        return {}
+    return {WITH: number, "edits": last.body["edits"], "topics": last.body.get("topics")}
 
 
 def _still(collection: Collection, outline: Shape) -> frozenset[int]:
@@ -144,9 +156,20 @@ def undo(collection: Collection, *, wait: float = 0.0, expected: str | None = No
         if last.kind == REMOVE:
             _brought_back(collection, generation, last)
         else:
-            edit_log.record(generation.database, UNDO, {"edit": last.number}, last.before)  # type: ignore[arg-type]
+            first = _first_of(generation, last)
+            also = {} if first is last else {WITH: first.number}
+            edit_log.record(generation.database, UNDO, {"edit": last.number, **also}, first.before)  # type: ignore[arg-type]
     collection.refresh()
     return told(last)
+
+
+def _first_of(generation: Generation, last: edit_log.Edit) -> edit_log.Edit:
+    """Where a step begins: a fit that was asked for with an edit begins with it, if what was before that is kept."""
+    number = last.body.get(WITH)
+    if number is None:
+        return last
+    found = [one for one in edit_log.history(generation.database, until=number + 1, limit=1) if one.number == number]
+    return found[0] if found and _is_kept(generation, found[0]) else last
 
 
 def _brought_back(collection: Collection, generation: Generation, last: edit_log.Edit) -> None:
@@ -180,10 +203,10 @@ def check_expected(collection: Collection, expected: str | None) -> None:
 
 def last_step(generation: Generation) -> edit_log.Edit:
     """The newest step that was not taken back. With each addition of documents what was before it is let go."""
-    undone = set()
+    undone = set[int | None]()
     for entry in edit_log.walk(generation.database):
         if entry.kind == UNDO:
-            undone.add(entry.body["edit"])
+            undone.update((entry.body["edit"], entry.body.get(WITH)))
         elif entry.before is None:
             break
         elif entry.number not in undone:
@@ -210,7 +233,7 @@ def told(entry: edit_log.Edit, *, numbers: bool = True) -> str:
     """An entry of the log in a few words: as it was typed, or as it is said, with names for ``numbers`` of topics."""
     if entry.kind == UNDO:
         return f"undo of {entry.body['edit']}"
-    if entry.kind != EDIT:
+    if entry.kind != EDIT and not (entry.kind == REFIT and entry.body.get("edits")):
         number = entry.body.get("documents", 0)
         some = f"{number:,} document{'' if number == 1 else 's'}"
         known = {
@@ -220,10 +243,11 @@ def told(entry: edit_log.Edit, *, numbers: bool = True) -> str:
         return known.get(entry.kind, entry.kind)
     meant = entry.body.get("topics") or [{}] * len(entry.body["edits"])
     says = to_words if numbers else to_sentence
-    return "; ".join(
+    edits = "; ".join(
         says(named_as(edit_from(one), _names(known), numbers=numbers))
         for one, known in zip(entry.body["edits"], meant, strict=True)
     )
+    return edits if entry.kind == EDIT else f"{edits}; {_fit_told(entry)}"
 
 
 def in_words(database: Database, entry: edit_log.Edit) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.removed_topics import spoken
-from topiarist.app.explorer.values import path_to
+from topiarist.app.explorer.values import Choice, DocumentLine, document_lines, excerpt, link, path_to
 from topiarist.app.explorer.view import View
 from topiarist.app.words import STEP, counted, word_use
 from topiarist.collection import (
@@ -29,6 +30,7 @@ from topiarist.collection import (
     Unite,
     Unpin,
     preview_edits,
+    split_parts,
     word_uses,
 )
 from topiarist.errors import UsageError
@@ -52,6 +54,7 @@ TITLES = {
     "unite": "One with",
     "forget": "Forget what was said of",
 }
+MOST_PARTS = 6  # of a split that are offered; an address may ask for more
 MOST = 500  # topics to choose from
 SEVERAL = ("merge", "group")  # edits that go with one topic or more
 OF_DOCUMENTS, OF_WORDS = ("pin", "unpin"), ("seed", "ignore", "unite", "forget")  # edits that begin with no topic
@@ -87,6 +90,15 @@ class Option:
 
 
 @dataclass(frozen=True)
+class Part:
+    """A topic that a split would make."""
+
+    words: tuple[str, ...]
+    documents: int
+    typical: tuple[DocumentLine, ...]
+
+
+@dataclass(frozen=True)
 class Change:
     """A topic before and after: None where it is not there."""
 
@@ -113,6 +125,9 @@ class ShapePage:
     document: str
     words: str
     uses: tuple[str, ...]  # what is known of the words, in sentences
+    candidates: tuple[Choice, ...]  # names that a topic could have
+    parts: tuple[Part, ...]  # what a split would begin with
+    sizes: tuple[Choice, ...]  # into how many it may be split
     options: tuple[Option, ...]
     changes: tuple[Change, ...]
     problem: str
@@ -129,10 +144,12 @@ def load(view: View, ask: Ask) -> ShapePage:
         raise UsageError("no topic was chosen to be edited", hint="one of the tree")
     changes: tuple[Change, ...] = ()
     uses: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
     problem, refits = "", ask.edit not in ("rename", "describe")
-    ready = ask.ready or ask.edit in ("unpin", "ignore", "forget")
+    ready = ask.ready or ask.edit in ("unpin", "ignore", "forget", "split")
     if ready:
         try:
+            parts = _parts(view, ask)
             changes = changed(view, edit_of(ask))
             uses = tuple(map(word_use, word_uses(view.collection, [edit_of(ask)])))
         except UsageError as error:
@@ -157,6 +174,14 @@ def load(view: View, ask: Ask) -> ShapePage:
         document=ask.document,
         words=ask.words,
         uses=uses,
+        candidates=_candidates(view, ask, node),
+        parts=parts,
+        sizes=tuple(
+            Choice(str(number), addresses.shape("split", ask.topic, into=number), number == ask.into)
+            for number in range(2, MOST_PARTS + 1)
+        )
+        if ask.edit == "split"
+        else (),
         options=_options(view, ask, node),
         changes=changes,
         problem=problem,
@@ -194,6 +219,29 @@ def edit_of(ask: Ask) -> Edit:
         "forget": Forget(_words(ask)),
     }
     return made[ask.edit]
+
+
+def _candidates(view: View, ask: Ask, node: int) -> tuple[Choice, ...]:
+    """Names for a topic, by its words; each an address at which it is seen what it would change."""
+    if ask.edit != "rename":
+        return ()
+    names = view.collection.tree.nodes[node].names
+    return tuple(link(name, addresses.shape("rename", ask.topic, name=name, ready=1)) for name in names)
+
+
+def _parts(view: View, ask: Ask) -> tuple[Part, ...]:
+    """What a split would begin with, by words and documents."""
+    if ask.edit != "split" or ask.topic is None:
+        return ()
+    topic, into = ask.topic, ask.into
+    found = view.remembered(("split", topic, into), lambda: split_parts(view.collection, topic, into))
+    return tuple(Part(one.words, one.documents, _excerpts(view, one.rows, one.words)) for one in found)
+
+
+def _excerpts(view: View, rows: Sequence[int], words: Sequence[str]) -> tuple[DocumentLine, ...]:
+    lines = document_lines(view, rows, lambda id, _: addresses.document(id))
+    texts = view.collection.documents.many(rows)
+    return tuple(replace(line, snippet=excerpt(one.text, words)) for line, one in zip(lines, texts, strict=True))
 
 
 def _words(ask: Ask) -> tuple[str, ...]:

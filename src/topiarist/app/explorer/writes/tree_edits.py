@@ -30,12 +30,15 @@ from topiarist.collection import (
     Edit,
     apply_edits,
     edit_to_sentence,
+    last_step,
     named_as,
     spoken_of,
     undo_last,
 )
 from topiarist.errors import ResourceError, UsageError
 
+IGNORED = 5  # words of a topic that is ignored
+NAMED_BY = 3  # topics whose first words name a heading that nobody has named
 VALUES = ("edit", "topic", "name", "note", "other", "others", "into", "below", "document", "words", "refit")
 
 
@@ -44,7 +47,7 @@ def edit(request: Request, session: Session, body: Edited) -> Response:
 
     Whether the tree is still the one that somebody saw is asked while nobody else can write.
     """
-    told = ask_of(body)
+    told = _completed(session.view(), ask_of(body))
     wanted = shape.edit_of(told)
     try:
         with session.writer() as collection:
@@ -58,9 +61,24 @@ def edit(request: Request, session: Session, body: Edited) -> Response:
         return _again(request, session.view(), told, error)
     now = session.fresh()
     if body.refit:
-        session.refit(now.mark)
+        session.refit(now.mark, last_step(now.collection.generation).number)
     gone = told.topic is not None and told.topic not in now.shape.node_of
     return back(request, "" if gone else body.back, addresses.home())
+
+
+def _completed(view: View, told: shape.Ask) -> shape.Ask:
+    """What topics that were ticked mean: the first of them is the one that is edited, and names are found for them."""
+    if told.topic is not None or told.edit not in (*shape.SEVERAL, "ignore") or not told.others:
+        return told
+    known = [topic for topic in told.others if topic in view.shape.node_of]
+    if told.edit == "ignore":
+        said = [word for topic in known for word in view.collection.tree.nodes[view.shape.node(topic)].words[:IGNORED]]
+        return replace(told, words=told.words or ", ".join(dict.fromkeys(said)), others=())
+    name = told.name
+    if told.edit == "group" and not name.strip():
+        firsts = [view.names[view.shape.node(topic)].split(" · ")[0] for topic in known]
+        name = " · ".join(dict.fromkeys(firsts[:NAMED_BY]))
+    return replace(told, topic=told.others[0], others=told.others[1:], name=name)
 
 
 def _again(request: Request, view: View, told: shape.Ask, error: ResourceError) -> Response:

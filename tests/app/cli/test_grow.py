@@ -55,6 +55,7 @@ def test_a_folder_becomes_a_collection(home):
     assert "Next:  topiarist " in done.stdout
     for said in ("Reading notes …", "60 files: 60 read", "Growing the tree …", "Describing the topics …", "Indexing …"):
         assert said in done.stderr
+    assert "60 documents, by words and by meaning" in done.stderr
     assert "\x1b" not in done.stdout + done.stderr
     assert sorted(path.name for path in (home / "notes.topiary").iterdir() if path.name != "lock") == sorted(
         ["manifest.json", *(path.name for path in (home / "notes.topiary").glob("g-*"))]

@@ -128,5 +128,7 @@ def test_what_was_not_read_is_told_with_its_reason(copied):
     with TestClient(explorer(copied), base_url="http://127.0.0.1") as client:
         text, data = client.get("/model").text, client.get("/model.json").json()
     assert data["n_problems"] == 25
+    assert "25 of 425 files, rows or dates were left out" in data["warnings"][0]["text"]
+    assert 'href="#not-read"' in text
     assert "25 files, rows or dates were left out or not read whole; the first 20:" in text
     assert '<th scope="row">0.pdf</th><td>it is encrypted</td>' in text

@@ -73,6 +73,9 @@ class Merges:
     def scale(self) -> list[float]:
         """The place of each merge in the width: by the logarithm of its height, for most merges are low."""
         heights = np.maximum(self.linkage[:, 2], 1e-12)
+        for step, parts in enumerate(self.parts):  # never before its parts: where heights fall, brackets would cross
+            below = [heights[part - self.n_leaves] for part in parts if part >= self.n_leaves]
+            heights[step] = max([heights[step], *below])
         low, high = np.log(heights.min()), np.log(heights.max())
         found: list[float] = (0.08 + 0.88 * (np.log(heights) - low) / max(high - low, 1e-12)).tolist()
         return found

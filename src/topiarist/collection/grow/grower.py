@@ -245,9 +245,13 @@ class Grower:
         self.tell.phase("Describing the topics")
         state, parts = self._kept(generation, model, corpus, counting, said)
         self.tell.phase("Indexing")
+        self.tell.doing("the words of all texts")
         Documents(generation.database).index()
+        self.tell.doing("topics in fine, for a search by meaning")
         flat = index_part.write_flat(generation, whole_once, self.n_threads)  # who searches may use any word
+        self.tell.doing(f"{whole.n_docs:,} documents by meaning")
         search = index_part.write_index(generation, model, generation.folder / flat.name, whole, self.n_threads)
+        self.tell.doing(f"{whole.n_docs:,} documents, by words and by meaning")
         parts, state = [*parts, flat, search], state.with_part(FLAT, flat.name)
         known = facts.settings(generation.database)
         state = state.with_pieces(COUNTS, [known[READ]]).with_pieces(MINIMA, [known[READ_MINIMA]])

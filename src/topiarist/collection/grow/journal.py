@@ -34,6 +34,9 @@ class Teller:
     def said(self, text: str) -> None:
         """A finding of the phase."""
 
+    def doing(self, text: str) -> None:
+        """What is done now in the phase."""
+
     def counted(self, corpus: Corpus) -> None:
         """All is counted, nothing has grown yet; whoever sees that it cannot grow here may raise."""
 

@@ -39,10 +39,11 @@ def prepare_kernels(
         return
     if not missing:
         return
-    if notice is not None:
-        notice(FIRST_RUN)
-    elif not _said:  # more kernels of the same run are no news
-        sys.stderr.write(f"topiarist: {FIRST_RUN} …\n")
+    if not _said:  # more kernels of the same run are no news
+        if notice is not None:
+            notice(FIRST_RUN)
+        else:
+            sys.stderr.write(f"topiarist: {FIRST_RUN} …\n")
     _said.add(FIRST_RUN)
     for name, prepare in missing.items():
         prepare(dtype)

@@ -86,6 +86,10 @@ class Progress(Teller):
             self.now.remaining.update(self.now.elapsed, share)
         self._moved(f"{number:,} documents", documents=number)
 
+    def doing(self, text: str) -> None:
+        """What is done now in the phase."""
+        self._moved(text)
+
     def counted(self, corpus: Corpus) -> None:
         """All is counted: refuse to grow what would not fit, rather than to swap."""
         self.n_docs = corpus.n_docs

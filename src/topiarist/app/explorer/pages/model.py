@@ -29,6 +29,7 @@ from topiarist.text.language import languages_in_words
 
 INCOHERENT = 0.05  # words of topics that hang together less are hard to make sense of
 PROBLEMS, EDITS, LINES = 20, 20, 40
+UNREAD = 0.05  # of what was to be read: a grow warns of more, and so does the page
 COPIES = 0.1  # of the documents are copies: something may be wrong with the pile
 UNSTEADY = 10  # topics
 WARNINGS, STEPS = 20, 100  # to be read, and to be drawn
@@ -237,6 +238,10 @@ def _warnings(view: View) -> tuple[Warned, ...]:
             "texts that are too short, or words among them that say nothing."
         )
         found.append(Warned(text, (), addresses.home(), "Look at the topics"))
+    missing = facts.n_problems(view.collection.generation.database)
+    if missing > UNREAD * (view.n_docs + missing):
+        text = f"{missing:,} of {view.n_docs + missing:,} files, rows or dates were left out or not read whole."
+        found.append(Warned(text, (), "#not-read", "Which, and why"))
     uncounted = left_out(view.collection)
     if uncounted.repeated_said and not uncounted.lines:
         found.append(Warned(f"{uncounted.repeated_said}.", (), "#uncounted", "What that means"))

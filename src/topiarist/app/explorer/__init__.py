@@ -27,6 +27,8 @@ Floor plan:
                     between them.
     session         The collection that a server shows: always its latest state, and the one piece of work that may run
                     beside.
+    tree_picture    The tree as a picture: branches that part from left to right, as thick as they have documents, a
+                    colour a heading.
     values          The small values that pages are made of: a topic in a line, a document in a line, the pages of a
                     list.
     view            A collection at one state, and what pages derive from it, worked out once.

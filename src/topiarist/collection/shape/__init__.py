@@ -13,6 +13,8 @@ Floor plan:
     refit_start     Where documents begin when a shaped tree is fitted again: where they were, as far as their topics
                     still exist.
     shape           What people see and say of a tree, as one frozen value that can be written down and come back to.
+    split_parts     What a split would make of a topic, before it is made: the parts that its documents begin in, by
+                    words and documents.
     topic_changes   Topics before and after: which are new, gone, elsewhere, called otherwise, or of another size.
     word_use        Words of edits: whether the collection knows them, and what the edits do to the words that the tree
                     sees.

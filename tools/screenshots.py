@@ -73,7 +73,7 @@ def main() -> None:
             page.close()
             if not options.all:
                 picture = options.out / f"{name}.png"
-                Image.open(picture).quantize(64).save(picture, optimize=True)  # a quarter of the bytes
+                Image.open(picture).quantize(128).save(picture, optimize=True)  # a third of the bytes
         browser.close()
 
 

@@ -213,3 +213,11 @@ def test_names_stand_at_their_branches_and_never_on_each_other(browser, deep_ser
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert not page.locator("svg.boughs").is_visible()
     page.close()
+
+
+def test_who_may_only_read_sees_the_picture_without_hands(deep):
+    client = TestClient(explorer(deep, read_only=True), base_url="http://127.0.0.1")
+    text = client.get("/").text
+    assert shown(text)[0]
+    for gone in ('class="hands"', 'class="acts"', 'type="checkbox"', 'name="token"', "<form class="):
+        assert gone not in text.split('<main id="main"')[1].split("</main>")[0]

@@ -129,6 +129,7 @@ function pressed(event) {
     else event.target.blur();
     return;
   }
+  if (event.key === "x" && event.target.closest?.(".picture")) return; // there it chooses a topic
   if (field || off() || document.querySelector("dialog[open]")) return;
   if (waiting === "g") {
     clearTimeout(timer);

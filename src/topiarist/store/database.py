@@ -12,6 +12,7 @@ bit of a text has turned.
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import threading
 import weakref
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from topiarist.errors import DamagedError, InputError, ResourceError, TopiaristError
+from topiarist.store.schema import TABLES, strange
 from topiarist.text.query import folded
 from topiarist.version import __version__
 
@@ -31,52 +33,24 @@ PATIENCE = 5.0  # seconds that a statement waits for another one's commit
 _CACHE, _OF_READER = -16_000, -4_000  # KiB, as SQLite counts them; every thread of a server reads for itself
 _KEPT = 64  # answers that a thread keeps until the next change
 _CHECK = "topiarist check"
+# what SQLite says of a statement, or of a query in the language of FTS5, and not of the file
+_OURS = re.compile(
+    r"near |fts5:|unterminated|unknown special query|user-defined function|no such function|cannot |.*syntax"
+)
 
 VERSION = 1  # of the folder and of the database: they change together
 
-TABLES = """
-CREATE TABLE documents (
-    row INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    title TEXT NOT NULL,
-    source TEXT NOT NULL,
-    date TEXT NOT NULL,
-    checksum INTEGER NOT NULL
-);
-CREATE TABLE texts (row INTEGER PRIMARY KEY REFERENCES documents, text TEXT NOT NULL);
-CREATE VIEW pages AS SELECT row, title, text FROM documents JOIN texts USING (row);
-CREATE TABLE labels (
-    row INTEGER NOT NULL REFERENCES documents,
-    place INTEGER NOT NULL,
-    label TEXT NOT NULL,
-    PRIMARY KEY (row, place)
-) WITHOUT ROWID;
-CREATE INDEX labels_by_name ON labels (label, row);
-CREATE TABLE tags (
-    tag TEXT NOT NULL,
-    row INTEGER NOT NULL REFERENCES documents,
-    PRIMARY KEY (tag, row)
-) WITHOUT ROWID;
-CREATE INDEX tags_by_row ON tags (row, tag);
-CREATE TABLE reads (row INTEGER PRIMARY KEY REFERENCES documents);
-CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE problems (number INTEGER PRIMARY KEY, source TEXT NOT NULL, reason TEXT NOT NULL);
-CREATE TABLE parts (name TEXT PRIMARY KEY, digest TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE states (number INTEGER PRIMARY KEY, body TEXT NOT NULL, checksum INTEGER NOT NULL);
-CREATE TABLE edits (
-    number INTEGER PRIMARY KEY,
-    time TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    body TEXT NOT NULL,
-    before INTEGER REFERENCES states,
-    after INTEGER NOT NULL REFERENCES states
-);
-CREATE VIRTUAL TABLE search USING fts5 (
-    title, text, content = 'pages', content_rowid = 'row', tokenize = 'unicode61 remove_diacritics 2'
-);
-INSERT INTO search (search, rank) VALUES ('rank', 'bm25(4.0, 1.0)');
-CREATE VIRTUAL TABLE vocabulary USING fts5vocab (search, row);
-"""
+# A question may take so many steps of SQLite, and so many more for each byte of the file: a walk over every row of
+# every table takes less than one a byte. What takes more goes in circles, as only a forged or damaged file does.
+STEPS, STEPS_A_BYTE = 50_000_000, 8
+_OFTEN = 1_000_000  # steps between two looks
+_LIMITS = {  # what we never need and somebody who forges a file may want
+    sqlite3.SQLITE_LIMIT_ATTACHED: 2,
+    sqlite3.SQLITE_LIMIT_COLUMN: 200,
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 600,
+    sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
+    sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
+}
 
 
 class Database:
@@ -125,6 +99,11 @@ class Database:
             if version != VERSION:
                 known.close()
                 raise other_version(self.shown, version)
+            with self._told():
+                odd = strange(known)
+            if odd:
+                known.close()
+                raise DamagedError(f"{self.shown} is damaged: {odd}", hint=f"{_CHECK} {self.shown}")
             if not self.write:
                 from topiarist.store.date_table import shadow  # which knows of databases itself
 
@@ -135,14 +114,34 @@ class Database:
 
     def all(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         """Every row of an answer."""
-        with self._told():
-            return self.connection.execute(sql, parameters).fetchall()
+        with self._told(), self._asking() as connection:
+            return connection.execute(sql, parameters).fetchall()
 
     def one(self, sql: str, parameters: Sequence[Any] = ()) -> Row | None:
         """The first row of an answer, or None."""
-        with self._told():
-            found: Row | None = self.connection.execute(sql, parameters).fetchone()
+        with self._told(), self._asking() as connection:
+            found: Row | None = connection.execute(sql, parameters).fetchone()
             return found
+
+    @contextmanager
+    def _asking(self) -> Iterator[sqlite3.Connection]:
+        """A connection for one question, which may not go in circles."""
+        connection = self._of_thread()
+        connection.steps.begin()
+        try:
+            yield connection
+        finally:
+            connection.steps.end()
+
+    @contextmanager
+    def watched(self, late: Callable[[], bool], steps: int) -> Iterator[None]:
+        """Ask every so many steps whether what is asked within shall be stopped; what is stopped is an error."""
+        connection = self._of_thread()
+        connection.set_progress_handler(late, steps)
+        try:
+            yield
+        finally:
+            connection.set_progress_handler(connection.steps.over, _OFTEN)
 
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         """Change something; how many rows were changed."""
@@ -245,6 +244,10 @@ class Database:
             factory=_Connection,
         )
         connection.frozen = frozen
+        connection.steps = _Steps(self.path)
+        connection.set_progress_handler(connection.steps.over, _OFTEN)
+        for limit, most in _LIMITS.items():
+            connection.setlimit(limit, most)
         connection.create_function("folded", 1, folded, deterministic=True)
         try:
             for setting in ("foreign_keys = ON", "synchronous = FULL", "trusted_schema = OFF", "cell_size_check = ON"):
@@ -273,14 +276,45 @@ class Database:
             yield
         except sqlite3.Error as error:
             known = translated(error, self.shown) if self.write or self.path.exists() else _gone(self.shown)
+            if known is None and self._circled():
+                what = "a question took more steps than a file of its size can need"
+                known = DamagedError(f"{self.shown} is damaged: {what}", hint=f"{_CHECK} {self.shown}")
             if known is None:
                 raise
             raise known from error
+
+    def _circled(self) -> bool:
+        """Whether the last question was stopped because it would not end."""
+        known: _Connection | None = getattr(self._own, "connection", None)
+        return known is not None and known.steps.stopped
+
+
+class _Steps:
+    """How many steps a question has taken, and whether that is more than the file can need."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.asking = self.stopped = False
+        self.taken = 0
+
+    def begin(self) -> None:
+        self.asking, self.stopped, self.taken = True, False, 0
+
+    def end(self) -> None:
+        self.asking = False
+
+    def over(self) -> bool:
+        self.taken += _OFTEN
+        if self.asking and self.taken > STEPS:
+            with suppress(OSError):
+                self.stopped = self.taken > STEPS + STEPS_A_BYTE * self.path.stat().st_size
+        return self.stopped and self.asking
 
 
 class _Connection(sqlite3.Connection):
     """A connection that may be referred to weakly, and closes with the thread that used it."""
 
+    steps: _Steps
     frozen: tuple[int, int, int, bool] | None = None  # what the file was, for a connection that believes it stays so
     kept_at: int | None = None  # the version of the file of which something is kept
 
@@ -309,6 +343,8 @@ def translated(error: sqlite3.Error, shown: str) -> TopiaristError | None:
         return ResourceError(f"not enough memory for {shown}", hint="fewer documents at a time")
     if primary == sqlite3.SQLITE_TOOBIG:
         return InputError("a document is too long to be kept: at most 1,000,000,000 bytes", hint="cut it in parts")
+    if primary == sqlite3.SQLITE_ERROR and not _OURS.match(str(error)):  # such as a version of FTS5 of nobody
+        return DamagedError(f"{shown} is damaged: {error}", hint=f"{_CHECK} {shown}")
     return None
 
 

@@ -131,7 +131,6 @@ def in_time(collection: Collection) -> Iterator[None]:
 
     Search by meaning needs no such clock: it looks at every document once, whatever is asked.
     """
-    connection = collection.generation.database.connection
     until = time.monotonic() + PATIENCE if _page.given is None else _page.until
 
     def late() -> bool:
@@ -141,12 +140,8 @@ def in_time(collection: Collection) -> Iterator[None]:
         until = time.monotonic() + MORE
         return True
 
-    connection.set_progress_handler(late, OFTEN)
-    try:
-        with _interrupted():
-            yield
-    finally:
-        connection.set_progress_handler(None, 0)
+    with collection.generation.database.watched(late, OFTEN), _interrupted():
+        yield
 
 
 @contextmanager

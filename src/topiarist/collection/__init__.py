@@ -115,6 +115,7 @@ if TYPE_CHECKING:
     from topiarist.collection.grow.existing import existing_collection as existing_collection
     from topiarist.collection.grow.existing import kept_after_stop as kept_after_stop
     from topiarist.collection.grow.fit_description import labelled as named_by_words
+    from topiarist.collection.grow.granted import grant as grant_originals
     from topiarist.collection.grow.grower import MADE_FROM as MADE_FROM
     from topiarist.collection.grow.grower import PLACES as PLACES
     from topiarist.collection.grow.grower import Grower as Grower
@@ -272,6 +273,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "grow.estimate": "dry_run memory_shortage",
     "grow.existing": "existing_collection kept_after_stop",
     "grow.fit_description": "named_by_words=labelled",
+    "grow.granted": "grant_originals=grant",
     "grow.grower": "Grower MADE_FROM PLACES",
     "grow.journal": "Teller",
     "grow.left_out": "copies_in_words=told_numbers left_out",

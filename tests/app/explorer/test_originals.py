@@ -1,7 +1,12 @@
 """The file that a document came from: the one that was recorded for it, as a download, or else its text."""
 
+import json
 import os
+import shutil
+import sqlite3
 import time
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
@@ -12,7 +17,10 @@ from topiarist.app.explorer.web import safety
 from topiarist.app.explorer.web.server import explorer
 from topiarist.collection.collection import Collection
 from topiarist.collection.file.arrivals import add
+from topiarist.collection.grow import granted as module
+from topiarist.collection.grow.granted import grant, granted
 from topiarist.collection.grow.recipe import Recipe
+from topiarist.store.document_table import checksum
 from topiarist.text.documents import Document
 
 HERE = "http://127.0.0.1"
@@ -125,3 +133,55 @@ def test_others_get_the_text(mail):
 def test_no_path_of_a_request_is_ever_opened(client, mail):
     for id in (str(mail / "page.html"), "mail/../mail/page.html", "mail/deep/../page.html", "page.html"):
         assert client.get(addresses.original(id)).status_code == 404
+
+
+def forged(folder, place):
+    """A collection that says that it was grown from elsewhere, and that a document came from a file there."""
+    with closing(sqlite3.connect(next(Path(folder).glob("g-*/documents.sqlite")))) as connection, connection:
+        for name, value in (("sources", [place]), ("places", [place])):
+            connection.execute("UPDATE settings SET value = ? WHERE name = ?", (json.dumps(value), name))
+        row, id, title, date, text = connection.execute(
+            "SELECT row, id, title, date, text FROM documents JOIN texts USING (row) WHERE id = 'mail/deep/3.txt'"
+        ).fetchone()
+        source = f"{place}/passwords.txt"
+        values = (source, checksum(id, title, text, source, date), row)
+        connection.execute("UPDATE documents SET source = ?, checksum = ? WHERE row = ?", values)
+
+
+@pytest.fixture
+def secrets(tmp_path):
+    folder = tmp_path / "secrets"
+    folder.mkdir()
+    (folder / "passwords.txt").write_text("root:x:0:0")
+    return folder
+
+
+def test_what_a_forged_collection_names_is_not_handed_out(mail, secrets, tmp_path):
+    forged(f"{mail}.topiary", str(secrets))
+    client = TestClient(explorer(f"{mail}.topiary"), base_url=HERE)
+    assert only_text(client, "mail/deep/3.txt")
+    assert "root:x" not in client.get(addresses.original("mail/deep/3.txt")).text
+    grant(f"{mail}.topiary", [str(secrets)], beside=True)  # as somebody may, who knows it
+    assert client.get(addresses.original("mail/deep/3.txt")).text == "root:x:0:0"
+    assert {str(mail), str(secrets)} == granted(f"{mail}.topiary")
+
+
+def test_a_collection_that_was_sent_has_no_originals(mail, tmp_path):
+    sent = tmp_path / "sent.topiary"
+    shutil.copytree(f"{mail}.topiary", sent)
+    client = TestClient(explorer(str(sent)), base_url=HERE)
+    assert only_text(client, "mail/deep/3.txt")
+    grant(sent, [mail])
+    assert not only_text_of(client, "mail/deep/3.txt")
+
+
+def test_a_grant_that_others_could_have_written_is_none(mail):
+    client = TestClient(explorer(f"{mail}.topiary"), base_url=HERE)
+    assert not only_text_of(client, "mail/deep/3.txt")
+    path = module._file(f"{mail}.topiary")
+    assert path.stat().st_mode & 0o077 == 0
+    path.chmod(0o666)
+    assert only_text(client, "mail/deep/3.txt")
+    path.chmod(0o600)
+    path.write_text('{"places": 3}')
+    assert only_text(client, "mail/deep/3.txt")

@@ -153,6 +153,7 @@ def page_of(
         frame=around,
         detail=around.detail,
         root=request.app.state.root,
+        local=request.app.state.local,
         here=here,
         token="" if session.read_only else session.token,
         read_only=session.read_only,

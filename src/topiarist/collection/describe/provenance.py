@@ -16,6 +16,7 @@ import numpy as np
 from topiarist.collection import contents
 from topiarist.collection.describe.figures import Figures
 from topiarist.collection.file.additions import ADD
+from topiarist.collection.grow.granted import granted
 from topiarist.collection.grow.grower import PLACES
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.shape.changes import FITTED, REFIT, REMOVE, UNDO, stopped_after
@@ -117,16 +118,19 @@ def _now(figures: Figures, state: State, topic: int) -> int | None:
 def original_of(collection: Collection, source: str) -> Path | None:
     """The file of a document, with all links followed; None if it is not there, or holds other documents as well.
 
-    It has to lie where the collection was grown from: a link in there that leads elsewhere is not followed. Only ask
-    for documents that it was grown with (``grown_with``): what was added later came from anywhere.
+    It has to lie where this user grew the collection from, or has granted (``grow.granted``): a link in there that
+    leads elsewhere is not followed. Only ask for documents that it was grown with (``grown_with``): what was added
+    later came from anywhere.
     """
     if not source or not is_one_document(source):
         return None
-    settings = collection.settings
+    settings, known = collection.settings, granted(collection.folder.path)
     for named, place in zip(settings.get("sources", ()), settings.get(PLACES, ()), strict=False):
         if not place or not (source == named or source.startswith(os.path.join(named, ""))):
             continue
         root = os.path.realpath(place)
+        if root not in known:
+            continue
         found = os.path.realpath(os.path.join(place, os.path.relpath(source, named)))
         if (found == root or found.startswith(os.path.join(root, ""))) and os.path.isfile(found):
             return Path(found)

@@ -26,7 +26,7 @@ from topiarist.collection.describe.columns import CHOSEN, chosen_columns, column
 from topiarist.collection.describe.flat_topics import check_documents, set_general_words_aside
 from topiarist.collection.describe.nodes import named
 from topiarist.collection.find import index_part
-from topiarist.collection.grow import inheritance
+from topiarist.collection.grow import granted, inheritance
 from topiarist.collection.grow.fit_description import corpus_of, familiar, keep_fit
 from topiarist.collection.grow.journal import KIND as CHECKPOINT
 from topiarist.collection.grow.journal import PartJournal, Teller
@@ -125,7 +125,9 @@ class Grower:
                     edit_log.record(database, "grow", {"model": state.model}, state.to_dict(), parts=parts)
             edit_log.drop(database, [name for name in edit_log.parts(database) if name.startswith(f"{CHECKPOINT}-")])
             sweep_parts(growing.generation)
-            return Collection(growing.publish())
+            published = growing.publish()
+            granted.grant(published.path, settings.get(PLACES, ()))
+            return Collection(published)
 
     def _carried(self, growing: Growing, state: State) -> State:
         """With what people did to the collection that this one replaces."""

@@ -156,7 +156,7 @@ def original(
     """The file that a document came from, where it lies on this machine and is asked for from it; else its text."""
     row = view.collection.documents.row_of(id)
     document = view.collection.documents.get(row)
-    found = None if text or request.app.state.root else view.original_of(row, document.source)
+    found = None if text or not request.app.state.local else view.original_of(row, document.source)
     descriptor = None if found is None else opened_original(found)
     if found is None or descriptor is None:
         name = re.sub(r"[^\w.-]+", "_", document.id)[-80:] or "document"

@@ -32,10 +32,12 @@ def explorer(
     hosts: tuple[str, ...] = safety.LOOPBACK,
     door: str = "",
     beside: tuple[str, ...] = (),
+    local: bool | None = None,
 ) -> FastAPI:
     """The application for a collection. ``door``: the token with which every address has to begin.
 
-    ``beside``: other collections to compare it with, which are only ever read.
+    ``beside``: other collections to compare it with, which are only ever read. ``local``: nobody but this machine can
+    ask, and gets original files; without a word, where there is no door.
     """
     app = FastAPI(
         title="topiarist explorer",
@@ -50,6 +52,7 @@ def explorer(
     app.state.session = Session(folder, read_only=read_only, beside=others)
     app.state.writers = writers()
     app.state.root = f"/{door}" if door else ""
+    app.state.local = not door if local is None else local
     for session in (app.state.session, *others):
         session.view()  # what cannot be opened is told before anybody waits for a page
     failures.add(app)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from topiarist.app import explorer_door
 from topiarist.app.cli.options import FOLDER, HIDDEN_DEBUG, examples, option
+from topiarist.collection import grant_originals
 
 EPILOG = examples(
     "topiarist explore mail.topiary",
@@ -15,6 +16,7 @@ EPILOG = examples(
 )
 WRITES = ()
 REMOTE_HELP = "Listen on this address as well, for others: prints an address with a token."
+ORIGINALS_HELP = "Hand out files from here as originals, of a collection that was moved or sent; is remembered."
 WITH_HELP = "Another collection of the same documents, to compare the trees; only read. May be given again."
 
 
@@ -28,11 +30,14 @@ class Options:
     read_only: Annotated[bool, option("Let nobody change anything.", "--read-only")] = False
     allow_remote: Annotated[str | None, option(REMOTE_HELP, metavar="HOST")] = None
     beside: Annotated[list[str] | None, option(WITH_HELP, "--with", metavar="FOLDER")] = None
+    originals: Annotated[list[str] | None, option(ORIGINALS_HELP, metavar="PATH")] = None
     debug: Annotated[bool, HIDDEN_DEBUG] = False
 
 
 def run(options: Options) -> None:
     """Serve until somebody stops it."""
+    if options.originals:
+        grant_originals(options.folder, options.originals, beside=True)
     explorer_door.serve(
         options.folder,
         port=options.port,

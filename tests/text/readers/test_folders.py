@@ -82,17 +82,26 @@ def test_links(tmp_path: Path) -> None:
     folder = fill(tmp_path / "m", "a.txt", "sub/b.txt")
     fill(tmp_path / "other", "c.txt")
     (folder / "file.txt").symlink_to(tmp_path / "other" / "c.txt")
+    (folder / "again.txt").symlink_to(folder / "a.txt")
     (folder / "inside").symlink_to(folder / "sub")
     (folder / "sub" / "loop").symlink_to(folder)
     (folder / "outside").symlink_to(tmp_path / "other")
     (folder / "nowhere.txt").symlink_to(tmp_path / "gone")
     reading = read(folder)
-    assert [d.id for d in reading] == ["m/a.txt", "m/file.txt", "m/sub/b.txt"]
+    assert [d.id for d in reading] == ["m/a.txt", "m/sub/b.txt"]  # what lies within is read at its own place
     assert reasons(reading) == [
+        "file.txt: a link to a file elsewhere; links are not followed without --follow-links",
         "nowhere.txt: a link to nothing",
-        "outside: a link to a folder elsewhere; links to folders are not followed",
+        "outside: a link to a folder elsewhere; links are not followed without --follow-links",
     ]
-    assert ids(folder, follow_links=True) == ["m/a.txt", "m/file.txt", "m/inside/b.txt", "m/outside/c.txt"]
+    assert ids(tmp_path / "m" / "file.txt") == ["file.txt"]  # who names it means it
+    assert ids(folder, follow_links=True) == [
+        "m/a.txt",
+        "m/again.txt",
+        "m/file.txt",
+        "m/inside/b.txt",
+        "m/outside/c.txt",
+    ]
 
 
 def test_pipes_are_not_opened(tmp_path: Path) -> None:

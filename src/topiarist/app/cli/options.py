@@ -93,6 +93,9 @@ class SourceOptions:
     ] = False
     include: Annotated[list[str] | None, reading("Only files like this, e.g. '*.txt'.", metavar="PATTERN")] = None
     exclude: Annotated[list[str] | None, reading("No files like this.", metavar="PATTERN")] = None
+    follow_links: Annotated[
+        bool, flag("Follow links that lead out of a folder, to files and to folders.", "--follow-links", panel=READING)
+    ] = False
     limit: Annotated[int | None, reading("At most so many documents.", metavar="N", min=1)] = None
     max_failures: Annotated[
         float,
@@ -135,7 +138,8 @@ class SourceOptions:
     def selection(self) -> dict[str, Any]:
         """What decides which documents are read."""
         chosen = {name: getattr(self, name) for name in SELECTION}
-        return chosen | {"include": self.include or [], "exclude": self.exclude or []}
+        chosen |= {"include": self.include or [], "exclude": self.exclude or []}
+        return chosen | ({"follow_links": True} if self.follow_links else {})
 
     def recipe(self, **more: Any) -> Recipe:
         """How to count, and what is said besides."""

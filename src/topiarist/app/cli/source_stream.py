@@ -56,6 +56,7 @@ class Stream:
                 include=self.options.include or (),
                 exclude=self.options.exclude or (),
                 limit=self.options.limit,
+                follow_links=self.options.follow_links,
                 xml_path=self.options.xml_path or "",
                 ocr=self.options.ocr or None,
             )

@@ -64,7 +64,8 @@ def read(
     limits
         How much time, memory and text one document may take; see `Limits`.
     follow_links
-        Whether links to folders are followed. Every folder is read once, so loops end.
+        Whether links to files and folders are followed that lead elsewhere: whoever gives you a folder could have
+        your own files read. Every folder is read once, so loops end.
     stdin
         The stream behind ``"-"``, when it is not the process's own.
     xml_path

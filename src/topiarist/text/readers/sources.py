@@ -18,6 +18,7 @@ from topiarist.text.readers.lines import reason_of
 from topiarist.text.spelling import alike
 
 STANDARD_INPUT = "-"
+LINK = "a link to a {} elsewhere; links are not followed without --follow-links"
 _OWN_FOLDER = ".topiary"  # a collection grown inside its own source must not be read back
 _LOCK_FILE = "~$"  # left behind by Word while a document is open
 _MAIL_FOLDERS = ("cur", "new")  # of a Maildir, where each file is a message whatever it is called; "tmp" has halves
@@ -103,7 +104,7 @@ def _walk(root: str, selection: Selection, survey: Survey) -> Iterator[File | Pr
                     continue
                 if found.is_symlink() and not selection.follow_links:
                     if not _lies_within(name, root):  # else it is read at its own place
-                        yield Problem(name, "a link to a folder elsewhere; links to folders are not followed")
+                        yield Problem(name, LINK.format("folder"))
                     continue
                 if (identity := _identity(name)) not in seen:
                     seen.add(identity)
@@ -112,6 +113,9 @@ def _walk(root: str, selection: Selection, survey: Survey) -> Iterator[File | Pr
                 survey.deselected += 1
             elif not stat.S_ISREG(mode):
                 yield Problem(name, "not a regular file")
+            elif found.is_symlink() and not selection.follow_links:
+                if not _lies_within(name, root):
+                    yield Problem(name, LINK.format("file"))
             else:
                 if _is_message(root, path):
                     # Behind the colon are flags, which change when somebody reads it.

@@ -4,10 +4,12 @@ import re
 import socket
 import threading
 import time
+from pathlib import Path
 
 import httpx
 import pytest
 import uvicorn
+from starlette.testclient import TestClient
 
 from topiarist.app.explorer.web import serving
 from topiarist.app.explorer.web.server import explorer
@@ -73,12 +75,50 @@ def test_nobody_else_is_let_in_by_default():
     found = serving.opened(None, 0)
     try:
         assert [one.getsockname()[0] for one in found.sockets] == ["127.0.0.1"]
-        assert (found.door, found.hosts) == ("", ("127.0.0.1", "localhost"))
+        assert (found.local, found.hosts) == (True, ("127.0.0.1", "localhost"))
+        assert len(found.door) >= 32
+        assert found.addresses == (f"http://127.0.0.1:{found.sockets[0].getsockname()[1]}/{found.door}/",)
         found.sockets[0].listen()
         with pytest.raises(UsageError, match="cannot listen"):
             serving.bound("127.0.0.1", found.sockets[0].getsockname()[1])
     finally:
         found.sockets[0].close()
+
+
+def test_who_else_is_on_this_machine_needs_the_token(copied):
+    found = serving.opened(None, 0)
+    found.sockets[0].close()
+    app = explorer(copied, hosts=found.hosts, door=found.door, local=found.local)
+    client = TestClient(app, base_url="http://127.0.0.1")
+    for path in ("/", "/index.json", "/assets/style.css", "/openapi.json", "/x/", f"/{found.door[:-1]}/", "//", "/tag"):
+        answer = client.get(path)
+        assert answer.status_code == 403, path
+        assert app.state.session.token not in answer.text
+        assert found.door not in answer.text
+    assert client.post("/tag", headers={"Origin": "http://127.0.0.1"}).status_code == 403
+    assert client.get(f"/{found.door}/").status_code == 200
+
+
+def test_the_token_is_in_no_list_of_processes():
+    """A browser is started with a file, which is gone when the server is."""
+    found = serving.opened(None, 0)
+    found.sockets[0].close()
+    with serving.way_in(found) as address:
+        assert found.door not in address
+        page = Path(address.removeprefix("file://"))
+        assert found.addresses[0] in page.read_text()
+        assert page.parent.stat().st_mode & 0o077 == 0
+    assert not page.exists()
+
+
+def test_without_a_token_only_this_machine_is_let_in():
+    found = serving.opened(None, 0, token=False)
+    found.sockets[0].close()
+    assert (found.door, found.local) == ("", True)
+    with serving.way_in(found) as address:
+        assert address == found.addresses[0]
+    with pytest.raises(UsageError, match="needs its token"):
+        serving.opened("0.0.0.0", 0, token=False)
 
 
 def test_what_leads_elsewhere_keeps_the_token(remote):

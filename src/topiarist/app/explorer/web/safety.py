@@ -5,7 +5,8 @@
 - Writing needs a POST from a page of this server (``Sec-Fetch-Site``, or ``Origin``), and the token that only its pages
   know. There are no cookies that a foreign page could send along.
 - What is shown may load nothing from anywhere else, and run no script but ours; text of documents is only ever text.
-- Open to others (``--allow-remote``), every address begins with a token.
+- Every address begins with a token that is made for this run (unless ``--no-token``): who else works on this machine
+  gets in no more than others do.
 """
 
 from __future__ import annotations

@@ -5,9 +5,13 @@ from __future__ import annotations
 import secrets
 import socket
 import sys
+import tempfile
 import threading
 import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import uvicorn
 
@@ -27,8 +31,9 @@ class Opened:
     sockets: tuple[socket.socket, ...]
     addresses: tuple[str, ...]  # the best one first
     hosts: tuple[str, ...]  # names that are answered to
-    door: str  # the token with which every address begins; empty: nobody else can ask
+    door: str  # the token with which every address begins; empty: whoever is on this machine may ask
     note: str = ""
+    local: bool = True  # nobody but this machine can ask
 
 
 def serve(
@@ -39,14 +44,16 @@ def serve(
     read_only: bool = False,
     remote: str | None = None,
     beside: tuple[str, ...] = (),
+    token: bool = True,
 ) -> None:
     """Serve until somebody stops it. Nobody but this machine can ask, unless ``remote`` names another address.
 
-    ``beside``: other collections to compare it with.
+    ``beside``: other collections to compare it with. ``token``: who else is on this machine must know the address,
+    which begins with a token that is made for this run.
     """
-    found = opened(remote, port)
-    app = explorer(folder, read_only=read_only, hosts=found.hosts, door=found.door, beside=beside)
-    if found.door:
+    found = opened(remote, port, token=token)
+    app = explorer(folder, read_only=read_only, hosts=found.hosts, door=found.door, beside=beside, local=found.local)
+    if not found.local:
         print(
             f"Warning: everybody who has this address can read{'' if read_only else ' and change'} the collection, "
             "and nothing on the way is encrypted.",
@@ -54,12 +61,30 @@ def serve(
         )
     threading.Thread(target=make_ready, args=(app.state.session,), daemon=True, name="warm").start()
     print(told(folder, found), file=sys.stderr)
-    if browser and not found.door:
-        threading.Timer(0.4, webbrowser.open, [found.addresses[0]]).start()
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, server_header=False, date_header=False, timeout_graceful_shutdown=2
     )
-    uvicorn.Server(config).run(sockets=list(found.sockets))
+    with way_in(found) as first:
+        if browser and found.local:
+            threading.Timer(0.4, webbrowser.open, [first]).start()
+        uvicorn.Server(config).run(sockets=list(found.sockets))
+
+
+@contextmanager
+def way_in(found: Opened) -> Iterator[str]:
+    """What a browser is started with: a file that only we may read and that leads on to the address.
+
+    An address would stand in the list of processes, which everybody on this machine may read, with its token.
+    """
+    if not found.door:
+        yield found.addresses[0]
+        return
+    with tempfile.TemporaryDirectory(prefix="topiarist-") as folder:  # open to its owner only
+        page = Path(folder) / "open.html"
+        page.write_text(
+            f'<!doctype html><meta http-equiv="refresh" content="0;url={found.addresses[0]}"><title>…</title>'
+        )
+        yield page.as_uri()
 
 
 def told(folder: str, found: Opened) -> str:
@@ -70,14 +95,20 @@ def told(folder: str, found: Opened) -> str:
     return "\n".join([*lines, "Stop with Ctrl-C."])
 
 
-def opened(remote: str | None, port: int) -> Opened:
-    """Sockets that listen: on this machine always, and on the address that somebody named beside."""
+def opened(remote: str | None, port: int, *, token: bool = True) -> Opened:
+    """Sockets that listen: on this machine always, and on the address that somebody named beside.
+
+    Without a token whoever is on this machine gets in; others never do.
+    """
     host = remote or LOCAL
-    door = "" if host in LOOPBACK else secrets.token_urlsafe(24)
+    local = host in LOOPBACK
+    if not (local or token):
+        raise UsageError("an address for others needs its token", hint="without --no-token")
+    door = secrets.token_urlsafe(24) if token else ""
     first = bound(host, port)
     number = first.getsockname()[1]
-    if not door:
-        return Opened((first,), (_address(host, number),), LOOPBACK, "")
+    if local:
+        return Opened((first,), (_address(host, number, door),), LOOPBACK, door)
     shown, note = host, ""
     if host in ANY:
         shown = reachable(first.family)
@@ -85,7 +116,9 @@ def opened(remote: str | None, port: int) -> Opened:
     sockets = (first,) if host == ANY[0] else (first, *_beside(number))
     names = [name for name in (shown, LOCAL if host == ANY[0] or len(sockets) > 1 else "") if name]
     hosts = ("*",) if host in ANY else (*LOOPBACK, _name(host))
-    return Opened(sockets, tuple(_address(name, number, door) for name in names or [host]), hosts, door, note)
+    return Opened(
+        sockets, tuple(_address(name, number, door) for name in names or [host]), hosts, door, note, local=False
+    )
 
 
 def _beside(port: int) -> tuple[socket.socket, ...]:

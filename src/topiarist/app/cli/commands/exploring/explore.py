@@ -28,6 +28,7 @@ class Options:
     port: Annotated[int, option("0: any that is free.", min=0, max=65535)] = 0
     no_browser: Annotated[bool, option("Only print the address.", "--no-browser")] = False
     read_only: Annotated[bool, option("Let nobody change anything.", "--read-only")] = False
+    no_token: Annotated[bool, option("Let everybody who works on this machine in.", "--no-token")] = False
     allow_remote: Annotated[str | None, option(REMOTE_HELP, metavar="HOST")] = None
     beside: Annotated[list[str] | None, option(WITH_HELP, "--with", metavar="FOLDER")] = None
     originals: Annotated[list[str] | None, option(ORIGINALS_HELP, metavar="PATH")] = None
@@ -44,5 +45,6 @@ def run(options: Options) -> None:
         browser=not options.no_browser,
         read_only=options.read_only,
         remote=options.allow_remote,
+        token=not options.no_token,
         beside=tuple(options.beside or ()),
     )

@@ -12,6 +12,8 @@ as with any scikit-learn estimator.
 
 from __future__ import annotations
 
+import errno
+
 
 class TopiaristError(Exception):
     """Base of all errors raised on purpose: a sentence, and what to try."""
@@ -46,3 +48,50 @@ class ResourceError(TopiaristError, RuntimeError):
     """Memory, disk, device, or a package that is not installed."""
 
     exit_code = 5
+
+
+class LackError(ResourceError):
+    """The system had not enough of something: files, memory, disk. Nothing is wrong with what was read or written."""
+
+
+# What a system says that has not enough of something: nothing is wrong with what was read, and nothing with topiarist.
+LACKS = {
+    errno.ENOSPC: ("the disk is full", "free some space"),
+    errno.EDQUOT: ("your share of the disk is full", "free some space"),
+    errno.EFBIG: ("a file would be larger than is allowed here", "ulimit -f unlimited, or another disk"),
+    errno.EIO: ("the disk does not answer as it should", "another disk, or a copy of the folder on another"),
+    errno.EMFILE: ("too many files are open", "ulimit -n 4096"),
+    errno.ENFILE: ("too many files are open on this machine", "end other programs"),
+    errno.ENOMEM: ("there is not enough memory", "end other programs, or a machine with more"),
+    errno.EAGAIN: ("the system has no room for another process or thread", "end other programs, or ulimit -u"),
+}
+_IN_WORDS = {  # the same, from below: libraries that are loaded, threads that are started
+    "failed to map segment": errno.ENOMEM,
+    "cannot allocate memory": errno.ENOMEM,
+    "cannot map zero-fill": errno.ENOMEM,
+    "out of memory": errno.ENOMEM,
+    "too many open files": errno.EMFILE,
+    "can't start new thread": errno.EAGAIN,
+    "no space left on device": errno.ENOSPC,
+}
+
+
+def lack(error: BaseException, where: str = "") -> LackError | None:
+    """The error for what the system had not enough of, also where another came of it; None if it was something else.
+
+    Whoever reads a file asks this first: a file that could not be opened for want of room is not damaged.
+    """
+    seen: BaseException | None = error
+    for _ in range(10):
+        if seen is None:
+            return None
+        if isinstance(seen, LackError):
+            return seen
+        number = errno.ENOMEM if isinstance(seen, MemoryError) else getattr(seen, "errno", None)
+        if not isinstance(seen, OSError | MemoryError):
+            number = next((code for words, code in _IN_WORDS.items() if words in str(seen).lower()), None)
+        if number in LACKS:
+            what, hint = LACKS[number]
+            return LackError(f"{what}{f' ({where})' if where else ''}", hint=hint)
+        seen = seen.__cause__ or seen.__context__
+    return None

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from topiarist.collection.state import CATEGORIES
-from topiarist.errors import DamagedError, ResourceError, TopiaristError
+from topiarist.errors import DamagedError, LackError, ResourceError, TopiaristError
 from topiarist.store import edit_log
 from topiarist.store.collection_folder import GROWING, Folder, leftovers, part_leftovers
 from topiarist.store.database import need_fts5
@@ -48,7 +48,10 @@ class Finding:
 
 
 def check(path: str | os.PathLike[str]) -> list[Finding]:
-    """Everything that is wrong with a collection; nothing, if all is well. No collection at all is an error."""
+    """Everything that is wrong with a collection; nothing, if all is well. No collection at all is an error.
+
+    So is a lack of files, memory or disk: what could not be looked at is neither whole nor damaged.
+    """
     need_fts5()
     shown = os.fspath(path)
     try:
@@ -83,6 +86,8 @@ def _database_findings(generation: Generation) -> Iterator[Finding]:
             yield from (Finding("error", what, DATABASE, AGAIN) for what in _table_faults(generation))
             yield from _part_findings(generation)
         yield from _index_findings(generation)
+    except LackError:
+        raise
     except DamagedError as error:
         yield Finding("error", error.message, DATABASE, AGAIN)
     except ResourceError as error:
@@ -135,6 +140,8 @@ def _index_findings(generation: Generation) -> Iterator[Finding]:
     try:
         with locked(generation.folder.parent, generation.shown):
             Index(writer.database).check()
+    except LackError:
+        raise
     except DamagedError:
         yield Finding("error", "the full-text index does not agree with the texts", DATABASE, REPAIR)
     except ResourceError as error:
@@ -169,6 +176,8 @@ def disagreements(collection: Collection) -> Iterator[str]:
 def _read(look: Callable[[Collection], Iterator[str]], collection: Collection) -> Iterator[str]:
     try:
         yield from look(collection)
+    except (LackError, MemoryError):
+        raise
     except DamagedError as error:
         yield error.message
     except TopiaristError as error:

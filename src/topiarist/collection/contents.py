@@ -19,7 +19,7 @@ from topiarist.counts.column_map import ColumnMap
 from topiarist.counts.corpus import text_of
 from topiarist.counts.settings import CountSettings, PhraseSettings
 from topiarist.counts.vocabulary import Vocabulary
-from topiarist.errors import DamagedError
+from topiarist.errors import DamagedError, lack
 from topiarist.estimators.model_folder import load_model, save_model
 from topiarist.store.sealed_folder import write_json
 from topiarist.store.tensors import map_tensors, write_tensors
@@ -217,5 +217,7 @@ def _write_json(path: Path, body: Any) -> None:
 def _read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError, MemoryError) as error:
+        if missing := lack(error, str(path)):
+            raise missing from error
         raise DamagedError(f"{path} cannot be read: {error}", hint="topiarist check") from error

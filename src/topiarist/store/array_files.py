@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from topiarist.arrays import Array
-from topiarist.errors import InputError, ResourceError
+from topiarist.errors import InputError, ResourceError, lack
 from topiarist.store.sealed_folder import new_file, written
 
 HEADER = 128  # bytes before the numbers of an ``.npy`` file
@@ -35,7 +35,9 @@ def mapped(path: str | Path) -> Array:
             f"{path} is not there (any more), or not to be seen from this machine",
             hint="a folder that every worker sees under the same name",
         ) from error
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, MemoryError) as error:
+        if missing := lack(error, str(path)):
+            raise missing from error
         raise InputError(f"{path} is not an array that can be read: {error}", hint="write the files anew") from error
     return np.asarray(array)  # a plain array, as the kernels know it
 

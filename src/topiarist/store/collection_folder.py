@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from topiarist.errors import DamagedError, ResourceError, TopiaristError, UsageError
+from topiarist.errors import DamagedError, ResourceError, TopiaristError, UsageError, lack
 from topiarist.store import edit_log
 from topiarist.store.database import VERSION, other_version
 from topiarist.store.generation import DATABASE, PARTIAL, Generation, part_folders
@@ -340,6 +340,8 @@ def read_body(folder: Path, shown: str) -> dict[str, Any]:
     try:
         body, claimed = parse_manifest(folder / MANIFEST)
     except (OSError, *DAMAGE) as error:
+        if missing := lack(error, f"{shown}/{MANIFEST}"):
+            raise missing from error
         if not folder.is_dir():
             raise ResourceError(f"there is no collection at {shown} any more", hint="its new place") from error
         raise damaged(shown, f"{MANIFEST} cannot be read ({error})") from error

@@ -21,7 +21,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from topiarist.errors import DamagedError, InputError, ResourceError, TopiaristError
+from topiarist.errors import DamagedError, InputError, LackError, ResourceError, TopiaristError, lack
 from topiarist.store.schema import TABLES, strange
 from topiarist.text.query import folded
 from topiarist.version import __version__
@@ -276,6 +276,7 @@ class Database:
             yield
         except sqlite3.Error as error:
             known = translated(error, self.shown) if self.write or self.path.exists() else _gone(self.shown)
+            known = _lack_of_files(error, self.path) or known
             if known is None and self._circled():
                 what = "a question took more steps than a file of its size can need"
                 known = DamagedError(f"{self.shown} is damaged: {what}", hint=f"{_CHECK} {self.shown}")
@@ -334,18 +335,29 @@ def translated(error: sqlite3.Error, shown: str) -> TopiaristError | None:
     if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or _undecodable(error):
         return DamagedError(f"{shown} is damaged: {error}", hint=f"{_CHECK} {shown}")
     if primary in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
-        return ResourceError(f"cannot read or write {shown}: {error}", hint="more room on the disk")
+        return LackError(f"cannot read or write {shown}: {error}", hint="more room on the disk")
     if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL):
         return ResourceError(f"{shown} is being written by somebody else: {error}", hint="wait a moment")
     if primary in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_CANTOPEN):
         return ResourceError(f"cannot open or write {shown}: {error}", hint="a folder that you may write in")
     if primary == sqlite3.SQLITE_NOMEM:
-        return ResourceError(f"not enough memory for {shown}", hint="fewer documents at a time")
+        return LackError(f"not enough memory for {shown}", hint="fewer documents at a time")
     if primary == sqlite3.SQLITE_TOOBIG:
         return InputError("a document is too long to be kept: at most 1,000,000,000 bytes", hint="cut it in parts")
     if primary == sqlite3.SQLITE_ERROR and not _OURS.match(str(error)):  # such as a version of FTS5 of nobody
         return DamagedError(f"{shown} is damaged: {error}", hint=f"{_CHECK} {shown}")
     return None
+
+
+def _lack_of_files(error: sqlite3.Error, path: Path) -> LackError | None:
+    """Whether a file could not be opened because too many are open: SQLite does not say, so it is tried."""
+    if (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF != sqlite3.SQLITE_CANTOPEN:
+        return None
+    try:
+        with path.open("rb"), path.open("rb"), path.open("rb"):  # the file, its journal, and what both share
+            return None
+    except OSError as why:
+        return lack(why, str(path))
 
 
 def _gone(shown: str) -> ResourceError:

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from topiarist.errors import DamagedError
+from topiarist.errors import DamagedError, lack
 from topiarist.store.database import Database
 from topiarist.store.sealed_folder import FileEntry, folder_beside, new_file, seal, written
 
@@ -126,6 +126,8 @@ def part_faults(folder: Path, digest: str, *, contents: bool = False) -> list[st
     try:
         text = (folder / LIST).read_bytes()
     except OSError as error:
+        if missing := lack(error, f"{folder.name}/{LIST}"):
+            raise missing from error
         return [f"{folder.name}/{LIST} cannot be read: {error.strerror}"]
     if hashlib.sha256(text).hexdigest() != digest:
         return [f"{folder.name}/{LIST} has changed since it was written"]

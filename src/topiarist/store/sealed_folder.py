@@ -22,11 +22,11 @@ from typing import Any, BinaryIO
 
 from filelock import FileLock, Timeout
 
-from topiarist.errors import InputError, ResourceError, TopiaristError, UsageError
+from topiarist.errors import InputError, ResourceError, TopiaristError, UsageError, lack
 
 MANIFEST = "manifest.json"
 LOCK, WRITER = "lock", "writer"  # the lock, and who has it: only believed while somebody has it
-# what reading values that somebody made up may end in
+# what reading values that somebody made up may end in; whether it was a lack of room is asked first (``errors.lack``)
 DAMAGE = (ValueError, TypeError, KeyError, AttributeError, IndexError, ArithmeticError, RecursionError, MemoryError)
 
 
@@ -170,6 +170,8 @@ class FileEntry:
             size = path.stat().st_size
             changed = contents and size == self.bytes and FileEntry.of(path) != self
         except OSError as error:
+            if missing := lack(error, str(path)):
+                raise missing from error
             return f"cannot be read: {error.strerror}"
         if size != self.bytes:
             return f"has {size:,} bytes, {self.bytes:,} were written"
@@ -193,7 +195,9 @@ class Format:
     layout: Mapping[str, Any] = field(default_factory=lambda: {"indent": 1})  # of the manifest's JSON
 
     def damaged(self, path: Path, error: BaseException | str) -> TopiaristError:
-        """The error for a file that does not hold what it should."""
+        """The error for a file that does not hold what it should, or for which there was no room."""
+        if isinstance(error, BaseException) and (missing := lack(error, str(path))) is not None:
+            return missing
         said = "it is nested too deeply" if isinstance(error, RecursionError) else getattr(error, "message", str(error))
         said = f"there is no {said}" if isinstance(error, KeyError) else said
         return self.error(f"{path} {self.damage}: {said}", hint=self.again)
@@ -222,6 +226,8 @@ def read_manifest(folder: Path, known: Format) -> tuple[dict[str, Any], str]:
     try:
         body, claimed = parse_manifest(path, strict=not known.layout.get("allow_nan", True))
     except OSError as error:
+        if missing := lack(error, str(path)):
+            raise missing from error
         said = f"{folder} is not {known.what}: {path.name} cannot be read ({error.strerror})"
         raise known.absent(said, hint=known.hint) from error
     except DAMAGE as error:

@@ -18,7 +18,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from topiarist.arrays import Array
-from topiarist.errors import DamagedError, UsageError
+from topiarist.errors import DamagedError, UsageError, lack
 from topiarist.store.sealed_folder import new_file
 
 TYPES: dict[str, np.dtype[Any]] = {
@@ -66,7 +66,9 @@ def map_tensors(path: str | Path) -> dict[str, Array]:
         raw = np.memmap(path, np.uint8, mode="c")
         header.pop(METADATA, None)
         return {name: _mapped(raw[start:], entry) for name, entry in header.items()}
-    except (SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
+    except (SafetensorError, OSError, ValueError, TypeError, KeyError, MemoryError) as error:
+        if missing := lack(error, str(path)):
+            raise missing from error
         raise DamagedError(
             f"{path} is not a file of arrays that can be read: {error}", hint="a copy of the file, or write it again"
         ) from error

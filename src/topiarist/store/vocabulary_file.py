@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from topiarist.counts.vocabulary import Vocabulary
-from topiarist.errors import InputError
+from topiarist.errors import InputError, lack
 from topiarist.store.sealed_folder import write_json
 
 VOCABULARY = "vocabulary.json"
@@ -23,5 +23,7 @@ def read_vocabulary(folder: Path) -> Vocabulary:
     """The words of a folder."""
     try:
         return Vocabulary(**json.loads((folder / VOCABULARY).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, MemoryError) as error:
+        if missing := lack(error, str(folder / VOCABULARY)):
+            raise missing from error
         raise InputError(f"{folder / VOCABULARY} cannot be read: {error}", hint="write the store again") from error

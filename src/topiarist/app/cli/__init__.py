@@ -22,13 +22,26 @@ import sys
 
 def main() -> None:
     """Run ``topiarist``."""
-    from topiarist.app.cli.commands import app
+    from topiarist.errors import lack
 
+    try:
+        from topiarist.app.cli.commands import app
+    except (ImportError, OSError, MemoryError, RuntimeError) as error:
+        missing = lack(error)
+        if missing is None:
+            raise
+        sys.exit(_without_room(f"Error: {missing}", missing.exit_code))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that has no bars shows question marks, not an error
     sys.argv[1:] = map(argument, sys.argv[1:])
     app(prog_name="topiarist")
+
+
+def _without_room(message: str, code: int) -> int:
+    """Say so with what is left."""
+    os.write(2, f"{message}\n".encode())
+    return code
 
 
 def argument(given: str) -> str:

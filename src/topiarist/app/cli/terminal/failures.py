@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 
 from topiarist.app.cli.terminal.console import clean, silence, undisturbed
-from topiarist.errors import TopiaristError
+from topiarist.errors import LACKS, LackError, TopiaristError, lack
 
 INTERRUPTED = 130
 RESOURCES = 5
@@ -26,14 +26,10 @@ OUR_FAULT = 70
 
 # What a system says that cannot or may not write: nothing is wrong with the command, and nothing with topiarist.
 REFUSALS = {
-    errno.ENOSPC: ("the disk is full", "free some space"),
-    errno.EDQUOT: ("your share of the disk is full", "free some space"),
-    errno.EFBIG: ("a file would be larger than is allowed here", "ulimit -f unlimited, or another disk"),
-    errno.EIO: ("the disk does not answer as it should", "another disk; topiarist check FOLDER"),
+    **LACKS,
     errno.EROFS: ("the disk can only be read", "a folder that you may write in"),
     errno.EACCES: ("that is not allowed", "a folder and files that are yours"),
     errno.EPERM: ("that is not allowed", "a folder and files that are yours"),
-    errno.EMFILE: ("too many files are open", "ulimit -n 4096"),
 }
 
 
@@ -70,7 +66,19 @@ def explained(*, debug: bool, writes: bool = False) -> Iterator[None]:
             _leave(f"Error: {what} ({error.filename or 'while writing'}).\n  Try: {advice}", RESOURCES, debug)
         _leave(_fault(error), OUR_FAULT, debug)
     except Exception as error:
+        missing = lack(error) or (_no_files_left() if isinstance(error, ImportError) else None)
+        if missing is not None:
+            _leave(f"Error: {missing}", RESOURCES, debug)
         _leave(_fault(error), OUR_FAULT, debug)
+
+
+def _no_files_left() -> LackError | None:
+    """Whether no file can be opened any more: then Python says of modules that there are none."""
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY))
+    except OSError as error:
+        return lack(error)
+    return None
 
 
 def _leave(message: str, code: int, debug: bool) -> None:

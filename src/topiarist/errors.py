@@ -13,6 +13,9 @@ as with any scikit-learn estimator.
 from __future__ import annotations
 
 import errno
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class TopiaristError(Exception):
@@ -95,3 +98,35 @@ def lack(error: BaseException, where: str = "") -> LackError | None:
             return LackError(f"{what}{f' ({where})' if where else ''}", hint=hint)
         seen = seen.__cause__ or seen.__context__
     return None
+
+
+def in_words(error: BaseException) -> str:
+    """What went wrong in reading something, without the names that Python has for it."""
+    if isinstance(error, TopiaristError):
+        return error.message
+    if isinstance(error, KeyError):
+        return f"there is no {error}"
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if isinstance(error, UnicodeError):
+        return "it is not UTF-8"
+    if isinstance(error, json.JSONDecodeError):
+        return "it is not JSON"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    said = " ".join(str(error).split())
+    plain = isinstance(error, ValueError | OSError) and said and not said.startswith("<")
+    return said[:200] if plain else "it is not as it was written"
+
+
+@contextmanager
+def reading(what: str, hint: str = "topiarist check") -> Iterator[None]:
+    """Read something within that somebody may have changed: whatever that ends in is damage; a lack of room is not."""
+    try:
+        yield
+    except (DamagedError, ResourceError):
+        raise
+    except Exception as error:
+        if missing := lack(error, what):
+            raise missing from error
+        raise DamagedError(f"{what} is damaged: {in_words(error)}", hint=hint) from error

@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 
 from topiarist.collection.state import CATEGORIES
-from topiarist.errors import DamagedError, LackError, ResourceError, TopiaristError
-from topiarist.store import edit_log
+from topiarist.errors import DamagedError, LackError, ResourceError, TopiaristError, in_words, lack, reading
+from topiarist.store import edit_log, facts
 from topiarist.store.collection_folder import GROWING, Folder, leftovers, part_leftovers
-from topiarist.store.database import need_fts5
+from topiarist.store.database import BROKEN, need_fts5
 from topiarist.store.document_table import Documents
 from topiarist.store.fulltext import Index
 from topiarist.store.generation import DATABASE, Generation, part_faults
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 Severity = Literal["error", "warning", "note"]
+T = TypeVar("T")
 
 AGAIN = "take it from a backup, or grow it anew with --force"
 REPAIR = "topiarist check --repair"
@@ -59,12 +60,23 @@ def check(path: str | os.PathLike[str]) -> list[Finding]:
     except DamagedError as error:
         return [Finding("error", error.message, shown, error.hint if "pip" in error.hint else AGAIN)]
     try:
-        found = [*_database_findings(folder.generation), *_leftover_findings(folder)]
+        found = [*_guarded(_database_findings, folder.generation), *_guarded(_leftover_findings, folder)]
         if not any(one.severity == "error" for one in found):
-            found = [*_agreement_findings(folder), *found]
+            found = [*_guarded(_agreement_findings, folder), *found]
         return found
     finally:
         folder.close()
+
+
+def _guarded(look: Callable[[T], Iterator[Finding]], at: T) -> Iterator[Finding]:
+    """What somebody finds; whatever a damaged or forged file makes of that is a finding too, a lack of room is not."""
+    try:
+        with reading("something in it"):
+            yield from look(at)
+    except LackError:
+        raise
+    except TopiaristError as error:
+        yield Finding("error", error.message, DATABASE, AGAIN)
 
 
 def repair(path: str | os.PathLike[str]) -> list[Finding]:
@@ -81,11 +93,17 @@ def repair(path: str | os.PathLike[str]) -> list[Finding]:
 def _database_findings(generation: Generation) -> Iterator[Finding]:
     """A database that cannot be read at all is one finding; otherwise whatever is wrong in it."""
     try:
-        yield from (Finding("error", what, DATABASE, AGAIN) for what in generation.database.faults(_MANY))
+        faults = [Finding("error", what, DATABASE, AGAIN) for what in generation.database.faults(_MANY)]
+        yield from faults
+        if any(one.what.startswith(BROKEN) for one in faults):  # what it answers is worth nothing, and may have no end
+            return
         with generation.database.snapshot():
             yield from (Finding("error", what, DATABASE, AGAIN) for what in _table_faults(generation))
             yield from _part_findings(generation)
-        yield from _index_findings(generation)
+        found = list(_index_findings(generation))
+        yield from found
+        if not any(one.severity == "error" for one in found):
+            yield from (Finding("error", what, DATABASE, REPAIR) for what in Index(generation.database).lost())
     except LackError:
         raise
     except DamagedError as error:
@@ -104,6 +122,11 @@ def _table_faults(generation: Generation) -> Iterator[str]:
     if len(changed) > _MANY:
         yield f"and {len(changed) - _MANY:,} more documents"
     yield from edit_log.faults(generation.database)
+    for said in (facts.settings, edit_log.history):
+        try:
+            said(generation.database)
+        except DamagedError as error:
+            yield error.message
 
 
 def _part_findings(generation: Generation) -> Iterator[Finding]:
@@ -182,8 +205,10 @@ def _read(look: Callable[[Collection], Iterator[str]], collection: Collection) -
         yield error.message
     except TopiaristError as error:
         yield f"a part cannot be used: {error.message}"
-    except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
-        yield f"a part cannot be read: {type(error).__name__}"
+    except Exception as error:
+        if missing := lack(error):
+            raise missing from error
+        yield f"a part cannot be read: {in_words(error)}"
 
 
 def _documents(collection: Collection) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
@@ -23,7 +24,7 @@ from topiarist.collection.shape.shape import Shape
 from topiarist.collection.shape.word_use import column_map
 from topiarist.collection.state import CATEGORIES, COUNTS, SEARCH, SHARES, TREE, State
 from topiarist.counts.counting import Heard, hear
-from topiarist.errors import DamagedError, ResourceError
+from topiarist.errors import DamagedError, ResourceError, reading
 from topiarist.estimators.tree.fitted_tree import tree_model
 from topiarist.measures.placed_documents import Placed, hard_to_place
 from topiarist.store import edit_log, facts
@@ -92,7 +93,8 @@ class Collection:
             raise DamagedError(f"{self.folder.shown} holds no tree", hint=f"topiarist check {self.folder.shown}")
         self.number, body = found
         self._seen = self.generation.folder
-        self.state = State.from_dict(body)
+        with reading(f"state {self.number} of {self.folder.shown}"):
+            self.state = State.from_dict(body)
         for name in _OF_STATE:
             vars(self).pop(name, None)
 
@@ -119,6 +121,10 @@ class Collection:
 
     def __repr__(self) -> str:
         return f"<Collection {self.folder.shown!r}: {len(self):,} documents, {len(self.outline.tree.leaves)} topics>"
+
+    def _reading(self, what: str) -> AbstractContextManager[None]:
+        """A part is read within: what cannot be is damage, whatever it looks like from inside."""
+        return reading(f"{what} of {self.folder.shown}", f"topiarist check {self.folder.shown}")
 
     @property
     def generation(self) -> Generation:
@@ -173,7 +179,8 @@ class Collection:
 
     def counting_of(self, outline: Shape) -> Counting:
         """How texts become counts of a tree that has another shape."""
-        known = contents.read_counting(self.part(self.state.pieces(COUNTS)[0]))
+        with self._reading("the vocabulary"):
+            known = contents.read_counting(self.part(self.state.pieces(COUNTS)[0]))
         return replace(known, map=column_map(outline, known.vocabulary))
 
     @cached_property
@@ -194,7 +201,8 @@ class Collection:
     @cached_property
     def model(self) -> Any:
         """The fitted model of the tree."""
-        return contents.read_tree_model(self.part(self.state.parts[TREE]))
+        with self._reading("the model"):
+            return contents.read_tree_model(self.part(self.state.parts[TREE]))
 
     @cached_property
     def tree_model(self) -> TreeModel:
@@ -204,7 +212,8 @@ class Collection:
     @cached_property
     def description(self) -> Description:
         """The nodes of the model in words."""
-        return contents.read_description(self.part(self.state.parts[TREE]))
+        with self._reading("the description of topics"):
+            return contents.read_description(self.part(self.state.parts[TREE]))
 
     @cached_property
     def copies(self) -> Copies:
@@ -218,14 +227,16 @@ class Collection:
         """The index by meaning."""
         from topiarist.collection.find.index_part import open_index
 
-        return open_index(self.generation, self.state.parts[SEARCH])
+        with self._reading("the index by meaning"):
+            return open_index(self.generation, self.state.parts[SEARCH])
 
     @cached_property
     def words(self) -> WordIndex | None:
         """All words of the documents, by stems; None in a collection that was written before they were kept."""
         from topiarist.collection.find.index_part import open_words
 
-        return open_words(self.generation, self.state.parts[SEARCH])
+        with self._reading("the index of words"):
+            return open_words(self.generation, self.state.parts[SEARCH])
 
     @cached_property
     def placer(self) -> Placer:
@@ -236,7 +247,8 @@ class Collection:
     def categories(self) -> Categories | None:
         """The model of given labels, if any were learned."""
         name = self.state.parts.get(CATEGORIES)
-        return None if name is None else contents.read_categories(self.part(name))
+        with self._reading("the model of categories"):
+            return None if name is None else contents.read_categories(self.part(name))
 
     @cached_property
     def tree(self) -> TopicTree:
@@ -387,7 +399,8 @@ class Collection:
             raise
 
     def _pieces(self, role: str) -> Csr:
-        return contents.read_pieces([self.part(name) for name in self.state.pieces(role)], len(self), role)
+        with self._reading(role):
+            return contents.read_pieces([self.part(name) for name in self.state.pieces(role)], len(self), role)
 
 
 _OF_STATE = (

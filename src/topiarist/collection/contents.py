@@ -19,7 +19,7 @@ from topiarist.counts.column_map import ColumnMap
 from topiarist.counts.corpus import text_of
 from topiarist.counts.settings import CountSettings, PhraseSettings
 from topiarist.counts.vocabulary import Vocabulary
-from topiarist.errors import DamagedError, lack
+from topiarist.errors import DamagedError, in_words, lack
 from topiarist.estimators.model_folder import load_model, save_model
 from topiarist.store.sealed_folder import write_json
 from topiarist.store.tensors import map_tensors, write_tensors
@@ -92,7 +92,7 @@ def read_matrix(folder: Path) -> Csr:
             raise ValueError("columns that are not there")
         return csr_array((data, indices, indptr), shape=(n_rows, n_columns))
     except (KeyError, ValueError, TypeError) as error:
-        raise DamagedError(f"{folder / ARRAYS} is damaged: {error}", hint="topiarist check") from error
+        raise DamagedError(f"{folder / ARRAYS} is damaged: {in_words(error)}", hint="topiarist check") from error
 
 
 def write_minima(folder: Path, minima: Array) -> None:
@@ -105,7 +105,7 @@ def read_minima(folder: Path) -> Array:
     try:
         return map_tensors(folder / ARRAYS)["minima"]
     except KeyError as error:
-        raise DamagedError(f"{folder / ARRAYS} is damaged: {error}", hint="topiarist check") from error
+        raise DamagedError(f"{folder / ARRAYS} is damaged: {in_words(error)}", hint="topiarist check") from error
 
 
 def stacked(matrices: Sequence[Csr]) -> Csr:
@@ -151,7 +151,7 @@ def read_counting(folder: Path) -> Counting:
         repeated = Repeated(tuple((str(line), int(number)) for line, number in body.get("repeated", ())))
         return Counting(read_vocabulary(folder), CountSettings(**known), tuple(map(str, body["general"])), repeated)
     except (KeyError, TypeError, ValueError) as error:
-        raise DamagedError(f"{folder / COUNTING} is damaged: {error}", hint="topiarist check") from error
+        raise DamagedError(f"{folder / COUNTING} is damaged: {in_words(error)}", hint="topiarist check") from error
 
 
 def write_tree(folder: Path, model: Any, description: Description) -> None:
@@ -177,7 +177,7 @@ def read_description(folder: Path) -> Description:
         nodes = tuple(NodeSummary(**{name: _tuple(value) for name, value in node.items()}) for node in body["nodes"])
         return Description(nodes, dict(body["facts"]))
     except (KeyError, TypeError, ValueError) as error:
-        raise DamagedError(f"{folder / TOPICS} is damaged: {error!r}", hint="topiarist check") from error
+        raise DamagedError(f"{folder / TOPICS} is damaged: {in_words(error)}", hint="topiarist check") from error
 
 
 def read_tree_model(folder: Path) -> Any:
@@ -220,4 +220,4 @@ def _read_json(path: Path) -> Any:
     except (OSError, ValueError, RecursionError, MemoryError) as error:
         if missing := lack(error, str(path)):
             raise missing from error
-        raise DamagedError(f"{path} cannot be read: {error}", hint="topiarist check") from error
+        raise DamagedError(f"{path} cannot be read: {in_words(error)}", hint="topiarist check") from error

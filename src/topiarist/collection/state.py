@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from topiarist.collection.shape.shape import Shape
-from topiarist.errors import DamagedError, UsageError
+from topiarist.errors import DamagedError, UsageError, in_words
 from topiarist.store import edit_log
 from topiarist.store.collection_folder import Folder
 
@@ -67,7 +67,7 @@ class State:
             return cls(Shape.from_dict(body["shape"]), parts, int(body["n_docs"]), str(body["model"]))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DamagedError(
-                f"the state of this collection cannot be read: {error!r}", hint="topiarist check"
+                f"the state of this collection cannot be read: {in_words(error)}", hint="topiarist check"
             ) from error
 
 

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from topiarist.arrays import Array
-from topiarist.errors import InputError, ResourceError, lack
+from topiarist.errors import InputError, ResourceError, in_words, lack
 from topiarist.store.sealed_folder import new_file, written
 
 HEADER = 128  # bytes before the numbers of an ``.npy`` file
@@ -35,10 +35,12 @@ def mapped(path: str | Path) -> Array:
             f"{path} is not there (any more), or not to be seen from this machine",
             hint="a folder that every worker sees under the same name",
         ) from error
-    except (OSError, ValueError, EOFError, MemoryError) as error:
+    except Exception as error:  # the header of such a file is parsed as Python, by numpy, and fails as that does
         if missing := lack(error, str(path)):
             raise missing from error
-        raise InputError(f"{path} is not an array that can be read: {error}", hint="write the files anew") from error
+        raise InputError(
+            f"{path} is not an array that can be read: {in_words(error)}", hint="write the files anew"
+        ) from error
     return np.asarray(array)  # a plain array, as the kernels know it
 
 

@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from topiarist.errors import DamagedError, ResourceError, TopiaristError, UsageError, lack
+from topiarist.errors import DamagedError, ResourceError, TopiaristError, UsageError, in_words, lack
 from topiarist.store import edit_log
 from topiarist.store.database import VERSION, other_version
 from topiarist.store.generation import DATABASE, PARTIAL, Generation, part_folders
@@ -270,6 +270,8 @@ def _sweep_new(root: Path) -> None:
 
 def _known(root: Path, shown: str) -> Manifest:
     known = Manifest.read(root, shown)
+    if any(path.is_symlink() for path in (root / MANIFEST, root / known.generation)):
+        raise damaged(shown, f"{MANIFEST} or {known.generation} is a link to somewhere else")
     if not (root / known.generation / DATABASE).is_file():
         raise damaged(shown, f"{known.generation}/{DATABASE} is missing")
     return known
@@ -344,7 +346,7 @@ def read_body(folder: Path, shown: str) -> dict[str, Any]:
             raise missing from error
         if not folder.is_dir():
             raise ResourceError(f"there is no collection at {shown} any more", hint="its new place") from error
-        raise damaged(shown, f"{MANIFEST} cannot be read ({error})") from error
+        raise damaged(shown, f"{MANIFEST} cannot be read ({in_words(error)})") from error
     version = body.get("version")
     if body.get("format") != COLLECTION.name or not isinstance(version, int):
         raise damaged(shown, f"{MANIFEST} is not that of a collection")
@@ -410,7 +412,9 @@ def generations(root: Path) -> list[Path]:
     """The generations that lie in a folder, whichever of them is the collection."""
     if not root.is_dir():
         return []
-    return sorted(path for path in root.iterdir() if GENERATION.fullmatch(path.name) and path.is_dir())
+    return sorted(
+        path for path in root.iterdir() if GENERATION.fullmatch(path.name) and path.is_dir() and not path.is_symlink()
+    )
 
 
 def _remove(path: Path) -> None:

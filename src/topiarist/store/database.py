@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 
 from topiarist.errors import DamagedError, InputError, LackError, ResourceError, TopiaristError, lack
 from topiarist.store.schema import TABLES, strange
+from topiarist.store.sealed_folder import refuse_links
 from topiarist.text.query import folded
 from topiarist.version import __version__
 
@@ -38,6 +39,7 @@ _OURS = re.compile(
     r"near |fts5:|unterminated|unknown special query|user-defined function|no such function|cannot |.*syntax"
 )
 
+BROKEN = "the database is damaged"
 VERSION = 1  # of the folder and of the database: they change together
 
 # A question may take so many steps of SQLite, and so many more for each byte of the file: a walk over every row of
@@ -208,7 +210,7 @@ class Database:
         """What SQLite itself finds wrong with the file, a sentence each; nothing, if all is well."""
         for (message,) in self.all(f"PRAGMA integrity_check({most})"):
             if message != "ok":
-                yield f"the database is damaged: {message}"
+                yield f"{BROKEN}: {message}"
         for table, row, *_ in self.all("PRAGMA foreign_key_check")[:most]:
             yield f"{table} refers to something that is not there (row {row})"
 
@@ -232,6 +234,7 @@ class Database:
 
     def _connect(self, mode: str) -> _Connection:
         address = f"{self.path.as_uri()}?mode={mode}"  # as_uri escapes what a URI takes for its own: # ? %
+        refuse_links(self.path, *(Path(f"{self.path}{end}") for end in ("-wal", "-shm", "-journal")))
         frozen = self._as_it_is() if mode == "ro" and self._frozen() else None
         if frozen is not None:
             address += "&immutable=1"

@@ -260,8 +260,8 @@ class Documents:
         )
         for start in range(0, len(self), batch):
             for row, *values, checked in self.database.all(sql, (start, start + batch)):
-                if checksum(*values) != checked:
-                    yield row, values[0]
+                if not all(isinstance(value, str) for value in values) or checksum(*values) != checked:
+                    yield row, str(values[0])
 
     def _labels(self, where: str, parameters: Sequence[int]) -> dict[int, tuple[str, ...]]:
         found = self.database.all(f"SELECT row, label FROM labels WHERE {where} ORDER BY row, place", parameters)  # noqa: S608

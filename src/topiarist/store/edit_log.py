@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from topiarist.errors import DamagedError
+from topiarist.errors import DamagedError, reading
 from topiarist.store.database import Database
 from topiarist.store.generation import Part
 
@@ -54,7 +54,9 @@ def state(database: Database, number: int) -> Body:
     if found is None or checksum(found[0]) != found[1]:
         what = "missing" if found is None else "not as it was written"
         raise DamagedError(f"{database.shown} is damaged: state {number} is {what}", hint="topiarist check")
-    body: Body = json.loads(found[0])
+    with reading(f"state {number} of {database.shown}"):
+        body: Body = {**json.loads(found[0])}
+        named(body)
     return body
 
 
@@ -95,7 +97,8 @@ def history(
         "ORDER BY number DESC LIMIT ?",
         (kind, 1 << 62 if until is None else until, -1 if limit is None else limit),
     )
-    return [Edit(number, time, kind, json.loads(body), *ends) for number, time, kind, body, *ends in rows]
+    with reading(f"the log of {database.shown}"):
+        return [Edit(number, time, kind, {**json.loads(body)}, *ends) for number, time, kind, body, *ends in rows]
 
 
 def walk(database: Database) -> Iterator[Edit]:
@@ -177,18 +180,21 @@ def remembered(database: Database) -> set[int]:
 
 def used(database: Database) -> set[str]:
     """The parts that any state names."""
-    bodies = (json.loads(body) for (body,) in database.all("SELECT body FROM states"))
-    return {name for body in bodies for name in named(body)}
+    with reading(f"the states of {database.shown}"):
+        bodies = (json.loads(body) for (body,) in database.all("SELECT body FROM states"))
+        return {name for body in bodies for name in named(body)}
 
 
 def faults(database: Database) -> Iterator[str]:
     """What is wrong with the states: they must be as they were written, and name parts that are known."""
     known = set(parts(database))
     for number, body, written in database.all("SELECT number, body, checksum FROM states ORDER BY number"):
-        if checksum(body) != written:
+        if not isinstance(body, str) or checksum(body) != written:
             yield f"state {number} has changed since it was written"
             continue
-        for name in sorted(set(named(json.loads(body))) - known):
+        with reading(f"state {number}"):
+            strange = sorted(set(named(json.loads(body))) - known)
+        for name in strange:
             yield f"state {number} names {name}, which is not there"
     if latest(database) is None:
         yield "there is no state"
@@ -196,7 +202,7 @@ def faults(database: Database) -> Iterator[str]:
 
 def named(body: Mapping[str, Any]) -> list[str]:
     """The parts that a state names."""
-    return list(body.get("parts", {}).values())
+    return [str(name) for name in body.get("parts", {}).values()]
 
 
 def checksum(text: str) -> int:

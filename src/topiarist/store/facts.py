@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from topiarist.errors import reading
 from topiarist.store.database import Database
 from topiarist.text.documents import Problem
 from topiarist.text.readers.making import storable
@@ -15,7 +16,8 @@ TOKENS = "n_tokens"  # words of all documents that are in the vocabulary, or wer
 
 def settings(database: Database) -> dict[str, Any]:
     """All settings, by name."""
-    return {name: json.loads(value) for name, value in database.all("SELECT name, value FROM settings")}
+    with reading(f"what {database.shown} says of itself"):
+        return {name: json.loads(value) for name, value in database.all("SELECT name, value FROM settings")}
 
 
 def change_settings(database: Database, values: Mapping[str, Any]) -> None:

@@ -5,6 +5,7 @@ The index is FTS5's, over titles (which count four times) and texts, without cas
 
 from __future__ import annotations
 
+import re
 import secrets
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -33,6 +34,9 @@ _VALUES = {
     "label": "SELECT DISTINCT label FROM labels LIMIT ?",
     "type": "SELECT DISTINCT source FROM documents LIMIT ?",
 }
+
+PROBED = 50  # documents that are looked for by a word of theirs
+_PROBE = re.compile(r"(?<![^\s])[A-Za-z]{3,40}(?=\s)")  # words of which every tokeniser makes the same
 
 Within = Collection[int] | Callable[[int], bool]
 
@@ -147,6 +151,21 @@ class Index:
         with self.database.transaction():
             # letters that are kept one by one are not what the texts hold: then only the index itself is looked at
             self.database.run("INSERT INTO search (search, rank) VALUES ('integrity-check', ?)", (int(not self.apart),))
+
+    def lost(self) -> Iterator[str]:
+        """What the index has lost, as whoever only reads can tell: as many documents as there are, found by a word."""
+        count = self.database.all("SELECT (SELECT count(*) FROM search_docsize), (SELECT count(*) FROM documents)")
+        if count and count[0][0] != count[0][1]:
+            yield f"the full-text index has {count[0][0]:,} documents, the collection {count[0][1]:,}"
+            return
+        step = max(1, count[0][1] // PROBED) if count else 1
+        some = "SELECT row, substr(text, 1, 1000) FROM texts WHERE row % ? = 0 LIMIT ?"
+        for row, text in self.database.all(some, (step, PROBED)):
+            word = max(_PROBE.findall(text), key=len, default="")
+            found = "SELECT 1 FROM search WHERE search MATCH ? AND rowid = ?"
+            if word and not self.database.all(found, (f'"{word}"', row)):
+                yield f"the full-text index does not find document {row} by its word “{word}”"
+                return
 
     def missing(self, query: Query) -> list[str]:
         """The words and phrases of a query that no document contains at all: candidates for ``suggest``."""

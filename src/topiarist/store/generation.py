@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from topiarist.errors import DamagedError, lack
+from topiarist.errors import DamagedError, in_words, lack
 from topiarist.store.database import Database
-from topiarist.store.sealed_folder import FileEntry, folder_beside, new_file, seal, written
+from topiarist.store.sealed_folder import DAMAGE, FileEntry, contents_of, folder_beside, new_file, plain, seal, written
 
 DATABASE = "documents.sqlite"
 LIST = "part.json"
@@ -123,14 +123,22 @@ def part_faults(folder: Path, digest: str, *, contents: bool = False) -> list[st
     """What is wrong with a part; nothing, if all is well. With ``contents`` every byte is read."""
     if not PART.fullmatch(folder.name):
         return [f"{folder.name!r} is not the name of a part"]
+    if folder.is_symlink():
+        return [f"{folder.name} is a link to somewhere else"]
     try:
-        text = (folder / LIST).read_bytes()
-    except OSError as error:
+        text = contents_of(folder / LIST, links=False)
+    except (OSError, ValueError) as error:
         if missing := lack(error, f"{folder.name}/{LIST}"):
             raise missing from error
-        return [f"{folder.name}/{LIST} cannot be read: {error.strerror}"]
+        return [f"{folder.name}/{LIST} cannot be read: {in_words(error)}"]
     if hashlib.sha256(text).hexdigest() != digest:
         return [f"{folder.name}/{LIST} has changed since it was written"]
-    files = json.loads(text)["files"]  # as we wrote it: the digest says so
-    found = ((name, FileEntry.read(entry).fault(folder / name, contents=contents)) for name, entry in files.items())
+    try:
+        files = [(name, FileEntry.read(entry)) for name, entry in json.loads(text)["files"].items()]
+        places = [folder.joinpath(*map(plain, name.split("/"))) for name, _ in files]
+    except DAMAGE as error:  # the digest is of somebody who can count as well
+        return [f"{folder.name}/{LIST} cannot be read: {in_words(error)}"]
+    if away := sorted({path.parent.name for path in places if path.parent != folder and path.parent.is_symlink()}):
+        return [f"{folder.name}/{away[0]} is a link to somewhere else"]
+    found = [(name, entry.fault(path, contents=contents)) for (name, entry), path in zip(files, places, strict=True)]
     return [f"{folder.name}/{name} {fault}" for name, fault in found if fault]

@@ -13,6 +13,7 @@ import json
 import os
 import shutil
 import socket
+import stat
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -22,9 +23,10 @@ from typing import Any, BinaryIO
 
 from filelock import FileLock, Timeout
 
-from topiarist.errors import InputError, ResourceError, TopiaristError, UsageError, lack
+from topiarist.errors import DamagedError, InputError, ResourceError, TopiaristError, UsageError, lack
 
 MANIFEST = "manifest.json"
+MOST = 256 << 20  # bytes of a list of files: a million of them have half as many
 LOCK, WRITER = "lock", "writer"  # the lock, and who has it: only believed while somebody has it
 # what reading values that somebody made up may end in; whether it was a lack of room is asked first (``errors.lack``)
 DAMAGE = (ValueError, TypeError, KeyError, AttributeError, IndexError, ArithmeticError, RecursionError, MemoryError)
@@ -164,10 +166,16 @@ class FileEntry:
         """As a manifest has it."""
         return cls(int(entry["bytes"]), str(entry["sha256"]))
 
-    def fault(self, path: Path, *, contents: bool) -> str:
-        """What is wrong with the file at a path; nothing where it is there in full and, if asked, unchanged."""
+    def fault(self, path: Path, *, contents: bool, links: bool = False) -> str:
+        """What is wrong with the file at a path; nothing where it is there in full and, if asked, unchanged.
+
+        What is no plain file is not even opened: it may have no end. ``links``: it may lie elsewhere.
+        """
         try:
-            size = path.stat().st_size
+            found = path.stat() if links else path.lstat()
+            if not stat.S_ISREG(found.st_mode):
+                return "is a link, or no plain file"
+            size = found.st_size
             changed = contents and size == self.bytes and FileEntry.of(path) != self
         except OSError as error:
             if missing := lack(error, str(path)):
@@ -248,8 +256,29 @@ def read_manifest(folder: Path, known: Format) -> tuple[dict[str, Any], str]:
 
 def parse_manifest(path: Path, *, strict: bool = False) -> tuple[dict[str, Any], Any]:
     """The JSON of a manifest, unbelieved, and its checksum; OSError or one of ``DAMAGE`` where that cannot be."""
-    body = {**json.loads(path.read_bytes(), parse_constant=_refused if strict else None)}
+    body = {**json.loads(contents_of(path), parse_constant=_refused if strict else None)}
     return body, body.pop("sha256", None)
+
+
+def contents_of(path: Path, *, links: bool = True, most: int = MOST) -> bytes:
+    """The bytes of a plain file that is not endless; ``links``: it may lie elsewhere."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+    if not links and path.is_symlink():
+        raise ValueError("it is a link")
+    with os.fdopen(os.open(path, flags | (0 if links else getattr(os, "O_NOFOLLOW", 0))), "rb") as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode) or found.st_size > most:
+            raise ValueError("it is no plain file, or longer than any that topiarist writes")
+        return file.read(most)
+
+
+def refuse_links(*paths: Path) -> None:
+    """An error where a file that is to be written is a link: whoever sent the folder would have another one written."""
+    for path in paths:
+        if path.is_symlink():
+            raise DamagedError(
+                f"{path} is a link: what is written there would be written elsewhere", hint=f"remove {path}"
+            )
 
 
 def _refused(name: str) -> Any:
@@ -269,7 +298,7 @@ def checked_files(folder: Path, files: Mapping[str, Any], known: Format, *, cont
         path = folder.joinpath(*map(plain, parts))
         if len(parts) > 2 or (not known.links and (path.is_symlink() or path.parent.is_symlink())):
             raise ValueError(f"a file called {name!r}")
-        if fault := FileEntry.read(entry).fault(path, contents=contents):
+        if fault := FileEntry.read(entry).fault(path, contents=contents, links=known.links):
             raise known.error(f"{path} {fault}", hint=known.again)
         found[name] = path
     return found
@@ -292,6 +321,7 @@ def locked(folder: Path, shown: str = "", *, wait: float = 0.0) -> Iterator[None
     Readers never ask. ``shown``: the folder as the user typed it.
     """
     shown = shown or str(folder)
+    refuse_links(folder / LOCK, folder / WRITER)
     lock = FileLock(str(folder / LOCK))
     try:
         lock.acquire(timeout=wait, poll_interval=0.02)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from topiarist.errors import DamagedError, UsageError
+from topiarist.errors import DamagedError, UsageError, in_words
 from topiarist.hierarchy.tree import Tree
 from topiarist.text.spelling import proposed
 
@@ -188,7 +188,9 @@ class Shape:
                 pending=bool(body["pending"]),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise DamagedError(f"the shape of this tree cannot be read: {error!r}", hint="topiarist check") from error
+            raise DamagedError(
+                f"the shape of this tree cannot be read: {in_words(error)}", hint="topiarist check"
+            ) from error
 
 
 def unlike(name: str, taken: Iterable[str]) -> str:

@@ -115,7 +115,7 @@ def test_online_comes_near_batch(data):
 def test_online_passes_over_batches_of_empty_documents(data):
     empty = np.vstack([data, np.zeros((600, data.shape[1]))])
     model = PLSA(4, random_state=0, online=True, batch_size=5, max_iter=3).fit(empty)
-    assert np.isnan(model.history_).any()
-    assert np.isfinite(model.history_).any()
+    assert len(model.history_)
+    assert np.isfinite(model.history_).all()
     assert model.n_iter_ == 3 or model.converged_
     np.testing.assert_allclose(model.components_.sum(axis=1), 1)

@@ -12,6 +12,7 @@ from topiarist.arrays import Array, Csr, Matrix
 from topiarist.errors import InputError
 
 _EXACT_IN_FLOAT32 = 2**24
+SMALLEST = 1e-30  # a count: what is much less is nought in single precision as soon as it is divided
 LARGEST_TOTAL = 2.0**53  # of all counts together: beyond it double precision cannot count
 
 
@@ -64,16 +65,21 @@ def _float_type(data: Array) -> type[np.floating[Any]]:
 
 
 def _check_values(matrix: Csr, name: str) -> None:
-    """Raise unless all stored values are finite and not negative."""
+    """Raise unless all stored values are finite, not negative, and nought or large enough to be divided by."""
     data = matrix.data
     with np.errstate(all="ignore"):
-        if data.size == 0 or (data.sum(dtype=np.float64) <= LARGEST_TOTAL and data.min() >= 0):
+        if data.size == 0 or (data.sum(dtype=np.float64) <= LARGEST_TOTAL and data.min() >= SMALLEST):
             return  # one sum answers for all values: it is NaN or infinite as soon as one of them is
     faults = (
         (np.isnan(data), f"Input {name} contains NaN", "replace missing values by 0"),
         (np.isinf(data), f"Input {name} contains infinity (inf)", "look for a division by zero before this"),
         (data > LARGEST_TOTAL, f"Input {name} contains a number too large to be a count", "divide by a constant"),
         (data < 0, f"Negative values in data passed to {name}", "raw counts or tf-idf, not centred features"),
+        (
+            (data > 0) & (data < SMALLEST),
+            f"Input {name} contains a number too small to be a count, under {SMALLEST:g}",
+            "multiply by a constant, or put 0",
+        ),
     )
     for wrong, message, hint in faults:
         if wrong.any():
@@ -84,6 +90,8 @@ def _check_values(matrix: Csr, name: str) -> None:
                 f"{data.size} values are not, the first ({data[first]}) at row {row}, column {matrix.indices[first]}",
                 hint=hint,
             )
+    if data.sum(dtype=np.float64) <= LARGEST_TOTAL:  # noughts that are stored
+        return
     raise InputError(
         f"the counts of {name} add up to more than {LARGEST_TOTAL:g}, beyond which they are not exact",
         hint="divide them by a constant",

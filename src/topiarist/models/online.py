@@ -68,7 +68,7 @@ def absorb(
     With ``forgetting=1`` nothing is forgotten: the batch weighs its share of all tokens.
 
     The first batch of a stream has the weight one: then this and ``params`` are an EM step. A batch without tokens is
-    counted, and nothing else: NaN is its log-likelihood.
+    counted, and nothing else: NaN is its log-likelihood, and that of one whose tokens are all held out.
     """
     parts = [float(part.rows.data.sum(dtype=np.float64)) for part in _shards(batch)]
     tokens = sum(parts)  # held-out ones too: a batch weighs the same, whichever of its tokens teach the words
@@ -77,7 +77,8 @@ def absorb(
     stats = model.stream_stats(shared, batch)
     rate = (1.0 + stream.tokens / tokens) ** -forgetting
     average = _each(lambda new, old: _blended(old, new, rate, tokens), stats, stream.stats)
-    return Stream(average, stream.batches + 1, stream.tokens + tokens), stats.objective / parts[0]
+    judged = stats.objective / parts[0] if parts[0] else float("nan")
+    return Stream(average, stream.batches + 1, stream.tokens + tokens), judged
 
 
 def expected_counts(words: Floats, weights: Floats, pseudo: Floats | float, tokens: float) -> Floats:

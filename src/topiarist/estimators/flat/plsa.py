@@ -292,8 +292,8 @@ class PLSA(ReadsCounts, LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, Tran
                     order, total = rng.permutation(len(lengths)), 0.0
                     for start in range(0, len(order), self.batch_size):
                         rows = np.sort(order[start : start + self.batch_size])
-                        self._absorb(engine, counts[rows], judge=False)
-                        if lengths[rows].any():
+                        if lengths[rows].any():  # documents without words teach nothing
+                            self._absorb(engine, counts[rows], judge=False)
                             total += self.history_[-1] * lengths[rows].sum()
                         one_more()
                     epochs.append(total / lengths.sum())

@@ -115,8 +115,8 @@ def in_words(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     said = " ".join(str(error).split())
-    plain = isinstance(error, ValueError | OSError) and said and not said.startswith("<")
-    return said[:200] if plain else "it is not as it was written"
+    in_code = isinstance(error, TypeError | AttributeError | LookupError | NameError | AssertionError | ArithmeticError)
+    return "it is not as it should be" if in_code or not said or said.startswith("<") else said[:200]
 
 
 @contextmanager

@@ -17,6 +17,7 @@ import stat
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -314,6 +315,19 @@ def plain(name: str) -> str:
 # ---- one writer at a time
 
 
+_patience: ContextVar[float] = ContextVar("patience", default=0.0)
+
+
+@contextmanager
+def patient(seconds: float) -> Iterator[None]:
+    """Let whoever wants to write within wait so long for another writer, at least."""
+    before = _patience.set(seconds)
+    try:
+        yield
+    finally:
+        _patience.reset(before)
+
+
 @contextmanager
 def locked(folder: Path, shown: str = "", *, wait: float = 0.0) -> Iterator[None]:
     """Be the one writer of a folder, or say who is, by a lock of the system that lets go when the process dies.
@@ -324,10 +338,10 @@ def locked(folder: Path, shown: str = "", *, wait: float = 0.0) -> Iterator[None
     refuse_links(folder / LOCK, folder / WRITER)
     lock = FileLock(str(folder / LOCK))
     try:
-        lock.acquire(timeout=wait, poll_interval=0.02)
+        lock.acquire(timeout=max(wait, _patience.get()), poll_interval=0.02)
     except Timeout as error:
         raise ResourceError(
-            f"{shown} is being written by {_holder(folder)}", hint="wait until it is done; reading goes on meanwhile"
+            f"{shown} is being written by {_holder(folder)}", hint="--wait 60, or later; reading goes on meanwhile"
         ) from error
     except OSError as error:
         raise ResourceError(

@@ -95,7 +95,7 @@ def test_every_disaster_costs_one_document(tmp_path: Path) -> None:
         "05.pdf: the parser stopped (exit code 3)",
         "06.pdf: needs more than 600 MB of memory",
         "07.pdf: nested too deeply",
-        "08.pdf: could not be parsed (KeyError: 'odd')",
+        "08.pdf: could not be parsed: there is no 'odd'",
     ]
     assert reading.counts.failed == 6
 

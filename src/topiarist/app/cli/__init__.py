@@ -22,6 +22,7 @@ import sys
 
 def main() -> None:
     """Run ``topiarist``."""
+    _open_streams()
     from topiarist.errors import lack
 
     try:
@@ -36,6 +37,20 @@ def main() -> None:
             stream.reconfigure(errors="replace")  # a terminal that has no bars shows question marks, not an error
     sys.argv[1:] = map(argument, sys.argv[1:])
     app(prog_name="topiarist")
+
+
+def _open_streams() -> None:
+    """Streams that the caller has closed lead nowhere: else the first file that is opened would be taken for one."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # which takes the lowest number that is free
+    for name, number in (("stdout", 1), ("stderr", 2)):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, "w", encoding="utf-8", closefd=False))  # noqa: SIM115
+    if sys.stdin is None:
+        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
 
 
 def _without_room(message: str, code: int) -> int:

@@ -60,6 +60,7 @@ WHY = printing("Say why each was found: words in their sense, and topics.", "--w
 DATE_ORDERS = (AUTO, *ORDERS)
 DATES_HELP = "What comes first in dates such as 05/06/2025, where no other decides it: `day-first` or `month-first`."
 UNDER = option("Only what lies under this topic: its number, its name, or a word of that.", "--topic")
+WAIT = option("Seconds to wait while somebody else writes.", "--wait", metavar="SECONDS", min=0)
 HIDDEN_DEBUG = typer.Option("--debug", hidden=True)
 
 
@@ -72,6 +73,13 @@ class FolderOptions:
     quiet: Annotated[bool, printing("Results only: no progress, no advice.", "--quiet", "-q")] = False
     verbose: Annotated[int, printing("Say what is done; twice: more.", "--verbose", "-v", count=True)] = 0
     debug: Annotated[bool, printing("Show where an error came from.", "--debug")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class WritingOptions(FolderOptions):
+    """What commands share that may change a collection: how long they wait for another one that does."""
+
+    wait: Annotated[float, WAIT] = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

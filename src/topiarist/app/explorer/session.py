@@ -17,7 +17,7 @@ from topiarist.app.explorer.jobs import CHECK, NO_JOB, Job, JobPage
 from topiarist.app.explorer.query_limits import deadline
 from topiarist.app.explorer.view import View
 from topiarist.collection import Collection, apply_edits, check_steadiness, last_step, step_text
-from topiarist.errors import TopiaristError, UsageError
+from topiarist.errors import TopiaristError, UsageError, lack
 from topiarist.store import edit_log
 from topiarist.store.collection_folder import Manifest
 from topiarist.store.generation import Generation
@@ -163,7 +163,8 @@ class Session:
         except TopiaristError as error:
             job.end(error.message)
         except Exception as error:
-            job.end(f"{type(error).__name__}, a fault of ours; the tree is as it was")
+            missing = lack(error)
+            job.end(missing.message if missing else "a fault of ours; the tree is as it was")
         else:
             with suppress(Exception):  # what cannot be made ready now is told to whoever asks for it
                 self._make_ready()

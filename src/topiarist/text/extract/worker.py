@@ -13,6 +13,7 @@ from functools import partial
 from importlib import import_module
 from typing import BinaryIO
 
+from topiarist.errors import in_words
 from topiarist.text.extract import protocol
 from topiarist.text.extract.limits import Extracted, ExtractError, Extractor, Limits, Part, Parter, Source, Told
 
@@ -191,4 +192,4 @@ def _safely(work: Callable[[Limits], Answer], limits: Limits) -> Answer:
         return {"failed": (error.strerror or str(error)).lower()[:_LONGEST_REASON]}, b""
     except Exception as error:
         # Whatever a parser raises on a file that strangers wrote costs that file only.
-        return {"failed": f"could not be parsed ({type(error).__name__}: {error})"[:_LONGEST_REASON]}, b""
+        return {"failed": f"could not be parsed: {in_words(error)}"[:_LONGEST_REASON]}, b""

@@ -66,6 +66,11 @@ class _Feed:
         """All lines of the record but the first `keep` are read again, as records of their own."""
         self._returned.extendleft(reversed(self.record[keep:]))
 
+    def told(self) -> Iterator[Trouble]:
+        """The lines that were passed over since somebody asked."""
+        numbers, self.too_long = self.too_long, []
+        return (Trouble(_TOO_LONG, number) for number in numbers)
+
     def _is_spent(self) -> bool:
         return self._read_again > _AGAIN + _TIMES_AGAIN * self._read
 
@@ -78,8 +83,8 @@ def _rows(delimiters: str, file: File, setting: Setting) -> Rows:
         try:
             header, delimiter = _header(feed, delimiters)
             yield from _records(feed, header, delimiter)
-        except StopIteration:
-            return
+        except StopIteration:  # no line that could be a header
+            yield from feed.told()
         except READ_ERRORS as error:
             last = feed.record[-1].number if feed.record else 0
             yield Trouble(f"{reason_of(error)}; what came before is kept", last + 1)
@@ -122,11 +127,11 @@ def _records(feed: _Feed, header: list[str], delimiter: str) -> Rows:
         try:
             cells = next(records)
         except StopIteration:
+            yield from feed.told()
             break
         except csv.Error as error:
             wrong = f"malformed: {error}"
-        yield from (Trouble(_TOO_LONG, number) for number in feed.too_long)
-        feed.too_long.clear()
+        yield from feed.told()
         if not wrong and not any(cell.strip() for cell in cells):
             continue
         first = feed.record[0]

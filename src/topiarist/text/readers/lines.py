@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, AnyStr, BinaryIO
 
+from topiarist.errors import in_words
 from topiarist.text.extract import Limits
 from topiarist.text.extract.decoding import SAMPLE_BYTES, Decoder
 from topiarist.text.extract.packing import PACKINGS, unpacked
@@ -76,7 +77,7 @@ def reason_of(error: BaseException) -> str:
         return "vanished while reading"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror[0].lower() + error.strerror[1:]
-    return str(error) or type(error).__name__
+    return in_words(error)
 
 
 def line_limit(limits: Limits) -> int:

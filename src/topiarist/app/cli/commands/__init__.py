@@ -23,6 +23,7 @@ from topiarist.app.cli import settings_file
 from topiarist.app.cli.options import SourceOptions, signature
 from topiarist.app.cli.terminal.console import log_to_stderr
 from topiarist.app.cli.terminal.failures import explained
+from topiarist.store.sealed_folder import patient
 from topiarist.version import __version__
 
 ROOMS = {
@@ -74,7 +75,8 @@ def _called(command: Any) -> Callable[..., None]:
                     return
                 given = {name: setting.value for name, setting in known.items()}
             log_to_stderr(given.get("verbose", 0))
-            command.run(command.Options(**given))
+            with patient(given.get("wait", 0.0)):
+                command.run(command.Options(**given))
 
     context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
     parameters = [context, *declared.parameters.values()]

@@ -105,6 +105,6 @@ def _fault(error: BaseException) -> str:
             log.write(f"{os.path.basename(line.filename)}:{line.lineno} in {line.name}\n")
         log.write(f"{type(error).__name__}\n")
     return (
-        f"Error: topiarist failed where it should not have ({type(error).__name__}).\n"
+        "Error: topiarist failed where it should not have.\n"
         f"  Try: again with --debug, and send {log.name} with a report"
     )

@@ -209,7 +209,7 @@ def written_down(error: Exception) -> Failure:
         for line in traceback.extract_tb(error.__traceback__)
     ]
     os.write(descriptor, ("\n".join(lines) + "\n").encode())
-    message = f"topiarist failed where it should not have ({type(error).__name__})."
+    message = "topiarist failed where it should not have."
     details = "\n".join(lines)
     return Failure(500, SAID[500], message, "the page before", number=number, log=path, details=details)
 

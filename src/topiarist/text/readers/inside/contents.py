@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 
-from topiarist.errors import TopiaristError
+from topiarist.errors import TopiaristError, in_words
 from topiarist.text.extract import Extracted, ExtractError, Task
 from topiarist.text.extract.decoding import NotTextError
 from topiarist.text.readers.inside.nested import parsed
@@ -46,7 +46,7 @@ def items_of(file: File, setting: Setting, answer: Future[Extracted] | None = No
         yield Trouble(reason_of(error))
     except Exception as error:
         # A fault in one reader, on a file nobody foresaw, must not cost the other thirty thousand.
-        yield Trouble(f"could not be read ({type(error).__name__}: {error})")
+        yield Trouble(f"could not be read: {in_words(error)}")
 
 
 def _asked(file: File, setting: Setting) -> Future[Extracted]:

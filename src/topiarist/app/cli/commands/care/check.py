@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Annotated
 
 from topiarist import collection as door
-from topiarist.app.cli.options import FolderOptions, examples, option
+from topiarist.app.cli.options import WritingOptions, examples, option
 from topiarist.app.cli.terminal.screen import Screen
 from topiarist.app.words import counted, one_line
 from topiarist.errors import DamagedError
@@ -17,7 +17,7 @@ STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(FolderOptions):
+class Options(WritingOptions):
     """Is the collection whole? Every checksum, every table, every part that another one refers to."""
 
     repair: Annotated[bool, option("Make the full-text index anew and remove leftovers.", "--repair")] = False

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from topiarist import collection as door
-from topiarist.app.cli.options import FolderOptions, examples, flag, printing
+from topiarist.app.cli.options import WritingOptions, examples, flag, printing
 from topiarist.app.cli.terminal.screen import Screen
 
 EPILOG = examples("topiarist evaluate mail.topiary", "topiarist evaluate mail.topiary --stability")
@@ -15,7 +15,7 @@ WRITES = ("stability",)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(FolderOptions):
+class Options(WritingOptions):
     """Judge the tree: by the labels of its documents where there are any, and by itself."""
 
     number: Annotated[int, printing("Labels to show.", "-n", "--number", min=1)] = 10

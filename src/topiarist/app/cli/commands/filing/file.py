@@ -13,7 +13,7 @@ import typer
 from rich.text import Text
 
 from topiarist import collection as door
-from topiarist.app.cli.options import DATE_ORDERS, DATES_HELP, FolderOptions, examples, one_of, option
+from topiarist.app.cli.options import DATE_ORDERS, DATES_HELP, WritingOptions, examples, one_of, option
 from topiarist.app.cli.terminal.console import binary_output, clean
 from topiarist.app.cli.terminal.screen import Screen
 from topiarist.app.words import ROOT, STEP, and_more, counted, one_line, path_of, whole_percent
@@ -42,7 +42,7 @@ FIELDS = ("id", "title", "path", "topic", "certainty", "words", "unusual", "labe
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(FolderOptions):
+class Options(WritingOptions):
     """Put new documents into the tree: each at the deepest topic that is still certain, with the words that decided.
 
     Nothing is kept without `--add`.

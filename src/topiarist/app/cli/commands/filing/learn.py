@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from topiarist import collection as door
-from topiarist.app.cli.options import ALWAYS, FolderOptions, examples, option
+from topiarist.app.cli.options import ALWAYS, WritingOptions, examples, option
 from topiarist.app.cli.terminal.screen import Screen
 from topiarist.app.words import and_more, counted, one_line, percent
 from topiarist.errors import InputError
@@ -19,7 +19,7 @@ SHOWN, LEFT_OUT_SHOWN = 10, 5  # categories
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(FolderOptions):
+class Options(WritingOptions):
     """Learn given categories: from the labels that documents came with, or from a table of ids and labels."""
 
     labels: Annotated[str | None, option("CSV, TSV or JSON lines with the columns id and label.")] = None

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from topiarist import collection as door
-from topiarist.app.cli.options import FolderOptions, examples, option
+from topiarist.app.cli.options import WritingOptions, examples, option
 from topiarist.app.cli.terminal.screen import Screen
 from topiarist.app.words import and_more, counted, one_line
 from topiarist.errors import UsageError
@@ -24,7 +24,7 @@ SHOWN = 10  # titles and topics
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(FolderOptions):
+class Options(WritingOptions):
     """Take documents out of the tree, the lists and every search; `shape --undo` brings them back.
 
     Files that they came from are not touched.

@@ -12,7 +12,7 @@ import typer
 from rich.text import Text
 
 from topiarist import collection as door
-from topiarist.app.cli.options import NUMBER, UNDER, WHY, FolderOptions, examples, option
+from topiarist.app.cli.options import NUMBER, UNDER, WHY, WritingOptions, examples, option
 from topiarist.app.cli.terminal.screen import Screen, bar
 from topiarist.app.words import DOT, and_more, counted, one_line, path_of, percent
 from topiarist.errors import UsageError
@@ -35,7 +35,7 @@ NOTABLE = 0.01  # of a score: less is no reason
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(FolderOptions):
+class Options(WritingOptions):
     """Find documents, the best first: words in every form, none of them required, and what they mean. Exact are
     phrases in quotes, prefix*, -not, this OR that, topic:, tag:, label:, type:, before:, after:, date:, and any column
     of the documents: status:open, price:10..20.

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from topiarist import collection as door
-from topiarist.app.cli.options import ALWAYS, FolderOptions, examples, option
+from topiarist.app.cli.options import ALWAYS, WritingOptions, examples, option
 from topiarist.app.cli.terminal.screen import Screen
 from topiarist.app.words import counted, one_line, path_of
 from topiarist.errors import InputError
@@ -38,7 +38,7 @@ DRAWN = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(FolderOptions):
+class Options(WritingOptions):
     """Read a collection for what is relevant, the most promising document first, until enough is found for sure. Keys:
     y relevant, n not, s skip, u undo, q quit. Every judgement is kept at once; the review goes on where it ended.
     """

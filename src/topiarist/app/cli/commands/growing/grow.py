@@ -18,6 +18,7 @@ from topiarist.app.cli.options import (
     DATE_ORDERS,
     DATES_HELP,
     STDIN,
+    WAIT,
     SourceOptions,
     examples,
     flag,
@@ -76,6 +77,7 @@ def topics_number(text: str) -> int | None:
 class Options(SourceOptions):
     """Grow a tree of topics, general words at the root and special ones at the leaves; keep and print it."""
 
+    wait: Annotated[float, WAIT] = 0.0
     output: Annotated[str | None, option(OUTPUT_HELP, "--output", "-o", metavar="FOLDER")] = None
     topics: Annotated[
         int | None,

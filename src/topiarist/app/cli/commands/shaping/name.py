@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from topiarist import collection as door
-from topiarist.app.cli.options import UNDER, FolderOptions, examples, option
+from topiarist.app.cli.options import UNDER, WritingOptions, examples, option
 from topiarist.app.cli.terminal.bar import Bar
 from topiarist.app.cli.terminal.screen import Screen
 from topiarist.app.words import counted, named_by, one_line, path_of
@@ -26,7 +26,7 @@ LEFT_OUT = 1  # a topic at least has no proposal
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(FolderOptions):
+class Options(WritingOptions):
     """List names that topics could have, pick among them, or let a language model of yours propose others: shown
     first, applied with --apply as one step. Nothing is sent anywhere without --with or --at.
     """

@@ -14,7 +14,7 @@ import typer
 
 from topiarist import collection as door
 from topiarist.app.cli.commands.exploring import show, tree
-from topiarist.app.cli.options import ALWAYS, FolderOptions, examples, option
+from topiarist.app.cli.options import ALWAYS, WritingOptions, examples, option
 from topiarist.app.cli.terminal.screen import Screen
 from topiarist.app.words import and_more, counted, one_line, verb, word_use
 from topiarist.errors import TopiaristError, UsageError
@@ -45,7 +45,7 @@ OWN_WORDS = {  # of a conversation, beside the edits
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(FolderOptions):
+class Options(WritingOptions):
     """Rename, merge, group, split, move and delete topics, pin documents, grow branches, choose words: in the words of
     a command, or in a file.
     """

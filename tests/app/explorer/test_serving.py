@@ -11,8 +11,9 @@ import pytest
 import uvicorn
 from starlette.testclient import TestClient
 
-from topiarist.app.explorer.web import serving
+from topiarist.app.explorer.web import connections, serving
 from topiarist.app.explorer.web.server import explorer
+from topiarist.app.explorer.writes import posts
 from topiarist.errors import UsageError
 
 
@@ -158,3 +159,77 @@ def test_a_question_for_the_head_is_answered_as_one_for_the_page(served, path):
         assert head.headers["content-security-policy"] == whole.headers["content-security-policy"]
         assert head.content == b""
         assert client.head("/tag").status_code == client.get("/tag").status_code == 405
+
+
+@pytest.fixture
+def hurried(folder, monkeypatch):
+    """A server as the command starts one, that has no patience at all."""
+    monkeypatch.setattr(connections, "PATIENCE", 0.3)
+    monkeypatch.setattr(connections, "MOST", 8)
+    app, listening = explorer(folder), serving.bound("127.0.0.1", 0)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", http=connections.Hurried))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield listening.getsockname()
+    server.should_exit = True
+    thread.join(10)
+
+
+def hung_up(connection):
+    """Whether the other side ends a connection before a long while."""
+    connection.settimeout(20)
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+@pytest.mark.parametrize("said", [b"", b"GET", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "])
+def test_who_says_nothing_is_not_waited_for(hurried, said):
+    with socket.create_connection(hurried) as one:
+        one.sendall(said)
+        assert hung_up(one)
+    with httpx.Client(base_url=f"http://127.0.0.1:{hurried[1]}") as client:
+        assert client.get("/").status_code == 200
+
+
+def test_not_more_connections_than_the_server_can_hold(hurried):
+    opened = [socket.create_connection(hurried) for _ in range(30)]
+    try:
+        assert all(hung_up(one) for one in opened)  # the first for their silence, the others at once
+    finally:
+        for one in opened:
+            one.close()
+
+
+def test_a_form_is_not_read_before_its_token(copied, monkeypatch):
+    """Megabytes without a token are not even parsed, whichever way they come."""
+    app = explorer(copied)
+    client = TestClient(app, base_url="http://127.0.0.1")
+    parsed = []
+    plain = posts.bodies.of_form
+    monkeypatch.setattr(posts.bodies, "of_form", lambda form: parsed.append(form) or plain(form))
+    head = {"Origin": "http://127.0.0.1"}
+    large = "x" * 3_000_000
+    for token in ({}, {"token": "wrong"}, {"token": ""}):
+        for files in (None, {"files": ("a.txt", b"words")}):
+            answer = client.post("/new", data={**token, "text": large}, files=files, headers=head)
+            assert answer.status_code == 403
+    late = {"text": large, "token": app.state.session.token}  # as no page of ours tells it
+    assert client.post("/new", data=late, headers=head).status_code == 403
+    assert parsed == []
+    told = {"token": app.state.session.token, "text": "court judge bail"}
+    for files in (None, {"files": ("a.txt", b"oil barrel price")}):
+        assert client.post("/new", data=told, files=files, headers=head).status_code == 200
+    assert len(parsed) == 2
+
+
+def test_a_text_that_is_too_long_to_be_pasted_is_refused(copied):
+    app = explorer(copied)
+    client = TestClient(app, base_url="http://127.0.0.1")
+    told = {"token": app.state.session.token, "text": "word " * 500_000}
+    answer = client.post("/new", data=told, headers={"Origin": "http://127.0.0.1"})
+    assert answer.status_code == 400
+    assert "too long to be pasted" in answer.text

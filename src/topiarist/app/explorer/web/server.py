@@ -18,7 +18,7 @@ from topiarist.app.explorer.query_limits import found_under
 from topiarist.app.explorer.session import Session
 from topiarist.app.explorer.view import View
 from topiarist.app.explorer.web import downloads, failures, safety
-from topiarist.app.explorer.web.worker_threads import few_at_once, writers
+from topiarist.app.explorer.web.worker_threads import BRINGING, few_at_once, writers
 from topiarist.errors import TopiaristError
 from topiarist.version import __version__
 
@@ -50,7 +50,7 @@ def explorer(
     )
     others = tuple(Session(other, read_only=True) for other in beside)
     app.state.session = Session(folder, read_only=read_only, beside=others)
-    app.state.writers = writers()
+    app.state.writers, app.state.bringing = writers(), writers(BRINGING)
     app.state.root = f"/{door}" if door else ""
     app.state.local = not door if local is None else local
     for session in (app.state.session, *others):

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import uvicorn
 
+from topiarist.app.explorer.web.connections import Hurried
 from topiarist.app.explorer.web.safety import LOOPBACK
 from topiarist.app.explorer.web.server import explorer, make_ready
 from topiarist.errors import UsageError
@@ -62,8 +63,9 @@ def serve(
     threading.Thread(target=make_ready, args=(app.state.session,), daemon=True, name="warm").start()
     print(told(folder, found), file=sys.stderr)
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, date_header=False, timeout_graceful_shutdown=2
-    )
+        app, log_level="warning", access_log=False, server_header=False, date_header=False,
+        timeout_graceful_shutdown=2, http=Hurried,
+    )  # fmt: skip
     with way_in(found) as first:
         if browser and found.local:
             threading.Timer(0.4, webbrowser.open, [first]).start()

@@ -17,6 +17,7 @@ from topiarist.scale.threads import available_cores
 T = TypeVar("T")
 
 BESIDE = 2  # threads beyond the cores: somebody may wait for the disk
+BRINGING = 1  # who brings documents, which may be long: they are counted one after the other
 WRITERS = 8  # who may wait for each other, and keep no reader from reading
 
 
@@ -27,9 +28,9 @@ async def few_at_once(app: Any) -> AsyncIterator[None]:
     yield
 
 
-def writers() -> CapacityLimiter:
+def writers(number: int = WRITERS) -> CapacityLimiter:
     """Places for those who write."""
-    return CapacityLimiter(WRITERS)
+    return CapacityLimiter(number)
 
 
 async def beside(places: CapacityLimiter, does: Callable[..., T], *given: Any) -> T:

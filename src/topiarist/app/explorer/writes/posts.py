@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from anyio import move_on_after
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -26,6 +28,9 @@ from topiarist.store import edit_log
 SHOWN = 10  # steps that were done meanwhile
 GROWN = "the collection was grown anew"
 PATIENCE = 5.0  # seconds that a change waits for another writer
+PATIENT = 60.0  # seconds in which a body has to come
+LOOKED_AT = 16 << 10  # bytes of a form in which its token stands
+_TOKEN = re.compile(rb'(?:^|&)token=([\w-]{1,200})|name="token"\r\n(?:[^\r\n]+\r\n)*\r\n([\w-]{1,200})\r\n')
 Does = Callable[[Request, Session, Any], Response]
 
 
@@ -43,9 +48,13 @@ def posted(does: Does, kind: type) -> Any:
 
     async def route(request: Request) -> Response:
         _admitted(request)
-        told = await _told(request)
+        with move_on_after(PATIENT) as clock:
+            told = await _told(request)
+        if clock.cancelled_caught:
+            raise HTTPException(408, f"The rest did not come within {PATIENT:g} seconds.")
         session = allowed(request, told.get("token"))
-        return await beside(request.app.state.writers, does, request, session, bodies.checked(kind, told))
+        places = request.app.state.bringing if kind is bodies.Brought else request.app.state.writers
+        return await beside(places, does, request, session, bodies.checked(kind, told))
 
     route.__doc__ = does.__doc__
     return route
@@ -64,13 +73,34 @@ def _admitted(request: Request) -> None:
 async def _told(request: Request) -> dict[str, Any]:
     """The values of a body, whichever way they came."""
     if not request.headers.get("content-type", "").startswith(failures.JSON):
-        return bodies.of_form(await request.form(max_files=200, max_part_size=safety.LARGEST))
+        known = await _with_token(request)
+        return bodies.of_form(await known.form(max_files=200, max_part_size=safety.LARGEST))
     try:
         given = await request.body()
         return bodies.of_json(await beside(request.app.state.writers, json.loads, given))
     except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, or a number of thousands of digits
         wrong = {"loc": ("body",), "msg": "this is not JSON", "type": "value_error"}
         raise RequestValidationError([wrong]) from error
+
+
+async def _with_token(request: Request) -> Request:
+    """The same request, after a look at its beginning: forms tell the token first, and are read no further without."""
+    session: Session = request.app.state.session
+    messages: list[Any] = []
+    head, more = b"", True
+    while more and len(head) < LOOKED_AT:
+        message = await request.receive()
+        messages.append(message)
+        head, more = head + message.get("body", b""), bool(message.get("more_body"))
+    found = _TOKEN.search(head[:LOOKED_AT])
+    told = found[found.lastindex].decode("ascii") if found and found.lastindex else None
+    if not safety.is_token(request.headers.get(safety.TOKEN) or told, session.token):
+        raise HTTPException(403, "The page is older than the server: reload it, and try again.")
+
+    async def receive() -> Any:
+        return messages.pop(0) if messages else await request.receive()
+
+    return Request(request.scope, receive)
 
 
 def allowed(request: Request, told: Any) -> Session:

@@ -29,6 +29,7 @@ from topiarist.text.readers.making import storable
 from topiarist.text.titles import first_line
 
 MOST = 1_000  # documents that a page takes at once
+LONGEST_PASTED = 2_000_000  # letters, as the page says
 LONGEST_NAME = 200  # bytes
 EMPTY = "there is no text in what you brought"
 
@@ -81,6 +82,9 @@ def _documents(body: Brought) -> tuple[list[Document], tuple[str, ...]]:
     """What was pasted, and what files hold."""
     found: list[Document] = []
     problems: list[str] = []
+    if len(body.text) > LONGEST_PASTED:
+        said = f"a text of {len(body.text):,} letters is too long to be pasted, at most {LONGEST_PASTED:,}"
+        raise InputError(said, hint="the same as a file")
     pasted = storable(body.text)
     if pasted.strip():
         found.append(Document("pasted", pasted, title=first_line(pasted)))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from topiarist.errors import InputError
 from topiarist.models import em
 
 
@@ -212,3 +213,17 @@ def test_a_start_made_by_a_function_is_let_go():
     alive = []
     em.run(Fresh(), [10.0], make, em.Rules(max_iter=3, tol=0), watch=lambda loop: alive.append(made[0]() is not None))
     assert alive == [True, False, False, False]
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("at", [0, 3])
+def test_an_objective_that_is_no_number_ends_the_fit(wrong, at):
+    """Whatever the parameters are by then, nobody is handed them as a fit."""
+
+    class Broken(Toy):
+        def e_step(self, shared, block, local, inverse_temperature):
+            stats, local = super().e_step(shared, block, local, inverse_temperature)
+            return (Stats(wrong, stats.pull) if local > at else stats), local
+
+    with pytest.raises(InputError, match=r"the objective became -?(nan|inf) after \d+ steps"):
+        em.run(Broken(), [1.0], em.State(0.0, (0,)), em.Rules(max_iter=20, accelerate=False))

@@ -225,3 +225,12 @@ def test_a_long_document_comes_in_parts(client):
         for piece in client.get(addresses.as_json(addresses.document("long", part=number))).json()["pieces"]
     )
     assert whole == hostile_documents()[-3].text
+
+
+def test_a_request_that_does_not_say_how_long_it_is_is_refused(client):
+    """Two servers in a row may disagree where such a request ends."""
+    for coding in ("chunked", "gzip, chunked", "identity"):
+        head = {"Origin": HERE, "Transfer-Encoding": coding}
+        answer = client.post("/tag", content=iter([b"token=x"]), headers=head)
+        assert answer.status_code == 411
+        assert "how long" in answer.text

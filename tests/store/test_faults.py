@@ -1,0 +1,118 @@
+"""A fault at every open, write, sync and rename of everything that writes: the collection is what it was, or what it
+should become; it is whole; and the next attempt succeeds.
+"""
+
+import errno
+import shutil
+
+import pytest
+
+from tests.faults import Killed, counted, failing
+from tests.small import grown
+from topiarist.collection.check import check
+from topiarist.errors import TopiaristError
+from topiarist.store import edit_log
+from topiarist.store.collection_folder import Folder
+from topiarist.store.document_table import Documents
+from topiarist.store.generation import new_part
+from topiarist.store.marks import Marks
+from topiarist.store.succession import copy_log, copy_tables, same_part, succession
+from topiarist.text.documents import Document
+
+MORE = (Document("c/1", "Another text of oil.", "Oil"), Document("c/2", "And one of bail.", "Bail"))
+
+
+def append(folder):
+    with folder.writing() as generation:
+        Documents(generation.database).append(MORE)
+
+
+def tag(folder):
+    with folder.writing() as generation:
+        Marks(generation.database).tag([0, 1], "seen")
+
+
+def edit(folder):
+    with folder.writing() as generation:
+        with new_part(generation, "tree") as part:
+            (part.folder / "model.json").write_text("{1}")
+            (part.folder / "words.bin").write_bytes(bytes(10_000))
+        state = {"number": 1, "parts": {"tree": part.name}}
+        edit_log.record(generation.database, "edit", {}, state, parts=[part.part])
+
+
+def replace(folder):
+    grown(folder.path, MORE, force=True).close()
+
+
+def remove(folder):
+    with succession(folder) as one:
+        copy_tables(one.old.database, one.new.database, [1])
+        part = same_part(one, "tree-1", "tree")
+        copy_log(one.old.database, one.new.database)
+        edit_log.record(one.new.database, "remove", {}, {"number": 1, "parts": {"tree": part.name}}, parts=[part])
+        one.publish()
+
+
+WRITERS = {"append": append, "tag": tag, "edit": edit, "replace": replace, "remove": remove}
+FAULTS = (errno.ENOSPC, errno.EMFILE, errno.EIO, Killed())
+
+
+def seen(path):
+    """What a reader sees: documents, marks, the state and the contents of its parts."""
+    folder = Folder.open(path)
+    try:
+        database, generation = folder.generation.database, folder.generation
+        number, state = edit_log.current(database)
+        parts = {
+            name: sorted((one.name, one.read_bytes()) for one in (generation.folder / name).rglob("*") if one.is_file())
+            for name in state["parts"].values()
+        }
+        return Documents(database).ids(), database.all("SELECT * FROM tags"), number, str(state), parts
+    finally:
+        folder.close()
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_before_or_after_and_nothing_between(tmp_path, monkeypatch, name):
+    write, original = WRITERS[name], tmp_path / "original.topiary"
+    grown(original).close()
+    before = seen(original)
+    path = tmp_path / "mail.topiary"
+
+    def fresh():
+        shutil.rmtree(path, ignore_errors=True)
+        shutil.copytree(original, path)
+        return Folder.open(path)
+
+    folder = fresh()
+    with counted(path, monkeypatch) as faulty:
+        write(folder)
+    folder.close()
+    after = seen(path)
+    assert after != before
+    number = len(faulty.calls)
+    assert number >= (1 if name in ("append", "tag") else 10), "the injection meets what is written"
+    for at in range(number):
+        fault = FAULTS[at % len(FAULTS)]
+        folder = fresh()
+        error = None
+        with failing(path, monkeypatch, at, fault):
+            try:
+                write(folder)
+            except (TopiaristError, OSError, Killed) as met:
+                error = met
+        folder.close()
+        assert error is None or "damage" not in str(error)
+        assert seen(path) in (before, after), faulty.calls[at]
+        assert [one for one in check_store(path) if one.severity == "error"] == [], faulty.calls[at]
+        if seen(path) == before:
+            again = Folder.open(path)
+            write(again)
+            again.close()
+        assert seen(path)[0] == after[0], faulty.calls[at]
+
+
+def check_store(path):
+    """What check finds in the folder itself: states of these tests have no tree."""
+    return [one for one in check(path) if "shape" not in one.what]

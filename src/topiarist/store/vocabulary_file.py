@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from topiarist.counts.vocabulary import Vocabulary
-from topiarist.errors import InputError, lack
+from topiarist.errors import InputError, in_words, lack
 from topiarist.store.sealed_folder import write_json
 
 VOCABULARY = "vocabulary.json"
@@ -22,8 +22,16 @@ def write_vocabulary(folder: Path, vocabulary: Vocabulary) -> None:
 def read_vocabulary(folder: Path) -> Vocabulary:
     """The words of a folder."""
     try:
-        return Vocabulary(**json.loads((folder / VOCABULARY).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError, MemoryError) as error:
+        body = json.loads((folder / VOCABULARY).read_text(encoding="utf-8"))
+        texts = (*body["words"], *body.get("phrases", ()), *(form for forms in body.get("forms", ()) for form in forms))
+        if not all(isinstance(text, str) for text in texts) or any(
+            pair.count(" ") != 1 for pair in body.get("phrases", ())
+        ):
+            raise ValueError("words that are no texts, or phrases of one word")
+        return Vocabulary(**body)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, MemoryError) as error:
         if missing := lack(error, str(folder / VOCABULARY)):
             raise missing from error
-        raise InputError(f"{folder / VOCABULARY} cannot be read: {error}", hint="write the store again") from error
+        raise InputError(
+            f"{folder / VOCABULARY} cannot be read: {in_words(error)}", hint="write the store again"
+        ) from error

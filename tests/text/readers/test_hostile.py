@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -16,7 +17,7 @@ import pytest
 
 from tests.text.readers.makers import docx, only, paragraph, pdf, reasons
 from topiarist.errors import UsageError
-from topiarist.text.extract import pool, protocol
+from topiarist.text.extract import network, pool, protocol
 from topiarist.text.readers import Limits, read
 
 # A worker whose parser does what the file says. Its answer is what it read and the number of its process.
@@ -46,6 +47,9 @@ ACTING = textwrap.dedent("""
             os.write(1, b"x" * 100_000)
         elif word == "flood":
             return Extracted("x" * 10_000)
+        elif word.startswith("call"):
+            import socket
+            socket.create_connection(("127.0.0.1", int(word.split()[1])), timeout=5)
         elif word.startswith("sleep"):
             time.sleep(0.2)
         return Extracted(f"{word} {os.getpid()}")
@@ -144,7 +148,7 @@ def test_ctrl_c_ends_the_workers_at_once(tmp_path: Path) -> None:
     (tmp_path / "worker.py").write_text(ACTING)
     code = textwrap.dedent("""
         import sys
-        from topiarist.text.extract import pool, protocol
+        from topiarist.text.extract import network, pool, protocol
         pool.worker_command = lambda: [sys.executable, "worker.py", *filter(None, sys.path)]
         from topiarist.text.readers import read
         for document in read("m"):
@@ -366,7 +370,7 @@ def test_workers_end_when_the_reader_is_killed(tmp_path: Path) -> None:
         pdf(tmp_path / f"{number}.pdf", "page")
     code = textwrap.dedent("""
         import os, signal, subprocess
-        from topiarist.text.extract import pool, protocol
+        from topiarist.text.extract import network, pool, protocol
         true = subprocess.Popen
         def popen(*args, **options):
             process = true(*args, **options)
@@ -394,3 +398,12 @@ def test_importing_the_readers_is_cheap() -> None:
 def test_limits_must_be_positive(name: str) -> None:
     with pytest.raises(UsageError, match=rf"Limits\({name}=…\) must be positive, got 0"):
         Limits(**{name: 0})
+
+
+@pytest.mark.skipif(not network.can_be_left(), reason="this system has no network to take away")
+def test_a_parser_calls_nobody(acting: None, tmp_path: Path) -> None:
+    """Not even a server of this machine: what a hostile file makes of a parser, it tells nobody."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        reading = read(scripts(tmp_path / "m", f"call {listening.getsockname()[1]}", "sleep"))
+        assert len([one.text for one in reading]) == 1
+        assert "unreachable" in reasons(reading)[0]

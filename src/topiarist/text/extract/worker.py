@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import BinaryIO
 
 from topiarist.errors import in_words
-from topiarist.text.extract import protocol
+from topiarist.text.extract import network, protocol
 from topiarist.text.extract.limits import Extracted, ExtractError, Extractor, Limits, Part, Parter, Source, Told
 
 _ALARM_GRACE = 10.0  # after the reader's own limit: only an orphan lives to hear it
@@ -88,6 +88,7 @@ def serve(extractors: Mapping[str, Extractor], parters: Mapping[str, Parter] | N
     try:
         hello, _ = protocol.receive(requests, 0)
         limits = _limits(hello)
+        network.leave()
         _confine(limits)
         protocol.send(replies, {"ready": 1})
         parts: Iterator[Part] = iter(())

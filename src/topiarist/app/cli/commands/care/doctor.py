@@ -76,6 +76,7 @@ def _found() -> dict[str, str]:
     found["reads"] = f"text, mail, tables, zip and tar; {', '.join(what for what in READERS)}"
     if missing:
         found["reads"] = f"NOT {', '.join(missing)}: install topiarist again"
+    found["parsers"] = _parsers()
     found["GPU"] = _gpu()
     found["full-text search"] = f"SQLite {sqlite3.sqlite_version} {'with' if _has_fts5() else 'WITHOUT'} FTS5"
     return found
@@ -95,6 +96,16 @@ def _kernels(console: Console, *, warm: bool) -> str:
         for dtype in missing:
             prepare_kernels(dtype, *SETS[dtype], notice=lambda _: None)
     return f"compiled just now in {time.perf_counter() - began:.1f} s"
+
+
+def _parsers() -> str:
+    """What a hostile file could make of a parser."""
+    from topiarist.text.extract.network import can_be_left
+
+    limited = "processes of their own, with limits of time and memory"
+    return (
+        f"{limited}, without a network" if can_be_left() else f"{limited}; this system cannot take their network away"
+    )
 
 
 def _gpu() -> str:

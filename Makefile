@@ -11,7 +11,7 @@ help:
 	@echo "make explore    open that collection in the browser"
 	@echo "make test       set up, then check style, types and imports, and run the tests"
 	@echo "make lint       style, types and the direction of imports only"
-	@echo "make fuzz       kill commands at random moments, ask the explorer thousands of odd questions"
+	@echo "make fuzz       kill commands at random moments, damage and forge collections, ask the explorer thousands of odd questions"
 	@echo "make bench      compare with other systems in one run (sets up their own environment)"
 	@echo "make reproduce  print the published results beside ours"
 	@echo "make clean      remove the environments and caches"
@@ -35,6 +35,7 @@ explore: $(VENV)/demo
 # Kills commands at random moments and looks whether the collection is whole; about ten minutes. Then the questions.
 fuzz: $(VENV)/dev
 	@$(BIN)/python tools/fuzz_kills.py --kills 200 $(ARGS)
+	@$(BIN)/python tools/fuzz_folders.py --mutants 1000
 	@TOPIARIST_FUZZ=180 $(BIN)/python -m pytest -q tests/app/explorer/test_schema.py
 
 test: lint

@@ -101,6 +101,7 @@ FORGED = {
     "a state nested too deeply": (BODY.format("'" + "[" * 5_000 + "'"),),
     "a setting that is no JSON": ("UPDATE settings SET value = '{'",),
     "a setting of bytes": ("UPDATE settings SET value = x'ff00'",),
+    "a setting of another kind": ("UPDATE settings SET value = '0' WHERE name = 'recipe'",),
     "a log that is no JSON": ("UPDATE edits SET body = 'x'",),
     "a log of numbers": ("UPDATE edits SET body = '3'",),
     "a document of bytes": ("UPDATE texts SET text = x'ff00' WHERE row = 1",),
@@ -144,7 +145,16 @@ def test_an_array_whose_beginning_is_forged(path, header):
 
 
 @pytest.mark.parametrize(
-    "text", ["[]", "3", "{", '{"nodes": 3, "facts": []}', "[" * 100_000, '{"nodes": [{"x": 1}], "facts": {}}']
+    "text",
+    [
+        "[]",
+        "3",
+        "{",
+        '{"nodes": 3, "facts": []}',
+        "[" * 100_000,
+        '{"nodes": [{"x": 1}], "facts": {}}',
+        '{"nodes": [], "facts": {}}',
+    ],
 )
 @pytest.mark.parametrize(
     ("kind", "file"), [("tree", "topics.json"), ("counts", "counting.json"), ("tree", "model/model.json")]

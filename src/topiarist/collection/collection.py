@@ -253,8 +253,9 @@ class Collection:
     @cached_property
     def tree(self) -> TopicTree:
         """The tree with the words and sizes of its topics, as people have shaped it."""
-        known = without_words(self.description, self.outline.ignored)
-        return described(self.outline, known, self.shares, self.counting.general, self.settings)
+        known, shares, general, settings = self.description, self.shares, self.counting.general, self.settings
+        with self._reading("the tree"):
+            return described(self.outline, without_words(known, self.outline.ignored), shares, general, settings)
 
     @property
     def placed(self) -> Placed:

@@ -11,13 +11,20 @@ from topiarist.store.database import Database
 from topiarist.text.documents import Problem
 from topiarist.text.readers.making import storable
 
+KINDS: dict[str, type] = {  # of settings that are walked through
+    "recipe": dict, "sources": list, "places": list, "languages": dict, "command": list, "dates": dict,
+}  # fmt: skip
 TOKENS = "n_tokens"  # words of all documents that are in the vocabulary, or were set aside as too general
 
 
 def settings(database: Database) -> dict[str, Any]:
     """All settings, by name."""
     with reading(f"what {database.shown} says of itself"):
-        return {name: json.loads(value) for name, value in database.all("SELECT name, value FROM settings")}
+        found = {name: json.loads(value) for name, value in database.all("SELECT name, value FROM settings")}
+        odd = [name for name, kind in KINDS.items() if not isinstance(found.get(name), kind | None)]
+        if odd:
+            raise ValueError(f"{odd[0]} is not what it should be")
+        return found
 
 
 def change_settings(database: Database, values: Mapping[str, Any]) -> None:

@@ -19,7 +19,7 @@ from topiarist.collection.file.additions import ADD, Addition, OwnIds, reachable
 from topiarist.collection.file.misfits import misfits
 from topiarist.collection.find.search import Place
 from topiarist.counts.counting import Heard
-from topiarist.errors import UsageError
+from topiarist.errors import UsageError, reading
 from topiarist.estimators.tree.fitted_tree import sparse_shares
 from topiarist.models.misfits import Usual
 from topiarist.store import edit_log, facts
@@ -213,7 +213,8 @@ def _check_rho(rho: float) -> None:
 
 def _usual(collection: Collection, name: str) -> Usual:
     """What is usual: of the likelihood of words ("usual"), or of the share of words that are known ("familiar")."""
-    return Usual(tuple(collection.description.facts.get(name, Usual.ANYTHING)))
+    with reading(f"the description of topics of {collection.folder.shown}"):
+        return Usual(tuple(map(float, collection.description.facts.get(name, Usual.ANYTHING))))
 
 
 def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:

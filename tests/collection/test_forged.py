@@ -11,6 +11,7 @@ import warnings
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from topiarist.collection.check import check, repair
@@ -235,3 +236,15 @@ def test_blocks_of_zeros_anywhere(path, seed):
             file.write_bytes(kept)
             for beside in Path(path).rglob("documents.sqlite-*"):
                 beside.unlink()
+
+
+@pytest.mark.parametrize("name", ["first", "ends", "docs"])
+def test_an_index_of_words_that_leads_nowhere(path, name):
+    def change(folder):
+        file = folder / "words" / "segment-1" / f"{name}.npy"
+        array = np.load(file)
+        array[len(array) // 2 :] = 10**9
+        np.save(file, array)
+
+    resealed(path, part_of(path, "search").name, change)
+    assert looked(path) == 4

@@ -18,6 +18,7 @@ from scipy.sparse import csc_array, csr_array
 from topiarist.arrays import Array, Csr, Floats
 from topiarist.counts.chunks import count_texts, merged
 from topiarist.counts.workers import map_chunks
+from topiarist.errors import DamagedError
 from topiarist.store.array_files import mapped, save
 from topiarist.store.sealed_folder import new_file
 from topiarist.text.query import folded
@@ -65,6 +66,8 @@ class PostingLists:
         start, end = int(self.first[place]), int(self.first[place + 1])
         run = slice(int(self.ends[start]), int(self.ends[end]))
         docs, times = self.docs[run], self.times[run].astype(np.float32)
+        if len(docs) and not 0 <= int(docs.min()) <= int(docs.max()) < len(self):
+            raise DamagedError("the index of words names documents that are not there", hint="topiarist check")
         if end - start == 1:
             return docs, times
         whole = np.zeros(len(self), np.float32)
@@ -117,7 +120,16 @@ class PostingLists:
     def open(cls, folder: Path) -> PostingLists:
         """Read it, mapped."""
         arrays = {name: mapped(folder / f"{name}.npy") for name in ARRAYS}
-        return cls(read_lines(folder / STEMS), read_lines(folder / FORMS), **arrays)
+        found = cls(read_lines(folder / STEMS), read_lines(folder / FORMS), **arrays)
+        for name, ends, number in (("first", len(found.stems), len(found.forms)), ("ends", len(found.forms), -1)):
+            places = arrays[name]
+            last = len(found.docs) if number < 0 else number
+            fits = places.shape == (ends + 1,) and places[0] == 0 and places[-1] == last
+            if not fits or bool((np.diff(places.astype(np.int64)) < 0).any()):
+                raise ValueError(f"{name} of {folder.name} leads nowhere")
+        if len(found.times) != len(found.docs) or len(found.frequency) != len(found.stems):
+            raise ValueError(f"the lists of {folder.name} are not of the same length")
+        return found
 
 
 def read_lines(path: Path) -> tuple[str, ...]:

@@ -25,6 +25,8 @@ Floor plan:
     marks              What people say about documents: tags, and that they have read them.
     review_table       Reviews as tables: of each label a lot that was drawn when its review began, and an entry for
                        each judgement.
+    schema             The schema of a collection's database: what is written in a new one, and what may stand in one
+                       that somebody sent.
     sealed_folder      A sealed folder and its lock: written beside its place, sealed with checksums, renamed, checked
                        when read.
     succession         A generation that follows another and has fewer documents: its tables, its parts, its log;

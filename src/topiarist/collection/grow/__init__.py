@@ -5,6 +5,8 @@ Floor plan:
     estimate         What a grow will take: memory before it grows; for a dry run files, documents, time and memory.
     existing         What lies at a folder before a grow, and what is left there after one that was stopped.
     fit_description  What is kept of a fit: the model, the shares of documents, topics in words, and what is usual.
+    granted          Which folders somebody on this machine has grown from: what may be handed out as an original, kept
+                     outside.
     grower           Growing a collection: read, count, grow, describe, index, publish; each phase can be taken up
                      again.
     inheritance      What people did to a collection, carried over to a new one that takes its place.

@@ -15,6 +15,7 @@ Floor plan:
                       came with it.
     msg               One message of Outlook (.msg): its subject, its date, its text and what came with it, by
                       python-oxmsg.
+    network           Parsers without a network: what a hostile file makes of a parser, it tells nobody.
     packing           Compressed files, unpacked while they are read.
     pdf               Text of a PDF, page by page, by PDFium.
     pool              A few worker processes that parse documents, and the promise that one bad document costs one

@@ -2,6 +2,7 @@
 
 Floor plan:
 
+    connections     Connections: not more than a server can hold, and none for whoever opens one and then says nothing.
     downloads       Things to keep: the documents of a list as a file, and the text of a document. Never opened in the
                     browser.
     failures        When something goes wrong: what the address meant, and what to try, in words. Never a word of a

@@ -164,7 +164,9 @@ if TYPE_CHECKING:
     from topiarist.collection.judge.learner import Quality as Quality
     from topiarist.collection.judge.learner import learn as learn_categories
     from topiarist.collection.judge.reading_order import Progress as ReviewProgress
+    from topiarist.collection.judge.review import Begun as BegunReview
     from topiarist.collection.judge.review import Review as Review
+    from topiarist.collection.judge.review import begun as begun_reviews
     from topiarist.collection.judge.tree_quality import alike_topics as alike_topics
     from topiarist.collection.judge.tree_quality import judged as judged_tree
     from topiarist.collection.judge.tree_quality import mean_coherence as mean_coherence
@@ -290,7 +292,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "judge.labels_in_topics": "LabelTopics Labelled agreement_of labelled labels_in_topics",
     "judge.learner": "Quality learn_categories=learn",
     "judge.reading_order": "ReviewProgress=Progress",
-    "judge.review": "Review",
+    "judge.review": "BegunReview=Begun Review begun_reviews=begun",
     "judge.tree_quality": "alike_topics judged_tree=judged mean_coherence word_diversity",
     "remove.forgetting": "Forgotten forget_documents=forget",
     "remove.removal": "Removal chosen_documents=chosen preview_removal=preview remove_documents=remove",

@@ -19,7 +19,8 @@ EVERY = (
     "/search?q=court&by=meaning", addresses.document(ID), addresses.document(ID, why=1),
     addresses.document(ID, colour="topic"), "/word?word=court",
     "/tree", "/model", "/help", "/new", "/categories", "/categories?label=law/bail", "/compare", "/dendrogram",
-    "/trees", "/shape?edit=rename&topic=1", "/shape?edit=split&topic=1&ready=1", "/topic/4711",
+    "/trees", "/review", "/review?label=relevant", "/shape?edit=rename&topic=1",
+    "/shape?edit=split&topic=1&ready=1", "/topic/4711",
 )  # fmt: skip
 
 

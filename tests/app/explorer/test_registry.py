@@ -30,7 +30,7 @@ def test_a_page_is_a_question_a_value_and_a_template(page):
 
 
 def test_no_module_and_no_template_is_left_without_a_page():
-    modules = {path.stem for path in Path(pages.__file__).parent.glob("*.py")} - {"__init__"}
+    modules = {path.stem for path in Path(pages.__file__).parent.rglob("*.py")} - {"__init__"}
     templates = {path.stem for path in TEMPLATES.glob("*.html") if not path.stem.startswith("_")}
     listed = {name_of(page) for page in PAGES}
     assert modules == listed | ANNEXES

@@ -30,7 +30,7 @@ CHECKS = (not_a_server_error, status_code_conformance, content_type_conformance,
 HERE = {"Host": "127.0.0.1"}
 READS = [page.data_path for page in PAGES]
 READS += ["/job.json", "/export.{kind}", "/original"]
-WRITES = ["/tag", "/untag", "/read", "/undo", "/refit", "/stop", "/shape", "/new", "/keep", "/judge"]
+WRITES = ["/tag", "/untag", "/read", "/undo", "/refit", "/stop", "/shape", "/new", "/keep", "/judge", "/review"]
 ID = "wire/law/bail/000.txt"
 
 

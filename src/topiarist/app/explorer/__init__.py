@@ -23,6 +23,8 @@ Floor plan:
     rendering       Values to HTML. Everything that comes from documents or from people is escaped, without exception.
     report          A collection as one file: the same templates, nothing loaded from anywhere, the same bytes for the
                     same model.
+    reviews         Reviews that somebody reads at this moment: kept open between judgements, so that each of them is
+                    quick.
     ribbons         The picture of two trees as SVG: two columns of topics, as high as they have documents, and streams
                     between them.
     session         The collection that a server shows: always its latest state, and the one piece of work that may run

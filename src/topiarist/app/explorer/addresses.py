@@ -9,9 +9,9 @@ from urllib.parse import parse_qsl, quote, urlencode
 
 HOME, SHAPE, HELP, REPORT = "/", "/shape", "/help", "/report.html"
 NEW, MODEL, CATEGORIES, DENDROGRAM, COMPARE, TREE = "/new", "/model", "/categories", "/dendrogram", "/compare", "/tree"
-TREES = "/trees"
+TREES, REVIEW = "/trees", "/review"
 _PAGES = frozenset(
-    (HOME, SHAPE, HELP, NEW, MODEL, CATEGORIES, DENDROGRAM, COMPARE, TREE, TREES, "/search", "/word", "/doc")
+    (HOME, SHAPE, HELP, NEW, MODEL, CATEGORIES, DENDROGRAM, COMPARE, TREE, TREES, REVIEW, "/search", "/word", "/doc")
 )
 
 
@@ -97,6 +97,11 @@ def judged(address: str, number: int) -> str:
     path, _, query = address.partition("?")
     kept = [(name, value) for name, value in parse_qsl(query, keep_blank_values=True) if name != "done"]
     return f"{path}?{urlencode([*kept, ('done', number)])}"
+
+
+def review(label: str = "", **values: Any) -> str:
+    """A review for a label: ``query``, ``target``, ``confidence``; ``id``, a document to judge now."""
+    return _with(REVIEW, label=label, **values)
 
 
 def compare(level: int | None = None) -> str:

@@ -7,12 +7,15 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
-from topiarist.app.explorer.view import View
 from topiarist.arrays import Array
 from topiarist.collection import Collection, Found, Search
 from topiarist.errors import ResourceError, UsageError
 from topiarist.text.query import Query, Term, kept, parse
+
+if TYPE_CHECKING:
+    from topiarist.app.explorer.view import View
 
 PATIENCE = 2.0  # seconds that all questions of a page to the index may take together
 COUNTING = 30.0  # the same where somebody asked to count all

@@ -21,8 +21,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from topiarist.app.explorer import frame
-from topiarist.app.explorer.pages import categories, compare, model, overview
+from topiarist.app.explorer.pages import compare, model, overview
 from topiarist.app.explorer.pages.coloured_text import DEEPEST, MOST_WORDS, SURE
+from topiarist.app.explorer.pages.judging import categories
 from topiarist.app.explorer.pages.topic import OwnWord, word_lines
 from topiarist.app.explorer.rendering import environment, own
 from topiarist.app.explorer.values import Step, TopicLine, path_to, titled, topic_line

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from topiarist.app.explorer.memory import Memory
+from topiarist.app.explorer.reviews import OpenReviews
 from topiarist.collection import (
     NO_WORDS,
     OF_DOCUMENTS,
@@ -42,6 +43,7 @@ class View(Figures):
         self.number = collection.number
         self.mark = state_mark(collection)  # in forms: an edit is made of the tree that somebody saw, or not at all
         self.beside: tuple[tuple[str, Callable[[], View]], ...] = ()  # other collections to compare with, by name
+        self.reviews = OpenReviews(collection)
         self.remembered = Memory()  # while this state lasts
         self.numbers = Memory()  # what names do not touch: taken over by the next state if the tree keeps its form
 

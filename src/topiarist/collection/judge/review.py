@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +19,7 @@ from topiarist.collection.judge.judgements import MOVE, Judgements
 from topiarist.collection.judge.reading_order import GIVEN, TARGET, Progress, ReadingOrder
 from topiarist.collection.judge.recall_bound import CONFIDENCE
 from topiarist.collection.judge.relevance_model import features
+from topiarist.collection.shape.changes import ChangedError
 from topiarist.errors import UsageError
 from topiarist.store.database import Database
 from topiarist.store.document_table import Documents
@@ -33,6 +35,16 @@ ANSWERS = {YES: True, NO: False, SKIP: None}
 LOTS = 1 << 62
 PATIENCE = 5.0  # seconds to wait for another who writes
 CHANGED = 0  # of how many documents an entry was drawn, where the documents are not those that it was drawn from
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A review that has begun: its label, and what was said so far."""
+
+    label: str
+    judged: int
+    found: int
+    skipped: int
 
 
 class Review:
@@ -88,11 +100,30 @@ class Review:
         """The rows of documents that were skipped, the first first."""
         return list(self.order.skipped)
 
+    @property
+    def number(self) -> int:
+        """The number of the newest answer that is known here."""
+        return self.entries[-1].number if self.entries else 0
+
+    @property
+    def is_current(self) -> bool:
+        """Whether nobody else has answered since."""
+        return ReviewTable(self.collection.generation.database).last_number(self.label) == self.number
+
+    @property
+    def last(self) -> tuple[int, str] | None:
+        """The row and the answer that ``undo`` takes back; None where there is none."""
+        standing = _standing(self.entries)
+        return (standing[-1].row, standing[-1].answer) if standing else None
+
     @contextmanager
-    def together(self) -> Iterator[None]:
-        """Several answers at once: the collection is kept from other writers meanwhile."""
-        with self.collection.folder.writing(wait=PATIENCE) as generation:
-            self._writing = generation
+    def together(self, generation: Generation | None = None) -> Iterator[None]:
+        """Several answers at once: the collection is kept from other writers meanwhile.
+
+        ``generation``: the collection as somebody has opened it to write.
+        """
+        opened = self.collection.folder.writing(wait=PATIENCE) if generation is None else nullcontext(generation)
+        with opened as self._writing:
             try:
                 yield
             finally:
@@ -130,9 +161,8 @@ class Review:
         table = ReviewTable(database)
         with database.transaction():
             table.begin(self.label, self.lot)
-            last = self.entries[-1].number if self.entries else 0
-            if table.lot(self.label) != self.lot or table.last_number(self.label) != last:
-                raise UsageError("somebody else judges for this label at the same time", hint="start the review again")
+            if table.lot(self.label) != self.lot or table.last_number(self.label) != self.number:
+                raise ChangedError("somebody else judges for this label at the same time", hint="open the review again")
             n_docs = self.order.n_docs
             made = [table.append(self.label, given, YES, GIVEN, n_docs) for given in self._given]
             made.append(table.append(self.label, row, answer, drawn, n_docs))
@@ -171,6 +201,17 @@ class Review:
         for row in self._given:
             order.judge(row, relevant=True)
         return order
+
+
+def begun(collection: Collection) -> list[Begun]:
+    """The reviews of a collection, by their labels; those of which everything was taken back are none."""
+    table, found = ReviewTable(collection.generation.database), []
+    for label in sorted(table.labels()):
+        now = {entry.row: entry.answer for entry in _standing(table.entries(label))}
+        said = list(now.values())
+        if said:
+            found.append(Begun(label, len(said) - said.count(SKIP), said.count(YES), said.count(SKIP)))
+    return found
 
 
 def carry_over(old: Database, new: Database) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 // turned off for good.
 import { data, root, say, to } from "./explorer.js";
 import { keepDocument, markItem, readOn, tagItem } from "./marking.js";
+import { judged } from "./review.js";
 import { openToLevel } from "./tree.js";
 import { nextWord } from "./words.js";
 
@@ -137,6 +138,7 @@ function pressed(event) {
     if (event.key in PLACES) location.href = to(PLACES[event.key]);
     return;
   }
+  if (judged(event)) return event.preventDefault();
   const does = {
     "/": () => document.getElementById("q")?.focus(), j: () => step(1), k: () => step(-1), u: up,
     o: () => follow('[data-key="o"]'), r: () => (document.querySelector('[data-key="r"]') ? follow('[data-key="r"]') : markItem()), t: tag,

@@ -92,13 +92,14 @@ function focused(id) {
   if (id !== "main") place.scrollIntoView({ block: "nearest" });
 }
 
-/** The page at an address in place of this one, as far as it differs; what is told stays where it is. */
-export async function swap(address, push, { focus, only }) {
+/** The page at an address in place of this one, as far as it differs; what is told stays where it is. `body`: what is posted first. */
+export async function swap(address, push, { focus, only, body }) {
   const number = (latest += 1);
   const main = document.getElementById("main");
   const dim = setTimeout(() => main.setAttribute("aria-busy", "true"), PATIENCE);
   try {
-    const answer = await fetch(address);
+    const answer = await fetch(address, body ? { method: "POST", body } : {});
+    if (body) address = answer.url;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     if (number !== latest) return;
     const fresh = page.getElementById("main");

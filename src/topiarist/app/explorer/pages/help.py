@@ -25,6 +25,7 @@ KEYS = (
     ("o", "text as a file"),
     ("c", "another colouring"),
     ("n p", "next, previous special word of a text"),
+    ("y n s u", "in a review: relevant, not, skip, undo"),
     ("g h, g m, g n", "home, model, new"),
     ("?", "these keys"),
     ("Esc", "close, clear, leave"),
@@ -80,6 +81,7 @@ def load(view: View, ask: Ask) -> HelpPage:
     questions = (
         link("What is in here?", addresses.HOME, "The overview: headings, their words and typical documents."),
         link("Where is it?", addresses.search(), "Search by words or by meaning, and see where in the tree it is."),
+        link("Is all of it found?", addresses.REVIEW, "Read what is relevant to the end, and know when you may stop."),
         link("Where would this go?", addresses.NEW, "Paste a text, and see its place and the words that decide."),
         link("Can I trust it?", addresses.MODEL, "How the tree came about, and what speaks for it."),
         link("How do I hand it over?", f"{addresses.HOME}#hand-over", "One page to send, or tables of documents."),

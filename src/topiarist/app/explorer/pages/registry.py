@@ -12,7 +12,6 @@ from types import ModuleType
 from typing import Any, get_type_hints
 
 from topiarist.app.explorer.pages import (
-    categories,
     compare,
     dendrogram,
     document,
@@ -28,6 +27,7 @@ from topiarist.app.explorer.pages import (
     trees,
     word,
 )
+from topiarist.app.explorer.pages.judging import categories, review
 from topiarist.app.explorer.view import View
 
 
@@ -81,6 +81,7 @@ PAGES = (
     Page("/word", word),
     Page("/tree", outline),
     Page("/categories", categories, slow=True),
+    Page("/review", review),
     Page("/compare", compare, slow=True),
     Page("/trees", trees, slow=True),
     Page("/dendrogram", dendrogram),

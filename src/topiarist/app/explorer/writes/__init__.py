@@ -12,6 +12,8 @@ Floor plan:
                 faster.
     removals    Removing documents from a page: which they are and from where is asked before, and undo brings them
                 back.
+    reviews     Reviewing from a page: relevant, not, skipped, or the last answer taken back; unless somebody was
+                faster.
     tree_edits  Changing the tree from a page, unless somebody was faster: an edit, the last one undone, a fit of what
                 was edited.
     uploads     New documents from a page: read as the command line reads them, placed, and kept only if somebody says
@@ -26,7 +28,7 @@ from fastapi.security import APIKeyHeader
 from topiarist.app.explorer.jobs import JobPage
 from topiarist.app.explorer.pages import new
 from topiarist.app.explorer.web import failures, safety
-from topiarist.app.explorer.writes import bodies, judgements, marks, removals, tree_edits, uploads
+from topiarist.app.explorer.writes import bodies, judgements, marks, removals, reviews, tree_edits, uploads
 from topiarist.app.explorer.writes.posts import Does, Done, posted
 
 STATUSES = (400, 403, 404, 409, 422, 503)
@@ -48,6 +50,7 @@ def add(app: FastAPI) -> None:
         "/new": (uploads.bring, bodies.Brought),
         "/keep": (uploads.keep, bodies.Kept),
         "/judge": (judgements.judge, bodies.Judgement),
+        "/review": (reviews.review, bodies.Reviewed),
     }
     for path, (does, kind) in routes.items():
         app.add_api_route(

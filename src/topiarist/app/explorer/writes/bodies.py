@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import Field, TypeAdapter, ValidationError
 from starlette.datastructures import FormData, UploadFile
 
+from topiarist.app.explorer.pages.judging.review import ENOUGH
 from topiarist.app.explorer.pages.shape import Kind
 from topiarist.app.explorer.pages.topic import Show
 from topiarist.app.explorer.web.failures import JSON
@@ -107,6 +108,19 @@ class Judgement(Seen):
     number: Annotated[int, Field(ge=0, lt=10**9, description="of the last judgement that was seen")] = 0
     label: Annotated[tuple[Label, ...], Field(max_length=1_000, description="the labels that it shall have")] = ()
     to: Annotated[Label, Field(description="another label, that it shall have too, or instead")] = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reviewed(Seen):
+    """What somebody answers in a review, after the last answer that they saw; ``undo`` takes that one back."""
+
+    review: Annotated[str, Field(min_length=1, max_length=1_000, description="the label that is reviewed for")]
+    does: Literal["y", "n", "skip", "undo"]
+    document: Id = ""
+    number: Annotated[int, Field(ge=0, lt=2**53, description="of the last answer that was seen")] = 0
+    query: Annotated[str, Field(max_length=2_000)] = ""
+    target: Annotated[float, Field(ge=0.5, le=0.999)] = ENOUGH
+    confidence: Annotated[float, Field(ge=0.5, le=0.999)] = ENOUGH
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from fastapi import Request
 from starlette.responses import HTMLResponse, Response
 
 from topiarist.app.explorer import addresses, frame
-from topiarist.app.explorer.pages.filed_documents import SAID
+from topiarist.app.explorer.pages.judging.filed_documents import SAID
 from topiarist.app.explorer.session import Session, generation_of
 from topiarist.app.explorer.values import titled
 from topiarist.app.explorer.web import failures

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
@@ -12,6 +11,7 @@ import typer
 from topiarist import collection as door
 from topiarist.app.cli.options import ALWAYS, WritingOptions, examples, option
 from topiarist.app.cli.terminal.screen import Screen
+from topiarist.app.review_words import DRAWN, progress_sentence, stop_sentence
 from topiarist.app.words import counted, one_line, path_of
 from topiarist.errors import InputError
 from topiarist.text.query import phrase
@@ -31,10 +31,6 @@ WORDS = {
 }  # fmt: skip
 ANSWERS = {word: answer for answer, words in WORDS.items() for word in words}
 LEAD = 1_500  # characters of a text
-DRAWN = {
-    "ranked": "most probably relevant", "unsure": "to learn from", "random": "drawn at random",
-    "control": "drawn at random, to see what is unfound", "given": "skipped before",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,43 +134,6 @@ def _show(screen: Screen, review: door.Review, row: int, drawn: str) -> None:
     text = " ".join(document.text.split())
     screen.print(text if len(text) <= LEAD else f"{text[:LEAD].rsplit(' ', 1)[0]} …", indent=2)
     screen.cut((progress_sentence(review.progress), "dim"))
-
-
-def exactly(share: float) -> str:
-    """A share that somebody has chosen, as they chose it."""
-    return f"{100 * share:g} %"
-
-
-def at_least(share: float) -> str:
-    """A bound from below in percent: never rounded up."""
-    return f"{math.floor(100 * share + 1e-9)} %"
-
-
-def progress_sentence(progress: door.ReviewProgress) -> str:
-    """How far a review is, in a line."""
-    said = f"{progress.judged:,} of {counted(progress.documents, 'document')} judged, {progress.found:,} relevant; "
-    if not progress.drawn_at_random:
-        said += "how much is unfound is not known before documents were drawn at random"
-    else:
-        said += (
-            f"unfound: probably {progress.unfound:,}, {progress.unfound_least:,} to {progress.unfound_most:,} "
-            f"(at least {at_least(progress.recall_least)} found)"
-        )
-    skipped = f"; {progress.skipped:,} skipped count as unfound" if progress.skipped else ""
-    return f"{said}{skipped}."
-
-
-def stop_sentence(progress: door.ReviewProgress) -> str:
-    """That it is enough, or what is still to be done."""
-    if progress.judged == progress.documents:
-        return "Every document is judged: all that is relevant is found."
-    if progress.enough:
-        return (
-            f"At least {exactly(progress.target)} found, with {exactly(progress.confidence)} confidence: you may stop."
-        )
-    return (
-        f"Not enough yet: {exactly(progress.target)} are to be found, with {exactly(progress.confidence)} confidence."
-    )
 
 
 def _report(screen: Screen, review: door.Review, applied: int, unused: int) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.pages.filed_documents import Done, FiledList, done_of, filed_list
+from topiarist.app.explorer.pages.judging.filed_documents import Done, FiledList, done_of, filed_list
 from topiarist.app.explorer.values import Choice, link
 from topiarist.app.explorer.view import View
 from topiarist.app.words import counted, whole_percent

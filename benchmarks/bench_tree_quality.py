@@ -124,7 +124,10 @@ def _tell_trees(found: Findings, rows: list[dict], peers: dict[str, dict]) -> No
     if best is not None:
         mean = np.mean([row["purity"] for row in rows])
         found.verdict(
-            "mean dendrogram purity above agglomerative", f"{mean:.3f}", f"> {best:.3f}", met=bool(mean > best)
+            "mean dendrogram purity above agglomerative, 20 Newsgroups (on others it may be below)",
+            f"{mean:.3f}",
+            f"> {best:.3f}",
+            met=bool(mean > best),
         )
 
 

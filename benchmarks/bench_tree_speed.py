@@ -53,7 +53,7 @@ def main(settings: Settings) -> dict:
     found.say(
         f"With kernels still to be compiled, once on a machine: {cold['seconds']:.1f} s, of which compiling takes"
         f" {cold['seconds'] - warm['seconds']:.1f} s. The whole process, Python's imports included:"
-        f" {warm['process']:.1f} s. BERTopic needs embeddings that cannot be had here. Load of"
+        f" {warm['process']:.1f} s. BERTopic, which needs embeddings, was not compared. Load of"
         f" the machine before: {load:.1f}."
     )
     found.values = {"cold": cold["seconds"], "warm": warm["seconds"], "counting": warm["counting"]}

@@ -73,10 +73,10 @@ def _time_to_quality(result: dict) -> str:
     text = f"{_setting(result)} Document completion, {result['test_documents']} test documents.\n\n{table}"
     goal, reached, bar = result.get("goal"), result.get("reached"), result["bar"]
     if not goal or not reached:
-        return f"{text}\n\nTime to tomotopy's final perplexity: not reached (bar: {bar:g} times sooner)."
+        return f"{text}\n\nTime to tomotopy's best perplexity: not reached (bar: {bar:g} times sooner)."
     ratio = goal["seconds"] / reached["seconds"]
     return (
-        f"{text}\n\nPerplexity {goal['perplexity']:.0f} (tomotopy, {goal['iterations']} sweeps, "
+        f"{text}\n\nPerplexity {goal['perplexity']:.0f} (tomotopy at its best, {goal['iterations']} sweeps, "
         f"{goal['seconds']:.1f} s) is reached by ours in {reached['seconds']:.2f} s: "
         f"**{ratio:.1f} times sooner** (bar: {bar:g}; met: {_met(ratio, bar, least=True)})."
     )

@@ -28,6 +28,7 @@ from topiarist.kernels.search.compiled import prepare as prepare_search
 from topiarist.text.documents import Document
 
 NAME, SIZES = "arxiv-2011-2013", (1, 64, 128)
+PARTS = ("topical", "lexical")  # as collections have them
 N_QUERIES, N_WORDS, N_HITS, N_THREADS = 400, 3, 10, 2
 WAYS = ("meaning", "words", "both")
 
@@ -41,7 +42,9 @@ def main(settings: Settings) -> dict:
     corpus = Corpus.from_documents(documents, CountSettings(min_documents=data.MIN_DOCUMENTS))
     queries = _queries(corpus)
     counted = sum(part.nbytes for part in (corpus.counts.data, corpus.counts.indices, corpus.counts.indptr))
-    fitted, kernel = _timed(lambda: FisherKernel(SIZES, random_state=0, n_threads=N_THREADS).fit(corpus.counts))
+    fitted, kernel = _timed(
+        lambda: FisherKernel(SIZES, parts=PARTS, random_state=0, n_threads=N_THREADS).fit(corpus.counts)
+    )
     built, index = _timed(lambda: SearchIndex.build(kernel, corpus, dtype="float32", n_threads=N_THREADS))
     factors = sum(rows.nbytes for segment in index.segments for rows in segment.rows)
     factors += sum(lens.by_word.nbytes for lens in index.lenses)

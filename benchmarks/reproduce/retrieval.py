@@ -29,6 +29,7 @@ from topiarist.text.documents import Document
 
 COLLECTIONS = {"med": "MED", "cran": "CRAN", "cacm": "CACM"}
 SIZES = (1, 16, 32, 64, 128)
+PARTS = ("topical", "lexical")  # to find with; to categorise, the plain part as well
 SEEDS, STARTS = range(3), 3
 NINE = [IPrec @ (level / 10) for level in range(1, 10)]
 PAPER_FOUND = {
@@ -97,9 +98,10 @@ def found_in(name: str, *, stem: bool) -> dict[str, list[dict[str, float]]]:
     corpus, queries, relevance = judged(name, stem=stem)
     rows: dict[str, list[dict[str, float]]] = {}
     for seed in SEEDS:
-        kernel = FisherKernel(SIZES, n_init=STARTS, random_state=seed).fit(corpus.counts)
+        kernel = FisherKernel(SIZES, parts=PARTS, n_init=STARTS, random_state=seed).fit(corpus.counts)
         corrected = {
-            kind: FisherKernel(kernel.models_, information=kind).fit(corpus.counts) for kind in ("diagonal", "hofmann")
+            kind: FisherKernel(kernel.models_, parts=PARTS, information=kind).fit(corpus.counts)
+            for kind in ("diagonal", "hofmann")
         }
         plain = FisherKernel(kernel.models_[:1], parts=("plain",)).fit(corpus.counts)
         ways = {

@@ -138,6 +138,7 @@ def test_models_that_learn_from_labels_are_given_them():
 
 def test_every_setting_is_explained():
     assert not [name for name in FisherKernel().get_params(deep=False) if name not in FisherKernel.__doc__]
+    assert str(FisherKernel().parts) in FisherKernel.__doc__.replace('"', "'")
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from topiarist.text.documents import Document
 from topiarist.text.language import known_code
 
 INDEX, MODEL, WORDS = "index", "model", "words"
+PARTS = ("topical", "lexical")  # of the kernel: words alone are a model of one topic
 FLAT_TOPICS, FEWEST = 64, 20  # topics of a model without a tree, and documents for each of them at least
 
 
@@ -60,7 +61,7 @@ def write_index(
 
     words = PLSA(1, random_state=0, n_threads=n_threads).fit(corpus.counts)
     models = (words, model, load_model(flat / MODEL))
-    index = SearchIndex.build(FisherKernel(models=models), corpus, n_threads=n_threads)
+    index = SearchIndex.build(FisherKernel(models=models, parts=PARTS), corpus, n_threads=n_threads)
     with new_part(generation, SEARCH) as part:
         index.save(part.folder / INDEX)
         if before is not None and (before / WORDS).is_dir():

@@ -96,7 +96,7 @@ class FisherKernel(ReadsCounts, TransformerMixin, BaseEstimator):  # type: ignor
     models : sequence, default (1, 64)
         Sizes of PLSA models to fit, or models: fitted ones (PLSA, HPLSA, CAM, HPLC, HierarchicalMixture) are used as
         they are, others are fitted. Several resolutions are added.
-    parts : sequence of "topical", "lexical", "levels", "plain", default ("topical", "lexical")
+    parts : sequence of "topical", "lexical", "levels", "plain", default ("topical", "lexical", "plain")
         What is compared: topics, words in their sense, the use of a tree's levels (trees only), words alone.
     normalise : "parts", "total" or None, default "parts"
         Each part of each model to unit length, all together, or the literal sum.
@@ -122,7 +122,7 @@ class FisherKernel(ReadsCounts, TransformerMixin, BaseEstimator):  # type: ignor
         self,
         models: Sequence[BaseEstimator | int] = (1, 64),
         *,
-        parts: str | Sequence[str] = ("topical", "lexical"),
+        parts: str | Sequence[str] = ("topical", "lexical", "plain"),
         normalise: str | None = "parts",
         information: str = "identity",
         inverse_temperature: float | str = "heldout",

@@ -81,6 +81,44 @@ def test_two_documents_held_out_make_nobody_certain():
     assert told(np.array([[30.0, 0.0]]), np.zeros(2)).max() <= 0.75
 
 
+def test_documents_are_not_confirmed_by_the_words_that_they_lent(data):
+    counts, labels, _ = data
+    given = few(labels, 3)
+    free = np.flatnonzero(given == None)  # noqa: E711 - elementwise
+    learner = CategoryLearner(unlabelled_weight=0.5, generative_weight=1).fit(counts[:600], given)
+    assert learner._model.words.further.shape == (class_words.PARTS - 1, counts.shape[1], len(learner.classes_))
+    own, new = (learner.predict_proba(part).max(axis=1).mean() for part in (counts[:600][free], counts[600:]))
+    assert abs(own - new) < 0.04
+    words = learner._model.words
+    alike = class_words.ClassWords(words.log_lift, np.repeat(words.log_lift[None], class_words.PARTS - 1, axis=0))
+    np.testing.assert_allclose(
+        alike(counts[600:]), class_words.ClassWords(words.log_lift)(counts[600:]), rtol=1e-5, atol=1e-5
+    )
+
+
+def test_the_part_of_a_document_is_that_of_its_copies(data):
+    counts, _, _ = data
+    parts = class_words.part_of(counts)
+    assert np.bincount(parts, minlength=class_words.PARTS).min() > len(parts) / class_words.PARTS / 2
+    np.testing.assert_array_equal(class_words.part_of(counts[::-1].astype(np.float32)), parts[::-1])
+    one = counts[[5]]
+    turned = type(one)((one.data[::-1], one.indices[::-1], one.indptr), shape=one.shape)
+    assert class_words.part_of(turned)[0] == parts[5]
+
+
+def test_few_unseen_documents_lean_on_the_certainty_of_scores():
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 2, 4000)
+    scores = np.stack([-2.0 * truth, 2.0 * truth], axis=1) + rng.normal(0, 1.0, (4000, 2))
+    right = (scores.argmax(axis=1) == truth).mean()
+    wrong = np.argsort(scores[np.arange(4000), truth] - scores[np.arange(4000), 1 - truth])[:6]  # by bad luck
+    for others, bounds in ((None, (0.0, right - 0.2)), (scores, (right - 0.1, right + 0.1))):
+        told = calibration.leveled(1.0, scores[wrong], truth[wrong], np.zeros(2), others)(scores, np.zeros(2))
+        assert bounds[0] <= told.max(axis=1).mean() <= bounds[1]
+    told = calibration.leveled(1.0, scores, truth, np.zeros(2), scores)(scores, np.zeros(2))
+    assert told.max(axis=1).mean() == pytest.approx(right, abs=0.02)
+
+
 def test_the_largest_score_stays_the_largest_probability():
     rng = np.random.default_rng(0)
     rows = rng.dirichlet(np.full(5, 0.3), 500)

@@ -60,6 +60,7 @@ ESTIMATORS = {
         "_known": "words", "_model.features.idf": "words", "_model.features.word_factors": "words dimensions",
         "_model.linear.word_weight": "words classes", "_model.linear.latent_weight": "dimensions classes",
         "_model.linear.constant": "classes", "_model.words.log_lift?": "words classes",
+        "_model.words.further?": "parts words classes",
         "_model.prior_shift?": "classes", "_model.threshold?": "classes", "_model.log_odds?": "classes",
         "_model.line?": "3",
     }),

@@ -1,7 +1,7 @@
 """Certainties that a person can act on: scores of unseen documents to probabilities, and the shares of classes.
 
-Everything is fitted to documents that the scores were not learned from, and leans on having been right before where
-there are few of them.
+Everything is fitted to documents that the scores were not learned from. Where there are few of them, how often answers
+are right is not known well: then it leans on how certain the scores themselves are of documents without a label.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
+from scipy.optimize import brentq, minimize, minimize_scalar
 
 from topiarist.arrays import Array, Floats
 
@@ -20,6 +20,12 @@ CARE = 0.5  # of a class's expected documents, and documents: pseudo-counts for 
 RIDGE = 3.0  # unseen documents that say: certainties are right as they are
 STEEPEST = 1.1  # slope: what is right of some may be chance
 SUREST = 20  # documents at least, or a quarter of the unseen: how many of them are right is the most certain it gets
+PRESUMED = 120.0  # documents: what the certainty of scores weighs beside unseen documents
+PRESUMED_SUREST = 20.0  # the same beside the surest unseen documents
+CERTAIN = 0.995  # at most
+SURE = 0.9  # what people act on: nothing is so certain where many answers are wrong and few were checked
+CHECKED = 50.0  # documents that speak for the mean against the surest, in that
+FARTHEST = 8.0  # that log-odds are moved
 UNCHECKED = 0.8  # the most certain that anything is where nothing could be held out
 
 
@@ -52,7 +58,7 @@ class Calibration:
         return out
 
 
-UNSEEN_NOTHING = Calibration(sharpness=0.5)
+UNSEEN_NOTHING = Calibration()
 
 
 def _log_odds(p: Floats) -> Floats:
@@ -90,10 +96,12 @@ def calibrated(scores: Floats, truth: Array) -> Calibration:
     return leveled(sharpness_of(scores, truth)[0], scores, truth, np.zeros(scores.shape[1]))
 
 
-def leveled(sharpness: float, scores: Floats, truth: Array, shift: Floats) -> Calibration:
+def leveled(sharpness: float, scores: Floats, truth: Array, shift: Floats, others: Floats | None = None) -> Calibration:
     """The same with a sharpness that is known, where classes have other shares than among these documents.
 
-    ``shift`` is the log of how much larger they are: a document of such a class stands for so many.
+    ``shift`` is the log of how much larger they are: a document of such a class stands for so many. ``others``: scores
+    of documents without a label. On the average they are as certain as unseen documents were right, where there are
+    many of those; the fewer there are, the more as the scores say.
     """
     rows = probabilities(sharpness * scores + shift)
     weight = np.exp(shift)[truth]
@@ -106,11 +114,32 @@ def leveled(sharpness: float, scores: Floats, truth: Array, shift: Floats) -> Ca
         each = weight * (np.logaddexp(0.0, told) - right * told)
         return float(each.sum() + RIDGE * ((line[0] - 1.0) ** 2 + 0.25 * line[1] ** 2))
 
-    slope, constant = minimize(loss, np.array([1.0, 0.0]), method="Nelder-Mead", options={"xatol": 1e-3}).x
+    line = minimize(loss, np.array([1.0, 0.0]), method="Nelder-Mead", options={"xatol": 1e-3}).x
+    slope, constant = float(np.clip(line[0], 0.05, STEEPEST)), float(line[1])
     surest = np.argsort(-odds, kind="stable")[: max(SUREST, len(truth) // 4)]
-    share = float(weight[surest] @ right[surest] / weight[surest].sum())
-    most = (share * len(surest) + 1.0) / (len(surest) + 2.0)
-    return Calibration(sharpness, float(np.clip(slope, 0.05, STEEPEST)), float(constant), most)
+    share, number = float(weight[surest] @ right[surest] / weight[surest].sum()), len(surest)
+    if others is None or not len(others):
+        return Calibration(sharpness, slope, constant, (share * number + 1.0) / (number + 2.0))
+    presumed = np.sort(probabilities(others + shift).max(axis=1))
+    best = float(presumed[-max(1, len(presumed) // 4) :].mean())
+    most = min((share * number + PRESUMED_SUREST * best) / (number + PRESUMED_SUREST), CERTAIN)
+    seen = len(weight) ** 2 / float(weight @ weight)  # as many documents of one weight know as much
+    wanted = (seen * float(weight @ right) / len(weight) + PRESUMED * float(presumed.mean())) / (seen + PRESUMED)
+    if wanted + (1.0 - wanted) * seen / (seen + CHECKED) < SURE:
+        most = min(most, SURE - 1e-3)
+    told = slope * _log_odds(probabilities(sharpness * others + shift).max(axis=1))
+    return Calibration(sharpness, slope, _constant(told, most, wanted), most)
+
+
+def _constant(odds: Floats, most: float, wanted: float) -> float:
+    """What must be added to log-odds so that probabilities, none above a limit, have a mean."""
+
+    def beyond(constant: float) -> float:
+        return float(np.minimum(1.0 / (1.0 + np.exp(-(odds + constant))), most).mean()) - wanted
+
+    if beyond(FARTHEST) <= 0:
+        return FARTHEST
+    return float(brentq(beyond, -FARTHEST, FARTHEST, xtol=1e-3)) if beyond(-FARTHEST) < 0 else -FARTHEST
 
 
 def class_bias(scores: Floats, truth: Array, known: Floats) -> Floats:

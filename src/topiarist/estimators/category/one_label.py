@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 
 from topiarist.arrays import Array, Csr, Floats, Ints
 from topiarist.estimators.category.calibration import (
@@ -24,7 +24,7 @@ from topiarist.estimators.category.calibration import (
     probabilities,
     sharpness_of,
 )
-from topiarist.estimators.category.class_words import ClassWords, class_words
+from topiarist.estimators.category.class_words import ClassWords, class_words, lent_class_words
 from topiarist.estimators.category.linear import Features, Linear, svm
 from topiarist.hierarchy.tree import Tree
 
@@ -36,7 +36,8 @@ MARGIN = 6.0  # log-odds for a score of the linear classifier
 GUESS = 10.0  # the same for the guess that unlabelled documents get first
 N_FOLDS, N_FOLDS_OF_MANY, MANY = 5, 3, 2000
 MOST_UNLABELLED = 3000  # documents without a label that the folds look at
-PREFERENCE = 6.0  # documents by which a weight must be better that is one unit from the usual
+PREFERENCE = 6.0  # documents by which a weight must be better that is one unit from the usual …
+ENOUGH = 100  # … of so many unseen; of fewer by more, for they know less
 OTHERWISE = 4.0  # documents by which leaving out those without a label must be better
 
 
@@ -163,12 +164,13 @@ def learn(
     shares = _shares(classes, known.n_classes)
     lexical = _class_words(known, others, classes, linear, setting.unlabelled_weight)
     shift = np.zeros(known.n_classes)
-    if len(free) and setting.unlabelled_weight:
+    if len(free):
         told = mixed(linear(others.words, others.latent), lexical(others.counts), setting.weight)
-        told = probabilities(calibration.sharpness * told + settled.bias)
-        shift = np.log(class_shares(told, shares, len(classes)) / shares)
+        if setting.unlabelled_weight:
+            rows = probabilities(calibration.sharpness * told + settled.bias)
+            shift = np.log(class_shares(rows, shares, len(classes)) / shares)
         if unseen is not None:
-            calibration = leveled(calibration.sharpness, *unseen, shift)
+            calibration = leveled(calibration.sharpness, *unseen, shift, told)
             settled = replace(settled, calibration=calibration)
     return OneLabel(features, linear, lexical, setting.weight, shift, calibration), settled
 
@@ -201,8 +203,7 @@ def _class_words(known: Material, others: Material, classes: Ints, linear: Linea
     guess = probabilities(GUESS * linear(others.words, others.latent))
     guess = guess * (class_shares(guess, shares, len(classes)) / shares)
     guess /= guess.sum(axis=1, keepdims=True)
-    together = csr_array(vstack([known.counts, others.counts], format="csr"))
-    return class_words(together, np.vstack([certain, weight * guess]), known.tree, known.class_nodes)
+    return lent_class_words(known.counts, certain, others.counts, weight * guess, known.tree, known.class_nodes)
 
 
 def _settled(
@@ -247,7 +248,8 @@ def _settled(
     def worth(way: tuple[float, float]) -> float:
         free, weight = way
         value = _worth(mixed(found, lexical[free], weight)[unseen], truth)
-        return value - PREFERENCE * abs(weight - usual.weight) - OTHERWISE * (free != usual.unlabelled_weight)
+        away = PREFERENCE * max(1.0, ENOUGH / len(truth)) * abs(weight - usual.weight)
+        return value - away - OTHERWISE * (free != usual.unlabelled_weight)
 
     free, weight = max(ways, key=worth)
     scores = mixed(found, lexical[free], weight)

@@ -10,7 +10,7 @@ from tests.work import promptly
 from topiarist import CAM, HPLC, HPLSA, PLSA, Corpus, FisherKernel, HierarchicalMixture, Tree
 from topiarist.collection.find.index import SearchIndex, question, search_index
 from topiarist.collection.find.index.question import Question, views
-from topiarist.collection.find.index.ranking import best
+from topiarist.collection.find.index.ranking import best, nth_largest
 from topiarist.counts import CountSettings
 from topiarist.counts.settings import PhraseSettings
 from topiarist.errors import InputError, UsageError
@@ -568,3 +568,10 @@ def test_an_addition_holds_the_words_that_occur(kernel, corpus):
     assert (
         index.search("judge", 200, by="words").total == index.search("judge", 200, label="courts", by="words").total + 1
     )
+
+
+@pytest.mark.parametrize("n", [1, 50, 900, 30_000])
+def test_the_nth_largest_of_many_is_that_of_all(n):
+    rng = np.random.default_rng(n)
+    for values in (rng.normal(size=30_000), rng.integers(0, 3, 30_000) * 1.0, np.sort(rng.normal(size=30_000))):
+        assert nth_largest(values, n) == np.sort(values)[-n]

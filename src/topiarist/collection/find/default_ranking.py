@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topiarist.arrays import Floats
+from topiarist.arrays import Array, Floats
 from topiarist.collection.find.index import Answer, Explanation, Hit
 from topiarist.collection.find.index.answers import WordReason
 from topiarist.collection.find.index.question import Question
-from topiarist.collection.find.index.ranking import best, hit
+from topiarist.collection.find.index.ranking import best, hit, nth_largest
 from topiarist.collection.find.words.word_index import WordIndex
 from topiarist.collection.find.words.word_question import WordQuestion
 from topiarist.counts.corpus import text_of
@@ -139,9 +139,16 @@ def _over_spread(scores: Floats) -> float:
 def _weight(by_words: Floats, by_meaning: Floats) -> float:
     """What meaning counts beside words: more, the more both agree about the best documents of either."""
     some = min(LOOKED_AT, max(FEWEST, len(by_words) // 10), len(by_words))
-    rows = np.union1d(*(np.argpartition(-one, some - 1)[:some] for one in (by_words, by_meaning)))
+    rows = np.union1d(*(_best(one, some) for one in (by_words, by_meaning)))
     words, meaning = by_words[rows].astype(np.float64), by_meaning[rows].astype(np.float64)
     if len(rows) < 3 or words.std() < 1e-12 or meaning.std() < 1e-12:
         return MEANING
     agreed = float(np.corrcoef(words, meaning)[0, 1])
     return float(np.clip(MEANING + AGREEING * agreed, LEAST, MOST))
+
+
+def _best(scores: Floats, n: int) -> Array:
+    """The rows of the best; of equal ones the first."""
+    least = nth_largest(scores, n)
+    above = np.flatnonzero(scores > least)
+    return np.concatenate([above, np.flatnonzero(scores == least)[: n - len(above)]])

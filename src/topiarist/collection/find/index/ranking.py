@@ -18,6 +18,7 @@ from topiarist.text.spelling import proposed
 
 # Beside each other, each as a share of the most that it can be: the kernel's two parts of one model, and BM25.
 SHARE_OF_MEANING, SHARE_OF_WORDS = 2.0, 1.25
+MANY, EACH = 10_000, 16  # values of which a sample is looked at first, and each of how many is in it
 NAMED = 3  # labels or documents that one may have meant
 
 
@@ -77,6 +78,16 @@ def allowed(segments: Sequence[Segment], below: Any, label: str | Iterable[str] 
     return np.concatenate(masks)
 
 
+def nth_largest(values: Floats, n: int) -> float:
+    """The ``n``-th largest of values. Of many a sample tells first above what it must be: few are left to look at."""
+    if len(values) > MANY:
+        sample = values[::EACH]
+        place = len(sample) - min(2 * n // EACH + 32, len(sample))
+        above = values[values >= np.partition(sample, place)[place]]
+        values = above if len(above) >= n else values
+    return float(np.partition(values, len(values) - n)[len(values) - n])
+
+
 def best(scores: Floats, segments: Sequence[Segment], mask: Any, n: int, offset: int = 0) -> tuple[Hit, ...]:
     """The ``n`` documents with the highest scores above zero, after the ``offset`` best; of equal ones the first.
 
@@ -86,8 +97,7 @@ def best(scores: Floats, segments: Sequence[Segment], mask: Any, n: int, offset:
     numbers = np.flatnonzero(scores > 0 if mask is None else (scores > 0) & mask)
     values = scores[numbers]
     if len(values) > wanted > 0:
-        least = np.partition(values, len(values) - wanted)[len(values) - wanted]
-        chosen = np.flatnonzero(values >= least)
+        chosen = np.flatnonzero(values >= nth_largest(values, wanted))
         numbers, values = numbers[chosen], values[chosen]
     order = np.lexsort((numbers, -values))[offset:wanted]
     return tuple(hit(segments, int(numbers[place]), float(values[place])) for place in order)

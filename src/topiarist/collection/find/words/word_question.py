@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from topiarist.arrays import Array, Floats
+from topiarist.collection.find.index.ranking import nth_largest
 from topiarist.collection.find.index.segments import K1
 from topiarist.collection.find.words.word_index import WordIndex
 
@@ -126,9 +127,7 @@ class WordQuestion:
         some = min(BEST, len(scores))
         if not some or not scores.any():
             return []
-        rows = np.argpartition(-scores, some - 1)[:some]
-        least = scores[rows].min()
-        rows = np.flatnonzero(scores >= max(least, 1e-12))
+        rows = np.flatnonzero(scores >= max(nth_largest(scores, some), 1e-12))
         order = np.lexsort((rows, -scores[rows]))[:some]
         return [int(row) for row in rows[order]]
 

@@ -40,7 +40,9 @@ if TYPE_CHECKING:
     from topiarist.collection.copies import listed_copies as listed_copies
     from topiarist.collection.copies import number_of_copies as number_of_copies
     from topiarist.collection.describe.closeup import Look as Look
+    from topiarist.collection.describe.closeup import WholeLook as WholeLook
     from topiarist.collection.describe.closeup import look as look_at
+    from topiarist.collection.describe.closeup import look_at_whole as look_at_whole
     from topiarist.collection.describe.closeup import topic_words as topic_words
     from topiarist.collection.describe.columns import documents_known as documents_known
     from topiarist.collection.describe.columns import field_said as field_said
@@ -171,6 +173,10 @@ if TYPE_CHECKING:
     from topiarist.collection.judge.tree_quality import judged as judged_tree
     from topiarist.collection.judge.tree_quality import mean_coherence as mean_coherence
     from topiarist.collection.judge.tree_quality import word_diversity as word_diversity
+    from topiarist.collection.passages import documents_said as documents_said
+    from topiarist.collection.passages import is_cut as is_cut
+    from topiarist.collection.passages import n_wholes as n_wholes
+    from topiarist.collection.passages import rows_of as rows_of
     from topiarist.collection.remove.forgetting import Forgotten as Forgotten
     from topiarist.collection.remove.forgetting import forget as forget_documents
     from topiarist.collection.remove.removal import Removal as Removal
@@ -247,7 +253,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "check": "Finding REPAIR check_folder=check repair_folder=repair",
     "collection": "Collection",
     "copies": "CopiesOf copies_of folded_rows=folded found_copies listed_copies number_of_copies",
-    "describe.closeup": "Look look_at=look topic_words",
+    "describe.closeup": "Look WholeLook look_at=look look_at_whole topic_words",
     "describe.columns": "documents_known field_said known_columns",
     "describe.export": "TREE_FORMATS exported_columns exported_table further_facts save_tree_model tree_text",
     "describe.figures": "Figures LEAST NO_WORDS OF_DOCUMENTS OF_FORM ROOT_NAME",
@@ -294,6 +300,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "judge.reading_order": "ReviewProgress=Progress",
     "judge.review": "BegunReview=Begun Review begun_reviews=begun",
     "judge.tree_quality": "alike_topics judged_tree=judged mean_coherence word_diversity",
+    "passages": "documents_said is_cut n_wholes rows_of",
     "remove.forgetting": "Forgotten forget_documents=forget",
     "remove.removal": "Removal chosen_documents=chosen preview_removal=preview remove_documents=remove",
     "shape.changes": (

@@ -315,9 +315,10 @@ class Collection:
     ) -> Found:
         """The documents that are most like one, or like several, given by their ids; and not like others."""
         from topiarist.collection.find.search import Likeness
+        from topiarist.collection.passages import rows_of
 
         wanted = [document] if isinstance(document, str) else document
-        like, other = ([self.documents.row_of(id) for id in ids] for ids in (wanted, unlike))
+        like, other = ([row for id in ids for row in rows_of(self, id)] for ids in (wanted, unlike))
         return Likeness(self, like, other).page(n, topic=topic, why=why)
 
     def file(self, documents: Iterable[Document | str], rho: float = 0.9) -> Iterator[Filed]:

@@ -17,6 +17,7 @@ from topiarist.counts.validation import check_counts, token_counts
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import InputError, UsageError
 from topiarist.text.documents import Document, as_documents
+from topiarist.text.passages import is_passage, part_of, whole_title
 from topiarist.text.repeated import Repeated, without
 from topiarist.text.titles import is_own
 
@@ -169,7 +170,14 @@ def text_of(document: Document, titles: bool = True, repeated: Repeated | None =
     Lines that many documents share, if they are known, are left out.
     """
     text = without(document.text, repeated.forms) if repeated is not None and repeated.lines else document.text
-    if not titles or not is_own(document if text is document.text else replace(document, text=text)):
+    if not titles:
+        return text
+    if is_passage(document):  # the title of the whole is counted once, with its beginning
+        part = part_of(document.id)
+        if part is None or part.first > 1 or part.within > 1:
+            return text
+        document = replace(document, title=whole_title(document.title, part))
+    if not is_own(document if text is document.text else replace(document, text=text)):
         return text
     return f"{document.title}\n{text}"
 

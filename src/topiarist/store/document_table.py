@@ -157,6 +157,11 @@ class Documents:
         """All ids, in the order of the rows."""
         return [id for (id,) in self.database.all("SELECT id FROM documents ORDER BY row")]
 
+    def within(self, beginning: str) -> list[tuple[int, str]]:
+        """Rows and ids of the documents whose ids begin so, in the order of the rows."""
+        sql = "SELECT row, id FROM documents WHERE id >= ? AND id < ? ORDER BY row"
+        return self.database.all(sql, (storable(beginning), storable(beginning) + "\U0010ffff"))
+
     def titles(self) -> list[str]:
         """All titles, in the order of the rows."""
         found = self.database.all("SELECT row, id, title FROM documents ORDER BY row")

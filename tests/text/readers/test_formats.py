@@ -51,7 +51,7 @@ def test_html_believes_its_declared_encoding(tmp_path: Path) -> None:
 def test_pdf_pages_title_date_and_hyphens(tmp_path: Path) -> None:
     path = pdf(tmp_path / "report.pdf", "Hello hyphen-\nated world", "Second page")
     assert only(read(path)) == Document(
-        "report.pdf", "Hello hyphenated world\nSecond page", "Report", source=str(path), date="2020-01-02"
+        "report.pdf", "Hello hyphenated world\n\fSecond page", "Report", source=str(path), date="2020-01-02"
     )
 
 

@@ -21,6 +21,7 @@ from topiarist.collection import (
     FEWEST_TO_JUDGE,
     Collection,
     TopicTree,
+    documents_said,
     found_copies,
     left_out,
     listed_copies,
@@ -98,7 +99,7 @@ def tell(grown: Grown, options: Options, *, stopped: bool) -> None:
 def facts(grown: Grown) -> str:
     """The sentence of facts."""
     tree = grown.tree
-    said = [grown.folder, counted(tree.n_docs, "document"), counted(len(tree.tree.leaves), "topic")]
+    said = [grown.folder, documents_said(grown.collection), counted(len(tree.tree.leaves), "topic")]
     if grown.perplexity is not None:
         said.append(f"held-out perplexity {grown.perplexity:,.0f}")
     if tree.agreement is not None:

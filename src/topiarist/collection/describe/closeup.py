@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from topiarist.collection.contents import Counting
 from topiarist.collection.copies import CopiesOf, copies_of
 from topiarist.collection.find.search import Place
+from topiarist.collection.passages import Whole, summed_up, whole_of
 from topiarist.estimators.tree import abstraction
 from topiarist.hierarchy.levels import node_posterior
 from topiarist.text.documents import Document
@@ -135,6 +136,33 @@ def look(collection: Collection, id: str) -> Look:
         outline.pins.get(document.id), tuple(repeated), copies_of(collection, row),
         collection.columns.of([row]).get(row, {}), collection.dates.given([row]).get(row, ""),
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class WholeLook:
+    """A document that is kept in passages: what is known of it, its topics over all passages, and where each lies."""
+
+    whole: Whole
+    document: Document  # its first passage, with its own id and title, and without a text
+    places: tuple[Place, ...]  # topics with more than a hundredth of its words, the largest first
+    lying: tuple[Place, ...]  # of each passage, the topic under which most of it is
+
+    def passages_under(self, topic: int) -> int:
+        """How many passages lie under a topic."""
+        return sum(place.topic == topic for place in self.lying)
+
+
+def look_at_whole(collection: Collection, id: str) -> WholeLook | None:
+    """A whole document, by its id or that of a passage; None for one that was not cut."""
+    whole = whole_of(collection, id)
+    if whole is None:
+        return None
+    first = collection.documents.many(whole.rows[:1], texts=False)[0]
+    document = replace(first, id=whole.id, title=whole.title)
+    shares = summed_up(collection, [whole]).toarray().astype(np.float64)
+    every = all_places(collection, collection.shares[whole.rows].toarray().astype(np.float64))
+    lying = tuple(places[0] if places else Place(collection.outline.root, (), 1.0) for places in every)
+    return WholeLook(whole, document, all_places(collection, shares)[0], lying)
 
 
 def all_places(collection: Collection, shares: Any, least: float = REST) -> list[tuple[Place, ...]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from topiarist.collection.passages import PASSAGES, cut_said, n_wholes
 from topiarist.store import facts
 from topiarist.store.column_table import ColumnTable
 from topiarist.store.database import Database
@@ -33,12 +34,14 @@ def known_columns(collection: Collection) -> dict[str, Any]:
     """The columns of a collection and how its dates were read, as plain data; ``field`` beside for those who print."""
     database, account = collection.generation.database, collection.dates.account
     undated, unread = collection.dates.undated()
+    chosen = collection.settings.get(CHOSEN, [])
     first, last = collection.documents.span()
     return {
         "folder": collection.folder.shown,
         "documents": len(collection),
+        "whole_documents": n_wholes(collection),
         "tables": collection.settings.get(CHOSEN, []),
-        "said": columns_said(database, collection.settings.get(CHOSEN, []), fields=False),
+        "said": [*passages_said(collection.settings), *columns_said(database, chosen, fields=False)],
         "dates": {
             "first": first, "last": last, "undated": undated, "unread": unread, "undecided": account.undecided,
             "orders": account.orders,
@@ -50,7 +53,14 @@ def known_columns(collection: Collection) -> dict[str, Any]:
 
 def documents_known(database: Database, settings: Mapping[str, Any]) -> tuple[str, ...]:
     """What is known of documents beside their texts, a sentence each."""
-    return tuple(f"{one}." for one in columns_said(database, settings.get(CHOSEN, [])))
+    said = [*passages_said(settings), *columns_said(database, settings.get(CHOSEN, []))]
+    return tuple(f"{one}." for one in said)
+
+
+def passages_said(settings: Mapping[str, Any]) -> list[str]:
+    """What was cut into passages when the collection was grown; nothing where nothing was."""
+    said = cut_said(settings.get(PASSAGES) or {})
+    return [said] if said else []
 
 
 def columns_said(database: Database, chosen: Sequence[Mapping[str, Any]], *, fields: bool = True) -> list[str]:

@@ -10,17 +10,22 @@ from typing import Any, NamedTuple
 
 from topiarist.collection.collection import Collection
 from topiarist.collection.describe import tables
+from topiarist.collection.describe.topic_tree import placed
+from topiarist.collection.passages import is_cut, summed_up, wholes
 from topiarist.collection.shape.shape import unlike
 from topiarist.estimators.model_folder import save_model
 from topiarist.hierarchy import exchange, thesaurus
 from topiarist.hierarchy.tree import Tree
 from topiarist.text.documents import Document
 from topiarist.text.fields import NUMBER
+from topiarist.text.passages import is_passage, part_of
 from topiarist.text.query import COLUMN
 
 TREE_FORMATS = ("json", "graphml", "newick", "paths", *thesaurus.FORMATS)
 MARKS = ("tags", "read", "date_given")  # at the end of the table of documents, before their columns
-TAKEN = frozenset(("title", "source", "date", "text", "topic", *tables.DOCUMENT_FIELDS, *MARKS))
+TAKEN = frozenset(("title", "source", "date", "text", "topic", "whole", "passage", *tables.DOCUMENT_FIELDS, *MARKS))
+WHOLES = "wholes"  # what may be asked for: whole documents, of a collection that was grown on passages
+MOST_TOPICS = 12  # of a whole document
 BLOCK = 2_000  # documents that are read at once
 
 
@@ -33,7 +38,7 @@ class ExportedTable(NamedTuple):
 
 
 def exported_table(collection: Collection, what: str, *, n_words: int, texts: bool, rho: float) -> ExportedTable:
-    """The documents, topics or words of a collection; topics are called by their lasting numbers."""
+    """The documents, whole documents, topics or words of a collection; topics are called by their lasting numbers."""
     outline = collection.outline
     if what == "documents":
         labels = (document.labels for document in _documents(collection, texts=False))
@@ -42,6 +47,8 @@ def exported_table(collection: Collection, what: str, *, n_words: int, texts: bo
             collection.placed, labels, _facts(collection, texts=texts), rho=rho, further=_further(collection, names)
         )
         return ExportedTable(rows, (*tables.DOCUMENT_FIELDS, *MARKS, *names.values()), types)
+    if what == WHOLES:
+        return _wholes(collection, rho)
     if what == "topics":
         return ExportedTable(
             _numbered(_topics(collection, n_words), outline.topics, ("id", "parent")), tables.TOPIC_FIELDS
@@ -49,6 +56,21 @@ def exported_table(collection: Collection, what: str, *, n_words: int, texts: bo
     fitted, vocabulary = collection.tree_model, collection.counting.vocabulary
     rows = tables.words(_fitted_tree(collection), fitted.word_given_node, vocabulary.words, n_words=n_words)
     return ExportedTable(_numbered(rows, outline.node_topics, ("topic",)), tables.WORD_FIELDS)
+
+
+def _wholes(collection: Collection, rho: float) -> ExportedTable:
+    """Whole documents, whose topics are those of their passages; those that were not cut as they are."""
+    documents = wholes(collection)
+    first = collection.documents.many([one.rows[0] for one in documents], texts=False)
+    facts = (
+        {"title": one.title, "source": own.source, "date": own.date} for one, own in zip(documents, first, strict=True)
+    )
+    further = ({"passages": len(one.rows)} for one in documents)
+    known = placed(
+        collection.outline, summed_up(collection, documents), [one.id for one in documents], collection.tree.words
+    )
+    rows = tables.documents(known, (own.labels for own in first), facts, rho=rho, n_topics=MOST_TOPICS, further=further)
+    return ExportedTable(rows, (*tables.DOCUMENT_FIELDS, "passages"))
 
 
 def tree_text(collection: Collection, format: str, n_words: int) -> str:
@@ -106,9 +128,13 @@ def _documents(collection: Collection, *, texts: bool) -> Iterator[Document]:
 
 
 def _facts(collection: Collection, *, texts: bool) -> Iterator[dict[str, Any]]:
-    """What is known of each document beside its place."""
+    """What is known of each document beside its place; of a passage, which part of which document it is."""
+    cut = is_cut(collection)
     for document in _documents(collection, texts=texts):
         known = {"title": document.title, "source": document.source, "date": document.date}
+        if cut:
+            part = part_of(document.id) if is_passage(document) else None
+            known |= {"whole": part.whole if part else document.id, "passage": part.label if part else ""}
         yield known | ({"text": document.text} if texts else {})
 
 

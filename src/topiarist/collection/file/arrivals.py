@@ -18,6 +18,7 @@ from topiarist.collection.describe.closeup import all_places
 from topiarist.collection.file.additions import ADD, Addition, OwnIds, reachable
 from topiarist.collection.file.misfits import misfits
 from topiarist.collection.find.search import Place
+from topiarist.collection.passages import is_cut
 from topiarist.counts.counting import Heard
 from topiarist.errors import UsageError, reading
 from topiarist.estimators.tree.fitted_tree import sparse_shares
@@ -28,6 +29,7 @@ from topiarist.store.document_table import Documents
 from topiarist.text.dates import AUTO
 from topiarist.text.documents import Document
 from topiarist.text.language import LANGUAGE, LANGUAGE_COLUMN, language_name, language_of_text
+from topiarist.text.passages import passages, whole_id
 from topiarist.text.titles import titled
 
 if TYPE_CHECKING:
@@ -144,14 +146,18 @@ def add(
 
     With ``learn`` a model that can (cam and hplsa, as they were grown) learns from them, and every document finds its
     place anew; the rows tell where the new ones lie then. Whether one was unusual is told by the model that had not
-    seen it yet. A document whose id is taken is refused, or with ``rename`` gets a number behind its id.
+    seen it yet. Long ones are cut where the collection was grown on passages. A document
+    whose id is taken is refused, or with ``rename`` gets a number behind its id.
     """
     _check_rho(rho)
     with collection.folder.writing() as generation:
         collection.refresh()
-        ids = OwnIds(collection.documents.ids(), rename=rename)
+        cut, taken = is_cut(collection), collection.documents.ids()
+        ids = OwnIds([*taken, *map(whole_id, taken if cut else ())], rename=rename)
         named = map(with_language, documents) if collection.settings.get(LANGUAGE_COLUMN) else documents
-        parts = [placed(collection, ids.own(some), rho, several=several) for some in batches(named, BATCH)]
+        coming = batches(named, BATCH)
+        own = ((one for whole in ids.own(some) for one in passages(whole)) if cut else ids.own(some) for some in coming)
+        parts = [placed(collection, list(some), rho, several=several) for some in own]
         if not parts:
             return iter(())
         added = [document for part in parts for document in part.documents]

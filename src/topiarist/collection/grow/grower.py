@@ -32,6 +32,7 @@ from topiarist.collection.grow.journal import KIND as CHECKPOINT
 from topiarist.collection.grow.journal import PartJournal, Teller
 from topiarist.collection.grow.left_out import COPIES, REPEATED, LeftOut, told_copies
 from topiarist.collection.grow.recipe import Recipe
+from topiarist.collection.passages import PASSAGES, cut_said
 from topiarist.collection.shape.shape import Shape
 from topiarist.collection.shape.word_use import column_map
 from topiarist.collection.state import COUNTS, FLAT, MINIMA, SEARCH, State
@@ -66,6 +67,7 @@ from topiarist.text.language import (
     language_of,
     languages_in_words,
 )
+from topiarist.text.passages import Cutter
 from topiarist.text.readers import Reading, read
 from topiarist.text.repeated import LineCounts, Repeated, look_again
 from topiarist.text.segmenters import extra_of
@@ -158,14 +160,16 @@ class Grower:
         self.tell.phase("Reading")
         how = {"dates": self.recipe.dates, "columns": self.recipe.columns}
         with _opened(source) as documents, loading(kept, **how) as passing:
-            arriving = inheritance.Arriving(documents, os.fspath(growing.path))
+            cutter = Cutter()
+            cut = cutter.cut if self.recipe.passages else iter
+            arriving = inheritance.Arriving(cut(documents), os.fspath(growing.path), cut=cut)
             stream = _counted(passing(map(titled, arriving)), self.tell.reading)
             language, stream = language_of(stream, self.recipe.language)
             settled = self.recipe.counting(language)
             corpus = self._counts(_seen(stream, lines), settled, minima)
         problems, counts = getattr(documents, "problems", []), getattr(documents, "counts", None)
         self.tell.said(str(counts) if counts is not None else f"{corpus.n_docs:,} documents")
-        for sentence in arriving.told:
+        for sentence in filter(None, (cut_said(cutter.facts), *arriving.told)):
             self.tell.said(sentence)
         repeated = look_again(lines, (document.text for document in kept.iterate()))
         left = LeftOut(kept=self.recipe.keep_repeated)
@@ -199,6 +203,7 @@ class Grower:
             "languages_unknown": languages.n_unknown,
             inheritance.GROWN: arriving.n_sources,
         }
+        found |= {PASSAGES: cutter.facts} if self.recipe.passages else {}
         found |= {REPEATED: left.facts, COPIES: {"copies": len(copies), "originals": copies.n_originals}}
         with generation.database.transaction():
             keep_copies(generation.database, copies)

@@ -6,7 +6,7 @@ a name that would go to a doubtful topic is told, not given.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,6 +32,7 @@ from topiarist.store.marks import Marks
 from topiarist.store.sealed_folder import MANIFEST
 from topiarist.text.documents import Document
 from topiarist.text.language import LANGUAGE, LANGUAGE_COLUMN
+from topiarist.text.passages import is_passage, whole_id
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -270,29 +271,30 @@ class Arriving:
 
     sources: Iterable[Document]
     folder: str
+    cut: Callable[[Iterable[Document]], Iterator[Document]] = iter  # long ones into passages, where that was asked for
     n_sources: int = 0
     told: list[str] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[Document]:
         seen: set[str] = set()
         for document in self.sources:
-            seen.add(document.id)
+            seen |= {document.id, *_whole(document)}
+            self.n_sources += 1
             yield document
-        self.n_sources = len(seen)
         old = before(self.folder) if seen else None
         if old is None:
             if seen and (Path(self.folder) / MANIFEST).exists():
                 self.told.append("The collection before cannot be read: what was added to it is not carried over")
             return
         with old:
-            yield from self._added(old, seen)
+            yield from self.cut(self._added(old, seen))
 
     def _added(self, old: Collection, seen: set[str]) -> Iterator[Document]:
         number, start = 0, n_grown(old)
         cells = ColumnTable(old.generation.database)
         judged = {LANGUAGE} if old.settings.get(LANGUAGE_COLUMN) else set()
         for row, document in enumerate(old.documents.iterate(start, len(old)), start):
-            if document.id not in seen:
+            if not seen & {document.id, *_whole(document)}:
                 number += 1
                 columns = ((name, value) for name, values in cells.of([row]).get(row, {}).items() for value in values)
                 yield replace(document, columns=tuple(one for one in columns if one[0] not in judged))
@@ -300,11 +302,16 @@ class Arriving:
             self.told.append(
                 f"{number:,} document{'s' * (number != 1)} that people added before {_are(number)} carried over"
             )
-        gone = [id for id in old.documents.ids()[:start] if id not in seen]
+        gone = [id for id in old.documents.ids()[:start] if id not in seen and whole_id(id) not in seen]
         if gone:
             more = f" and {len(gone) - SHOWN:,} more" if len(gone) > SHOWN else ""
             some = f"{len(gone):,} document{'s' * (len(gone) != 1)} of before {_are(len(gone))}"
             self.told.append(f"{some} not in the sources any more, and so not here: {', '.join(gone[:SHOWN])}{more}")
+
+
+def _whole(document: Document) -> tuple[str, ...]:
+    """The id of the document that one is a passage of."""
+    return (whole_id(document.id),) if is_passage(document) else ()
 
 
 def _are(number: int) -> str:

@@ -34,7 +34,8 @@ class Recipe:
     for collections that are too large to be looked at twice. ``keep_repeated``: count lines that many documents share
     (navigation bars, disclaimers), too. ``dates``: "day-first" or "month-first" where dates such as 05/06/2025 do not
     decide it themselves; "auto" lets each column decide. ``columns``: which further columns are kept with the
-    documents, "all", "none", or names with commas between them.
+    documents, "all", "none", or names with commas between them. ``passages``: cut long documents into passages (pages,
+    sections, else about 300 words), and grow the tree on these.
     """
 
     language: str = AUTO
@@ -52,6 +53,7 @@ class Recipe:
     seed: int = 0
     dates: str = DATES_AUTO
     columns: str = ALL
+    passages: bool = False
 
     def __post_init__(self) -> None:
         if self.model not in TREE_MODELS:

@@ -17,6 +17,7 @@ from topiarist.collection import contents
 from topiarist.collection.judge.categories import Categories, Told, spread
 from topiarist.collection.judge.heldout_answers import held_out
 from topiarist.collection.judge.judgements import LEAVE, Judgements
+from topiarist.collection.passages import is_cut
 from topiarist.collection.shape.changes import LEARN
 from topiarist.collection.state import CATEGORIES
 from topiarist.errors import InputError, ResourceError
@@ -25,6 +26,7 @@ from topiarist.hierarchy.tree import Tree
 from topiarist.measures.label_agreement import example_f1
 from topiarist.store import edit_log
 from topiarist.store.generation import new_part
+from topiarist.text.passages import whole_id
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -87,7 +89,7 @@ def learn(
     rows, given, left_out = _labelled(collection, labels)
     several = max(map(len, given)) > 1 if several is None else several
     given = given if several else [one[:1] for one in given]
-    out, known = _held_out(given, holdout, seed)
+    out, known = _held_out(given, holdout, seed, _of_one_document(collection, rows))
     n_out = len(out)
     counts, trial = collection.all_counts, None
     quality = Quality(len(rows), n_out, len({name for one in given for name in one}), several, None, None, left_out)
@@ -156,17 +158,33 @@ def _labelled(
     return np.array([row for row, _ in kept]), [names for _, names in kept], rare
 
 
-def _held_out(given: Sequence[Sequence[str]], holdout: float, seed: int) -> tuple[Array, Array]:
-    """Places of documents to judge by, and of the others; none that has the only one of a label goes out."""
-    order, wanted = np.random.default_rng(seed).permutation(len(given)), int(holdout * len(given))
+def _of_one_document(collection: Collection, rows: Array) -> list[list[int]]:
+    """Places of labelled documents that belong together: the passages of each whole document."""
+    found: dict[str, list[int]] = {}
+    names = [one.id for one in collection.documents.many(rows, texts=False)] if is_cut(collection) else map(str, rows)
+    for place, name in enumerate(names):
+        found.setdefault(whole_id(name), []).append(place)
+    return list(found.values())
+
+
+def _held_out(
+    given: Sequence[Sequence[str]], holdout: float, seed: int, together: Sequence[Sequence[int]] = ()
+) -> tuple[Array, Array]:
+    """Places of documents to judge by, and of the others; none that has the only one of a label goes out.
+
+    Those that belong ``together`` stay so: what was learned from one page says too much of the next.
+    """
+    together = together or [[place] for place in range(len(given))]
+    order, wanted = np.random.default_rng(seed).permutation(len(together)), int(holdout * len(given))
     left, out = Counter(name for names in given for name in set(names)), list[int]()
-    for place in order.tolist():
-        if len(out) == wanted:
+    for group in (together[number] for number in order.tolist()):
+        if len(out) >= wanted:
             break
-        own = set(given[place])
-        if all(left[name] > 1 for name in own):
+        own = Counter(name for place in group for name in set(given[place]))
+        if all(left[name] > number for name, number in own.items()):
             left.subtract(own)
-            out.append(place)
+            out.extend(group)
+    order = np.array([place for number in order.tolist() for place in together[number]], np.int64)
     judging = np.array(out, np.int64)
     return judging, order[~np.isin(order, judging)]
 

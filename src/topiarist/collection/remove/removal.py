@@ -12,6 +12,7 @@ import numpy as np
 from topiarist.arrays import Bools
 from topiarist.collection.describe.provenance import last_fit
 from topiarist.collection.find.search import Search, places_of
+from topiarist.collection.passages import rows_of
 from topiarist.collection.remove import kept_rows
 from topiarist.collection.shape.changes import REMOVE, check_expected
 from topiarist.collection.state import GENERATION
@@ -47,7 +48,7 @@ class Removal:
 
 
 def chosen(collection: Collection, ids: Iterable[str] = (), query: str = "") -> list[int]:
-    """The rows of documents with these ids, or of all that a query finds by its words, each once.
+    """The rows of documents with these ids and of their passages, or of all that a query finds by its words, each once.
 
     A query that finds nothing is an error, and so is an id that nobody has.
     """
@@ -55,7 +56,7 @@ def chosen(collection: Collection, ids: Iterable[str] = (), query: str = "") -> 
     if bool(names) == bool(query):
         raise UsageError("neither documents nor a query were told, or both", hint="ids of documents, or --query QUERY")
     if names:
-        return sorted({collection.documents.row_of(name) for name in names})
+        return sorted({row for name in names for row in rows_of(collection, name)})
     rows: list[int] = np.sort(Search(collection, query, "words").rows()).tolist()
     if not rows:
         raise UsageError(f"no document matches {query!r}", hint="topiarist find FOLDER WORDS --by words")

@@ -41,7 +41,7 @@ without an ``if __name__ == "__main__"`` guard is safe.
 
 from __future__ import annotations
 
-from topiarist.text.extract.limits import Attached, Extracted, ExtractError, Limits, Part
+from topiarist.text.extract.limits import PAGE_END, Attached, Extracted, ExtractError, Limits, Part
 from topiarist.text.extract.pool import Pool, Task
 
-__all__ = ["Attached", "ExtractError", "Extracted", "Limits", "Part", "Pool", "Task"]
+__all__ = ["PAGE_END", "Attached", "ExtractError", "Extracted", "Limits", "Part", "Pool", "Task"]

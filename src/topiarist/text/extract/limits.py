@@ -59,6 +59,7 @@ class Extracted:
     columns: tuple[tuple[str, str], ...] = ()  # names and values of what else is known
 
 
+PAGE_END = "\n\f"  # between pages, sections or slides, an empty one too: from its number a person finds it again
 Facts = dict[str, str | int | float]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from topiarist.text.extract.limits import Extracted, ExtractError, Limits, Source
+from topiarist.text.extract.limits import PAGE_END, Extracted, ExtractError, Limits, Source
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
@@ -23,18 +23,19 @@ def extract(source: Source, limits: Limits) -> Extracted:
         text = page_text(document, number)
         if text is None:
             broken += 1
+            pages.append("")
             continue
         pages.append(text)
         pictures += not text.strip() and _has_picture(document, number)
         length += len(text)
         if length > limits.characters:
             break
-    text = "\n".join(pages)
+    text = PAGE_END.join(pages)
     facts = document.get_metadata_dict()
     note = f"{broken} of {len(document)} pages could not be read" if broken else ""
     if not text.strip() and not broken:
         note = "no text in this PDF (scanned pages?); pip install 'topiarist[ocr]' to have them read"
-    scanned = pictures if text.strip() else len(pages)  # a page may also be empty, or drawn
+    scanned = pictures if text.strip() else len(pages) - broken  # a page may also be empty, or drawn
     date = _iso_date(facts.get("CreationDate", ""))
     return Extracted(text, title=facts.get("Title", ""), date=date, note=note, scanned=scanned)
 

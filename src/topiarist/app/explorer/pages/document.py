@@ -27,7 +27,7 @@ from topiarist.app.explorer.values import (
     titled,
 )
 from topiarist.app.explorer.view import View
-from topiarist.collection import DEFAULT_WAY, Likeness, copies_of
+from topiarist.collection import DEFAULT_WAY, Likeness, copies_of, look_at_whole, rows_of
 from topiarist.errors import UsageError
 from topiarist.store import facts
 from topiarist.text.fields import Field
@@ -38,6 +38,7 @@ from topiarist.text.readers.making import storable
 SIMILAR = 6
 GHOSTS = 5
 PLAIN = {"why": None, "colour": None, "level": None, "underline": None}  # an address that asks for none of it
+PASSAGES = 60  # of a whole document that are listed
 COLOURS = {"level": "level", "topic": "topic", "none": "none"}
 
 
@@ -83,6 +84,30 @@ class Similar:
 
     document: DocumentLine
     why: tuple[Reason, ...]
+
+
+@dataclass(frozen=True)
+class WholeTopic:
+    """A topic of a whole document: its share of all passages, and how many lie there."""
+
+    path: tuple[Step, ...]
+    share: float
+    passages: int
+
+
+@dataclass(frozen=True)
+class WholeDocument:
+    """The document that a passage belongs to: its topics over all passages, and the passages with where they lie."""
+
+    id: str
+    title: str
+    label: str  # which part of it this is
+    previous: str  # the passages around it
+    next: str
+    n_passages: int
+    topics: tuple[WholeTopic, ...]
+    passages: tuple[tuple[Choice, tuple[Step, ...]], ...]
+    more: int  # passages that are not listed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +156,7 @@ class DocumentPage:
     copies: int  # others of its kind
     copies_address: str
     home: int  # the topic that has most of it
+    whole: WholeDocument | None  # that it is a passage of
 
 
 def load(view: View, ask: Ask) -> DocumentPage:
@@ -192,6 +218,38 @@ def load(view: View, ask: Ask) -> DocumentPage:
         copies=sum(len(one.copies) for one in copies),
         copies_address=addresses.duplicates(id=document.id) if copies else "",
         home=view.shape.topics[int(view.homes[row])],
+        whole=_whole(view, row, document.id),
+    )
+
+
+def _whole(view: View, row: int, id: str) -> WholeDocument | None:
+    """The whole of a passage; of many passages those around this one are listed."""
+    found = look_at_whole(view.collection, id)
+    if found is None:
+        return None
+    passages, place = found.whole.passages, found.whole.rows.index(row)
+    start = max(0, min(place - PASSAGES // 2, len(passages) - PASSAGES))
+    shown = range(start, min(start + PASSAGES, len(passages)))
+    around = [addresses.document(passages[at].id) if 0 <= at < len(passages) else "" for at in (place - 1, place + 1)]
+    return WholeDocument(
+        id=found.document.id,
+        title=found.document.title,
+        label=passages[place].label,
+        previous=around[0],
+        next=around[1],
+        n_passages=len(passages),
+        topics=tuple(
+            WholeTopic(path_to(view, view.shape.node(one.topic))[1:], one.share, found.passages_under(one.topic))
+            for one in found.places
+        ),
+        passages=tuple(
+            (
+                Choice(passages[at].label, addresses.document(passages[at].id), at == place),
+                path_to(view, view.shape.node(found.lying[at].topic))[1:],
+            )
+            for at in shown
+        ),
+        more=len(passages) - len(shown),
     )
 
 
@@ -215,7 +273,7 @@ def _with_value(view: View, field: Field, value: str) -> str:
 def _row(view: View, id: str) -> int:
     """Where a document is; where its file was left out, why."""
     try:
-        return view.collection.documents.row_of(id)
+        return rows_of(view.collection, id)[0]  # of a whole document, its first passage
     except UsageError:
         reason = facts.left_out(view.collection.generation.database, storable(id))
         if not reason:

@@ -20,6 +20,7 @@ from topiarist.collection import (
     known_steadiness,
     left_out,
     mean_coherence,
+    n_wholes,
     step_in_words,
     word_diversity,
 )
@@ -178,8 +179,11 @@ def _objective(view: View) -> tuple[tuple[int, float], ...]:
 def _figures(view: View, known: Any, same: bool) -> tuple[Figure, ...]:
     vocabulary, (diversity, n_words) = view.collection.counting.vocabulary, word_diversity(view)
     hard, settings = view.hard_sizes[view.tree.root], view.collection.settings
+    n_documents = view.remembered("wholes", lambda: n_wholes(view.collection))
+    things = "documents" if n_documents == view.n_docs else "passages"
+    of_documents = "" if n_documents == view.n_docs else f"of {counted(n_documents, 'document')}; "
     found = [
-        Figure("documents", f"{view.n_docs:,}", f"{known.get('n_tokens', 0):,} words"),
+        Figure(things, f"{view.n_docs:,}", f"{of_documents}{known.get('n_tokens', 0):,} words"),
         Figure(
             "different words",
             f"{len(vocabulary):,}",

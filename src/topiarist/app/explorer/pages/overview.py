@@ -16,6 +16,7 @@ from topiarist.app.explorer.tree_picture import DEEPEST
 from topiarist.app.explorer.values import Choice, DocumentLine, TopicLine, choices, document_lines, link, topic_line
 from topiarist.app.explorer.view import View
 from topiarist.app.words import counted
+from topiarist.collection import documents_said
 
 FEW = 50  # documents: below, a drawing shows structure that is not there
 TYPICAL = 3
@@ -195,7 +196,8 @@ def sentence(view: View) -> str:
     leaves, headings = len(view.tree.leaves), len(view.tree.children(view.tree.root))
     sorted_into = f", sorted into {counted(leaves, 'topic')}" if leaves > 1 else ""
     under = f" under {counted(headings, 'heading')}" if 1 < headings < leaves else ""
-    return f"{counted(view.n_docs, 'document')}{when}{language}{sorted_into}{under}."
+    documents = view.remembered("documents said", lambda: documents_said(view.collection))
+    return f"{documents}{when}{language}{sorted_into}{under}."
 
 
 def _heading(view: View, node: int) -> Heading:

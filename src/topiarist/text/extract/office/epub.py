@@ -6,7 +6,7 @@ import posixpath
 from urllib.parse import unquote
 
 from topiarist.text.extract.html import page_source, page_text
-from topiarist.text.extract.limits import Extracted, ExtractError, Limits, Source
+from topiarist.text.extract.limits import PAGE_END, Extracted, ExtractError, Limits, Source
 from topiarist.text.extract.office.packages import Sort, first_text, local, opened, xml_of
 
 _BOOK = Sort("an electronic book", "META-INF/container.xml")
@@ -37,11 +37,12 @@ def extract(source: Source, limits: Limits) -> Extracted:
                 data = archive.read(chapter)
             except KeyError:
                 missing += 1
+                texts.append("")
                 continue
             texts.append(page_text(page_source(data))[1])
             length += len(texts[-1])
             if length > limits.characters:
                 break
     note = f"{missing} of {len(chapters)} chapters are not there" if missing else ""
-    text = "\n\n".join(filter(None, texts))
+    text = PAGE_END.join(texts)
     return Extracted(text, title=first_text(package, "title"), date=first_text(package, "date"), note=note)

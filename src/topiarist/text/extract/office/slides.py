@@ -6,7 +6,7 @@ import posixpath
 import zipfile
 from typing import TYPE_CHECKING
 
-from topiarist.text.extract.limits import Extracted, Limits, Source
+from topiarist.text.extract.limits import PAGE_END, Extracted, Limits, Source
 from topiarist.text.extract.office.packages import Sort, first_text, local, opened, xml_of
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def extract(source: Source, limits: Limits) -> Extracted:
             slide = xml_of(archive, name)
             if slide is None:
                 broken += 1
+                texts.append("")
                 continue
             title = title or _title(slide)
             notes = [
@@ -33,8 +34,8 @@ def extract(source: Source, limits: Limits) -> Extracted:
             lines = [line for part in (slide, *notes) if part is not None for line in _lines(part)]
             texts.append("\n".join(lines))
         facts = xml_of(archive, "docProps/core.xml")
-    text = "\n\n".join(filter(None, texts))
-    note = f"{broken} of {broken + len(texts)} slides could not be read" if broken else ""
+    text = PAGE_END.join(texts)
+    note = f"{broken} of {len(texts)} slides could not be read" if broken else ""
     return Extracted(text, title=first_text(facts, "title") or title, date=first_text(facts, "created"), note=note)
 
 

@@ -7,7 +7,7 @@ import os
 from dataclasses import replace
 
 from topiarist.errors import ResourceError
-from topiarist.text.extract import ExtractError, Task
+from topiarist.text.extract import PAGE_END, ExtractError, Task
 from topiarist.text.readers.items import File, Raw, Setting
 
 _PACKAGES = ("rapidocr", "onnxruntime")
@@ -44,10 +44,10 @@ def recognised(file: File, raw: Raw, setting: Setting) -> Raw:
     except ExtractError as error:
         if not pages:
             return replace(raw, note=f"its pages could not be read from their pictures: {error}")
-        return replace(raw, text="\n".join(texts), note=f"{_said(pages)}; page {last + 1} and later: {error}")
+        return replace(raw, text=PAGE_END.join(texts), note=f"{_said(pages)}; page {last + 1} and later: {error}")
     if not pages:
         return replace(raw, note=raw.note and "no text in this PDF, and none in the pictures of its pages")
-    return replace(raw, text="\n".join(texts), note=_said(pages))
+    return replace(raw, text=PAGE_END.join(texts), note=_said(pages))
 
 
 def _said(pages: list[str]) -> str:

@@ -22,9 +22,10 @@ EPILOG = examples(
     "topiarist export mail.topiary -o model --what model",
 )
 WRITES = ()
-WHAT = ("documents", "topics", "words", "tree", "model")
+WHAT = ("documents", "wholes", "topics", "words", "tree", "model")
 SUFFIXES = {"ndjson": "jsonl", "nwk": "newick", "tree": "newick", "txt": "paths"}  # that are not the name of a format
 STANDARD_OUTPUT = "-"
+THINGS = {"wholes": "whole document"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +33,9 @@ class Options(FolderOptions):
     """Write documents with their topics, topics, words, the tree or the model for other programs."""
 
     output: Annotated[str, option("Where to; `-` is standard output.", "--output", "-o", metavar="FILE")]
-    what: Annotated[str | None, option("`documents`, `topics`, `words`, `tree` or `model`.")] = None
+    what: Annotated[
+        str | None, option("`documents`, `wholes` (of passages), `topics`, `words`, `tree` or `model`.")
+    ] = None
     format: Annotated[
         str | None,
         option("csv, jsonl, parquet; a tree: json, graphml, newick, paths, ttl, rdf. By the name."),
@@ -66,7 +69,8 @@ def run(options: Options) -> None:
         else:
             table = door.exported_table(collection, what, n_words=options.words, texts=options.texts, rho=options.rho)
             to = binary_output() if target == STANDARD_OUTPUT else target
-            number, things = door.write_table(table.rows, to, kind, table.fields, table.types), what.removesuffix("s")
+            number = door.write_table(table.rows, to, kind, table.fields, table.types)
+            things = THINGS.get(what, what.removesuffix("s"))
     if options.json:
         if target != STANDARD_OUTPUT:
             screen.json({"output": target, "what": what, "format": kind, things + "s": number})

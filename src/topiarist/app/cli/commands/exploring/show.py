@@ -25,7 +25,7 @@ EPILOG = examples(
 )
 WRITES = ()
 NOTHING = "there is no topic and no document {thing!r}"
-PINS_SHOWN, COPIES_SHOWN = 5, 5
+PINS_SHOWN, COPIES_SHOWN, PASSAGES_SHOWN = 5, 5, 40
 LONGEST_WORD = 28  # columns
 SCALE = 12  # columns from general to special
 SHOWN = 3_000  # characters of a text, unless all are wanted
@@ -75,7 +75,7 @@ def show(screen: Screen, collection: door.Collection, options: Options) -> None:
 
 def _topic(collection: door.Collection, thing: str) -> int | None:
     """The topic that is meant, or None for a document. An id comes before a word of a topic's name."""
-    known = thing in collection.documents
+    known = thing in collection.documents or door.look_at_whole(collection, thing) is not None
     try:
         topic = collection.topic(thing)
     except UsageError as error:
@@ -196,7 +196,7 @@ def _show_collection(screen: Screen, collection: door.Collection, options: Optio
     if options.json:
         screen.json(found)
         return
-    screen.print((one_line(found["folder"]), "bold"), f": {counted(found['documents'], 'document')}")
+    screen.print((one_line(found["folder"]), "bold"), f": {door.documents_said(collection)}")
     for sentence in found["said"]:
         screen.print(f"{one_line(sentence)}.")
     if found["columns"]:
@@ -211,7 +211,11 @@ def _show_collection(screen: Screen, collection: door.Collection, options: Optio
 
 
 def _show_document(screen: Screen, collection: door.Collection, options: Options) -> None:
-    """Print a document."""
+    """Print a document; one that is kept in passages with its topics over all of them."""
+    whole = None if options.thing in collection.documents else door.look_at_whole(collection, options.thing)
+    if whole is not None:
+        _show_whole(screen, whole, options)
+        return
     found = door.look_at(collection, options.thing)
     similar = collection.similar(found.document.id, options.number) if options.number else ()
     if options.json:
@@ -226,6 +230,12 @@ def _show_document(screen: Screen, collection: door.Collection, options: Options
     for name, values in (("Labels", document.labels), ("Tags", found.tags), *found.columns.items()):
         if values:
             screen.print((f"{one_line(name)}: ", "dim"), ", ".join(map(one_line, values)))
+    within = door.look_at_whole(collection, document.id)
+    if within is not None:
+        screen.print(
+            ("Passage of: ", "dim"), one_line(within.document.title), (f"  [{one_line(within.document.id)}], ", "dim"),
+            (f"{counted(len(within.whole.passages), 'passage')} in {counted(len(within.places), 'topic')}", "dim"),
+        )  # fmt: skip
     _copies(screen, found)
     _places(screen, found)
     _legend(screen, found)
@@ -247,6 +257,49 @@ def _show_document(screen: Screen, collection: door.Collection, options: Options
             screen.titled(f"  {hit.score:.2f}  ", hit.title, hit.id)
     place = found.places[0].topic if found.places else collection.outline.root
     screen.next(f"show FOLDER {place}", ("similar FOLDER {} --why", document.id))
+
+
+def _show_whole(screen: Screen, found: door.WholeLook, options: Options) -> None:
+    """Print a document in passages: what it is about, and where each passage lies."""
+    document, passages = found.document, found.whole.passages
+    if options.json:
+        screen.json(_whole_body(found))
+        return
+    screen.print((one_line(document.title or document.id), "bold"))
+    facts = [one_line(document.source), document.date, counted(len(passages), "passage")]
+    screen.print((DOT.join(fact for fact in [one_line(document.id), *facts] if fact), "dim"))
+    if document.labels:
+        screen.print(("Labels: ", "dim"), ", ".join(map(one_line, document.labels)))
+    screen.heading("Topics, by the words of its passages")
+    for place in found.places:
+        number = counted(found.passages_under(place.topic), "passage")
+        told = (f"  {path_of(place.path)}  ", (f"(topic {place.topic}, {number})", "dim"))
+        screen.share(f"  {percent(place.share):>5}  ", place.share, *told)
+    screen.heading("Passages")
+    shown = passages if options.all else passages[:PASSAGES_SHOWN]
+    for one, place in zip(shown, found.lying, strict=False):
+        screen.cut(f"  {one.label:<18}  {path_of(place.path)}  ", (f"[{one_line(one.id)}]", "dim"))
+    if len(shown) < len(passages):
+        screen.print((f"  {and_more(passages, len(shown))}: --all", "dim"))
+    screen.next(("show FOLDER {}", passages[0].id), ("similar FOLDER {}", document.id))
+
+
+def _whole_body(found: door.WholeLook) -> dict[str, Any]:
+    document = found.document
+    return {
+        "id": document.id, "title": document.title, "source": document.source, "date": document.date,
+        "labels": list(document.labels),
+        "places": [
+            {"topic": place.topic, "path": list(place.path), "share": round(place.share, 6),
+             "passages": found.passages_under(place.topic)}
+            for place in found.places
+        ],
+        "passages": [
+            {"id": one.id, "label": one.label, "topic": place.topic, "path": list(place.path),
+             "share": round(place.share, 6)}
+            for one, place in zip(found.whole.passages, found.lying, strict=True)
+        ],
+    }  # fmt: skip
 
 
 def _copies(screen: Screen, found: door.Look) -> None:

@@ -103,6 +103,7 @@ def _body(collection: door.Collection, top: int, options: Options) -> dict[str, 
     return {
         "folder": collection.folder.shown,
         "documents": len(collection),
+        "whole_documents": door.n_wholes(collection),
         "dates": {"first": first, "last": last} if first else None,
         "language": known.get("language"),
         "model": collection.state.model,
@@ -154,9 +155,7 @@ def _sentence(screen: Screen, collection: door.Collection) -> None:
     below = counted(len(tree.children(tree.root)), "heading")
     leaves = counted(len(tree.leaves), "topic")
     where = f"{leaves} under {below}" if tree.depth > 1 else leaves
-    screen.print(
-        (one_line(collection.folder.shown), "bold"), f": {counted(len(collection), 'document')}{when}, {where}"
-    )
+    screen.print((one_line(collection.folder.shown), "bold"), f": {door.documents_said(collection)}{when}, {where}")
 
 
 def show(screen: Screen, collection: door.Collection, top: int, options: Options) -> None:

@@ -58,6 +58,7 @@ ONLINE_HELP = "Grow on a sample, then learn from all documents in batches: for v
 DEPTH_HELP = "Levels to print below the root; without it about twenty topics."
 KEEP_HELP = "Count lines that many documents share, too: navigation bars, footers, disclaimers."
 STABILITY_HELP = "Grow five more trees from other halves of the documents, and say how much of each topic comes back."
+PASSAGES_HELP = "Cut long documents into passages (pages, sections, else about 300 words) and grow on these."
 COLUMNS_HELP = "Further columns to keep with the documents: names with commas, `all` or `none`."
 DEMO_TITLE = "the demonstration collection: abstracts of arXiv, 2014"
 DEVICES = ("cpu", "cuda")
@@ -108,6 +109,7 @@ class Options(SourceOptions):
     columns: Annotated[str, reading(COLUMNS_HELP, metavar="a,b|none")] = door.Recipe.columns
     labels: Annotated[str | None, reading("A table of labels with the columns id and label.", metavar="FILE")] = None
     keep_repeated: Annotated[bool, flag(KEEP_HELP, "--keep-repeated", panel=COUNTING)] = door.Recipe.keep_repeated
+    passages: Annotated[bool, flag(PASSAGES_HELP, "--passages", panel=COUNTING)] = door.Recipe.passages
     words: Annotated[int, printing("Words per topic.", metavar="N", min=1, max=20)] = 8
     depth: Annotated[int | None, printing(DEPTH_HELP, metavar="N", min=0)] = None
     figure: Annotated[str | None, printing("Draw the tree into a .png, .svg or .pdf file.", metavar="FILE")] = None
@@ -193,6 +195,7 @@ def _recipe(options: Options) -> door.Recipe:
         headings=not options.no_headings,
         dates=options.dates,
         columns=options.columns,
+        passages=options.passages,
     )
     recipe.check()
     return recipe

@@ -1,0 +1,120 @@
+"""A tree of passages: pages are found by their numbers, and whole documents tell the topics of all of them."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.grown import documents
+from topiarist.collection import Collection, Recipe, exported_table, look_at_whole, n_wholes
+from topiarist.collection.check import check
+from topiarist.collection.judge.learner import _held_out
+from topiarist.collection.passages import documents_said, rows_of, whole_of, wholes
+from topiarist.errors import UsageError
+from topiarist.text.documents import Document
+
+PAGES, REPORTS = 8, 12
+RECIPE = Recipe(topics=4, headings=False, passages=True)
+
+
+def reports():
+    """Reports of eight pages, three abstracts on each, and some abstracts that are short documents."""
+    every = iter(documents())
+    made = [
+        Document(
+            f"reports/{number}.pdf",
+            "\n\f".join(" ".join(next(every).text for _ in range(3)) for _ in range(PAGES)),
+            f"Report {number}",
+            ("even" if number % 2 == 0 else "odd",),
+        )
+        for number in range(REPORTS)
+    ]
+    return [*made, *(next(every) for _ in range(40))]
+
+
+@pytest.fixture(scope="module")
+def grown(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("passages") / "reports.topiary"
+    with Collection.grow(reports(), folder, RECIPE) as collection:
+        yield collection
+
+
+def test_pages_are_documents_that_know_their_whole(grown):
+    assert len(grown) == REPORTS * PAGES + 40
+    assert n_wholes(grown) == REPORTS + 40
+    assert documents_said(grown) == "52 documents in 136 passages"
+    assert grown.documents.get(3).id == "reports/0.pdf#page=4"
+    assert grown.documents.get(3).title == "Report 0, page 4"
+    whole = whole_of(grown, "reports/1.pdf")
+    assert whole == whole_of(grown, "reports/1.pdf#page=4")
+    assert (whole.title, whole.rows) == ("Report 1", list(range(8, 16)))
+    assert whole.passages[1].label == "page 2"
+    assert rows_of(grown, "reports/1.pdf") == whole.rows  # and not those of reports/10.pdf
+    short = grown.documents.get(len(grown) - 1).id
+    assert whole_of(grown, short) is None
+    assert rows_of(grown, short) == [len(grown) - 1]
+    with pytest.raises(UsageError, match="no document"):
+        rows_of(grown, "reports/99.pdf")
+    assert [one.id for one in wholes(grown)] == [one.id for one in reports()]
+
+
+def test_the_topics_of_a_whole_are_those_of_its_passages_by_their_words(grown):
+    found = look_at_whole(grown, "reports/0.pdf")
+    assert (found.document.id, found.document.title, found.document.labels) == ("reports/0.pdf", "Report 0", ("even",))
+    assert len(found.places) > 1  # it lies in several topics
+    words = np.asarray(grown.counts[:PAGES].sum(axis=1)).ravel()
+    expected = (grown.shares[:PAGES].toarray() * (words / words.sum())[:, None]).sum(axis=0)
+    assert [place.share for place in found.places] == pytest.approx(sorted(expected[expected > 0.01])[::-1], abs=1e-5)
+    assert sum(found.passages_under(topic) for topic in grown.outline.topics) == PAGES == len(found.lying)
+
+
+def test_an_export_has_passages_and_whole_documents(grown):
+    rows = list(exported_table(grown, "documents", n_words=5, texts=False, rho=0.5).rows)
+    assert (rows[3]["whole"], rows[3]["passage"]) == ("reports/0.pdf", "page 4")
+    assert (rows[-1]["whole"], rows[-1]["passage"]) == (rows[-1]["id"], "")
+    whole = list(exported_table(grown, "wholes", n_words=5, texts=False, rho=0.5).rows)
+    assert [row["id"] for row in whole] == [one.id for one in reports()]
+    assert [row["passages"] for row in whole] == [PAGES] * REPORTS + [1] * 40
+    assert (whole[0]["title"], whole[0]["labels"]) == ("Report 0", ["even"])
+    assert sum(one["share"] for one in whole[0]["topics"]) == pytest.approx(1, abs=0.01)
+    assert whole[0]["topics"][0]["share"] == pytest.approx(look_at_whole(grown, "reports/0.pdf").places[0].share)
+    json.dumps(whole)
+
+
+def test_pages_of_one_document_are_held_out_together():
+    given = [("a",)] * 8 + [("b",)] * 8 + [("a",), ("b",)] * 4
+    together = [list(range(8)), list(range(8, 16)), *([place] for place in range(16, 24))]
+    for seed in range(5):
+        out, known = _held_out(given, 0.4, seed, together)
+        assert sorted([*out, *known]) == list(range(24))
+        for group in together:
+            assert set(group) <= set(out.tolist()) or not set(group) & set(out.tolist())
+
+
+def test_a_search_finds_the_page(grown):
+    text = grown.documents.get(5).text.split(". ")[0]
+    best = grown.search(text, 1).hits[0]
+    assert (best.id, best.title) == ("reports/0.pdf#page=6", "Report 0, page 6")
+
+
+def test_whole_documents_are_added_removed_and_grown_again(tmp_path):
+    some = reports()[6:]
+    with Collection.grow(some, tmp_path / "c.topiary", RECIPE) as collection:
+        before, new = len(collection), reports()[0]
+        added = collection.add([new])
+        assert [one.document.id for one in added] == [f"reports/0.pdf#page={page}" for page in range(1, 9)]
+        assert n_wholes(collection) == len(some) + 1
+        with pytest.raises(Exception, match="already"):
+            collection.add([new])
+        assert len(collection.remove(["reports/7.pdf"])) == PAGES
+        assert len(collection) == before
+        assert whole_of(collection, "reports/7.pdf") is None
+        assert collection.similar("reports/0.pdf", 3).hits
+        assert [one for one in check(collection.folder.path) if one.severity != "note"] == []
+    with Collection.grow(some[:-1], tmp_path / "c.topiary", RECIPE, force=True) as again:
+        assert whole_of(again, "reports/0.pdf").rows  # that people added
+        assert again.documents.ids().count("reports/0.pdf#page=1") == 1
+    with Collection.grow(some, tmp_path / "plain.topiary", Recipe(topics=3, headings=False)) as plain:
+        assert len(plain) == len(some)
+        assert documents_said(plain) == f"{len(some)} documents"
+        assert [len(one.rows) for one in wholes(plain)] == [1] * len(some)

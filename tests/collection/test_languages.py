@@ -1,12 +1,19 @@
 """Documents in several languages: each has its language as a column that can be searched, also when it is added."""
 
+from collections import Counter
 from itertools import islice
 
 import numpy as np
+import pytest
 
 from tests.collection.test_misfits import GERMAN
+from topiarist.collection.check import check
 from topiarist.collection.collection import Collection
+from topiarist.collection.grow.grower import Grower
+from topiarist.collection.grow.journal import Teller
 from topiarist.collection.grow.recipe import Recipe
+from topiarist.errors import UsageError
+from topiarist.store import facts
 from topiarist.text.demo import demo_documents
 from topiarist.text.documents import Document
 
@@ -30,3 +37,85 @@ def test_one_language_needs_no_column_and_one_that_documents_bring_stays(tmp_pat
     with Collection.grow(english, tmp_path / "one.topiary", Recipe(topics=3)) as grown:
         assert not grown.settings["language_column"]
         assert "language" not in [field.name for field in grown.columns.fields()]
+
+
+LANGUAGES = {
+    "en": ("the of and to is was for that with which from they their have this", {
+        "sport": "game player season coach stadium score winning defeat goal league",
+        "web": "computer file program user screen driver memory keyboard install network",
+    }),
+    "de": ("der die und das ist nicht mit von auf für eine sich auch werden dem", {
+        "sport": "spiel spieler saison trainer stadion tor sieg niederlage mannschaft liga",
+        "web": "rechner datei programm nutzer bildschirm treiber speicher tastatur netzwerk gerät",
+    }),
+}  # fmt: skip
+SHARED = {
+    "sport": "hockey team arsenal basketball olympia champions marathon",
+    "web": "windows apple microsoft server software app online",
+}
+
+
+def bilingual(number=130):
+    """Documents of two subjects in two languages, that have some names in common."""
+    rng, found = np.random.default_rng(0), []
+    for code, (grammar, subjects) in LANGUAGES.items():
+        for subject, own in subjects.items():
+            for row in range(number if code == "en" else number - 20):
+                drawn = ((grammar, 20), (own, 14), (SHARED[subject], 4))
+                words = [word for known, times in drawn for word in rng.choice(known.split(), times)]
+                found.append(Document(f"{code}-{subject}-{row}", " ".join(rng.permutation(words)), f"t{row}"))
+    return found
+
+
+def tops(collection):
+    """For each heading how many documents of each language and subject lie under it."""
+    tree = collection.outline.tree
+    children = list(tree.children(tree.root))
+    mask = tree.path_mask(collection.outline.class_nodes)[:, children].astype(float)
+    homes = np.asarray(collection.shares @ mask).argmax(axis=1)
+    found = [Counter() for _ in children]
+    for home, id in zip(homes, collection.documents.ids(), strict=True):
+        found[home]["-".join(id.split("-")[:2])] += 1
+    return found
+
+
+def test_together_a_subject_is_one_heading_in_both_languages(tmp_path):
+    with Collection.grow(bilingual(), tmp_path / "c.topiary", Recipe(topics=4, headings=False)) as grown:
+        assert sorted(sorted(one) for one in tops(grown)) == [["de-sport", "en-sport"], ["de-web", "en-web"]]
+        assert "English 2, German 2 topics, each language grown on its own" in grown.description.facts["reason"]
+        assert "2 topics are the same in several" in grown.description.facts["reason"]
+        assert {"the", "der"} <= set(grown.counting.general)  # of half of the documents of a language
+        assert check(grown.folder.path) == []
+        filed = list(grown.file([Document("new", "der trainer und die mannschaft von arsenal mit dem tor " * 3)]))
+        assert not filed[0].misfit
+        grown.shape([], refit=True)
+        assert len(grown.outline.tree.leaves) == 4
+
+
+def test_apart_languages_are_branches_and_one_leaves_the_others_out(tmp_path):
+    told = []
+    teller = Teller()
+    teller.said = told.append
+    apart = Recipe(topics=4, headings=False, languages="apart")
+    with Grower(apart, tell=teller).grow(bilingual(), tmp_path / "a.topiary") as grown:
+        tree = grown.outline.tree
+        assert [tree.names[node] for node in tree.children(tree.root)] == ["English", "German"]
+        assert [{key.split("-")[0] for key in one} for one in tops(grown)] == [{"en"}, {"de"}]
+    told.clear()
+    one = Recipe(topics=2, headings=False, languages="one")
+    with Grower(one, tell=teller).grow(bilingual(), tmp_path / "o.topiary") as grown:
+        assert {id[:2] for id in grown.documents.ids()} == {"en"}
+        assert len(grown) == 260
+        assert any("220 documents are not in English and left out: German 220" in said for said in told)
+        assert facts.n_problems(grown.generation.database) == 220
+        assert grown.settings["n_grown"] == 260
+
+
+def test_languages_that_cannot_be_grown_so_are_refused_or_said(tmp_path):
+    with pytest.raises(UsageError, match="together"):
+        Recipe(languages="many")
+    with pytest.raises(UsageError, match="cam"):
+        Recipe(languages="apart", model="hplsa")
+    few = [one for one in bilingual(60) if one.id.startswith("en") or int(one.id.split("-")[2]) < 5]
+    with Collection.grow(few, tmp_path / "f.topiary", Recipe(topics=2, headings=False)) as grown:
+        assert "grown on its own" not in grown.description.facts["reason"]  # ten German ones are too few

@@ -17,6 +17,7 @@ from topiarist.collection.judge.categories import Categories, read_told, write_t
 from topiarist.collection.judge.heldout_answers import read_held_out, write_held_out
 from topiarist.counts.column_map import ColumnMap
 from topiarist.counts.corpus import text_of
+from topiarist.counts.languages import Languages
 from topiarist.counts.settings import CountSettings, PhraseSettings
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import DamagedError, in_words, lack
@@ -28,7 +29,7 @@ from topiarist.text.documents import Document
 from topiarist.text.repeated import Repeated
 
 ARRAYS, COUNTING, TOPICS, MODEL = "arrays.safetensors", "counting.json", "topics.json", "model"
-CATEGORIES = "categories.json"
+CATEGORIES, LANGUAGES = "categories.json", "languages.safetensors"
 CSR = ("data", "indices", "indptr")
 OF_DOCUMENTS = (
     "cluster_given_doc_",
@@ -77,6 +78,20 @@ def write_matrix(folder: Path, matrix: Csr) -> None:
     """Rows of counts or shares."""
     arrays = {name: np.ascontiguousarray(getattr(matrix, name)) for name in CSR}
     write_tensors(folder / ARRAYS, {**arrays, "shape": np.array(matrix.shape, np.int64)})
+
+
+def write_languages(folder: Path, languages: Languages) -> None:
+    """The languages of documents, for those who grow their tree."""
+    codes = np.frombuffer(f"{' '.join(languages.codes)} ".encode(), np.uint8).copy()
+    write_tensors(folder / LANGUAGES, {"codes": codes, "places": np.ascontiguousarray(languages.places)})
+
+
+def read_languages(folder: Path) -> Languages | None:
+    """What ``write_languages`` has written; None where an earlier version has not."""
+    if not (folder / LANGUAGES).exists():
+        return None
+    arrays = map_tensors(folder / LANGUAGES)
+    return Languages(tuple(bytes(arrays["codes"]).decode().split()), np.array(arrays["places"]))
 
 
 def read_matrix(folder: Path) -> Csr:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.arrays import Floats
+from topiarist.arrays import Bools, Floats
 from topiarist.counts.corpus import Corpus
 from topiarist.counts.pruning import general_words, select_words
 from topiarist.errors import InputError
@@ -98,9 +98,14 @@ def find_topics(
     )  # fmt: skip
 
 
-def set_general_words_aside(corpus: Corpus) -> tuple[Corpus, tuple[str, ...]]:
-    """The corpus without words of more than half of the documents, and those words, the most frequent first."""
+def set_general_words_aside(corpus: Corpus, besides: Bools | None = None) -> tuple[Corpus, tuple[str, ...]]:
+    """The corpus without words of more than half of the documents, and those words, the most frequent first.
+
+    ``besides``: further words that are as general, such as those of half of the documents of a language.
+    """
     general = general_words(corpus.vocabulary, corpus.n_docs)
+    if besides is not None:
+        general = general | besides
     if general.all():
         raise InputError(
             f"nothing to tell {corpus.n_docs:,} documents apart by: each word that was counted ({corpus.n_words:,}) "

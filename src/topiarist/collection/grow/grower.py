@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.arrays import Array
+from topiarist.arrays import Array, Ints
 from topiarist.collection import contents
 from topiarist.collection.collection import Collection
 from topiarist.collection.contents import Counting
@@ -26,12 +26,13 @@ from topiarist.collection.describe.columns import CHOSEN, chosen_columns, column
 from topiarist.collection.describe.flat_topics import check_documents, set_general_words_aside
 from topiarist.collection.describe.nodes import named
 from topiarist.collection.find import index_part
-from topiarist.collection.grow import granted, inheritance
+from topiarist.collection.grow import granted, inheritance, language_trees
 from topiarist.collection.grow.fit_description import corpus_of, familiar, keep_fit
 from topiarist.collection.grow.journal import KIND as CHECKPOINT
 from topiarist.collection.grow.journal import PartJournal, Teller
-from topiarist.collection.grow.left_out import COPIES, REPEATED, LeftOut, told_copies
-from topiarist.collection.grow.recipe import Recipe
+from topiarist.collection.grow.language_trees import Branch, Joined
+from topiarist.collection.grow.left_out import COPIES, REPEATED, LeftOut, OtherLanguages, told_copies
+from topiarist.collection.grow.recipe import JOINED, ONE, Recipe
 from topiarist.collection.passages import PASSAGES, cut_said
 from topiarist.collection.shape.shape import Shape
 from topiarist.collection.shape.word_use import column_map
@@ -47,6 +48,7 @@ from topiarist.estimators.common.options import working_dtype
 from topiarist.estimators.tree.fitted_tree import tree_model
 from topiarist.estimators.tree.preparation import TILE_COLUMNS
 from topiarist.estimators.tree_models import TREE_MODELS
+from topiarist.hierarchy.edits import rename
 from topiarist.hierarchy.growth.loop import Journal
 from topiarist.hierarchy.tree import Tree
 from topiarist.models.engine.compilation import prepare_kernels
@@ -158,18 +160,20 @@ class Grower:
         kept.clear()  # those of a grow that was killed before it knew its counts
         lines, minima = LineCounts(), list[Array]()
         self.tell.phase("Reading")
+        others = OtherLanguages()
         how = {"dates": self.recipe.dates, "columns": self.recipe.columns}
         with _opened(source) as documents, loading(kept, **how) as passing:
             cutter = Cutter()
             cut = cutter.cut if self.recipe.passages else iter
-            arriving = inheritance.Arriving(cut(documents), os.fspath(growing.path), cut=cut)
+            language, coming = language_of(iter(documents), self.recipe.language)
+            coming = others.without(coming, language.code) if self.recipe.languages == ONE else coming
+            arriving = inheritance.Arriving(cut(coming), os.fspath(growing.path), cut=cut)
             stream = _counted(passing(map(titled, arriving)), self.tell.reading)
-            language, stream = language_of(stream, self.recipe.language)
             settled = self.recipe.counting(language)
             corpus = self._counts(_seen(stream, lines), settled, minima)
         problems, counts = getattr(documents, "problems", []), getattr(documents, "counts", None)
         self.tell.said(str(counts) if counts is not None else f"{corpus.n_docs:,} documents")
-        for sentence in filter(None, (cut_said(cutter.facts), *arriving.told)):
+        for sentence in filter(None, (others.said(language.code), cut_said(cutter.facts), *arriving.told)):
             self.tell.said(sentence)
         repeated = look_again(lines, (document.text for document in kept.iterate()))
         left = LeftOut(kept=self.recipe.keep_repeated)
@@ -186,11 +190,13 @@ class Grower:
             self.tell.said(sentence)
         languages = languages_of(corpus.counts, corpus.vocabulary.words)
         self._said_words(corpus, language, languages)
-        special, general = set_general_words_aside(corpus)
+        several = language_trees.telling_words(corpus.counts, languages)
+        special, general = set_general_words_aside(corpus, several if several.any() else None)
         counting = Counting(special.vocabulary, special.settings, general, repeated)
         with new_part(generation, COUNTS) as part:
             contents.write_matrix(part.folder, special.counts)
             contents.write_counting(part.folder, counting)
+            contents.write_languages(part.folder, languages)
         with new_part(generation, MINIMA) as marks:
             contents.write_minima(marks.folder, np.concatenate(minima))
         copies = find_copies(np.concatenate(minima), counted_texts(kept, counting))
@@ -201,6 +207,7 @@ class Grower:
             CHOSEN: chosen,
             "languages": dict(zip(languages.codes, languages.sizes, strict=True)),
             "languages_unknown": languages.n_unknown,
+            **({"languages_left_out": dict(others.left_out)} if others.left_out else {}),
             inheritance.GROWN: arriving.n_sources,
         }
         found |= {PASSAGES: cutter.facts} if self.recipe.passages else {}
@@ -209,7 +216,7 @@ class Grower:
             keep_copies(generation.database, copies)
             found[LANGUAGE_COLUMN] = self._kept_languages(generation, languages)
             edit_log.keep(generation.database, [part.part, marks.part])
-            facts.add_problems(generation.database, problems)
+            facts.add_problems(generation.database, [*problems, *others.problems])
             facts.change_settings(generation.database, {**settings, **found, READ: part.name, READ_MINIMA: marks.name})
 
     def _kept_languages(self, generation: Generation, languages: Languages) -> bool:
@@ -248,9 +255,12 @@ class Grower:
         kind = working_dtype(None, corpus.counts, TILE_COLUMNS)
         prepare_kernels(kind, *KERNELS, notice=self.tell.phase, device=self.device)
         self.tell.phase("Growing the tree")
-        model = self.fitted(once, PartJournal(generation, self.tell), np.flatnonzero(seen.moved).tolist())
+        journal, unseen = PartJournal(generation, self.tell), np.flatnonzero(seen.moved).tolist()
+        languages = contents.read_languages(open_part(generation, facts.settings(generation.database)[READ]))
+        joined = self._joined(once, languages, rows, journal, unseen)
+        model = self.fitted(once, journal, unseen) if joined is None else joined.model
         self.tell.phase("Describing the topics")
-        state, parts = self._kept(generation, model, corpus, counting, said)
+        state, parts = self._kept(generation, model, corpus, counting, said, joined)
         self.tell.phase("Indexing")
         self.tell.doing("the words of all texts")
         Documents(generation.database).index()
@@ -264,35 +274,68 @@ class Grower:
         state = state.with_pieces(COUNTS, [known[READ]]).with_pieces(MINIMA, [known[READ_MINIMA]])
         return state.with_part(SEARCH, search.name), parts
 
+    def _joined(
+        self, corpus: Corpus, languages: Languages | None, rows: Ints | None, journal: Journal, unseen: Sequence[int]
+    ) -> Joined | None:
+        """The trees of several languages, each grown on its own, as one; None where there is one language."""
+        parts = [] if languages is None else language_trees.rows_by_language(languages, rows)
+        if len(parts) < 2 or self.recipe.hierarchy is not None:
+            return None
+        if self.recipe.model != JOINED or self.recipe.online:
+            self.tell.said("Languages divide this tree first: only the model cam, and not online, grows them together")
+            return None
+        wanted = language_trees.numbers_of_topics(self.recipe.topics, [len(own) for _, own in parts])
+        branches = list[Branch]()
+        for (code, own), number in zip(parts, wanted, strict=True):
+            self.tell.said(f"Growing {language_name(code)}: {len(own):,} documents")
+            alone = replace(self, recipe=replace(self.recipe, topics=number))
+            model = alone.fitted(corpus.subset(own), None if branches else journal, unseen)
+            branches.append(Branch(code, own, model))
+        whole = self._unfitted(unseen)
+        found = language_trees.joined(self.recipe.languages, whole, branches, corpus.counts, corpus.vocabulary.words)
+        self.tell.said(found.said)
+        return found
+
     def fitted(self, corpus: Corpus, journal: Journal | None = None, unseen: Sequence[int] = ()) -> Any:
         """The fitted model of a corpus without general words; ``unseen`` are the columns that it must not see."""
         check_documents(corpus, self.recipe.topics, "topics")
-        common: dict[str, Any] = {
-            "random_state": self.recipe.seed,
-            "n_threads": self.n_threads,
-            "verbose": int(self.verbose),
-        }
         if self.recipe.hierarchy is not None:
-            return _with_labels(corpus, self.recipe.hierarchy, common)
-        kind = TREE_MODELS[self.recipe.model]
+            return _with_labels(corpus, self.recipe.hierarchy, self._common)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "n_cl(usters|asses)=", UserWarning)  # ``facts_of`` says it
+            model = self._unfitted(unseen)
+            if self.recipe.online:
+                return _online(model, corpus)
+            return model.fit(corpus.counts, **({"journal": journal} if TREE_MODELS[self.recipe.model].resumes else {}))
+
+    @property
+    def _common(self) -> dict[str, Any]:
+        return {"random_state": self.recipe.seed, "n_threads": self.n_threads, "verbose": int(self.verbose)}
+
+    def _unfitted(self, unseen: Sequence[int]) -> Any:
+        """The estimator by the recipe."""
+        kind, common = TREE_MODELS[self.recipe.model], self._common
         if len(kind.devices) > 1:
             common["device"] = self.device
         if kind.headings:
             common["headings"] = self.recipe.headings
         if kind.chooses and unseen:
             common["ignore_words"] = list(unseen)
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "n_cl(usters|asses)=", UserWarning)  # ``facts_of`` says it
-            model = kind.load()(self.recipe.topics, **common)
-            if self.recipe.online:
-                return _online(model, corpus)
-            return model.fit(corpus.counts, **({"journal": journal} if kind.resumes else {}))
+        return kind.load()(self.recipe.topics, **common)
 
     def _kept(
-        self, generation: Generation, model: Any, corpus: Corpus, counting: Counting, said: Shape
+        self,
+        generation: Generation,
+        model: Any,
+        corpus: Corpus,
+        counting: Counting,
+        said: Shape,
+        joined: Joined | None = None,
     ) -> tuple[State, list[Part]]:
         """A fitted model as parts of a collection, in the state that they make."""
-        known = {"familiar": familiar(generation, counting)}
+        known: dict[str, Any] = {"familiar": familiar(generation, counting)}
+        if joined is not None:
+            known["reason"] = f"{len(model.tree_.leaves):,} leaves: {joined.said}"
         copies = kept_copies(generation.database)
         fit = keep_fit(
             generation, model, corpus, counting, known,
@@ -302,6 +345,10 @@ class Grower:
         nodes = fit.description.nodes
         called = named(fitted.tree, [node.words for node in nodes], names=[node.names for node in nodes])
         shape = replace(Shape.of(called, fitted.class_nodes), ignored=said.ignored, united=said.united)
+        for node, name in (joined.names if joined is not None else {}).items():
+            shape = replace(
+                shape, tree=rename(shape.tree, node, name).tree, titles={**shape.titles, shape.topics[node]: name}
+            )
         return fit.in_state(State(shape, {}, corpus.n_docs, self.recipe.model)), list(fit.parts)
 
 

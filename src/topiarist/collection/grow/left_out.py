@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from topiarist.counts.copies import Copies
 from topiarist.store.document_table import Documents
-from topiarist.text.documents import Document
+from topiarist.text.documents import Document, Problem
+from topiarist.text.language import language_name, language_of_text
 from topiarist.text.repeated import Repeated, spans, without
 from topiarist.text.titles import titled
 
@@ -57,6 +59,33 @@ class LeftOut:
     def facts(self) -> dict[str, int]:
         """As plain JSON data."""
         return {"lines": self.lines, "documents": self.documents, "words": self.words, "kept": int(self.kept)}
+
+
+@dataclass
+class OtherLanguages:
+    """Documents of the language that is grown, and how many there were of others; what is too short to tell stays."""
+
+    left_out: Counter[str] = field(default_factory=Counter)
+    problems: list[Problem] = field(default_factory=list)
+
+    def without(self, documents: Iterable[Document], code: str) -> Iterator[Document]:
+        """The documents of a language."""
+        for document in documents:
+            own = language_of_text(document.text)
+            if not own or not code or own == code:
+                yield document
+                continue
+            self.left_out[own] += 1
+            self.problems.append(Problem(document.id, f"in {language_name(own)}: left out by --languages one"))
+
+    def said(self, code: str) -> str:
+        """How many were left out, in a sentence; nothing where none was."""
+        number = self.left_out.total()
+        if not number:
+            return ""
+        told = ", ".join(f"{language_name(own)} {size:,}" for own, size in self.left_out.most_common())
+        verb = "document is" if number == 1 else "documents are"
+        return f"{number:,} {verb} not in {language_name(code)} and left out: {told}"
 
 
 def told_repeated(facts: dict[str, Any]) -> str:

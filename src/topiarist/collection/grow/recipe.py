@@ -22,6 +22,9 @@ from topiarist.text.stop_words import has_stop_words, stop_words_from_file
 if TYPE_CHECKING:  # the command line takes its defaults from here, and its help loads nothing numerical
     from topiarist.hierarchy.tree import Tree
 
+APART, TOGETHER, ONE = LANGUAGE_WAYS = ("apart", "together", "one")  # of documents in several languages
+JOINED = "cam"  # the model whose trees can be joined
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -35,7 +38,8 @@ class Recipe:
     (navigation bars, disclaimers), too. ``dates``: "day-first" or "month-first" where dates such as 05/06/2025 do not
     decide it themselves; "auto" lets each column decide. ``columns``: which further columns are kept with the
     documents, "all", "none", or names with commas between them. ``passages``: cut long documents into passages (pages,
-    sections, else about 300 words), and grow the tree on these.
+    sections, else about 300 words), and grow the tree on these. ``languages``: how documents in several languages are
+    grown: "together" under one root, "apart" as branches, or "one", the most frequent, without the others.
     """
 
     language: str = AUTO
@@ -54,12 +58,20 @@ class Recipe:
     dates: str = DATES_AUTO
     columns: str = ALL
     passages: bool = False
+    languages: str = TOGETHER
 
     def __post_init__(self) -> None:
         if self.model not in TREE_MODELS:
             raise UsageError(f"there is no model called {self.model!r}", hint=", ".join(TREE_MODELS))
         if self.dates not in (DATES_AUTO, *ORDERS):
             raise UsageError(f"dates are {' or '.join(ORDERS)}, or {DATES_AUTO}; got {self.dates!r}", hint=ORDERS[0])
+        if self.languages not in LANGUAGE_WAYS:
+            raise UsageError(
+                f"languages are grown {', '.join(LANGUAGE_WAYS)}; got {self.languages!r}",
+                hint=f"--languages {TOGETHER}",
+            )
+        if self.languages == APART and (self.model != JOINED or self.hierarchy is not None or self.online):
+            raise UsageError(f"languages stand apart in a tree that the model {JOINED} has grown, and not online")
         if self.language != AUTO:
             language_code(self.language)  # an unknown one is an error now, not after an hour of reading
         if self.topics is not None and self.topics < 1:

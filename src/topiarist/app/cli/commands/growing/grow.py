@@ -58,6 +58,8 @@ ONLINE_HELP = "Grow on a sample, then learn from all documents in batches: for v
 DEPTH_HELP = "Levels to print below the root; without it about twenty topics."
 KEEP_HELP = "Count lines that many documents share, too: navigation bars, footers, disclaimers."
 STABILITY_HELP = "Grow five more trees from other halves of the documents, and say how much of each topic comes back."
+LANGUAGE_WAYS = ("together", "apart", "one")
+LANGUAGES_HELP = "Several languages: `together` under one root, `apart` as branches, or `one` without the others."
 PASSAGES_HELP = "Cut long documents into passages (pages, sections, else about 300 words) and grow on these."
 COLUMNS_HELP = "Further columns to keep with the documents: names with commas, `all` or `none`."
 DEMO_TITLE = "the demonstration collection: abstracts of arXiv, 2014"
@@ -110,6 +112,9 @@ class Options(SourceOptions):
     labels: Annotated[str | None, reading("A table of labels with the columns id and label.", metavar="FILE")] = None
     keep_repeated: Annotated[bool, flag(KEEP_HELP, "--keep-repeated", panel=COUNTING)] = door.Recipe.keep_repeated
     passages: Annotated[bool, flag(PASSAGES_HELP, "--passages", panel=COUNTING)] = door.Recipe.passages
+    languages: Annotated[str, option(LANGUAGES_HELP, panel=COUNTING, metavar="WAY", parser=one_of(LANGUAGE_WAYS))] = (
+        door.Recipe.languages
+    )
     words: Annotated[int, printing("Words per topic.", metavar="N", min=1, max=20)] = 8
     depth: Annotated[int | None, printing(DEPTH_HELP, metavar="N", min=0)] = None
     figure: Annotated[str | None, printing("Draw the tree into a .png, .svg or .pdf file.", metavar="FILE")] = None
@@ -196,6 +201,7 @@ def _recipe(options: Options) -> door.Recipe:
         dates=options.dates,
         columns=options.columns,
         passages=options.passages,
+        languages=options.languages,
     )
     recipe.check()
     return recipe

@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from topiarist.collection.copies import found_copies as found_copies
     from topiarist.collection.copies import listed_copies as listed_copies
     from topiarist.collection.copies import number_of_copies as number_of_copies
+    from topiarist.collection.describe.account import Entry as AccountEntry
+    from topiarist.collection.describe.account import account_body as account_body
+    from topiarist.collection.describe.account import account_of as account_of
     from topiarist.collection.describe.closeup import Look as Look
     from topiarist.collection.describe.closeup import WholeLook as WholeLook
     from topiarist.collection.describe.closeup import look as look_at
@@ -253,6 +256,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "check": "Finding REPAIR check_folder=check repair_folder=repair",
     "collection": "Collection",
     "copies": "CopiesOf copies_of folded_rows=folded found_copies listed_copies number_of_copies",
+    "describe.account": "AccountEntry=Entry account_body account_of",
     "describe.closeup": "Look WholeLook look_at=look look_at_whole topic_words",
     "describe.columns": "documents_known field_said known_columns",
     "describe.export": "TREE_FORMATS exported_columns exported_table further_facts save_tree_model tree_text",

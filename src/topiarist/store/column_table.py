@@ -36,7 +36,7 @@ from topiarist.text.fields import (
     wanted,
 )
 from topiarist.text.fields import LONGEST_CATEGORY as LONGEST_JUDGED
-from topiarist.text.query import Filter, folded
+from topiarist.text.query import NO_VALUE, Filter, folded
 
 TABLES = (
     "CREATE TABLE IF NOT EXISTS fields (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, "
@@ -191,6 +191,11 @@ class ColumnTable:
         sql = "SELECT DISTINCT text FROM cells JOIN fields ON number = field WHERE name = ? AND kind = ? LIMIT ?"
         return [text for (text,) in self.database.all(sql, (name, CATEGORY, SHOWN))]
 
+    def sizes(self, name: str) -> dict[str, int]:
+        """How many documents have each category of a column."""
+        sql = "SELECT min(text), count(DISTINCT row) FROM cells JOIN fields ON number = field WHERE name = ?"
+        return dict(self.database.all(f"{sql} GROUP BY value", (name,))) if self._there else {}
+
     def counts_among(self, rows: Iterable[int]) -> dict[str, list[tuple[Any, int]]]:
         """How many of some documents have each value of each column that is no text: by what queries compare.
 
@@ -269,8 +274,20 @@ class ColumnTable:
 def condition(item: Filter, row: str) -> tuple[str, list[Any]]:
     """A condition on a column in SQL, and its parameters."""
     cells = "SELECT row FROM cells WHERE field = (SELECT number FROM fields WHERE name = ?) AND {}"
+    if item.value.casefold() == NO_VALUE:
+        return _without(item, row)
     test, values = _test(item)
     return f"{row} IN ({cells.format(test)})", [item.column, *values]
+
+
+def _without(item: Filter, row: str) -> tuple[str, list[Any]]:
+    """Documents that have nothing in a column; those that have the word itself there, where any has."""
+    own = "SELECT row FROM cells WHERE field = (SELECT number FROM fields WHERE name = ?)"
+    if item.of not in (CATEGORY, TEXT):
+        return f"{row} NOT IN ({own})", [item.column]
+    word = f"{own} AND folded(text) = ?"
+    test = f"CASE WHEN EXISTS ({word}) THEN {row} IN ({word}) ELSE {row} NOT IN ({own}) END"
+    return test, [item.column, NO_VALUE, item.column, NO_VALUE, item.column]
 
 
 def span_test(column: str, value: str, kind: str) -> tuple[str, list[Any]]:

@@ -22,7 +22,7 @@ from topiarist.store.database import Database, Row
 from topiarist.store.document_table import letters_are_apart
 from topiarist.text.fields import DATE
 from topiarist.text.highlights import Pieces, cut, snippet, spots
-from topiarist.text.query import Filter, Query, Term, folded, has_words, parse
+from topiarist.text.query import NO_VALUE, Filter, Query, Term, folded, has_words, parse
 from topiarist.text.spelling import corrections
 from topiarist.text.tokens import has_unspaced
 
@@ -311,6 +311,8 @@ def _condition(item: Filter, row: str) -> tuple[str, list[Any]]:
             f"%.{_plain(suffix)}",
             f"%.{_plain(suffix)}.gz",
         ]
+    if item.kind == "date" and item.value.casefold() == NO_VALUE:
+        return fact.format("d.date = ''"), []
     if item.kind == "date":
         test, values = span_test("d.date", item.value, DATE)
         return fact.format(test), values

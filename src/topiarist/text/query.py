@@ -23,6 +23,7 @@ from topiarist.text.readers.making import storable
 from topiarist.text.spelling import likeliest
 from topiarist.text.tokens import is_unspaced, letters_apart
 
+NO_VALUE = "none"  # of a date or a column: documents that have none
 FILTERS = ("topic", "tag", "type", "label", "before", "after", "date")
 COLUMN = "column."  # before the name of a column that is called like a condition
 LONGEST = 2_000  # characters of a query that are read
@@ -290,10 +291,12 @@ def _filter(found: re.Match[str], known: dict[str, Field]) -> Filter | None:
     if kind in FILTERS:
         if kind in ("before", "after"):
             value = read_date(value).iso[:10]
-        if kind == "date" and span_of(value, DATE) is None:
+        if kind == "date" and span_of(value, DATE) is None and value.casefold() != NO_VALUE:
             return None
         return Filter(kind, value, exclude) if value else None
     field = known[kind]
+    if value.casefold() == NO_VALUE:
+        return Filter(field_key(field), value, exclude, field.name, field.kind)
     if not value or (field.kind in (NUMBER, DATE) and span_of(value, field.kind) is None):
         return None
     return Filter(field_key(field), value, exclude, field.name, field.kind)

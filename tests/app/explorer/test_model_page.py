@@ -130,5 +130,5 @@ def test_what_was_not_read_is_told_with_its_reason(copied):
     assert data["n_problems"] == 25
     assert "25 of 425 files, rows or dates were left out" in data["warnings"][0]["text"]
     assert 'href="#not-read"' in text
-    assert "25 files, rows or dates were left out or not read whole; the first 20:" in text
+    assert "25 files, rows or dates were left out or not read whole; the first 20 (<a" in text
     assert '<th scope="row">0.pdf</th><td>it is encrypted</td>' in text

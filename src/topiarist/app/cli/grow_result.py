@@ -21,6 +21,7 @@ from topiarist.collection import (
     FEWEST_TO_JUDGE,
     Collection,
     TopicTree,
+    account_of,
     documents_said,
     found_copies,
     left_out,
@@ -32,7 +33,7 @@ from topiarist.store import facts as facts_of
 from topiarist.text.documents import Problem
 from topiarist.text.readers.nothing_read import UNKNOWN_TYPE
 
-PROBLEMS = "problems.csv"
+PROBLEMS, ACCOUNT = "problems.csv", "(collection)"  # the table, and what its last rows are about
 SHOWN = 5
 GAP = 8  # columns between two things on the last line
 NARROWEST = 32
@@ -139,7 +140,8 @@ def write_problems(grown: Grown) -> str:
     new = path.with_name(f"{PROBLEMS}.new")
     with open(new, "w", encoding="utf-8", newline="") as file:
         rows = [(problem.source, problem.reason) for problem in problems]
-        write_spreadsheet(file, ("source", "reason"), [*rows, *others])
+        account = [(ACCOUNT, one.said) for one in account_of(grown.collection)]
+        write_spreadsheet(file, ("source", "reason"), [*rows, *others, *account])
         file.flush()
         os.fsync(file.fileno())
     os.replace(new, path)

@@ -26,7 +26,7 @@ from topiarist.hierarchy.levels import deepest_certain, node_posterior
 from topiarist.measures.placed_documents import CERTAIN
 from topiarist.store.fulltext import Hits, Index, Ranked
 from topiarist.text.highlights import Pieces, Span, forms, joined, snippet, spots
-from topiarist.text.query import Filter, Query, Term, parse
+from topiarist.text.query import NO_VALUE, Filter, Query, Term, parse
 from topiarist.text.repeated import without
 
 if TYPE_CHECKING:
@@ -194,7 +194,8 @@ class Search:
     @cached_property
     def remarks(self) -> tuple[str, ...]:
         """What was not understood, and how many documents have no date where one was asked for."""
-        dated = any(item.kind in ("before", "after", "date") and not item.column for item in self.query.filters)
+        asked = [item for item in self.query.filters if item.kind in ("before", "after", "date") and not item.column]
+        dated = any(item.value.casefold() != NO_VALUE for item in asked)
         undated = undated_said(self.collection.generation.database) if dated else ""
         return (*self.query.notes, *([undated] if undated else []))
 

@@ -12,7 +12,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from topiarist.collection import contents
 from topiarist.collection.collection import Collection
 from topiarist.collection.contents import Counting
 from topiarist.collection.copies import counted_texts, fitted_rows, keep_copies, kept_copies
+from topiarist.collection.describe.account import READING
 from topiarist.collection.describe.columns import CHOSEN, chosen_columns, columns_said
 from topiarist.collection.describe.flat_topics import check_documents, set_general_words_aside
 from topiarist.collection.describe.nodes import named
@@ -211,6 +212,8 @@ class Grower:
             inheritance.GROWN: arriving.n_sources,
         }
         found |= {PASSAGES: cutter.facts} if self.recipe.passages else {}
+        if is_dataclass(counts) and not isinstance(counts, type):
+            found[READING] = asdict(counts)
         found |= {REPEATED: left.facts, COPIES: {"copies": len(copies), "originals": copies.n_originals}}
         with generation.database.transaction():
             keep_copies(generation.database, copies)

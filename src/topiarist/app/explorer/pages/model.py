@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from fastapi import Query
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.pages.compare import agreement
@@ -12,6 +14,8 @@ from topiarist.app.explorer.values import Choice, link
 from topiarist.app.explorer.view import View
 from topiarist.app.words import counted, minute
 from topiarist.collection import (
+    AccountEntry,
+    account_of,
     alike_topics,
     documents_known,
     growing_command,
@@ -29,7 +33,7 @@ from topiarist.store import edit_log, facts
 from topiarist.text.language import languages_in_words
 
 INCOHERENT = 0.05  # words of topics that hang together less are hard to make sense of
-PROBLEMS, EDITS, LINES = 20, 20, 40
+PROBLEMS, MOST_PROBLEMS, EDITS, LINES = 20, 5_000, 20, 40
 UNREAD = 0.05  # of what was to be read: a grow warns of more, and so does the page
 COPIES = 0.1  # of the documents are copies: something may be wrong with the pile
 UNSTEADY = 10  # topics
@@ -38,7 +42,9 @@ WARNINGS, STEPS = 20, 100  # to be read, and to be drawn
 
 @dataclass(frozen=True)
 class Ask:
-    """Nothing more can be asked."""
+    """What may be asked of the page."""
+
+    problems: Annotated[Literal["some", "all"], Query(description="how much of what was left out is listed")] = "some"
 
 
 @dataclass(frozen=True)
@@ -87,6 +93,16 @@ class Left:
 
 
 @dataclass(frozen=True)
+class Told:
+    """A sentence of the account of the documents, and where they are."""
+
+    what: str
+    number: int
+    said: str
+    address: str
+
+
+@dataclass(frozen=True)
 class Done:
     """Something that was done to the collection."""
 
@@ -108,10 +124,13 @@ class ModelPage:
     steadiness: str  # of all topics in a sentence; nothing where nobody has asked
     unsteady: tuple[Steady, ...]  # the topics that come back least
     known: tuple[str, ...]  # of the documents beside their texts: columns and dates, a sentence each
+    account: tuple[Told, ...]  # what was read, left out, repeated, copied, undated, and in which languages
     problems: tuple[Left, ...]
     n_problems: int
     repeated: str  # lines that many documents share: how many, and in how many documents
     lines: tuple[tuple[str, int], ...]  # some of them, with the number of documents
+    line_searches: tuple[str, ...]  # for each of these an address that finds its documents
+    all_problems: str  # the page with all that was left out, where it has not
     copies: str  # how many documents are copies of others
     history: tuple[Done, ...]
     command: str
@@ -126,6 +145,7 @@ def load(view: View, ask: Ask) -> ModelPage:
     when = "" if first is None else minute(first.time)
     seed = collection.settings.get("recipe", {}).get("seed", 0)
     again = "" if same else " It was shaped and fitted again since then."
+    n_problems, listed = facts.n_problems(database), MOST_PROBLEMS if ask.problems == "all" else PROBLEMS
     return ModelPage(
         sentence=f"{kind[:1].upper()}{kind[1:]} with {counted(len(view.tree), 'topic')}, of which "
         f"{counted(len(view.tree.leaves), 'is', 'are')} last, grown {when} UTC with seed {seed}.{again}",
@@ -137,16 +157,34 @@ def load(view: View, ask: Ask) -> ModelPage:
         warnings=_warnings(view),
         **_steadiness(view),
         known=documents_known(database, collection.settings),
-        problems=tuple(Left(one.source, one.reason) for one in facts.problems(database, limit=PROBLEMS)),
-        n_problems=facts.n_problems(database),
+        account=tuple(_told(one) for one in account_of(collection)),
+        problems=tuple(Left(one.source, one.reason) for one in facts.problems(database, limit=listed)),
+        n_problems=n_problems,
+        all_problems=f"{addresses.MODEL}?problems=all#not-read" if listed < n_problems and ask.problems != "all" else "",
         repeated=uncounted.repeated_said,
         lines=uncounted.lines[:LINES],
+        line_searches=tuple(_with_line(line) for line, _ in uncounted.lines[:LINES]),
         copies=uncounted.copies_said,
         history=tuple(
             Done(minute(one.time), step_in_words(database, one)) for one in edit_log.history(database, limit=EDITS)
         ),
         command=growing_command(collection.settings),
     )
+
+
+def _told(one: AccountEntry) -> Told:
+    """An entry of the account with the way to its documents."""
+    places = {
+        "documents": addresses.home(), "read": addresses.home(), "passages": addresses.home(), "left_out": "#not-read",
+        "repeated": "#uncounted", "copies": addresses.duplicates(),
+    }  # fmt: skip
+    return Told(one.what, one.number, one.said, addresses.search(one.query) if one.query else places.get(one.what, ""))
+
+
+def _with_line(line: str) -> str:
+    """A search for the documents that have a line: for the longest piece of it without a number."""
+    longest = max(line.replace('"', " ").split("#"), key=len).strip()
+    return addresses.search(f'"{longest}"', by="words") if longest else ""
 
 
 def _curve_said(known: Any, same: bool) -> str:

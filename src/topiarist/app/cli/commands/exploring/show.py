@@ -192,13 +192,17 @@ def _print_subtopics(screen: Screen, found: dict[str, Any]) -> None:
 
 def _show_collection(screen: Screen, collection: door.Collection, options: Options) -> None:
     """Print which columns the documents have, how their dates were read, and what was left out."""
-    found = door.known_columns(collection)
+    found, account = door.known_columns(collection), door.account_of(collection)
     if options.json:
-        screen.json(found)
+        screen.json({**found, "account": door.account_body(collection)})
         return
     screen.print((one_line(found["folder"]), "bold"), f": {door.documents_said(collection)}")
+    told = {f"{one_line(one.said)}." for one in account}
+    for one in account[1:]:
+        screen.print(f"{one_line(one.said)}", (f"  find FOLDER '{one.query}'" if one.query else "", "dim"))
     for sentence in found["said"]:
-        screen.print(f"{one_line(sentence)}.")
+        if f"{one_line(sentence)}." not in told:
+            screen.print(f"{one_line(sentence)}.")
     if found["columns"]:
         screen.heading("Columns")
         wide = max(len(one["query"]) for one in found["columns"])

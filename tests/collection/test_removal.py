@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 
 from tests.collection.test_collection import agree, bits
-from tests.grown import new_documents
+from tests.grown import documents, new_documents
 from topiarist.collection.check import check
 from topiarist.collection.collection import Collection
+from topiarist.collection.describe.account import account_of
+from topiarist.collection.grow.grower import Grower
+from topiarist.collection.grow.journal import Teller
+from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.remove.removal import chosen, preview
 from topiarist.collection.shape.edits import Pin, Rename
 from topiarist.collection.state import before_last
@@ -128,3 +132,28 @@ def test_of_copies_the_next_is_the_first_when_the_first_is_gone(collection):
     collection.remove(["copy/0"])
     assert (collection.copies.rows.tolist(), collection.copies.originals.tolist()) == ([501], [500])
     agree(collection)
+
+
+def test_what_was_removed_stays_out_when_it_is_grown_again(tmp_path):
+    told, some = [], documents()[:80]
+    teller = Teller()
+    teller.said = told.append
+    recipe, folder = Recipe(topics=2, headings=False), tmp_path / "c.topiary"
+    with Collection.grow(some, folder, recipe) as collection:
+        collection.remove([some[0].id, some[1].id])
+        collection.remove([some[2].id])
+        collection.undo()
+        collection.remove([some[3].id], forget=True)
+        collection.remove([some[4].id])
+        collection.add([some[4]])  # by hand: it is wanted again
+    with Grower(recipe, tell=teller).grow(some, folder, force=True) as again:
+        gone = {some[0].id, some[1].id, some[3].id}
+        assert set(again.documents.ids()) == {one.id for one in some} - gone
+        assert any(said.startswith("3 documents that people removed stay out (--take-removed") for said in told)
+        assert [one.number for one in account_of(again) if one.what == "removed"] == [3]
+        assert again.settings["n_grown"] == 77
+    with Grower(recipe).grow(some, folder, force=True) as third:
+        assert not gone & set(third.documents.ids())
+    with Grower(recipe, take_removed=True).grow(some, folder, force=True) as whole:
+        assert set(whole.documents.ids()) == {one.id for one in some}
+        assert not [one for one in account_of(whole) if one.what == "removed"]

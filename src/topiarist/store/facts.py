@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -79,3 +80,37 @@ def keep_problems(database: Database, stays: Callable[[Problem], bool]) -> None:
     known = database.all("SELECT number, source, reason FROM problems")
     gone = [(number,) for number, source, reason in known if not stays(Problem(source, reason))]
     database.run_many("DELETE FROM problems WHERE number = ?", gone)
+
+
+_REMOVED = "CREATE TABLE IF NOT EXISTS removed (digest TEXT PRIMARY KEY) WITHOUT ROWID"
+
+
+def digest_of(id: str) -> str:
+    """What is remembered of the id of a removed document: enough to know it again, and nothing to read."""
+    return hashlib.blake2b(storable(id).encode(), digest_size=12).hexdigest()
+
+
+def add_removed(database: Database, ids: Iterable[str]) -> None:
+    """Remember that people removed documents: they stay out when the collection is grown again."""
+    add_removed_digests(database, map(digest_of, ids))
+
+
+def add_removed_digests(database: Database, digests: Iterable[str]) -> None:
+    """The same, by what was remembered of them elsewhere."""
+    with database.transaction():
+        database.run(_REMOVED)
+        database.run_many("INSERT OR IGNORE INTO removed VALUES (?)", ((one,) for one in digests))
+
+
+def removed(database: Database) -> frozenset[str]:
+    """The digests of the documents that people removed; none in collections of earlier versions."""
+    if database.one("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'removed'") is None:
+        return frozenset()
+    return frozenset(one for (one,) in database.all("SELECT digest FROM removed"))
+
+
+def take_back_removed(database: Database, ids: Iterable[str]) -> None:
+    """Documents that were removed and are here again."""
+    if known := removed(database):
+        again = known & set(map(digest_of, ids))
+        database.run_many("DELETE FROM removed WHERE digest = ?", ((one,) for one in again))

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
 READING = "reading"  # a setting: how many files and documents a grow has read, and why others were left out
-(DOCUMENTS, READ, PASSAGES, LEFT_OUT, LANGUAGES, REPEATED, COPIES, UNDATED) = KINDS = (
-    "documents", "read", "passages", "left_out", "language", "repeated", "copies", "undated",
+(DOCUMENTS, READ, PASSAGES, LEFT_OUT, LANGUAGES, REPEATED, COPIES, UNDATED, REMOVED) = KINDS = (
+    "documents", "read", "passages", "left_out", "language", "repeated", "copies", "undated", "removed",
 )  # fmt: skip
 
 
@@ -56,6 +56,9 @@ def account_of(collection: Collection) -> tuple[Entry, ...]:
         why = f", {unread:,} of them one that could not be read" if unread else ""
         have = "document has" if undated == 1 else "documents have"
         found.append(Entry(UNDATED, undated, f"{undated:,} {have} no date{why}", f"date:{NO_VALUE}"))
+    if gone := len(facts.removed(database)):
+        what = "document that was removed stays" if gone == 1 else "documents that were removed stay"
+        found.append(Entry(REMOVED, gone, f"{gone:,} {what} out when it is grown again"))
     return tuple(found)
 
 

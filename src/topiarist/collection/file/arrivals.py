@@ -164,6 +164,7 @@ def add(
         new = Addition(collection, generation)
         with generation.database.transaction():
             Documents(generation.database).append(added, dates)
+            facts.take_back_removed(generation.database, [one.id for one in added])
             counts = contents.stacked([part.heard.counts for part in parts])
             shares = contents.stacked([sparse_shares(part.posterior) for part in parts])
             state = new.kept(added, counts, shares, learn=learn)

@@ -93,6 +93,7 @@ class Grower:
     n_threads: int | None = None
     device: str = "cpu"
     verbose: bool = False
+    take_removed: bool = False  # read documents again that people removed
     tell: Teller = field(default_factory=Teller)
 
     def grow(
@@ -168,7 +169,7 @@ class Grower:
             cut = cutter.cut if self.recipe.passages else iter
             language, coming = language_of(iter(documents), self.recipe.language)
             coming = others.without(coming, language.code) if self.recipe.languages == ONE else coming
-            arriving = inheritance.Arriving(cut(coming), os.fspath(growing.path), cut=cut)
+            arriving = inheritance.Arriving(cut(coming), os.fspath(growing.path), cut, self.take_removed)
             stream = _counted(passing(map(titled, arriving)), self.tell.reading)
             settled = self.recipe.counting(language)
             corpus = self._counts(_seen(stream, lines), settled, minima)
@@ -220,6 +221,8 @@ class Grower:
             found[LANGUAGE_COLUMN] = self._kept_languages(generation, languages)
             edit_log.keep(generation.database, [part.part, marks.part])
             facts.add_problems(generation.database, [*problems, *others.problems])
+            if arriving.removed:
+                facts.add_removed_digests(generation.database, arriving.removed)
             facts.change_settings(generation.database, {**settings, **found, READ: part.name, READ_MINIMA: marks.name})
 
     def _kept_languages(self, generation: Generation, languages: Languages) -> bool:

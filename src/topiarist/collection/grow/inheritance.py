@@ -24,7 +24,7 @@ from topiarist.errors import InputError, TopiaristError, UsageError
 from topiarist.hierarchy.edits import rename
 from topiarist.measures.comparison import match_nodes
 from topiarist.measures.placed_documents import Placed
-from topiarist.store import edit_log
+from topiarist.store import edit_log, facts
 from topiarist.store.column_table import ColumnTable
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import Generation
@@ -272,15 +272,27 @@ class Arriving:
     sources: Iterable[Document]
     folder: str
     cut: Callable[[Iterable[Document]], Iterator[Document]] = iter  # long ones into passages, where that was asked for
+    take_removed: bool = False  # documents that people removed as well
     n_sources: int = 0
+    removed: frozenset[str] = frozenset()  # digests of what people removed, which stays out
     told: list[str] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[Document]:
         seen: set[str] = set()
+        self.removed, left = removed_from(self.folder), 0
+        again = frozenset() if not self.take_removed else self.removed
         for document in self.sources:
             seen |= {document.id, *_whole(document)}
+            if self.removed and (digest := facts.digest_of(document.id)) in self.removed:
+                if digest not in again:
+                    left += 1
+                    continue
+                self.removed -= {digest}
             self.n_sources += 1
             yield document
+        if left:
+            what = "document that people removed stays" if left == 1 else "documents that people removed stay"
+            self.told.append(f"{left:,} {what} out (--take-removed reads them again)")
         old = before(self.folder) if seen else None
         if old is None:
             if seen and (Path(self.folder) / MANIFEST).exists():
@@ -307,6 +319,15 @@ class Arriving:
             more = f" and {len(gone) - SHOWN:,} more" if len(gone) > SHOWN else ""
             some = f"{len(gone):,} document{'s' * (len(gone) != 1)} of before {_are(len(gone))}"
             self.told.append(f"{some} not in the sources any more, and so not here: {', '.join(gone[:SHOWN])}{more}")
+
+
+def removed_from(folder: str) -> frozenset[str]:
+    """What people removed from the collection that a grow would replace."""
+    old = before(folder)
+    if old is None:
+        return frozenset()
+    with old:
+        return facts.removed(old.generation.database)
 
 
 def _whole(document: Document) -> tuple[str, ...]:

@@ -78,6 +78,7 @@ def forget(collection: Collection, ids: Sequence[str], *, wait: float = 0.0, exp
         texts = [text for one in gone for text in (one.text, one.title, one.id)]
         speaks = _copy(collection, following, removal, gone, traces.Sequences(texts))
         kept_rows.keep_tables(collection, following, keep)
+        facts.add_removed(following.new.database, removal.ids)
         n_words = _fit(collection, following, keep, removal)
         if collection.categories is not None:
             told.append("The categories were learned from these documents too, and are gone: topiarist learn")

@@ -92,6 +92,7 @@ def remove(collection: Collection, ids: Sequence[str], *, wait: float = 0.0, exp
         kept_rows.keep_tables(collection, following, keep)
         state, parts = kept_rows.without_rows(collection, following, keep)
         facts.change_settings(new, kept_rows.settings(collection, keep, state))
+        facts.add_removed(new, removal.ids)
         edit_log.record(new, REMOVE, body_of(collection, removal, keep), state.to_dict(), parts=parts)
         name = following.old.folder.name
         following.publish([name, *collection.folder.manifest.kept])

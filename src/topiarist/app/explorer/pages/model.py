@@ -176,7 +176,7 @@ def _told(one: AccountEntry) -> Told:
     """An entry of the account with the way to its documents."""
     places = {
         "documents": addresses.home(), "read": addresses.home(), "passages": addresses.home(), "left_out": "#not-read",
-        "repeated": "#uncounted", "copies": addresses.duplicates(),
+        "repeated": "#uncounted", "copies": addresses.duplicates(), "removed": "#done",
     }  # fmt: skip
     return Told(one.what, one.number, one.said, addresses.search(one.query) if one.query else places.get(one.what, ""))
 

@@ -101,6 +101,9 @@ class Options(SourceOptions):
         DEVICES[0]
     )
     force: Annotated[bool, flag("Grow anew what is there; it stays until then.", "--force")] = False
+    take_removed: Annotated[
+        bool, flag("With --force: read documents again that `remove` took out.", "--take-removed")
+    ] = False
     resume: Annotated[bool, flag("Go on with a grow that was stopped or killed.", "--resume")] = False
     dry_run: Annotated[bool, flag("Count files, estimate time and memory, write nothing.", "--dry-run")] = False
     date_column: Annotated[str | None, reading("Column that holds the date.", metavar="NAME")] = None
@@ -149,7 +152,7 @@ def run(options: Options) -> None:
     stop = Stop()
     with _progress(options, stop) as progress, stoppable(progress.say, stop):
         progress.share_read = lambda: _share_read(stream)
-        grower = door.Grower(recipe, options.threads, options.device, tell=progress)
+        grower = door.Grower(recipe, options.threads, options.device, take_removed=options.take_removed, tell=progress)
         settings = {
             door.MADE_FROM: made_from,
             "sources": options.sources,

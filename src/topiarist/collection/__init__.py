@@ -104,6 +104,11 @@ if TYPE_CHECKING:
     from topiarist.collection.file.new_topics import NewTopic as NewTopic
     from topiarist.collection.file.new_topics import new_topics as new_topics
     from topiarist.collection.find.index import Explanation as Explanation
+    from topiarist.collection.find.saved_searches import SavedSearch as SavedSearch
+    from topiarist.collection.find.saved_searches import delete_search as delete_search
+    from topiarist.collection.find.saved_searches import save_search as save_search
+    from topiarist.collection.find.saved_searches import saved_search as saved_search
+    from topiarist.collection.find.saved_searches import saved_searches as saved_searches
     from topiarist.collection.find.search import DEFAULT as DEFAULT_WAY
     from topiarist.collection.find.search import FEW as FEW
     from topiarist.collection.find.search import WAYS as WAYS
@@ -278,6 +283,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "file.file_moves": "move_files plan_moves",
     "file.new_topics": "NewTopic PAYS new_topics",
     "find.index": "Explanation",
+    "find.saved_searches": "SavedSearch delete_search save_search saved_search saved_searches",
     "find.search": (
         "DEFAULT_WAY=DEFAULT FEW Found FoundDocument Held Likeness Search WAYS listed_documents=listed places_of "
         "topics_of"

@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 from topiarist.collection.collection import Collection
 from topiarist.collection.describe import tables
 from topiarist.collection.describe.topic_tree import placed
+from topiarist.collection.find.saved_searches import saved_searches
 from topiarist.collection.passages import is_cut, summed_up, wholes
 from topiarist.collection.shape.shape import unlike
+from topiarist.errors import UsageError
 from topiarist.estimators.model_folder import save_model
 from topiarist.hierarchy import exchange, thesaurus
 from topiarist.hierarchy.tree import Tree
@@ -25,6 +27,7 @@ TREE_FORMATS = ("json", "graphml", "newick", "paths", *thesaurus.FORMATS)
 MARKS = ("tags", "read", "date_given")  # at the end of the table of documents, before their columns
 TAKEN = frozenset(("title", "source", "date", "text", "topic", "whole", "passage", *tables.DOCUMENT_FIELDS, *MARKS))
 WHOLES = "wholes"  # what may be asked for: whole documents, of a collection that was grown on passages
+SEARCHES, SEARCH_FIELDS = "searches", ("name", "query", "by", "topic", "matching")
 MOST_TOPICS = 12  # of a whole document
 BLOCK = 2_000  # documents that are read at once
 
@@ -38,7 +41,7 @@ class ExportedTable(NamedTuple):
 
 
 def exported_table(collection: Collection, what: str, *, n_words: int, texts: bool, rho: float) -> ExportedTable:
-    """The documents, whole documents, topics or words of a collection; topics are called by their lasting numbers."""
+    """Documents, whole documents, topics (by their lasting numbers), words or saved searches of a collection."""
     outline = collection.outline
     if what == "documents":
         labels = (document.labels for document in _documents(collection, texts=False))
@@ -49,6 +52,8 @@ def exported_table(collection: Collection, what: str, *, n_words: int, texts: bo
         return ExportedTable(rows, (*tables.DOCUMENT_FIELDS, *MARKS, *names.values()), types)
     if what == WHOLES:
         return _wholes(collection, rho)
+    if what == SEARCHES:
+        return ExportedTable(_searches(collection), SEARCH_FIELDS, dict.fromkeys(SEARCH_FIELDS[:4], "text"))
     if what == "topics":
         return ExportedTable(
             _numbered(_topics(collection, n_words), outline.topics, ("id", "parent")), tables.TOPIC_FIELDS
@@ -56,6 +61,19 @@ def exported_table(collection: Collection, what: str, *, n_words: int, texts: bo
     fitted, vocabulary = collection.tree_model, collection.counting.vocabulary
     rows = tables.words(_fitted_tree(collection), fitted.word_given_node, vocabulary.words, n_words=n_words)
     return ExportedTable(_numbered(rows, outline.node_topics, ("topic",)), tables.WORD_FIELDS)
+
+
+def _searches(collection: Collection) -> Iterator[dict[str, Any]]:
+    """The saved searches, and how many documents match each; by meaning none matches, and all resemble."""
+    from topiarist.collection.find.search import Search
+
+    for one in saved_searches(collection):
+        search = Search(collection, one.query, one.by)
+        try:
+            number: int | None = None if search.nearest else len(search.rows(one.topic or None))
+        except UsageError:  # a topic that is gone
+            number = None
+        yield {"name": one.name, "query": one.query, "by": one.by, "topic": one.topic, "matching": number}
 
 
 def _wholes(collection: Collection, rho: float) -> ExportedTable:

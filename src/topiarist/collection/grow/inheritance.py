@@ -15,6 +15,7 @@ import numpy as np
 
 from topiarist.collection.contents import read_matrix
 from topiarist.collection.describe.topic_tree import placed
+from topiarist.collection.find import saved_searches
 from topiarist.collection.judge import review
 from topiarist.collection.judge.judgements import carry_over
 from topiarist.collection.shape.edits import Group, apply
@@ -346,6 +347,8 @@ def _marks(old: Collection, generation: Generation) -> Iterator[str]:
         **Marks(database).carry_over(before), "judged labels": carry_over(before, database),
         "judgements of reviews": review.carry_over(before, database),
     }  # fmt: skip
+    if number := saved_searches.carry_over(before, database):
+        yield f"{number:,} saved search{'es' * (number != 1)} carried over"
     for what, (kept, found) in marks.items():
         if found:
             lost = f"; {found - kept:,} of documents that are gone" if kept < found else ""

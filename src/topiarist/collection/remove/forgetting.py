@@ -25,6 +25,7 @@ from topiarist.collection import contents
 from topiarist.collection.contents import Counting
 from topiarist.collection.copies import fitted_rows, kept_copies
 from topiarist.collection.find import index_part
+from topiarist.collection.find.saved_searches import keep_searches
 from topiarist.collection.grow.fit_description import corpus_of
 from topiarist.collection.remove import kept_rows, traces
 from topiarist.collection.remove.removal import Removal, chosen, keeping, preview
@@ -108,6 +109,7 @@ def _copy(
         return any(name in text for name in names) or bool(known.within(text.encode("utf-8", "surrogatepass")))
 
     edit_log.rewrite(new, SOME, speaks)
+    keep_searches(new, lambda text: not speaks(text))
     sources = {one.source for one in gone} | {one.id for one in gone}
     facts.keep_problems(new, lambda one: one.source not in sources and not speaks(f"{one.source} {one.reason}"))
     return speaks

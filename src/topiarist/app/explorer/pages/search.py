@@ -28,7 +28,7 @@ from topiarist.app.explorer.values import (
 )
 from topiarist.app.explorer.view import View
 from topiarist.app.words import STEP, counted
-from topiarist.collection import DEFAULT_WAY, FEW, WAYS, Explanation, Found, listed_documents
+from topiarist.collection import DEFAULT_WAY, FEW, WAYS, Explanation, Found, listed_documents, saved_searches
 from topiarist.errors import UsageError
 from topiarist.measures.placed_documents import CERTAIN
 from topiarist.text.documents import Document
@@ -103,6 +103,7 @@ class SearchPage:
     ways: tuple[Choice, ...]
     paging: Paging
     exports: tuple[Choice, ...]
+    saved: tuple[Choice, ...] = ()  # searches that people saved
     removable: bool = False  # whether these are just the documents that match, so that they can be removed together
 
 
@@ -163,8 +164,20 @@ def _filled(view: View, ask: Ask) -> SearchPage:
         )
         if found.total
         else (),
+        saved=tuple(
+            link(one.name, addresses.search(one.query, by=_unless_usual(one.by), topic=_known_topic(view, one.topic)))
+            for one in saved_searches(view.collection)
+        ),
         removable=ask.by == "words" and bool(ask.q.strip() and found.total) and not (ask.tag or ask.label or trouble),
     )
+
+
+def _known_topic(view: View, name: str) -> int | None:
+    """The topic that a saved search keeps to; None for none, or one that is gone."""
+    try:
+        return view.collection.topic(name) if name else None
+    except UsageError:
+        return None
 
 
 def _unless_usual(way: str) -> str | None:

@@ -22,10 +22,11 @@ EPILOG = examples(
     "topiarist export mail.topiary -o model --what model",
 )
 WRITES = ()
-WHAT = ("documents", "wholes", "topics", "words", "tree", "model")
+WHAT = ("documents", "wholes", "topics", "words", "searches", "tree", "model")
 SUFFIXES = {"ndjson": "jsonl", "nwk": "newick", "tree": "newick", "txt": "paths"}  # that are not the name of a format
 STANDARD_OUTPUT = "-"
-THINGS = {"wholes": "whole document"}
+PLURALS = {"search": "searches"}
+THINGS = {"wholes": "whole document", "searches": "search"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +35,7 @@ class Options(FolderOptions):
 
     output: Annotated[str, option("Where to; `-` is standard output.", "--output", "-o", metavar="FILE")]
     what: Annotated[
-        str | None, option("`documents`, `wholes` (of passages), `topics`, `words`, `tree` or `model`.")
+        str | None, option("`documents`, `wholes` (of passages), `topics`, `words`, `searches`, `tree` or `model`.")
     ] = None
     format: Annotated[
         str | None,
@@ -73,10 +74,10 @@ def run(options: Options) -> None:
             things = THINGS.get(what, what.removesuffix("s"))
     if options.json:
         if target != STANDARD_OUTPUT:
-            screen.json({"output": target, "what": what, "format": kind, things + "s": number})
+            screen.json({"output": target, "what": what, "format": kind, PLURALS.get(things, f"{things}s"): number})
         return
     if target != STANDARD_OUTPUT:
-        screen.say(f"{counted(number, things)} written to {target}")
+        screen.say(f"{counted(number, things, PLURALS.get(things, f'{things}s'))} written to {target}")
         screen.next("tree FOLDER" if what != "model" else "check FOLDER")
 
 

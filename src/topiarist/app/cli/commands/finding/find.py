@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,9 +25,11 @@ EPILOG = examples(
     "topiarist find tickets.topiary 'printer status:open price:10..20 date:2025'",
     "topiarist find mail.topiary '\"bail hearing\"' --tag bail",
     "topiarist find mail.topiary --queries questions.txt --json > answers.jsonl",
+    "topiarist find mail.topiary '\"bail hearing\" after:2004' --save bail",
+    "topiarist find mail.topiary --saved bail",
     "topiarist find mail.topiary what did the judge say about bail --why",
 )
-WRITES = ("tag",)
+WRITES = ("tag", "save", "delete_saved")
 NOTHING_FOUND = 1
 TOPICS_SHOWN = 5
 REASONS, SENSE = 4, 3
@@ -53,6 +55,10 @@ class Options(WritingOptions):
     tag: Annotated[
         str | None, option("Tag all that match; where documents are only near, those that are shown.", "--tag")
     ] = None
+    save: Annotated[str | None, option("Keep the query with the collection, under a name.", metavar="NAME")] = None
+    saved: Annotated[str | None, option("Ask a query that was saved.", metavar="NAME")] = None
+    list_saved: Annotated[bool, option("List the queries that were saved.", "--list-saved")] = False
+    delete_saved: Annotated[str | None, option("Let a saved query go.", metavar="NAME")] = None
 
 
 @dataclass(frozen=True)
@@ -70,20 +76,55 @@ class Answer:
 def run(options: Options) -> None:
     """Search, print, leave with 1 if nothing was found."""
     screen = Screen(options)
-    if bool(options.query) == bool(options.queries):
-        raise UsageError("expected a query, or a file of them", hint="topiarist find FOLDER bail hearing")
+    ways = [options.query, options.queries, options.saved, options.list_saved, options.delete_saved]
+    if sum(map(bool, ways)) != 1:
+        raise UsageError("expected a query, a file of them, or a saved one", hint="topiarist find FOLDER bail hearing")
+    if options.save and not options.query:
+        raise UsageError("--save keeps a query that is typed", hint="topiarist find FOLDER bail hearing --save bail")
     with door.Collection.open(options.folder) as collection:
+        if options.list_saved or options.delete_saved:
+            _saved(screen, collection, options)
+            return
+        if options.saved:
+            known = door.saved_search(collection, options.saved)
+            topic = options.topic if options.topic is not None else known.topic or None
+            options = replace(options, query=[known.query], by=known.by, topic=topic)
         if options.queries:
             _find_all(screen, collection, options)
             return
         answer = _find(collection, options, _typed(options.query or []))
         _tag(screen, collection, options, [answer])
+        if options.save:
+            search = door.SavedSearch(options.save, answer.query, options.by, options.topic or "")
+            again = " in place of the one before" if door.save_search(collection, search) else ""
+            screen.say(f"Saved as “{one_line(options.save)}”{again}: find FOLDER --saved {phrase(options.save)}")
     if options.json:
         screen.json(answer_body(answer))
     else:
         _show(screen, options, answer)
     if not answer.found.hits:
         raise SystemExit(NOTHING_FOUND)
+
+
+def _saved(screen: Screen, collection: door.Collection, options: Options) -> None:
+    """List the saved queries, or let one go."""
+    if options.delete_saved:
+        gone = door.delete_search(collection, options.delete_saved)
+        screen.say(f"The saved search “{one_line(gone.name)}” ({one_line(gone.query)}) is gone.")
+    known = door.saved_searches(collection)
+    if options.json:
+        screen.json({"saved": [asdict(one) for one in known]})
+    elif options.list_saved and not known:
+        screen.print("No search was saved yet.")
+        screen.next("find FOLDER WORDS --save NAME")
+    elif options.list_saved:
+        wide = max(len(one.name) for one in known)
+        for one in known:
+            how = DOT.join(
+                [*([one.by] if one.by != door.DEFAULT_WAY else []), *([f"topic {one.topic}"] * bool(one.topic))]
+            )
+            screen.cut(f"  {one_line(one.name):<{wide}}  ", (one_line(one.query), "bold"), (f"  {how}", "dim"))
+        screen.next(("find FOLDER --saved {}", known[0].name))
 
 
 def _typed(words: list[str]) -> str:

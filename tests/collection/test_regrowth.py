@@ -1,9 +1,12 @@
 """How steady topics are: kept with their tree, stopped with what is known, refused where it means nothing."""
 
+import random
+
 import pytest
 
-from tests.grown import collection, grown_once, path  # noqa: F401
+from tests.grown import collection, documents, grown_once, path  # noqa: F401
 from topiarist.collection.collection import Collection
+from topiarist.collection.grow import regrowth
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.grow.regrowth import check_steadiness, known_steadiness
 from topiarist.collection.shape.changes import shape
@@ -54,10 +57,29 @@ def test_whoever_stops_it_keeps_what_the_trees_so_far_say(collection):  # noqa: 
 
 def test_topics_of_separate_words_are_steady(tmp_path):
     words = ["boat sail wind harbour mast", "oven flour bread yeast dough", "court judge bail appeal verdict"]
-    texts = [Document(str(row), " ".join([words[row % 3]] * 3)) for row in range(120)]
+    rng = random.Random(0)  # the same words in another order are no copies
+    texts = [Document(str(row), " ".join(rng.sample(words[row % 3].split() * 3, 15))) for row in range(120)]
     with Collection.grow(texts, tmp_path / "three.topiary", Recipe(topics=3)) as grown:
         found = check_steadiness(grown, 2)
         assert found.counts() == {"steady": len(found.shares), "mixed": 0, "may be chance": 0}
+
+
+def test_copies_count_once(tmp_path, monkeypatch):
+    some, seen = documents()[:50], []
+    grown_again = regrowth._grown_again
+    monkeypatch.setattr(
+        regrowth, "_grown_again", lambda corpus, *rest: seen.append(corpus) or grown_again(corpus, *rest)
+    )
+    copies = [Document(f"copy/{row}", some[0].text, some[0].title) for row in range(30)]
+    with Collection.grow([*some, *copies], tmp_path / "c.topiary", Recipe(topics=2, headings=False)) as grown:
+        assert len(grown.copies) == 30
+        found = check_steadiness(grown, 1)
+        assert [len(corpus.ids) for corpus in seen] == [50]
+        assert not any(id.startswith("copy/") for id in seen[0].ids)
+        assert set(found.shares) <= set(grown.outline.topics)
+    few = Collection.grow([*some[:30], *copies], tmp_path / "d.topiary", Recipe(topics=2, headings=False))
+    with few, pytest.raises(UsageError, match="30 documents are too few"):
+        check_steadiness(few, 1)
 
 
 def test_too_few_documents_are_refused(tmp_path):

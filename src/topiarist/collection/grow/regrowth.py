@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from topiarist.collection.copies import fitted_rows
+from topiarist.collection.describe.topic_tree import placed
 from topiarist.collection.grow.grower import Grower
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.shape.shape import Shape
@@ -60,6 +62,8 @@ def check_steadiness(
 ) -> Steadiness | None:
     """Grow other trees from halves of the documents, place all documents in each, and keep what came back.
 
+    Copies count once: of a kind only the first is looked at.
+
     The halves are of chance, each growth has a seed of its own, and each tree is asked for as many topics as this one
     has. Whoever stops it (KeyboardInterrupt) keeps what the trees so far say; None before the first.
     """
@@ -69,10 +73,16 @@ def check_steadiness(
     if collection.outline.pending:
         raise UsageError("the tree was edited and not fitted yet", hint="topiarist shape FOLDER --refit first")
     n_docs = len(collection)
-    if n_docs < FEWEST:
-        raise UsageError(f"{n_docs} documents are too few to grow trees from halves of them", hint=f"{FEWEST} or more")
-    here, others = collection.placed, []
-    corpus = Corpus(tuple(here.ids), collection.counts, collection.counting.vocabulary)
+    n_once = n_docs - len(collection.copies)
+    if n_once < FEWEST:
+        raise UsageError(f"{n_once} documents are too few to grow trees from halves of them", hint=f"{FEWEST} or more")
+    rows = fitted_rows(collection.copies, n_docs)
+    here, counts = collection.placed, collection.counts
+    if rows is not None:  # copies in both halves would bring back any topic that they make
+        here = placed(collection.outline, collection.shares[rows], [here.ids[row] for row in rows.tolist()])
+        counts = counts[rows]
+    others = list[Placed]()
+    corpus = Corpus(tuple(here.ids), counts, collection.counting.vocabulary)
     wanted = replace(recipe, topics=len(collection.outline.tree.leaves), online=False)
     try:
         for number in range(n_trees):

@@ -83,10 +83,19 @@ class Copies:
 
 def shingles(chunk: TokenChunk) -> Array:
     """The hash of each word of a chunk with the word after it in the same text; the last one of a text stands alone."""
-    words = np.fromiter(map(_hashed, chunk.numbers), np.uint64, len(chunk.numbers))[chunk.tokens]
+    return _pairs(_word_hashes(chunk), chunk.lengths)
+
+
+def _word_hashes(chunk: TokenChunk) -> Array:
+    """The hash of each word, in the order of the texts."""
+    found: Array = np.fromiter(map(_hashed, chunk.numbers), np.uint64, len(chunk.numbers))[chunk.tokens]
+    return found
+
+
+def _pairs(words: Array, lengths: Array) -> Array:
+    """A hash for each word with the one after it; of the last one of each text alone."""
     after = np.concatenate([words[1:], np.zeros(min(len(words), 1), np.uint64)])
-    ends = np.cumsum(chunk.lengths)[chunk.lengths > 0] - 1
-    after[ends] = 0
+    after[np.cumsum(lengths)[lengths > 0] - 1] = 0
     mixed = words * np.uint64(0x9E3779B97F4A7C15) ^ (after + np.uint64(0x7F4A7C15)) * np.uint64(0xC2B2AE3D27D4EB4F)
     mixed ^= mixed >> np.uint64(29)
     mixed *= np.uint64(0xBF58476D1CE4E5B9)
@@ -190,8 +199,8 @@ def _sets(texts_of: Callable[[Sequence[int]], Sequence[str]], rows: Sequence[int
     for start in range(0, len(rows), 1_000):
         for some in text_chunks(texts_of(rows[start : start + 1_000]), CHARACTERS):
             chunk = tokenise(some, Tokenizer())
-            hashed, ends = np.fromiter(map(_hashed, chunk.numbers), np.uint64), np.cumsum(chunk.lengths)[:-1]
-            parts = np.split(shingles(chunk), ends), np.split(hashed[chunk.tokens], ends)
+            hashed, ends = _word_hashes(chunk), np.cumsum(chunk.lengths)[:-1]
+            parts = np.split(_pairs(hashed, chunk.lengths), ends), np.split(hashed, ends)
             yield from (Compared(np.unique(pairs), _occurrences(words)) for pairs, words in zip(*parts, strict=True))
 
 

@@ -60,6 +60,14 @@ def test_show_tells_the_topics_of_a_whole_document_and_of_its_passages(typed):
     assert "[pile/00.txt], 8 passages in" in passage
 
 
+def test_hits_say_which_part_of_which_document_they_are(typed):
+    hits = typed("find", "show", "-n", "40", "--json")["hits"]
+    parts = {(hit["whole"], hit["passage"]) for hit in hits if hit["whole"]}
+    assert parts
+    assert all(f"{whole}#page={label.removeprefix('page ')}" in {hit["id"] for hit in hits} for whole, label in parts)
+    assert all(hit["passage"] == "" for hit in hits if "#" not in hit["id"])
+
+
 def test_exports_have_passages_and_wholes(typed, place):
     typed("export", "-o", str(place / "wholes.csv"), "--what", "wholes")
     with open(place / "wholes.csv", encoding="utf-8", newline="") as file:

@@ -16,18 +16,17 @@ from topiarist.app.cli.options import NUMBER, UNDER, WHY, WritingOptions, exampl
 from topiarist.app.cli.terminal.screen import Screen, bar
 from topiarist.app.words import DOT, and_more, counted, one_line, path_of, percent
 from topiarist.errors import UsageError
+from topiarist.text.passages import part_of
 from topiarist.text.query import phrase
 from topiarist.text.spelling import proposed
 
 EPILOG = examples(
-    "topiarist find mail.topiary bail hearing",
+    "topiarist find mail.topiary what did the judge say about bail --why",
     "topiarist find mail.topiary '\"bail hearing\" -football after:2004'",
     "topiarist find tickets.topiary 'printer status:open price:10..20 date:2025'",
-    "topiarist find mail.topiary '\"bail hearing\"' --tag bail",
-    "topiarist find mail.topiary --queries questions.txt --json > answers.jsonl",
-    "topiarist find mail.topiary '\"bail hearing\" after:2004' --save bail",
+    "topiarist find mail.topiary '\"bail hearing\"' --tag bail --save bail",
     "topiarist find mail.topiary --saved bail",
-    "topiarist find mail.topiary what did the judge say about bail --why",
+    "topiarist find mail.topiary --queries questions.txt --json > answers.jsonl",
 )
 WRITES = ("tag", "save", "delete_saved")
 NOTHING_FOUND = 1
@@ -305,7 +304,8 @@ def answer_body(answer: Answer) -> dict[str, Any]:
 
 
 def _hit_body(hit: door.FoundDocument) -> dict[str, Any]:
-    why = None
+    why, part = None, part_of(hit.id)
+    part = part if part and hit.title.endswith(f", {part.label}") else None
     if hit.why is not None:
         why = {
             "words": [
@@ -317,5 +317,5 @@ def _hit_body(hit: door.FoundDocument) -> dict[str, Any]:
         "id": hit.id, "title": hit.title, "score": round(hit.score, 6), "date": hit.date, "labels": list(hit.labels),
         "snippet": [{"text": text, "match": match} for text, match in hit.snippet],
         "topic": hit.place.topic, "path": list(hit.place.path), "share": round(hit.place.share, 6), "why": why,
-        "copies": hit.copies,
+        "copies": hit.copies, "whole": part.whole if part else "", "passage": part.label if part else "",
     }  # fmt: skip

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from topiarist.text.repeated import Frequent, find_repeated, plain_line, spans, without
+from topiarist.text.repeated import Frequent, find_repeated, plain_line, says_something, spans, without
 
 NAVIGATION = ["Home", "News", "About us", "Contact"]
 FOOTER = ["This message is confidential and may be privileged.", "Please delete it if it was not meant for you."]
@@ -98,3 +98,8 @@ def test_counts_of_the_most_frequent_are_kept_in_a_bounded_memory() -> None:
         counts.see([7, 1_000 + number])
     assert len(counts.counts) <= 200
     assert 5_000 - 5_000 / 50 <= counts.counts[7] <= 5_000
+
+
+@pytest.mark.parametrize("line", ["", "12 34", "3rd", "— · —", "İ", "9.5 %", "第3页", "_x_", "½ ²", "ǅ 7"])
+def test_a_line_says_something_where_it_has_a_form(line):
+    assert says_something(line) == bool(plain_line(line))

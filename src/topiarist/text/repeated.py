@@ -48,6 +48,11 @@ def plain_line(line: str) -> str:
     return form if _LETTER.search(form) else ""
 
 
+def says_something(line: str) -> bool:
+    """Whether a line has a letter: only then it has a form to be compared by."""
+    return _LETTER.search(line) is not None
+
+
 def plain_lines(text: str) -> list[str]:
     """The lines of a text that say something; none of a text that has only one."""
     if "\n" not in text and len(text.splitlines()) < 2:

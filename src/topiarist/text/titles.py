@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import takewhile
 
 from topiarist.text.documents import Document
-from topiarist.text.repeated import plain_line, without
+from topiarist.text.repeated import says_something, without
 
 LONGEST = 100  # letters of a line that serves as a title
 LOOKED_AT = 4_000  # letters of a text in which its first line is looked for
@@ -23,7 +23,7 @@ def first_line(text: str) -> str:
 
     Where a text begins with the head of a message, as a file of one does, it is what the message is about.
     """
-    lines = [line for line in text[:LOOKED_AT].splitlines() if plain_line(line)]
+    lines = [line for line in text[:LOOKED_AT].splitlines() if says_something(line)]
     if not lines:
         return ""
     line = next((found[1] for found in map(_SUBJECT.match, takewhile(_HEADER.match, lines)) if found), lines[0])

@@ -20,7 +20,7 @@ def document_from(raw: Raw, file_id: str, source: str, characters: int) -> Docum
     title = title_of(storable(raw.title[:_LONGEST_TITLE]), text, id)
     labels = tuple(map(storable, raw.labels))
     given = storable(raw.date[:_LONGEST_DATE])
-    date = read_date(given).iso or given
+    date = (read_date(given).iso or given) if given else ""
     known = {"parent": raw.parent, "sheet": raw.sheet}
     told = tuple((name, storable(value)) for name, value in known.items() if value)
     columns = (*told, *((storable(name), storable(value)) for name, value in raw.columns))
@@ -38,6 +38,8 @@ def storable(text: str) -> str:
     """Text that any file or database takes: no NUL, no half of a surrogate pair."""
     if "\0" in text:
         text = text.replace("\0", "")
+    if text.isascii():
+        return text
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:

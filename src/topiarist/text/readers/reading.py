@@ -215,7 +215,7 @@ class Reading:
                         document = self._accepted(file, item, ids, account)
                         if document is not None:
                             yield document
-                            if account.counts.read == self._limit:
+                            if self._limit is not None and account.counts.read == self._limit:
                                 return
                 finally:
                     account.close()

@@ -16,6 +16,8 @@ Floor plan:
                 nodes.
     copies      Copies in a collection: which documents are copies of others, how lists are folded, what is there
                 already.
+    passages    Whole documents of a collection that was grown on passages: which they are, and what all of their
+                passages tell.
     state       What a collection is at one moment: the shape of its tree and its parts on disk; and what it was before.
 
 Whoever is outside (``topiarist.app``) imports from here and from nowhere below: ``from topiarist.collection import

@@ -14,6 +14,8 @@ Floor plan:
                 asked of it.
     highlights  Where in a text the words of a query are, as the full-text index would see them.
     language    Languages: their names, and which one a collection is written in.
+    passages    Passages of long documents: their pages or sections where the file has them, else about 300 words to a
+                sentence end.
     query       What people type into a search field: words and conditions (topic, date, tag, column …), parsed without
                 failing.
     repeated    Lines that many documents share: navigation bars, disclaimers, signatures, the heads and feet of pages.

@@ -2,6 +2,8 @@
 
 Floor plan:
 
+    account      The account of a collection: what was read, left out, repeated, copied, undated, and in which
+                 languages.
     closeup      A closer look: the words of a topic, and a document word by word. What the command line and the
                  explorer show.
     columns      Columns and dates of a collection in sentences: which there are, of which kind, and what could not be

@@ -10,6 +10,8 @@ Floor plan:
                      nothing.
     index_part       The index by meaning as a part of a collection. What it has in common with the part before lies on
                      the disk once.
+    saved_searches   Saved searches: a query under a name, kept with the collection, asked again whenever somebody wants
+                     it.
     search           Finding documents in a collection: by words and meaning together, by words alone (full text), or by
                      meaning alone.
     set_question     More like these, not like those: several documents asked of the index by meaning as one question

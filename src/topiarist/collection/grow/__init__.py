@@ -12,6 +12,8 @@ Floor plan:
     inheritance      What people did to a collection, carried over to a new one that takes its place.
     journal          What a grow tells on its way, and the checkpoints of its tree, kept as parts of an unfinished
                      collection.
+    language_trees   One tree over documents in several languages: each language is grown on its own, and then they are
+                     joined.
     left_out         What a grow leaves out of counting, as it is told and kept: lines that many documents share, and
                      copies.
     recipe           How a collection is grown: everything a person may choose, as one value that is kept with the

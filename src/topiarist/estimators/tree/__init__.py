@@ -8,6 +8,8 @@ Floor plan:
     chosen_words  Words that people choose for a tree: some that belong to a node, others that it must not see.
     fitted_tree   A fitted model of any kind as everybody else needs it: its tree, and documents folded in.
     hplsa         HPLSA as a scikit-learn estimator: documents in several classes, words at every level of a tree.
+    joined_trees  Several fitted trees as one: side by side under one root, as branches of their own or with headings in
+                  common.
     posteriors    What estimators of trees do with documents: file them at a certain level, place them, score them.
     preparation   What the estimators of trees share: preparing documents for growth, growing, and remembering the
                   curve.

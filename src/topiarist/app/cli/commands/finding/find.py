@@ -109,7 +109,8 @@ def _saved(screen: Screen, collection: door.Collection, options: Options) -> Non
     """List the saved queries, or let one go."""
     if options.delete_saved:
         gone = door.delete_search(collection, options.delete_saved)
-        screen.say(f"The saved search “{one_line(gone.name)}” ({one_line(gone.query)}) is gone.")
+        if not options.json:
+            screen.print(f"The saved search “{one_line(gone.name)}” ({one_line(gone.query)}) is gone.")
     known = door.saved_searches(collection)
     if options.json:
         screen.json({"saved": [asdict(one) for one in known]})

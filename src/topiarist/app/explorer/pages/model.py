@@ -160,7 +160,9 @@ def load(view: View, ask: Ask) -> ModelPage:
         account=tuple(_told(one) for one in account_of(collection)),
         problems=tuple(Left(one.source, one.reason) for one in facts.problems(database, limit=listed)),
         n_problems=n_problems,
-        all_problems=f"{addresses.MODEL}?problems=all#not-read" if listed < n_problems and ask.problems != "all" else "",
+        all_problems=f"{addresses.MODEL}?problems=all#not-read"
+        if listed < n_problems and ask.problems != "all"
+        else "",
         repeated=uncounted.repeated_said,
         lines=uncounted.lines[:LINES],
         line_searches=tuple(_with_line(line) for line, _ in uncounted.lines[:LINES]),

@@ -15,6 +15,7 @@ from tests.strategies import simplex_rows
 from topiarist.kernels import load
 from topiarist.kernels.shard import Shard, Side
 from topiarist.models import cam, categorisers, em, hplsa, plsa
+from topiarist.models.directions import Directions
 from topiarist.models.engine.host import Engine
 from topiarist.models.gaussian import fits, starts
 from topiarist.models.gaussian.covariances import Limit, shape_of
@@ -211,6 +212,58 @@ CAM = Case(
 )
 
 
+# ---- CAM with vectors: a direction for each cluster beside its words
+
+KAPPA = 7.0
+
+
+def unit_rows(rng: Any, n_rows: int, n_dims: int = 5) -> np.ndarray:
+    rows = rng.standard_normal((n_rows, n_dims))
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def joint_problem(seed: int) -> Problem:
+    rng, known = np.random.default_rng(seed + 9), dict(cam_problem(seed))
+    vectors = unit_rows(rng, N_DOCS)
+    vectors[3] = 0.0  # a document that came without
+    del known["heldout"]
+    return {**known, "vectors": vectors, "directions": unit_rows(rng, len(CLASSES))}
+
+
+def joint_oracle(problem: Problem) -> tuple[dict[str, np.ndarray], float]:
+    given = [problem[name] for name in ("counts", "counts", "prior", "mix", "words")]
+    sums = clusters.sums(*given, joined=(problem["vectors"], problem["directions"], KAPPA))
+    return {
+        "prior": sums.posterior.mean(axis=0),
+        "words": with_seeds(problem, sums.node_word),
+        "mix": sums.cluster_node / sums.cluster_node.sum(axis=1, keepdims=True),
+        "directions": sums.direction_sum / np.linalg.norm(sums.direction_sum, axis=1, keepdims=True),
+    }, sums.free_energy
+
+
+JOINT = Case(
+    problem=joint_problem,
+    axes={**TREE_AXES, "prior": "classes", "vectors": "docs dimensions", "directions": "classes dimensions"},
+    model=lambda problem, setup: cam.Cam(
+        setup.engine(), MASK, node_mix="ml", joined=Directions(KAPPA, np.zeros(problem["vectors"].shape[1]))
+    ),
+    start=lambda problem, setup: em.State(
+        cam.Params(
+            np.ascontiguousarray(problem["words"], dtype=setup.dtype), problem["mix"], problem["prior"],
+            problem["directions"],
+        ),
+        (None,) * len(setup.blocks),
+    ),
+    block=lambda problem, rows, setup: cam.Block(
+        Shard.of(csr_array(problem["counts"][rows]), setup.dtype), None, problem["vectors"][rows]
+    ),
+    told=lambda state, problem: {**CAM.told(state, problem), "directions": state.shared.directions},
+    oracle=joint_oracle,
+    tokens=False,
+    of_documents=frozenset({"prior", "directions"}),
+)  # fmt: skip
+
+
 # ---- HPLC: classes of labelled documents, and unlabelled ones with free classes, one for each document
 
 
@@ -405,6 +458,7 @@ MODELS = {
     "PLSA": PLSA,
     "HPLSA": HPLSA,
     "CAM": CAM,
+    "CAM with vectors": JOINT,
     "HPLC": HPLC,
     "PMM1": pmm_case(1),
     "PMM2": pmm_case(2),

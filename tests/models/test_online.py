@@ -43,7 +43,8 @@ def cases(shard):
 
 def tokens_of(block):
     """Those that are held out too."""
-    return sum(part.rows.data.sum() for part in (block if isinstance(block, tuple) else (block,)))
+    parts = block if isinstance(block, tuple) else (block,)
+    return sum(part.rows.data.sum() for part in parts if part is not None)
 
 
 def arrays(thing):

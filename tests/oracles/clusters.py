@@ -13,6 +13,7 @@ class Sums(NamedTuple):
     node_word: np.ndarray  # Σ_dc n P(c|d) P(a|d,w,c)
     cluster_node: np.ndarray  # Σ_dw n P(c|d) P(a|d,w,c), on the tokens for (C4)
     free_energy: float  # F_T = Σ_d log Σ_c P(c) Π_w P(w|c)^(n/T)
+    direction_sum: np.ndarray | None = None  # Σ_d P(c|d) v_d
 
 
 def word_given_cluster(node_given_cluster, word_given_node):
@@ -26,8 +27,11 @@ def word_given_cluster(node_given_cluster, word_given_node):
     return words
 
 
-def sums(counts, mix_counts, cluster_prior, node_given_cluster, word_given_node, temperature=1.0):
-    """(C1), (C2) summed as in (C3), and as in (C4) over ``mix_counts``, with nothing rearranged."""
+def sums(counts, mix_counts, cluster_prior, node_given_cluster, word_given_node, temperature=1.0, joined=None):
+    """(C1), (C2) summed as in (C3), and as in (C4) over ``mix_counts``, with nothing rearranged.
+
+    ``joined``: vectors, directions and concentration of (V1), whose sums are those of (V2).
+    """
     (n_docs, n_words), (n_clusters, n_nodes) = counts.shape, node_given_cluster.shape
     words = word_given_cluster(node_given_cluster, word_given_node)
     posterior, free_energy = np.zeros((n_docs, n_clusters)), 0.0
@@ -37,6 +41,9 @@ def sums(counts, mix_counts, cluster_prior, node_given_cluster, word_given_node,
             posterior[d, c] = cluster_prior[c]
             for w in range(n_words):
                 posterior[d, c] *= words[c, w] ** (counts[d, w] / temperature)
+            if joined is not None:
+                agreement = sum(joined[0][d, i] * joined[1][c, i] for i in range(joined[0].shape[1]))
+                posterior[d, c] *= math.exp(joined[2] * agreement / temperature)
         total = posterior[d].sum()
         free_energy += math.log(total)
         posterior[d] /= total
@@ -46,7 +53,13 @@ def sums(counts, mix_counts, cluster_prior, node_given_cluster, word_given_node,
                     level = word_given_node[a, w] * node_given_cluster[c, a] / words[c, w]
                     node_word[a, w] += counts[d, w] * posterior[d, c] * level
                     cluster_node[c, a] += mix_counts[d, w] * posterior[d, c] * level
-    return Sums(posterior, node_word, cluster_node, free_energy)
+    direction_sum = None
+    if joined is not None:
+        direction_sum = np.zeros(joined[1].shape)
+        for d in range(n_docs):
+            for c in range(n_clusters):
+                direction_sum[c] += posterior[d, c] * joined[0][d]
+    return Sums(posterior, node_word, cluster_node, free_energy, direction_sum)
 
 
 def node_given_doc(counts, posterior, node_given_cluster, word_given_node):

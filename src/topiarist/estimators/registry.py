@@ -50,7 +50,7 @@ _CATEGORISER = {
 
 ESTIMATORS = {
     "CAM": Kind("topiarist.estimators.tree.cam:CAM", {
-        "seeds_?": "seeds pair",
+        "seeds_?": "seeds pair", "directions_?": "leaves dimensions",
         "word_given_node_": "nodes words", "node_given_cluster_": "leaves nodes", "cluster_prior_": "leaves",
         "cluster_given_doc_?": "documents leaves", "labels_?": "documents",
         **_stream(node_word_count="nodes words", cluster_node_count="leaves nodes", cluster_count="leaves"),

@@ -12,6 +12,9 @@ E-step.
 **Prior.** P(w|a) is drawn towards the words of the collection by ``prior_tokens[a]`` pseudo-tokens. At the root they
 keep every word possible in every cluster; elsewhere a few tokens guard against words never seen there. Words that
 people want at a node are prior tokens too (``seeds``).
+
+**Vectors.** Where documents come with vectors a cluster has a mean direction, too, and both decide together: see
+``directions``. Without them, or with a concentration of zero, nothing here knows of them.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ import numpy as np
 from topiarist.arrays import Floats, Move
 from topiarist.kernels import Paths
 from topiarist.kernels.shard import Shard, Side
+from topiarist.models.directions import Directions, add_agreement, sums_of
 from topiarist.models.em import State
 from topiarist.models.engine.host import TINY, Engine, paths_of
 from topiarist.models.seeds import Seeds
@@ -36,6 +40,7 @@ class Block(NamedTuple):
 
     training: Shard
     heldout: Shard | None = None
+    vectors: Floats | None = None  # (n_docs, n_dimensions), rows of length one, or zero
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,7 @@ class Params:
     word_given_node: Floats  # P(w|a)  (n_nodes, n_words), C-contiguous
     node_given_cluster: Floats  # P(a|c)  (n_clusters, n_nodes), zero off the path of c
     cluster_prior: Floats  # P(c)  (n_clusters,)
+    directions: Floats | None = None  # μ_c  (n_clusters, n_dimensions), rows of length one
 
     def __post_init__(self) -> None:
         n_clusters, n_nodes = self.node_given_cluster.shape
@@ -52,6 +58,8 @@ class Params:
             raise ValueError("word_given_node must be a C-contiguous (nodes, words) array")
         if len(self.word_given_node) != n_nodes or self.cluster_prior.shape != (n_clusters,):
             raise ValueError(f"expected parameters of {n_clusters} clusters and {n_nodes} nodes")
+        if self.directions is not None and len(self.directions) != n_clusters:
+            raise ValueError(f"expected a direction for each of {n_clusters} clusters, got {len(self.directions)}")
 
     @property
     def n_components(self) -> int:
@@ -60,7 +68,7 @@ class Params:
 
     def moved(self, move: Move) -> Params:
         """The same elsewhere: on a device, or back. What belongs to paths and clusters is small and stays."""
-        return Params(move(self.word_given_node), self.node_given_cluster, self.cluster_prior)
+        return Params(move(self.word_given_node), self.node_given_cluster, self.cluster_prior, self.directions)
 
 
 @dataclass(frozen=True)
@@ -71,6 +79,7 @@ class Stats:
     cluster_node_count: Floats  # (n_clusters, n_nodes)
     cluster_count: Floats  # (n_clusters,) documents
     objective: float  # T Σ_d log Σ_c P(c) Π_w P(w|c)^(n/T): per token as the log-prior is, at any temperature
+    direction_sum: Floats | None = None  # (n_clusters, n_dimensions)
 
     def __add__(self, other: Stats) -> Stats:
         return Stats(
@@ -78,7 +87,12 @@ class Stats:
             self.cluster_node_count + other.cluster_node_count,
             self.cluster_count + other.cluster_count,
             self.objective + other.objective,
+            other.direction_sum if self.direction_sum is None else _added(self.direction_sum, other.direction_sum),
         )
+
+
+def _added(one: Floats, other: Floats | None) -> Floats:
+    return one if other is None else one + other
 
 
 @dataclass(frozen=True)
@@ -96,6 +110,7 @@ class Cam:
     prior_tokens: Floats | None = None  # (n_nodes,)
     fixed_mix: Floats | None = None  # P(a|c) when it is fixed
     seeds: Seeds | None = None  # words that people want at nodes
+    joined: Directions | None = None  # how vectors weigh beside words; None: words alone
 
     def __post_init__(self) -> None:
         if self.path_mask.ndim != 2 or self.path_mask.dtype != bool or not self.path_mask.any(axis=1).all():
@@ -112,10 +127,10 @@ class Cam:
         self, shared: Params, block: Block, local: Floats | None = None, inverse_temperature: float = 1.0
     ) -> tuple[Stats, Floats]:
         """(C1), (C2) and the sums of (C3), (C4); the temperature is that of the posterior of clusters alone."""
-        training, heldout = block
+        training, heldout, vectors = block
         paths = self._paths(shared)
         words = self.engine.climb(shared.word_given_node, paths)
-        posterior, objective = self._posterior(shared, words, training.rows, inverse_temperature)
+        posterior, objective = self._posterior(shared, words, training.rows, inverse_temperature, vectors)
         word_count = self.engine.word_products(training, posterior)
         node_count, mix_count = self.engine.descend(shared.word_given_node, words, word_count, paths)
         if self.node_mix == "heldout":
@@ -124,10 +139,11 @@ class Cam:
             word_count = self.engine.word_products(heldout, posterior)
             mix_count = self.engine.path_counts(shared.word_given_node, words, word_count, paths)
         cluster_count = self.engine.column_totals(posterior)
-        return Stats(node_count, mix_count, cluster_count, objective / inverse_temperature), posterior
+        directions = None if vectors is None or self.joined is None else sums_of(self.engine, posterior, vectors)
+        return Stats(node_count, mix_count, cluster_count, objective / inverse_temperature, directions), posterior
 
     def m_step(self, stats: Stats) -> Params:
-        """(C3) with the prior, and (C4)."""
+        """(C3) with the prior, and (C4); (V3) where there are vectors."""
         words = stats.node_word_count
         if self.collection is not None and self.prior_tokens is not None:
             words = self.engine.add_outer(words, self.prior_tokens, self.collection)
@@ -140,7 +156,8 @@ class Cam:
         mix = np.where(total > 0, mix / np.where(total > 0, total, 1.0), even)
         if self.node_mix == "fixed" and self.fixed_mix is not None:
             mix = self.fixed_mix
-        return Params(words, mix, stats.cluster_count / max(stats.cluster_count.sum(), TINY))
+        prior, sums = stats.cluster_count / max(stats.cluster_count.sum(), TINY), stats.direction_sum
+        return Params(words, mix, prior, None if self.joined is None or sums is None else self.joined.means(sums))
 
     def log_prior(self, shared: Params) -> float:
         """Σ_a tokens(a) Σ_w P(w) log P(w|a), and that of the seeds."""
@@ -149,19 +166,27 @@ class Cam:
             total += self.engine.weighted_logs(shared.word_given_node, self.prior_tokens, self.collection)
         if self.seeds is not None:
             total += self.seeds.log_prior(self.engine, shared.word_given_node)
+        if self.joined is not None and shared.directions is not None:
+            total += self.joined.log_prior(shared.directions)
         return total
 
     def extrapolate(self, old: State, new: State, stride: float) -> State:
         """No looking ahead: the steps are few, and clusters settle quickly."""
         return new
 
-    def fold_in(self, shared: Params, rows: Side, inverse_temperature: float = 1.0) -> Floats:
-        """(C1): P(c|d) of each document, each by itself."""
+    def fold_in(
+        self, shared: Params, rows: Side, inverse_temperature: float = 1.0, vectors: Floats | None = None
+    ) -> Floats:
+        """(C1), with (V1) where there are vectors: P(c|d) of each document, each by itself."""
         words = self.class_word_table(shared)
-        return self._posterior(shared, words, rows, inverse_temperature)[0]
+        return self._posterior(shared, words, rows, inverse_temperature, vectors)[0]
 
-    def _posterior(self, shared: Params, words: Floats, rows: Side, inverse_temperature: float) -> tuple[Floats, float]:
+    def _posterior(
+        self, shared: Params, words: Floats, rows: Side, inverse_temperature: float, vectors: Floats | None
+    ) -> tuple[Floats, float]:
         scores = self.engine.row_products(rows, self.engine.logarithms(words))
+        if vectors is not None and self.joined is not None and shared.directions is not None:
+            scores = add_agreement(self.engine, scores, vectors, shared.directions, self.joined.concentration)
         prior = np.log(np.maximum(shared.cluster_prior, TINY))
         return self.engine.posteriors(scores, prior, inverse_temperature)
 

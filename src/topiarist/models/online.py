@@ -121,8 +121,12 @@ def _blended(old: Floats, new: Floats, rate: float, tokens: float) -> Floats:
 
 
 def _each(function: Callable[..., Floats], stats: Stats, *others: Stats) -> Stats:
-    """Statistics with a function of each array; the objective belongs to a batch and is left behind."""
+    """Statistics with a function of each array; the objective belongs to a batch and is left behind.
+
+    An array that is not there, the directions of a stream without vectors, stays away.
+    """
     whole: Any = stats
-    names = [field.name for field in fields(whole) if field.name != "objective"]
+    every = [field.name for field in fields(whole) if field.name != "objective"]
+    names = [name for name in every if getattr(stats, name) is not None]
     arrays = {name: function(getattr(stats, name), *(getattr(other, name) for other in others)) for name in names}
     return replace(whole, **arrays, objective=0.0)  # type: ignore[no-any-return]

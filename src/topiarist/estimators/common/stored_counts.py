@@ -78,11 +78,15 @@ class Reader:
     effective_length: float | None = None
     ignored: Ints | None = None  # columns that it must not see
 
-    def __call__(self, counts: Csr) -> Floats:
-        """A row for each row of the counts."""
+    def __call__(self, counts: Csr, vectors: Floats | None = None) -> Floats:
+        """A row for each row of the counts, and of the vectors where there are any beside them."""
         if self.ignored is not None:
             counts = without_columns(counts, self.ignored)
         engine, shared = self.model.engine, self.model.engine.to_device(self.shared)
+        if vectors is not None:
+            side = engine.side(shortened(counts, self.effective_length), self.dtype)
+            rows: Floats = self.model.fold_in(shared, side, self.inverse_temperature, vectors)
+            return rows
         sides = engine.sides(shortened(counts, self.effective_length), self.dtype, shared.n_components)
         parts = [engine.to_host(self.model.fold_in(shared, side, self.inverse_temperature)) for side in sides]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
+from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from topiarist.arrays import Csr, DTypeLike, Seed
+from topiarist.arrays import Csr, DTypeLike, Floats, Seed
+from topiarist.counts.vectors import check_vectors
 from topiarist.counts.weighting import shortened
 from topiarist.estimators.common import options, stored_counts
 from topiarist.estimators.common.progress import fitting
@@ -27,11 +29,28 @@ from topiarist.hierarchy.growth.start import placed
 from topiarist.hierarchy.tree import Tree
 from topiarist.hierarchy.tree_model import TreeModel
 from topiarist.models import cam, em
+from topiarist.models.directions import Directions
 from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
 from topiarist.scale.executors import Executor
 
+CONCENTRATIONS = (0.0, 40.0)  # of vectors beside words, likewise
 LENGTHS = (15.0, 35.0, 100.0, None)  # tried when the effective length is to be chosen by held-out data
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """What a tree grows from."""
+
+    ground: preparation.Ground
+    rng: np.random.Generator
+    seeds: dict[int, list[int]]
+    journal: growing.Journal | None
+
+
+def _joined(directions: Floats | None, concentration: float) -> Directions | None:
+    """How vectors weigh beside words; None where there are none."""
+    return None if directions is None else Directions.of(directions, concentration)
 
 
 @options.common_options(
@@ -72,6 +91,10 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         of words, each of which goes to the node of the grown tree where it is most at home, in the last EM run.
     ignore_words : list or None
         Words that the tree must not see. Words are numbers of columns, or names where the counts have them.
+    concentration : float or "heldout", default "heldout"
+        What vectors weigh beside words, κ, where ``fit`` is given any: as many nats as a document has between agreeing
+        with a cluster and being at right angles to it. 0: not at all. "heldout": 40, or 0 where held-out tokens
+        are more likely then.
 
     Attributes
     ----------
@@ -100,6 +123,10 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         Why growing ended: "heldout", "reached", "exhausted", "interrupted", or "given".
     seeds_ : array (n_seeds, 2)
         Node and column of each seed word.
+    directions_ : array (n_clusters, n_dimensions) or None
+        The mean direction of the vectors of each cluster, of length one; None where the tree was fitted to words alone.
+    concentration_ : float
+        The κ that was used; 0 without vectors.
     stream_, n_batches_, n_tokens_seen_
         In a stream (``partial_fit``): a record of each batch as it was before it was learned from, and how much there
         has been (tokens weighted by the effective length). There are no training documents then.
@@ -120,6 +147,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         max_clusters: int = 512,
         seed_words: SeedWords | None = None,
         ignore_words: Words | None = None,
+        concentration: float | str = "heldout",
         dtype: DTypeLike | None = None,
         max_iter: int = 50,
         tol: float = 1e-5,
@@ -141,6 +169,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         self.max_clusters = max_clusters
         self.seed_words = seed_words
         self.ignore_words = ignore_words
+        self.concentration = concentration
         self.dtype = dtype
         self.max_iter = max_iter
         self.tol = tol
@@ -150,14 +179,28 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         self.executor = executor
         self.verbose = verbose
 
-    def fit(self, X: Documents, y: object = None, *, journal: growing.Journal | None = None) -> CAM:
+    def fit(
+        self,
+        X: Documents,
+        y: object = None,
+        *,
+        vectors: Floats | None = None,
+        journal: growing.Journal | None = None,
+    ) -> CAM:
         """Grow a tree (or fit the given one) on a matrix of counts (documents × words); ``y`` is ignored.
+
+        ``vectors`` (documents × dimensions), of a sentence encoder for instance, decide beside the words; a row of
+        zeros is a document without one. Only their directions count.
 
         A ``journal`` keeps checkpoints of a tree that grows long, and a fit that was killed goes on from the last one.
         """
         self._check_options()
         stored_counts.in_memory(X, "fitting a CAM", self.executor)
         counts = self._counts(X, reset=True)
+        directions = None
+        if vectors is not None and self.concentration != 0:
+            options.check_plain(self, "vectors", device="cpu", executor=None)
+            directions = check_vectors(vectors, counts.shape[0])
         seeds = chosen_words.seeded_nodes(self, self.tree) if self.tree is not None else {}
         groups = chosen_words.seeded_groups(self) if self.tree is None else []
         dtype = options.working_dtype(self.dtype, counts, preparation.TILE_COLUMNS)
@@ -168,34 +211,50 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
             given = self.effective_length
             lengths: tuple[float | None, ...] = LENGTHS if isinstance(given, str) else (given,)
             best, best_likelihood = None, -np.inf
+            weight = self._first_concentration(directions)
             for length in lengths:
-                ground = preparation.prepared(engine, counts, length, self.heldout_fraction, dtype, seed)
-                grown = self._grown(engine, ground, rng, journal if len(lengths) == 1 else None, seeds)
+                ground = preparation.prepared(engine, counts, length, self.heldout_fraction, dtype, seed, directions)
+                begun = _Begun(ground, rng, seeds, journal if len(lengths) == 1 else None)
+                grown, chosen = self._weighed(engine, begun, weight)
                 likelihood = preparation.unseen_likelihood(engine, ground, grown.stage)
                 if best is None or likelihood > best_likelihood:
-                    best, best_likelihood = (grown, length), likelihood
+                    best, best_likelihood = (grown, length, chosen), likelihood
                 if grown.reason == "interrupted":
-                    best = (replace(best[0], reason="interrupted"), best[1])
+                    best = (replace(best[0], reason="interrupted"), *best[1:])
                     break
             assert best is not None  # noqa: S101  there is at least one length
-            self._keep(engine, counts, *best, dtype, seeds or chosen_words.homes(groups, best[0].stage.parts))
+            seeds = seeds or chosen_words.homes(groups, best[0].stage.parts)
+            grown, length, self.concentration_ = best
+            self._keep(engine, counts, grown, length, dtype, seeds, directions if self.concentration_ else None)
         return self
 
-    def _grown(
-        self,
-        engine: Engine,
-        ground: preparation.Ground,
-        rng: np.random.Generator,
-        journal: growing.Journal | None,
-        seeds: dict[int, list[int]],
-    ) -> growing.Growth:
+    def _first_concentration(self, directions: Floats | None) -> float:
+        """The weight of vectors that growing begins with."""
+        if directions is None:
+            return 0.0
+        return CONCENTRATIONS[-1] if isinstance(self.concentration, str) else float(self.concentration)
+
+    def _weighed(self, engine: Engine, begun: _Begun, concentration: float) -> tuple[growing.Growth, float]:
+        """The tree and the weight of its vectors; where held-out tokens want less of that, a tree that grew so."""
+        grown = self._grown(engine, begun, concentration)
+        if not concentration or not isinstance(self.concentration, str) or grown.reason == "interrupted":
+            return grown, concentration
+        better = preparation.best_concentration(engine, begun.ground, grown.stage, CONCENTRATIONS)
+        if better == concentration:
+            return grown, concentration
+        return self._grown(engine, replace(begun, journal=None), better), better
+
+    def _grown(self, engine: Engine, begun: _Begun, concentration: float) -> growing.Growth:
         """The tree, with words learned from the tokens that were not held out."""
+        ground, rng, seeds = begun.ground, begun.rng, begun.seeds
+        directions = ground.directions if concentration else None
         species = CamSpecies(
-            engine, cam.Block(ground.training, ground.heldout), ground.collection, rng,
+            engine, cam.Block(ground.training, ground.heldout, directions), ground.collection, rng,
             self.word_smoothing, self.root_smoothing, self.levels, executor=self.executor, seeds=seeds,
+            joined=_joined(directions, concentration),
         )  # fmt: skip
         if self.tree is not None:
-            start = placed(self.tree, self.tree.leaves, ground.vectors, species.words_of, rng)
+            start = placed(self.tree, self.tree.leaves, ground.space(concentration), species.words_of, rng)
             start = chosen_words.sown(start, ground.counts, seeds, species.words_of) if seeds else start
             start = start if self.levels else flattened(start)
             steps = Steps(last=self.max_iter, tol=self.tol)
@@ -207,7 +266,8 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
             temperature = max(critical_temperature(ground.counts), 1.0)
             annealing = (cam_schedule(temperature), np.ones(ground.counts.shape[0]))
         # without levels inner nodes say nothing, and stay all the same
-        return preparation.grown_tree(self, species, ground.vectors, annealing, journal, whole=not self.levels)
+        space = ground.space(concentration)
+        return preparation.grown_tree(self, species, space, annealing, begun.journal, whole=not self.levels)
 
     def _shown(self, title: str) -> Any:
         return fitting(title, em.Rules(self.max_iter, self.tol), show=bool(self.verbose))
@@ -220,6 +280,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         length: float | None,
         dtype: DTypeLike,
         seeds: dict[int, list[int]],
+        directions: Floats | None,
     ) -> None:
         """Learn the words from all tokens, with the tree and the levels as they are."""
         parts = grown.stage.parts
@@ -227,8 +288,9 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         shard = engine.shard(rows, dtype, preparation.TILE_COLUMNS)
         totals = np.asarray(rows.sum(axis=0), np.float64).ravel()
         species = CamSpecies(
-            engine, cam.Block(shard), totals / totals.sum(), np.random.default_rng(0),
+            engine, cam.Block(shard, None, directions), totals / totals.sum(), np.random.default_rng(0),
             self.word_smoothing, self.root_smoothing, seeds=seeds,
+            joined=_joined(directions, self.concentration_),
         )  # fmt: skip
         model = species.model(parts, "fixed")
         rules = em.Rules(self.max_iter, self.tol, float(totals.sum()), accelerate=False)
@@ -239,7 +301,8 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
             )  # fmt: skip
         self._keep_tree(parts, grown, fit, length)
         self.seeds_ = chosen_words.pairs(seeds)
-        self.cluster_given_doc_ = self._reader(engine)(counts)
+        self.directions_ = fit.state.shared.directions
+        self.cluster_given_doc_ = self._reader(engine)(counts, directions)
         self.labels_ = self.cluster_given_doc_.argmax(axis=1)
         self._forget_stream(counts.shape[0], float(totals.sum()))
 
@@ -252,6 +315,33 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         self.history_, self.grown_ = np.array(fit.objectives), grown.reason
         self.n_iter_, self.converged_ = fit.steps, fit.converged
         self.stopped_ = "interrupted" if grown.reason == "interrupted" else fit.reason
+
+    def fit_transform(self, X: Documents, y: object = None, *, vectors: Floats | None = None) -> Any:
+        """Fit, and return what ``transform`` returns for the training documents."""
+        return self.fit(X, vectors=vectors).transform(X, vectors=vectors)
+
+    def fit_predict(self, X: Documents, y: object = None, *, vectors: Floats | None = None) -> Any:
+        """Fit, and return the most probable cluster of each document."""
+        return self.fit(X, vectors=vectors).labels_
+
+    def transform(self, X: Documents, *, vectors: Floats | None = None) -> Floats:
+        """P(cluster | document), each document by itself; of a ``BlockStore`` too.
+
+        Documents may come with vectors or without, whatever the tree was fitted to: what there is decides.
+        """
+        check_is_fitted(self)
+        if vectors is None or getattr(self, "directions_", None) is None:
+            return stored_counts.read(self, X)
+        counts = self._counts(X, reset=False, what="transform with vectors")
+        directions = check_vectors(vectors, counts.shape[0], self.directions_.shape[1])
+        with options.running(self) as engine, threadpool_limits(limits=1, user_api="blas"):
+            return self._reader(engine)(counts, directions)
+
+    def predict(self, X: Documents, *, vectors: Floats | None = None) -> Any:
+        """The most probable cluster of each document."""
+        if vectors is None:
+            return super().predict(X)
+        return self.transform(X, vectors=vectors).argmax(axis=1)
 
     _number = "n_clusters"
 
@@ -276,7 +366,11 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
 
     def _model(self, engine: Engine, tree: TreeModel | None = None) -> tuple[cam.Cam, cam.Params]:
         tree = tree or self.tree_model_
-        return cam.Cam(engine, tree.path_mask), cam_params(tree)
+        known = getattr(self, "directions_", None)
+        if known is None or len(known) != tree.n_classes:
+            return cam.Cam(engine, tree.path_mask), cam_params(tree)
+        joined = Directions(self.concentration_, np.zeros(known.shape[1]))
+        return cam.Cam(engine, tree.path_mask, joined=joined), replace(cam_params(tree), directions=known)
 
     def _check_options(self) -> None:
         preparation.check_common(self)
@@ -285,6 +379,8 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         options.check_one_of("levels", self.levels, (True, False))
         options.check_number("word_smoothing", self.word_smoothing, 0.0, hint="3.0")
         options.check_number("root_smoothing", self.root_smoothing, 0.0, hint="0.1")
+        if self.concentration != "heldout":
+            options.check_number("concentration", self.concentration, 0.0, hint="40, or 'heldout'")
         if self.effective_length is not None and self.effective_length != "heldout":
             options.check_number("effective_length", self.effective_length, 1.0, hint="35, None or 'heldout'")
 

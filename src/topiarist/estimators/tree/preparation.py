@@ -14,6 +14,8 @@ from scipy.sparse import csr_array
 from topiarist.arrays import Csr, DTypeLike, Floats
 from topiarist.counts.lsi import document_directions
 from topiarist.counts.split import split_tokens
+from topiarist.counts.validation import token_counts
+from topiarist.counts.vectors import joined_space
 from topiarist.counts.weighting import effective_length_weights, scale_rows
 from topiarist.errors import InputError
 from topiarist.estimators.common import options
@@ -22,9 +24,11 @@ from topiarist.hierarchy.growth.annealed import Annealed
 from topiarist.hierarchy.growth.guided import Guided
 from topiarist.hierarchy.growth.hplsa_species import HplsaSpecies
 from topiarist.hierarchy.growth.loop import Growth, Journal, Proposer, Record, Rules, Stage, grow
+from topiarist.hierarchy.growth.parts import Parts
 from topiarist.hierarchy.growth.species import CamSpecies, Steps, cam_params
 from topiarist.hierarchy.tree import Tree
 from topiarist.models import cam, em
+from topiarist.models.directions import Directions, sums_of
 from topiarist.models.engine import Shard, Side
 from topiarist.models.engine.host import Engine
 from topiarist.scale.executors import Executor
@@ -118,6 +122,13 @@ class Ground:
     counts: Any  # what ``training`` indexes
     collection: Floats  # P(w)
     vectors: Floats
+    directions: Floats | None = None  # the vectors that documents came with
+
+    def space(self, concentration: float) -> Floats:
+        """Where splits are looked for: latent space, with the vectors beside it where they count."""
+        if self.directions is None or not concentration:
+            return self.vectors
+        return joined_space(self.vectors, token_counts(self.counts), self.directions, concentration, DIMENSIONS)
 
 
 def parted(counts: Csr, fraction: float, seed: int) -> tuple[Any, Any]:
@@ -133,9 +144,18 @@ def parted(counts: Csr, fraction: float, seed: int) -> tuple[Any, Any]:
 
 
 def prepared(
-    engine: Engine, counts: Csr, effective_length: float | None, fraction: float, dtype: DTypeLike, seed: int
+    engine: Engine,
+    counts: Csr,
+    effective_length: float | None,
+    fraction: float,
+    dtype: DTypeLike,
+    seed: int,
+    directions: Floats | None = None,
 ) -> Ground:
-    """Hold out a share of each document's tokens, weigh the rest, and find the documents' places in latent space."""
+    """Hold out a share of each document's tokens, weigh the rest, and find the documents' places in latent space.
+
+    ``directions`` are the vectors that documents came with, if they did.
+    """
     training, heldout = parted(counts, fraction, seed)
     weights = effective_length_weights(counts, effective_length)
     learned = scale_rows(training, weights)
@@ -143,13 +163,15 @@ def prepared(
     everywhere = np.asarray(counts.sum(axis=0), np.float64).ravel()
     # a word whose every token is held out is still possible, as if it had been seen once in a thousand times
     totals += 1e-3 * (everywhere > 0)
+    points = document_vectors(training, seed)
     return Ground(
         engine.shard(learned, dtype, TILE_COLUMNS),
         engine.shard(scale_rows(heldout, weights), dtype, TILE_COLUMNS),
         heldout,
         learned,
         totals / totals.sum(),
-        document_vectors(training, seed),
+        points,
+        directions,
     )
 
 
@@ -160,9 +182,29 @@ def document_vectors(counts: Csr, seed: int) -> Floats:
 
 def unseen_likelihood(engine: Engine, ground: Ground, stage: Stage) -> float:
     """Log-likelihood per held-out token of a CAM, every token counting one: comparable between effective lengths."""
+    return _unseen(engine, ground, stage.parts, stage.parts.class_given_doc)
+
+
+def best_concentration(engine: Engine, ground: Ground, stage: Stage, choices: Sequence[float]) -> float:
+    """The weight of vectors at which held-out tokens are most likely, the tree and its directions staying."""
     parts = stage.parts
+    if ground.directions is None:
+        return 0.0
+    joined = Directions.of(ground.directions, 1.0)
+    means = joined.means(sums_of(engine, parts.class_given_doc, ground.directions))
+    shared = replace(cam_params(parts), directions=means)
+
+    def likelihood(concentration: float) -> float:
+        model = cam.Cam(engine, parts.path_mask, joined=replace(joined, concentration=concentration))
+        rows = model.fold_in(shared, ground.training.rows, stage.inverse_temperature, ground.directions)
+        return _unseen(engine, ground, parts, rows)
+
+    return max(choices, key=likelihood)
+
+
+def _unseen(engine: Engine, ground: Ground, parts: Parts, posterior: Floats) -> float:
     rows = Side.of(ground.unseen, parts.word_given_node.dtype)
-    total = cam.Cam(engine, parts.path_mask).log_likelihood(cam_params(parts), rows, parts.class_given_doc)
+    total = cam.Cam(engine, parts.path_mask).log_likelihood(cam_params(parts), rows, posterior)
     return total / max(float(ground.unseen.data.sum(dtype=np.float64)), 1.0)
 
 

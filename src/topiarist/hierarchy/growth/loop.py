@@ -43,12 +43,13 @@ class Stage:
     inverse_temperature: float = 1.0
     objectives: tuple[float, ...] = ()  # of the EM steps that led here
     stopped: str = ""  # why these ended
-    by_document: Array = field(default_factory=lambda: np.zeros(0))  # what each document adds to ``heldout``
+    by_document: Array = field(default_factory=lambda: np.zeros(0))  # what each document adds to both likelihoods
+    vectors: float = 0.0  # log-likelihood of the documents' vectors, per token of the collection
 
     @property
     def score(self) -> float:
         """What trees are compared by."""
-        return self.heldout - self.charge if math.isfinite(self.heldout) else -math.inf
+        return self.heldout + self.vectors - self.charge if math.isfinite(self.heldout) else -math.inf
 
     @property
     def perplexity(self) -> float:

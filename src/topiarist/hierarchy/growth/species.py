@@ -13,6 +13,7 @@ from topiarist.hierarchy.growth.loop import Stage
 from topiarist.hierarchy.growth.parts import Parts, Split, divide, halved_shares, seedling
 from topiarist.hierarchy.tree_model import TreeModel
 from topiarist.models import cam, em
+from topiarist.models.directions import Directions, foretold, sums_of
 from topiarist.models.engine import Side
 from topiarist.models.engine.host import Engine
 from topiarist.models.seeds import Seeds
@@ -61,6 +62,7 @@ class CamSpecies:
     executor: Any = None
     watch: Callable[[em.Loop], None] | None = None
     seeds: Mapping[int, Sequence[int]] = field(default_factory=dict)  # columns of words that belong to nodes
+    joined: Directions | None = None  # how the vectors of the block weigh beside words
 
     def seedling(self) -> Parts:
         """All documents in one cluster, which speaks as the collection does."""
@@ -95,11 +97,17 @@ class CamSpecies:
         prior[parts.tree.root] += self.root_prior * self.block.training.rows.data.sum(dtype=np.float64)
         node_mix = node_mix if self.levels else "fixed"
         seeds = seeds_under(self.seeds, parts, self.block.training.rows)
-        return cam.Cam(self.engine, parts.path_mask, node_mix, self.collection, prior, parts.node_given_class, seeds)
+        return cam.Cam(
+            self.engine, parts.path_mask, node_mix, self.collection, prior, parts.node_given_class, seeds, self.joined
+        )
 
     def state(self, parts: Parts) -> em.State:
-        """Parameters as EM takes them."""
-        return em.State(cam_params(parts), (parts.class_given_doc,))
+        """Parameters as EM takes them; directions are where the documents of each class are."""
+        shared = cam_params(parts)
+        if self.joined is not None and self.block.vectors is not None:
+            sums = sums_of(self.engine, parts.class_given_doc, self.block.vectors)
+            shared = replace(shared, directions=self.joined.means(sums))
+        return em.State(shared, (parts.class_given_doc,))
 
     def fitted(self, parts: Parts, inverse_temperature: float, *, last: bool = False) -> Stage:
         """See ``growth.Species``."""
@@ -113,18 +121,28 @@ class CamSpecies:
         )  # fmt: skip
         shared = self.engine.to_host(fit.state.shared)
         parts = replace(parts, word_given_node=shared.word_given_node, node_given_class=shared.node_given_cluster)
-        stage = self.judged(parts, inverse_temperature, shared.cluster_prior)
+        stage = self.judged(parts, inverse_temperature, shared)
         return replace(stage, objectives=fit.objectives, stopped=fit.reason)
 
-    def judged(self, parts: Parts, inverse_temperature: float, prior: Array | None = None) -> Stage:
+    def judged(self, parts: Parts, inverse_temperature: float, shared: cam.Params | None = None) -> Stage:
         """See ``growth.Species``; posteriors follow from the parameters."""
-        model, shared = self.model(parts), self.state(parts).shared
-        shared = shared if prior is None else replace(shared, cluster_prior=prior)
-        rows = model.fold_in(shared, self.block.training.rows, inverse_temperature)
+        model, shared = self.model(parts), shared or self.state(parts).shared
+        rows = model.fold_in(shared, self.block.training.rows, inverse_temperature, self.block.vectors)
         parts = replace(parts, class_given_doc=rows)
         likelihoods = heldout_likelihoods(self.block.heldout, lambda side: model.log_likelihoods(shared, side, rows))
         charge = charged(self.block.heldout, parts) if self.levels else 0.0
-        return Stage(parts, float(likelihoods.sum()), charge, inverse_temperature, by_document=likelihoods)
+        told = self._told(rows, shared)
+        return Stage(
+            parts, float(likelihoods.sum()), charge, inverse_temperature,
+            by_document=likelihoods + told, vectors=float(told.sum()),
+        )  # fmt: skip
+
+    def _told(self, rows: Array, shared: cam.Params) -> Any:
+        """What each document adds to the likelihood of vectors, per token of the collection; 0 without vectors."""
+        if self.joined is None or self.block.vectors is None or shared.directions is None:
+            return np.float64(0.0)
+        tokens = float(self.block.training.rows.data.sum(dtype=np.float64))
+        return foretold(self.engine, rows, self.block.vectors, shared.directions, self.joined) / max(tokens, 1.0)
 
 
 def seeds_under(words: Mapping[int, Sequence[int]], parts: Parts, rows: Side) -> Seeds | None:

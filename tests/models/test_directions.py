@@ -1,0 +1,85 @@
+"""Directions beside words: the prior, the precision that vectors lie in, and what words foretell of vectors."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from tests.contracts.models import JOINT, KAPPA, MASK, unit_rows
+from topiarist.kernels import load
+from topiarist.kernels.shard import Shard
+from topiarist.models import cam, directions, em
+from topiarist.models.directions import Directions
+from topiarist.models.engine.host import Engine
+from topiarist.scale.threads import Threads
+
+ENGINE = Engine(load("compiled"), Threads(1))
+
+
+@pytest.mark.parametrize("beta", [1.0, 0.4])
+def test_the_objective_with_a_prior_of_directions_never_falls_at_any_temperature(beta):
+    problem = JOINT.problem(2)
+    model = cam.Cam(ENGINE, MASK, node_mix="ml", joined=Directions.of(problem["vectors"], KAPPA, documents=4.0))
+    block = cam.Block(Shard.of(csr_array(problem["counts"])), None, problem["vectors"])
+    start = em.State(cam.Params(*(problem[name] for name in ("words", "mix", "prior", "directions"))), (None,))
+    rules = em.Rules(30, -np.inf, accelerate=False)
+    objectives = np.array(em.run(model, [block], start, rules, inverse_temperature=beta).objectives)
+    assert (np.diff(objectives) >= -1e-10 * np.abs(objectives[:-1])).all()
+    assert objectives[-1] > objectives[0]
+
+
+def test_a_cluster_without_documents_points_where_all_do():
+    prior = np.array([0.3, 0.0, 0.4])
+    means = Directions(5.0, prior).means(np.array([[0.0, 0.0, 0.0], [3.0, 0.0, 0.0]]))
+    np.testing.assert_allclose(means[0], prior / 0.5)
+    np.testing.assert_allclose(np.linalg.norm(means, axis=1), 1.0)
+
+
+def test_nothing_points_nowhere():
+    np.testing.assert_array_equal(Directions(5.0, np.zeros(3)).means(np.zeros((2, 3))), np.zeros((2, 3)))
+
+
+def test_vectors_without_a_weight_and_a_weight_without_vectors_change_no_bit():
+    problem = JOINT.problem(3)
+    shard = Shard.of(csr_array(problem["counts"]))
+    shared = cam.Params(*(problem[name] for name in ("words", "mix", "prior")))
+    plain, rows = cam.Cam(ENGINE, MASK, node_mix="ml").e_step(shared, cam.Block(shard))
+    for model, block in (
+        (cam.Cam(ENGINE, MASK, node_mix="ml"), cam.Block(shard, None, problem["vectors"])),
+        (cam.Cam(ENGINE, MASK, node_mix="ml", joined=Directions(KAPPA, np.zeros(5))), cam.Block(shard)),
+    ):
+        stats, other = model.e_step(shared, block)
+        assert stats.objective == plain.objective
+        assert stats.direction_sum is None
+        assert np.array_equal(other, rows)
+        assert np.array_equal(stats.node_word_count, plain.node_word_count)
+
+
+def test_half_precision_is_widened_piece_by_piece(monkeypatch):
+    rng = np.random.default_rng(0)
+    vectors = unit_rows(rng, 50, 8).astype(np.float16)
+    posterior = rng.dirichlet(np.ones(3), 50)
+    whole = directions.sums_of(ENGINE, posterior, vectors)
+    np.testing.assert_allclose(whole, posterior.T @ vectors.astype(float), rtol=1e-12)
+    monkeypatch.setattr(directions, "PIECE", 8 * 7)
+    np.testing.assert_allclose(directions.sums_of(ENGINE, posterior, vectors), whole, rtol=1e-12)
+    scores = np.zeros((50, 3))
+    means = unit_rows(rng, 3, 8)
+    directions.add_agreement(ENGINE, scores, vectors, means, 4.0)
+    np.testing.assert_allclose(scores, 4.0 * vectors.astype(float) @ means.T, rtol=1e-12)
+
+
+def test_what_words_foretell_is_asked_of_the_other_documents():
+    """(V4) by hand: each document's own vector is taken out of the sums before it is compared."""
+    rng = np.random.default_rng(1)
+    vectors, by_words = unit_rows(rng, 12, 4), rng.dirichlet(np.ones(3), 12)
+    joined = Directions(6.0, np.array([0.1, 0.0, 0.2, 0.0]))
+    means = unit_rows(rng, 3, 4)
+    posterior = by_words * np.exp(6.0 * vectors @ means.T)
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    found = directions.foretold(ENGINE, posterior, vectors, means, joined)
+    for d in range(12):
+        total = 0.0
+        for c in range(3):
+            others = joined.prior + sum(posterior[e, c] * vectors[e] for e in range(12) if e != d)
+            total += by_words[d, c] * np.exp(6.0 * others @ vectors[d] / np.linalg.norm(others))
+        assert found[d] == pytest.approx(np.log(total), rel=1e-9)

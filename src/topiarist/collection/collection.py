@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topiarist.arrays import Bools, Csr
+from topiarist.arrays import Bools, Csr, Floats
 from topiarist.collection import contents
 from topiarist.collection.contents import Counting, Description
 from topiarist.collection.describe.topic_tree import TopicTree, described, placed, shares_by_topic, without_words
@@ -75,14 +75,16 @@ class Collection:
         resume: bool = False,
         n_threads: int | None = None,
         verbose: bool = False,
+        vectors: Any = None,
     ) -> Collection:
         """Grow a tree over a file, a folder, documents or texts, and keep all of it in a folder.
 
-        ``force`` replaces a collection that is there; ``resume`` takes a grow up that was interrupted.
+        ``force`` replaces a collection that is there; ``resume`` takes a grow up that was interrupted. ``vectors``: of
+        any encoder, a row for each document in their order, or by their ids; or a source, such as ``Encoder()``.
         """
         from topiarist.collection.grow.grower import Grower
 
-        return Grower(recipe or Recipe(), n_threads=n_threads, verbose=verbose).grow(
+        return Grower(recipe or Recipe(), n_threads=n_threads, verbose=verbose, vectors=vectors).grow(
             source, folder, force=force, resume=resume
         )
 
@@ -197,6 +199,13 @@ class Collection:
     def shares(self) -> Csr:
         """Documents × classes of the model: P(class|document)."""
         return self._pieces(SHARES)
+
+    @cached_property
+    def vectors(self) -> Floats | None:
+        """The vectors that documents came with, documents × dimensions, mapped; None where they came without."""
+        from topiarist.collection.document_vectors import vectors_of
+
+        return vectors_of(self)
 
     @cached_property
     def model(self) -> Any:
@@ -321,14 +330,23 @@ class Collection:
         like, other = ([row for id in ids for row in rows_of(self, id)] for ids in (wanted, unlike))
         return Likeness(self, like, other).page(n, topic=topic, why=why)
 
-    def file(self, documents: Iterable[Document | str], rho: float = 0.9) -> Iterator[Filed]:
-        """Where new documents belong, at the deepest topic that is more certain than ``rho``; nothing is kept."""
+    def file(self, documents: Iterable[Document | str], rho: float = 0.9, *, vectors: Any = None) -> Iterator[Filed]:
+        """Where new documents belong, at the deepest topic that is more certain than ``rho``; nothing is kept.
+
+        ``vectors``: as for ``grow``. Without them, or where a collection has none, words decide alone.
+        """
         from topiarist.collection.file import arrivals
 
-        return arrivals.file(self, as_documents(documents), rho)
+        return arrivals.file(self, as_documents(documents), rho, vectors=vectors)
 
     def add(
-        self, documents: Iterable[Document | str], rho: float = 0.9, *, learn: bool = True, dates: str = "auto"
+        self,
+        documents: Iterable[Document | str],
+        rho: float = 0.9,
+        *,
+        learn: bool = True,
+        dates: str = "auto",
+        vectors: Any = None,
     ) -> list[Filed]:
         """File documents and keep them, all or none; with ``learn`` the model learns from them where it can.
 
@@ -336,7 +354,7 @@ class Collection:
         """
         from topiarist.collection.file.arrivals import add
 
-        return list(add(self, as_documents(documents, len(self) + 1), rho, learn=learn, dates=dates))
+        return list(add(self, as_documents(documents, len(self) + 1), rho, learn=learn, dates=dates, vectors=vectors))
 
     def remove(self, ids: Iterable[str] = (), *, query: str = "", forget: bool = False) -> Removal:
         """Take documents out: by their ids, or all that a query finds by its words; ``undo`` brings them back.
@@ -411,6 +429,7 @@ _OF_STATE = (
     "counts",
     "all_counts",
     "shares",
+    "vectors",
     "model",
     "tree_model",
     "description",

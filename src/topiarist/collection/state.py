@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 COUNTS, SHARES, TREE, SEARCH, CATEGORIES = "counts", "shares", "tree", "search", "categories"
 MINIMA = "minima"  # what tells copies of documents, in pieces as counts are; none in collections of version 0.1
+VECTORS = "vectors"  # that documents came with, in pieces as counts are; none where they came without
 GENERATION = "generation"  # what a step of the log leads away from, if not from a state of this one
 FLAT = "flat"  # topics without a tree, for the index
 

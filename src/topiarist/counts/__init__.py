@@ -2,6 +2,7 @@
 
 Floor plan:
 
+    embeddings/     Vectors for documents: from files, from an encoder that is installed, or from a user's program.
     chunks          A chunk of texts as numbers: what one worker makes, and how chunks are put together.
     column_map      Which column of the counts each column counts for: itself, that of a word it is one with, or none at
                     all.
@@ -22,6 +23,8 @@ Floor plan:
     stream_counter  Counting a stream: a vocabulary that only grows, so that columns keep their places.
     text_counter    The counter as a scikit-learn transformer.
     validation      What counts must be: a finite, non-negative matrix of documents × words, as canonical CSR.
+    vectors         Vectors that documents come with, from any encoder: what they must be, their directions, a space for
+                    both.
     vocabulary      The words of a collection: one per column of the counts.
     weighting       Weights for counts: inverse document frequency, unit rows, effective length.
     workers         Chunks of texts, and the processes that work on them.

@@ -18,6 +18,7 @@ from topiarist.arrays import Floats
 from topiarist.models.engine.host import Engine, row_pieces
 
 TINY = 1e-300
+SMALLEST = 1e-30  # share by words that a class has at least, where vectors may bring it back
 PIECE = 1 << 20  # numbers of vectors that are wide at a time
 
 
@@ -70,6 +71,16 @@ def sums_of(engine: Engine, posterior: Floats, vectors: Floats) -> Floats:
     for part in engine.threads.map(piece, row_pieces(vectors, PIECE)):
         total += part
     return total
+
+
+def joined_rows(rows: Floats, vectors: Floats, means: Floats, concentration: float) -> Floats:
+    """(V1) from P(c|words of d): times exp(κ μ_c·v_d), to sum one again."""
+    agreement = concentration * (vectors.astype(np.float32) @ means.T.astype(np.float32))
+    agreement -= agreement.max(axis=1, keepdims=True)
+    joint = np.maximum(rows, SMALLEST).astype(np.float64) * np.exp(agreement)
+    there = np.count_nonzero(vectors, axis=1)[:, None] > 0
+    joined: Floats = np.where(there, joint / joint.sum(axis=1, keepdims=True), rows).astype(rows.dtype)
+    return joined
 
 
 def foretold(engine: Engine, posterior: Floats, vectors: Floats, means: Floats, joined: Directions) -> Floats:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.arrays import Array, Csr
+from topiarist.arrays import Array, Csr, Floats
 from topiarist.collection import contents
 from topiarist.collection.copies import copies_among, keep_copies, kept_copies, minima_of, placed_with_first
+from topiarist.collection.document_vectors import write_vectors
 from topiarist.collection.find import index_part
 from topiarist.collection.grow.fit_description import corpus_of, keep_fit, labelled
-from topiarist.collection.state import COUNTS, MINIMA, SEARCH, SHARES, TREE, State
+from topiarist.collection.state import COUNTS, MINIMA, SEARCH, SHARES, TREE, VECTORS, State
 from topiarist.errors import InputError
 from topiarist.store import edit_log
 from topiarist.store.generation import Generation, Part, new_part
@@ -78,15 +79,18 @@ class Addition:
         """Whether the model is one that can learn from documents."""
         return hasattr(self.collection.model, "learn_more")
 
-    def kept(self, documents: list[Document], counts: Csr, shares: Csr, *, learn: bool) -> State:
+    def kept(
+        self, documents: list[Document], counts: Csr, shares: Csr, vectors: Floats | None = None, *, learn: bool
+    ) -> State:
         """The state with these documents; copies are learned once, and lie where the first of their kind does."""
         found, minima = copies_among(self.collection, documents)
         keep_copies(self.generation.database, found)
         self.copies = kept_copies(self.generation.database)
         state = replace(self.state, n_docs=self.state.n_docs + len(documents))
         state = self._told_apart(self._grown(state, COUNTS, counts), minima)
+        state = state if vectors is None else self._pointed(state, vectors)
         if learn and self.learns:
-            state = self._learned(state, counts)
+            state = self._learned(state, counts, vectors)
         else:
             whole = placed_with_first(self.copies, contents.stacked([self.collection.shares, shares]))
             state = self._grown(state, SHARES, whole[self.state.n_docs :])
@@ -106,6 +110,15 @@ class Addition:
         self.parts.append(part.part)
         return state.with_piece(MINIMA, part.name)
 
+    def _pointed(self, state: State, vectors: Floats) -> State:
+        """With the vectors of the documents: one piece more, or all of them as one."""
+        if len(state.pieces(VECTORS)) >= MOST_PIECES and self.collection.vectors is not None:
+            vectors, state = np.concatenate([self.collection.vectors, vectors]), state.with_pieces(VECTORS, [])
+        with new_part(self.generation, VECTORS) as part:
+            write_vectors(part.folder, vectors)
+        self.parts.append(part.part)
+        return state.with_piece(VECTORS, part.name)
+
     def _grown(self, state: State, role: str, rows: Csr) -> State:
         """One piece more, or all pieces as one."""
         if len(state.pieces(role)) < MOST_PIECES:
@@ -123,7 +136,7 @@ class Addition:
         self.parts.append(part.part)
         return part.name
 
-    def _learned(self, state: State, counts: Csr) -> State:
+    def _learned(self, state: State, counts: Csr, vectors: Floats | None) -> State:
         """The model after the batch, its topics in the words that they have now, and where it places everybody."""
         model = contents.read_tree_model(self.collection.part(self.state.parts[TREE]))  # its own, to be changed
         counts = self.collection.counting.heeded(counts)
@@ -138,6 +151,7 @@ class Addition:
         fit = keep_fit(
             self.generation, model, corpus, counting, holds,
             copies=self.copies, pinned=self._with_pinned, shape=said,
+            vectors=None if vectors is None else np.concatenate([self.collection.vectors, vectors]),
         )  # fmt: skip
         self.parts += fit.parts
         return fit.in_state(replace(state, shape=labelled(state.shape, fit.description)))

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from topiarist.arrays import Floats
 from topiarist.collection import contents
 from topiarist.collection.describe.closeup import all_places
+from topiarist.collection.document_vectors import none_for, vectors_for
 from topiarist.collection.file.additions import ADD, Addition, OwnIds, reachable
 from topiarist.collection.file.misfits import misfits
 from topiarist.collection.find.search import Place
@@ -80,14 +82,19 @@ def file(
     *,
     several: bool = False,
     live: bool = False,
+    vectors: Any = None,
 ) -> Iterator[Filed]:
     """Where documents belong, one after the other; with ``several`` every topic that has a tenth of one.
 
-    ``live``: answer as documents come, however slowly that is, instead of in large batches.
+    ``live``: answer as documents come, however slowly that is, instead of in large batches. ``vectors``: those of the
+    documents, or where they come from.
     """
     _check_rho(rho)
+    first = 0
     for batch in coming(documents, BATCH) if live else batches(documents, BATCH):
-        yield from placed(collection, batch, rho, several=several)[0]
+        own = vectors_for(collection, batch, first, vectors)
+        first += len(batch)
+        yield from placed(collection, batch, rho, several=several, vectors=own)[0]
 
 
 class Batch(NamedTuple):
@@ -96,6 +103,7 @@ class Batch(NamedTuple):
     filed: list[Filed]
     heard: Heard
     posterior: Any
+    vectors: Floats | None = None
 
     @property
     def documents(self) -> list[Document]:
@@ -104,14 +112,20 @@ class Batch(NamedTuple):
 
 
 def placed(
-    collection: Collection, batch: list[Document], rho: float, *, several: bool = False, heard: Heard | None = None
+    collection: Collection,
+    batch: list[Document],
+    rho: float,
+    *,
+    several: bool = False,
+    heard: Heard | None = None,
+    vectors: Floats | None = None,
 ) -> Batch:
     """Each document of a batch with its place in words."""
     batch = [titled(document, collection.counting.repeated.forms) for document in batch]
     outline, words = collection.outline, collection.counting.vocabulary.words
     tree, heard = outline.tree, heard or collection.heard(batch)
     counts = collection.counting.heeded(heard.counts)
-    places = collection.placer.place(counts, rho, _usual(collection, "usual"))
+    places = collection.placer.place(counts, rho, _usual(collection, "usual"), vectors=vectors)
     strange = places.unusual | _usual(collection, "familiar").unusual(heard.share, heard.tokens)
     why = misfits(batch, heard, strange, collection.languages)
     nodes = (places.posterior.astype(np.float64) @ tree.path_mask(outline.class_nodes)).round(4)
@@ -129,7 +143,7 @@ def placed(
         filed.append(
             Filed(document, outline.topics[node], names[node], certainty, decided, unusual, *known, own, why[row])
         )
-    return Batch(filed, heard, places.posterior)
+    return Batch(filed, heard, places.posterior, vectors)
 
 
 def add(
@@ -141,6 +155,7 @@ def add(
     several: bool = False,
     rename: bool = False,
     dates: str = AUTO,
+    vectors: Any = None,
 ) -> Iterator[Filed]:
     """File documents and keep them: when this returns all of them are in the collection, or none after an error.
 
@@ -155,9 +170,13 @@ def add(
         cut, taken = is_cut(collection), collection.documents.ids()
         ids = OwnIds([*taken, *map(whole_id, taken if cut else ())], rename=rename)
         named = map(with_language, documents) if collection.settings.get(LANGUAGE_COLUMN) else documents
-        coming = batches(named, BATCH)
-        own = ((one for whole in ids.own(some) for one in passages(whole)) if cut else ids.own(some) for some in coming)
-        parts = [placed(collection, list(some), rho, several=several) for some in own]
+        parts = list[Batch]()
+        for some in batches(named, BATCH):
+            own = list(ids.own(some))
+            if cut:
+                own = [one for whole in own for one in passages(whole)]
+            near = vectors_for(collection, own, sum(len(part.documents) for part in parts), vectors)
+            parts.append(placed(collection, own, rho, several=several, vectors=near))
         if not parts:
             return iter(())
         added = [document for part in parts for document in part.documents]
@@ -167,7 +186,7 @@ def add(
             facts.take_back_removed(generation.database, [one.id for one in added])
             counts = contents.stacked([part.heard.counts for part in parts])
             shares = contents.stacked([sparse_shares(part.posterior) for part in parts])
-            state = new.kept(added, counts, shares, learn=learn)
+            state = new.kept(added, counts, shares, _vectors(collection, parts), learn=learn)
             tokens = sum(float(part.heard.known.sum()) for part in parts)
             facts.add_tokens(generation.database, round(tokens))
             edit_log.record(generation.database, ADD, {"documents": len(added)}, state.to_dict(), parts=new.parts)
@@ -180,6 +199,15 @@ def add(
     if learned:
         rows = [row for part in parts for row in _again(collection, part, rho, several=several)]
     return iter(_known_before(collection, rows))
+
+
+def _vectors(collection: Collection, parts: list[Batch]) -> Floats | None:
+    """The vectors of added documents, zeros for those without; None in a collection without vectors."""
+    if collection.vectors is None:
+        return None
+    n_dims = collection.vectors.shape[1]
+    given = [none_for(len(part.filed), n_dims) if part.vectors is None else part.vectors for part in parts]
+    return np.concatenate(given)
 
 
 def with_language(document: Document) -> Document:
@@ -209,7 +237,7 @@ def _known_before(collection: Collection, rows: list[Filed]) -> list[Filed]:
 
 def _again(collection: Collection, part: Batch, rho: float, *, several: bool) -> list[Filed]:
     """Where documents lie after the model has learned from them."""
-    now = placed(collection, part.documents, rho, several=several, heard=part.heard).filed
+    now = placed(collection, part.documents, rho, several=several, heard=part.heard, vectors=part.vectors).filed
     return [replace(row, unusual=before.unusual) for row, before in zip(now, part.filed, strict=True)]
 
 

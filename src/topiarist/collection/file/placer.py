@@ -48,9 +48,16 @@ class Placer:
         prior = tree_model(model).class_prior.astype(np.float64)
         self.lift = word_lift(self.by_word, prior)
 
-    def place(self, counts: Csr, rho: float, usual: Usual | None = None, n_words: int = 5) -> Places:
-        """Place documents at the deepest node whose posterior exceeds ``rho``."""
-        rows = np.ascontiguousarray(posterior(self.model, counts), self.by_word.dtype)
+    def place(
+        self,
+        counts: Csr,
+        rho: float,
+        usual: Usual | None = None,
+        n_words: int = 5,
+        vectors: Floats | None = None,
+    ) -> Places:
+        """Place documents at the deepest node whose posterior exceeds ``rho``, by their words and vectors, if any."""
+        rows = np.ascontiguousarray(posterior(self.model, counts, vectors), self.by_word.dtype)
         nodes = levels.node_posterior(self.tree, self.class_nodes, rows)
         chosen = levels.deepest_certain(self.tree, nodes, rho)
         likelihood = log_likelihood(counts, rows, self.by_word, self.n_threads)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from topiarist.arrays import Csr
+from topiarist.arrays import Csr, Floats
 from topiarist.collection import contents
 from topiarist.collection.contents import Counting, Description
 from topiarist.collection.copies import placed_with_first
@@ -82,16 +82,17 @@ def keep_fit(
     training: bool = False,
     n_threads: int | None = None,
     shape: Shape | None = None,
+    vectors: Floats | None = None,
 ) -> KeptFit:
     """Fold every document in, once; describe the nodes, and write all of it.
 
     ``known``: what was told before, and still holds. ``copies`` lie where the first of their kind does, and are typical
     of nothing. ``pinned``: puts documents where people want them. ``training``:
     the corpus is what the model was fitted to just now, so that it knows its documents already. ``shape``: what people
-    said of words, if they did.
+    said of words, if they did. ``vectors``: those of the documents, if they have any.
     """
     sample = sample_of(corpus.n_docs)
-    folded = folded_in(model, corpus.counts, sample, training=training)
+    folded = folded_in(model, corpus.counts, sample, training=training, vectors=vectors)
     shares = pinned(placed_with_first(copies, folded.shares))
     language = _spoken(settings(generation.database), corpus.n_docs)
     nodes = describe_nodes(

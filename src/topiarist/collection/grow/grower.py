@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.arrays import Array, Ints
+from topiarist.arrays import Array, Floats, Ints
 from topiarist.collection import contents
 from topiarist.collection.collection import Collection
 from topiarist.collection.contents import Counting
@@ -26,6 +26,7 @@ from topiarist.collection.describe.account import READING
 from topiarist.collection.describe.columns import CHOSEN, chosen_columns, columns_said
 from topiarist.collection.describe.flat_topics import check_documents, set_general_words_aside
 from topiarist.collection.describe.nodes import named
+from topiarist.collection.document_vectors import brought, with_vectors
 from topiarist.collection.find import index_part
 from topiarist.collection.grow import granted, inheritance, language_trees
 from topiarist.collection.grow.fit_description import corpus_of, familiar, keep_fit
@@ -38,7 +39,7 @@ from topiarist.collection.passages import PASSAGES, cut_said
 from topiarist.collection.shape.shape import Shape
 from topiarist.collection.shape.word_use import column_map
 from topiarist.collection.state import COUNTS, FLAT, MINIMA, SEARCH, State
-from topiarist.counts.copies import find_copies
+from topiarist.counts.copies import Copies, find_copies
 from topiarist.counts.corpus import Corpus
 from topiarist.counts.languages import Languages, languages_of
 from topiarist.counts.settings import CountSettings
@@ -46,7 +47,7 @@ from topiarist.errors import DamagedError, InputError, UsageError
 from topiarist.estimators.category.categorisers import HPLC
 from topiarist.estimators.category.given_labels import NamedColumns
 from topiarist.estimators.common.options import working_dtype
-from topiarist.estimators.tree.fitted_tree import tree_model
+from topiarist.estimators.tree.fitted_tree import learn_directions, tree_model
 from topiarist.estimators.tree.preparation import TILE_COLUMNS
 from topiarist.estimators.tree_models import TREE_MODELS
 from topiarist.hierarchy.edits import rename
@@ -82,6 +83,7 @@ PLACES = "places"  # where the sources were, in full: there originals can be fou
 WORDS = "words"  # what people said of words before the tree was grown anew
 READ, READ_MINIMA = "read", "read_minima"  # the settings have them when all documents and counts are there
 WAITING = 4_000  # documents between the two, at most
+CONCENTRATION = 40.0  # of vectors, in trees that were grown from words alone
 GROWN_ON, BATCH = 20_000, 10_000  # documents that a tree grows on, and that it then learns from at a time, online
 
 
@@ -95,6 +97,7 @@ class Grower:
     verbose: bool = False
     take_removed: bool = False  # read documents again that people removed
     tell: Teller = field(default_factory=Teller)
+    vectors: Any = None  # where the vectors of documents come from; see ``counts.embeddings.given.VectorSource``
 
     def grow(
         self,
@@ -258,15 +261,21 @@ class Grower:
         rows = fitted_rows(kept_copies(generation.database), corpus.n_docs)
         once, whole_once = (corpus, whole) if rows is None else (corpus.subset(rows), whole.subset(rows))
         self.tell.counted(corpus)
+        if self.vectors is not None:
+            self.tell.phase("Bringing vectors")
+        vectors = brought(generation, self.vectors, corpus.n_docs, self.tell.said)
         kind = working_dtype(None, corpus.counts, TILE_COLUMNS)
         prepare_kernels(kind, *KERNELS, notice=self.tell.phase, device=self.device)
         self.tell.phase("Growing the tree")
         journal, unseen = PartJournal(generation, self.tell), np.flatnonzero(seen.moved).tolist()
         languages = contents.read_languages(open_part(generation, facts.settings(generation.database)[READ]))
+        some = vectors if rows is None or vectors is None else vectors[rows]
         joined = self._joined(once, languages, rows, journal, unseen)
-        model = self.fitted(once, journal, unseen) if joined is None else joined.model
+        model = self.fitted(once, journal, unseen, some) if joined is None else _pointed(joined.model, once, some)
+        if vectors is not None:
+            self.tell.said(_weight_said(model))
         self.tell.phase("Describing the topics")
-        state, parts = self._kept(generation, model, corpus, counting, said, joined)
+        state, parts = self._kept(generation, model, corpus, counting, said, joined, vectors)
         self.tell.phase("Indexing")
         self.tell.doing("the words of all texts")
         Documents(generation.database).index()
@@ -278,7 +287,7 @@ class Grower:
         parts, state = [*parts, flat, search], state.with_part(FLAT, flat.name)
         known = facts.settings(generation.database)
         state = state.with_pieces(COUNTS, [known[READ]]).with_pieces(MINIMA, [known[READ_MINIMA]])
-        return state.with_part(SEARCH, search.name), parts
+        return with_vectors(generation, state).with_part(SEARCH, search.name), parts
 
     def _joined(
         self, corpus: Corpus, languages: Languages | None, rows: Ints | None, journal: Journal, unseen: Sequence[int]
@@ -302,17 +311,26 @@ class Grower:
         self.tell.said(found.said)
         return found
 
-    def fitted(self, corpus: Corpus, journal: Journal | None = None, unseen: Sequence[int] = ()) -> Any:
+    def fitted(
+        self,
+        corpus: Corpus,
+        journal: Journal | None = None,
+        unseen: Sequence[int] = (),
+        vectors: Floats | None = None,
+    ) -> Any:
         """The fitted model of a corpus without general words; ``unseen`` are the columns that it must not see."""
         check_documents(corpus, self.recipe.topics, "topics")
         if self.recipe.hierarchy is not None:
-            return _with_labels(corpus, self.recipe.hierarchy, self._common)
+            return _pointed(_with_labels(corpus, self.recipe.hierarchy, self._common), corpus, vectors)
+        kind = TREE_MODELS[self.recipe.model]
+        given = {"vectors": vectors} if kind.joins else {}
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "n_cl(usters|asses)=", UserWarning)  # ``facts_of`` says it
             model = self._unfitted(unseen)
             if self.recipe.online:
-                return _online(model, corpus)
-            return model.fit(corpus.counts, **({"journal": journal} if TREE_MODELS[self.recipe.model].resumes else {}))
+                return _pointed(_online(model, corpus, given), corpus, vectors)
+            fitted = model.fit(corpus.counts, **given, **({"journal": journal} if kind.resumes else {}))
+            return _pointed(fitted, corpus, vectors)
 
     @property
     def _common(self) -> dict[str, Any]:
@@ -337,6 +355,7 @@ class Grower:
         counting: Counting,
         said: Shape,
         joined: Joined | None = None,
+        vectors: Floats | None = None,
     ) -> tuple[State, list[Part]]:
         """A fitted model as parts of a collection, in the state that they make."""
         known: dict[str, Any] = {"familiar": familiar(generation, counting)}
@@ -345,7 +364,8 @@ class Grower:
         copies = kept_copies(generation.database)
         fit = keep_fit(
             generation, model, corpus, counting, known,
-            copies=copies, training=not self.recipe.online and not len(copies), n_threads=self.n_threads, shape=said,
+            copies=copies, training=self._knows_documents(copies, vectors, joined), n_threads=self.n_threads, shape=said,
+            vectors=vectors,
         )  # fmt: skip
         fitted = tree_model(model)
         nodes = fit.description.nodes
@@ -356,6 +376,25 @@ class Grower:
                 shape, tree=rename(shape.tree, node, name).tree, titles={**shape.titles, shape.topics[node]: name}
             )
         return fit.in_state(State(shape, {}, corpus.n_docs, self.recipe.model)), list(fit.parts)
+
+    def _knows_documents(self, copies: Copies, vectors: Floats | None, joined: Joined | None) -> bool:
+        """Whether the model has folded in exactly these documents, as they are."""
+        by_words = self.recipe.hierarchy is not None or joined is not None or not TREE_MODELS[self.recipe.model].joins
+        return not self.recipe.online and not len(copies) and (vectors is None or not by_words)
+
+
+def _pointed(model: Any, corpus: Corpus, vectors: Floats | None) -> Any:
+    """A model with the directions of its classes, where documents have vectors and it has not learned from them."""
+    if vectors is not None and not hasattr(model, "directions_"):
+        learn_directions(model, corpus.counts, vectors, CONCENTRATION)
+    return model
+
+
+def _weight_said(model: Any) -> str:
+    """What became of the vectors."""
+    if getattr(model, "directions_", None) is None:
+        return "The vectors are left aside: held-out words are more likely without them"
+    return f"Vectors decide beside words: agreeing with a topic counts up to {model.concentration_:g} nats"
 
 
 def kept_corpus(generation: Generation) -> tuple[Corpus, Counting]:
@@ -461,10 +500,11 @@ def loading(
         raise failed[0]
 
 
-def _online(model: Any, corpus: Corpus) -> Any:
+def _online(model: Any, corpus: Corpus, given: dict[str, Any]) -> Any:
     """A tree that grows on a sample and then learns from all documents, batch by batch, in an order of chance."""
     order = np.random.default_rng(0).permutation(corpus.n_docs)
-    model.fit(corpus.counts[np.sort(order[:GROWN_ON])])
+    first = np.sort(order[:GROWN_ON])
+    model.fit(corpus.counts[first], **{name: None if one is None else one[first] for name, one in given.items()})
     for start in range(GROWN_ON, corpus.n_docs, BATCH):
         model.partial_fit(corpus.counts[np.sort(order[start : start + BATCH])])
     return model

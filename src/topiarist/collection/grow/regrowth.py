@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from topiarist.arrays import Floats
 from topiarist.collection.copies import fitted_rows
 from topiarist.collection.describe.topic_tree import placed
 from topiarist.collection.grow.grower import Grower
@@ -81,12 +82,14 @@ def check_steadiness(
     if rows is not None:  # copies in both halves would bring back any topic that they make
         here = placed(collection.outline, collection.shares[rows], [here.ids[row] for row in rows.tolist()])
         counts = counts[rows]
+    vectors = collection.vectors if rows is None or collection.vectors is None else collection.vectors[rows]
     others = list[Placed]()
     corpus = Corpus(tuple(here.ids), counts, collection.counting.vocabulary)
     wanted = replace(recipe, topics=len(collection.outline.tree.leaves), online=False)
     try:
         for number in range(n_trees):
-            others.append(_grown_again(corpus, replace(wanted, seed=recipe.seed + 1 + number), n_threads))
+            again = replace(wanted, seed=recipe.seed + 1 + number)
+            others.append(_grown_again(corpus, again, n_threads, vectors))
             if watching is not None:
                 watching.step(number + 1, n_trees)
     except KeyboardInterrupt:
@@ -100,14 +103,14 @@ def check_steadiness(
     return told
 
 
-def _grown_again(corpus: Corpus, recipe: Recipe, n_threads: int | None) -> Placed:
+def _grown_again(corpus: Corpus, recipe: Recipe, n_threads: int | None, vectors: Floats | None) -> Placed:
     """All documents, in a tree that grew on half of them."""
     order = np.random.default_rng(recipe.seed).permutation(len(corpus.ids))
     half = np.sort(order[: (len(order) + 1) // 2])
     some = Corpus(tuple(corpus.ids[row] for row in half), corpus.counts[half], corpus.vocabulary)
-    model = Grower(recipe, n_threads).fitted(some)
+    model = Grower(recipe, n_threads).fitted(some, vectors=None if vectors is None else vectors[half])
     fitted = tree_model(model)
-    shares = folded_in(model, corpus.counts, np.empty(0, np.int64)).shares
+    shares = folded_in(model, corpus.counts, np.empty(0, np.int64), vectors=vectors).shares
     return Placed(fitted.tree, fitted.class_nodes, shares, corpus.ids)
 
 

@@ -30,7 +30,7 @@ from topiarist.collection.grow.fit_description import corpus_of
 from topiarist.collection.remove import kept_rows, traces
 from topiarist.collection.remove.removal import Removal, chosen, keeping, preview
 from topiarist.collection.shape.changes import FORGET, check_expected, fitted
-from topiarist.collection.state import CATEGORIES, COUNTS, FLAT, MINIMA, SHARES, TREE, State
+from topiarist.collection.state import CATEGORIES, COUNTS, FLAT, MINIMA, SHARES, TREE, VECTORS, State
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import UsageError
 from topiarist.store import edit_log, facts
@@ -148,6 +148,10 @@ def _fit(collection: Collection, following: Succession, keep: Bools, removal: Re
     begun = State(shape, {TREE: tree.name, FLAT: flat.name}, int(keep.sum()), collection.state.model)
     begun = begun.with_pieces(COUNTS, [counts.name]).with_pieces(SHARES, [shares.name])
     begun = begun.with_pieces(MINIMA, [told_apart.name])
+    if collection.vectors is not None:
+        pointed = kept_rows.vectors(collection, following, keep)
+        parts.append(pointed)
+        begun = begun.with_pieces(VECTORS, [pointed.name])
     settings = kept_rows.settings(collection, keep, begun)
     facts.change_settings(new.database, settings | {kept_rows.STEADINESS: None, "n_words": int(used.sum())})
     edit_log.record(new.database, FORGET, {"documents": len(removal)}, begun.to_dict(), parts=parts)

@@ -13,6 +13,7 @@ from topiarist.collection import contents
 from topiarist.collection.contents import Description
 from topiarist.collection.copies import keep_copies, minima_of
 from topiarist.collection.describe.provenance import GROWN_WITH, grown_with
+from topiarist.collection.document_vectors import write_vectors
 from topiarist.collection.find.index_part import write_without
 from topiarist.collection.grow.inheritance import GROWN, n_grown
 from topiarist.collection.grow.left_out import COPIES, REPEATED
@@ -21,7 +22,7 @@ from topiarist.collection.judge.categories import Categories, Told
 from topiarist.collection.judge.heldout_answers import ARRAYS as HELD_OUT
 from topiarist.collection.judge.heldout_answers import HeldOut
 from topiarist.collection.shape.shape import Shape
-from topiarist.collection.state import CATEGORIES, COUNTS, MINIMA, SEARCH, SHARES, TREE, State
+from topiarist.collection.state import CATEGORIES, COUNTS, MINIMA, SEARCH, SHARES, TREE, VECTORS, State
 from topiarist.counts.copies import Copies
 from topiarist.store import copy_table, facts
 from topiarist.store.column_table import ColumnTable
@@ -55,6 +56,8 @@ def without_rows(collection: Collection, succession: Succession, keep: Bools) ->
     with part_like(succession, old.parts[TREE], TREE, without=(contents.TOPICS,)) as tree:
         contents.write_description(tree.folder, described(collection, keep))
     state = state.with_part(TREE, kept(tree.part)).with_pieces(MINIMA, [kept(minima(collection, succession, keep))])
+    if collection.vectors is not None:
+        state = state.with_pieces(VECTORS, [kept(vectors(collection, succession, keep))])
     state = state.with_part(SEARCH, kept(write_without(generation, collection.index, collection.words, keep)))
     if collection.categories is not None:
         with part_like(succession, old.parts[CATEGORIES], CATEGORIES, without=(HELD_OUT, TOLD)) as made:
@@ -70,6 +73,13 @@ def minima(collection: Collection, succession: Succession, keep: Bools) -> Part:
     """What tells copies of the documents that stay."""
     with new_part(succession.new, MINIMA) as part:
         contents.write_minima(part.folder, minima_of(collection)[keep])
+    return part.part
+
+
+def vectors(collection: Collection, succession: Succession, keep: Bools) -> Part:
+    """The vectors of the documents that stay."""
+    with new_part(succession.new, VECTORS) as part:
+        write_vectors(part.folder, np.asarray(collection.vectors)[keep])
     return part.part
 
 

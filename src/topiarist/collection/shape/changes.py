@@ -25,6 +25,7 @@ from topiarist.collection.state import FLAT, GENERATION, SEARCH, SHARES, State
 from topiarist.errors import UsageError
 from topiarist.estimators.category.categorisers import HPLC, HierarchicalMixture
 from topiarist.estimators.common.progress import Watching
+from topiarist.estimators.tree.fitted_tree import learn_directions
 from topiarist.estimators.tree.refit import refit
 from topiarist.estimators.tree_models import TREE_MODELS
 from topiarist.store import edit_log
@@ -323,6 +324,10 @@ def fitted(
     )  # fmt: skip
     if watching is not None:
         watching.finishing()
+    vectors, weight = collection.vectors, getattr(collection.model, "concentration_", 0.0)
+    if vectors is not None and weight:
+        some_vectors = vectors if rows is None else vectors[rows]
+        learn_directions(model, some[0], some_vectors, weight)
     corpus = corpus_of(generation, counts, counting)
     known = collection.description.facts
     holds = {name: known[name] for name in ("curve", "familiar") if name in known}
@@ -331,6 +336,7 @@ def fitted(
     fit = keep_fit(
         generation, model, corpus, counting, holds,
         copies=collection.copies, pinned=lambda shares: _with_pins(shares, begun), shape=shape,
+        vectors=vectors,
     )  # fmt: skip
     whole = replace(corpus, counts=collection.all_counts)  # who searches may use any word
     flat = collection.part(collection.state.parts[FLAT])

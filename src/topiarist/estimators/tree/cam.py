@@ -343,6 +343,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
             return super().predict(X)
         return self.transform(X, vectors=vectors).argmax(axis=1)
 
+    joins_vectors = True
     _number = "n_clusters"
 
     def _reader(self, engine: Engine) -> stored_counts.Reader:

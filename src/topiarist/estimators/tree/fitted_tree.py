@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from topiarist.arrays import Array, Csr, Floats
 from topiarist.errors import UsageError
 from topiarist.hierarchy.tree_model import TreeModel
+from topiarist.models.directions import Directions, joined_rows
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from topiarist.estimators.common.stored_counts import Documents
 
 BLOCK = 1 << 14  # documents that are placed at once: documents × classes are never dense in memory
+JOINS = "joins_vectors"  # what a class has that takes vectors itself
 LEAST_SHARE = 1e-4  # of a document in a class that is worth remembering
 
 
@@ -28,9 +30,29 @@ def tree_model(model: BaseEstimator) -> TreeModel:
     raise UsageError(f"expected a fitted model with a tree, got {model!r:.60}", hint="CAM().fit(counts)")
 
 
-def posterior(model: BaseEstimator, counts: Documents) -> Any:
-    """P(class | document) as the model tells it, whatever it calls it."""
-    return model.predict_proba(counts) if hasattr(model, "predict_proba") else model.transform(counts)
+def posterior(model: BaseEstimator, counts: Documents, vectors: Floats | None = None) -> Any:
+    """P(class | document) as the model tells it, whatever it calls it; with the vectors of documents, if it knows them.
+
+    A model that was fitted to words, and has learned directions later, has (V1) as P(class | words) times agreement.
+    """
+    known = getattr(model, "directions_", None)
+    if vectors is not None and known is not None and JOINS in type(model).__dict__:
+        return model.transform(counts, vectors=vectors)
+    rows = model.predict_proba(counts) if hasattr(model, "predict_proba") else model.transform(counts)
+    return rows if vectors is None or known is None else joined_rows(rows, vectors, known, model.concentration_)
+
+
+def learn_directions(model: BaseEstimator, counts: Csr, vectors: Floats, concentration: float) -> None:
+    """Give a tree that was fitted to words the directions of its classes: where its documents lie, by both, twice."""
+    model.directions_ = None
+    for _ in range(2):
+        sums = np.zeros((tree_model(model).n_classes, vectors.shape[1]))
+        for start in range(0, counts.shape[0], BLOCK):
+            here = slice(start, start + BLOCK)
+            rows = posterior(model, counts[here], vectors[here])
+            sums += np.asarray(rows, np.float32).T @ vectors[here].astype(np.float32)
+        model.directions_ = Directions.of(vectors, concentration).means(sums).astype(np.float32)
+        model.concentration_ = float(concentration)
 
 
 class FoldedIn(NamedTuple):
@@ -40,7 +62,9 @@ class FoldedIn(NamedTuple):
     sampled: Floats  # all of P(class | document) of some documents
 
 
-def folded_in(model: BaseEstimator, counts: Csr, sample: Array, *, training: bool = False) -> FoldedIn:
+def folded_in(
+    model: BaseEstimator, counts: Csr, sample: Array, *, training: bool = False, vectors: Floats | None = None
+) -> FoldedIn:
     """Fold documents in, each once, block by block: their shares, and whole rows of a (sorted) sample.
 
     ``training``: the counts are those that the model was fitted to just now. Then it has folded them in already.
@@ -49,7 +73,8 @@ def folded_in(model: BaseEstimator, counts: Csr, sample: Array, *, training: boo
     parts, sampled = [], []
     for start in range(0, n_docs, BLOCK):
         here = slice(start, start + BLOCK)
-        rows = posterior(model, counts[here]) if known is None else known[here]
+        some = None if vectors is None else vectors[here]
+        rows = posterior(model, counts[here], some) if known is None else known[here]
         parts.append(sparse_shares(rows))
         first, last = np.searchsorted(sample, (start, start + BLOCK))
         sampled.append(rows[sample[first:last] - start])

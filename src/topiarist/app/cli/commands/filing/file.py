@@ -67,6 +67,8 @@ class Options(WritingOptions):
     id_column: Annotated[str | None, option("Column that holds the id.")] = None
     xml_path: Annotated[str | None, option("Elements of XML files that are documents, e.g. `channel/item`.")] = None
     dates: Annotated[str, option(DATES_HELP, metavar="ORDER", parser=one_of(DATE_ORDERS))] = AUTO
+    vectors: Annotated[str | None, option("Vectors of the new documents: a file as `grow` takes it.")] = None
+    embed: Annotated[str | None, option("A program for their vectors, as `grow` takes it.", metavar="COMMAND")] = None
 
     @property
     def keeps(self) -> bool:
@@ -159,7 +161,16 @@ def _reading(options: Options) -> Reading:
 def _filed(screen: Screen, collection: door.Collection, documents: Reading, options: Options) -> Iterator[door.Filed]:
     if options.keeps:
         return (_added_live if options.live else _added)(screen, collection, documents, options)
-    return door.file_documents(collection, documents, options.rho, several=options.several, live=options.live)
+    return door.file_documents(
+        collection, documents, options.rho, several=options.several, live=options.live, vectors=_vectors(options)
+    )
+
+
+def _vectors(options: Options) -> Any:
+    """Where the vectors of the documents come from, if somebody says so."""
+    if options.vectors is not None and options.live and options.keeps:
+        raise UsageError("--vectors does not go with --add of standard input", hint="--embed, or a file of documents")
+    return door.vector_source(options.vectors, options.embed)
 
 
 def _added(
@@ -174,6 +185,7 @@ def _added(
         several=options.several,
         rename=options.rename,
         dates=options.dates,
+        vectors=_vectors(options),
     )
 
 

@@ -17,6 +17,7 @@ from topiarist.app.cli.options import (
     COUNTING,
     DATE_ORDERS,
     DATES_HELP,
+    READING,
     STDIN,
     WAIT,
     SourceOptions,
@@ -45,6 +46,7 @@ EXIT_CODES = (
 EPILOG = examples(
     "topiarist grow demo",
     "topiarist grow ./mail --stop-words en --phrases",
+    "topiarist grow headlines.csv --encoder",
     "topiarist grow tickets.csv --text-column description --topics 12 -o tickets.topiary",
     "zcat news.jsonl.gz | topiarist grow - --json > tree.json",
     EXIT_CODES,
@@ -57,6 +59,9 @@ NO_HEADINGS_HELP = "Keep the upper tree as it grew instead of building headings 
 ONLINE_HELP = "Grow on a sample, then learn from all documents in batches: for very large collections."
 DEPTH_HELP = "Levels to print below the root; without it about twenty topics."
 KEEP_HELP = "Count lines that many documents share, too: navigation bars, footers, disclaimers."
+VECTORS_HELP = "Vectors to decide beside words: .npy, in the order of the documents; .npz, .parquet or .jsonl with ids."
+ENCODER_HELP = "Encode the documents on this machine, by `topiarist[encoder]`: vectors decide beside words."
+EMBED_HELP = "A program of yours that reads JSON lines (id, text) and prints JSON lines (id, vector)."
 STABILITY_HELP = "Grow five more trees from other halves of the documents, and say how much of each topic comes back."
 LANGUAGE_WAYS = ("together", "apart", "one")
 LANGUAGES_HELP = "Several languages: `together` under one root, `apart` as branches, or `one` without the others."
@@ -113,6 +118,9 @@ class Options(SourceOptions):
     dates: Annotated[str, reading(DATES_HELP, metavar="ORDER", parser=one_of(DATE_ORDERS))] = door.Recipe.dates
     columns: Annotated[str, reading(COLUMNS_HELP, metavar="a,b|none")] = door.Recipe.columns
     labels: Annotated[str | None, reading("A table of labels with the columns id and label.", metavar="FILE")] = None
+    vectors: Annotated[str | None, reading(VECTORS_HELP, metavar="FILE")] = None
+    encoder: Annotated[bool, flag(ENCODER_HELP, "--encoder", panel=READING)] = False
+    embed: Annotated[str | None, reading(EMBED_HELP, metavar="COMMAND")] = None
     keep_repeated: Annotated[bool, flag(KEEP_HELP, "--keep-repeated", panel=COUNTING)] = door.Recipe.keep_repeated
     passages: Annotated[bool, flag(PASSAGES_HELP, "--passages", panel=COUNTING)] = door.Recipe.passages
     languages: Annotated[str, option(LANGUAGES_HELP, panel=COUNTING, metavar="WAY", parser=one_of(LANGUAGE_WAYS))] = (
@@ -141,7 +149,10 @@ def run(options: Options) -> None:
     if options.dry_run:
         _dry_run(stream, options)
         return
-    made_from = digest(stream, recipe.to_dict())
+    vectors = door.vector_source(options.vectors, options.embed, encoder=options.encoder, n_threads=options.threads)
+    if vectors is not None and options.device != DEVICES[0]:
+        raise UsageError("vectors and words are fitted together by the processor", hint="without --device")
+    made_from = digest(stream, {**recipe.to_dict(), **_vectors_named(options)})
     known = None if options.force else door.existing_collection(folder, made_from, resume=options.resume)
     if known is not None:
         if options.json:
@@ -152,7 +163,9 @@ def run(options: Options) -> None:
     stop = Stop()
     with _progress(options, stop) as progress, stoppable(progress.say, stop):
         progress.share_read = lambda: _share_read(stream)
-        grower = door.Grower(recipe, options.threads, options.device, take_removed=options.take_removed, tell=progress)
+        grower = door.Grower(
+            recipe, options.threads, options.device, take_removed=options.take_removed, tell=progress, vectors=vectors
+        )
         settings = {
             door.MADE_FROM: made_from,
             "sources": options.sources,
@@ -176,6 +189,15 @@ def _places(options: Options) -> list[str]:
     """Where the sources are, in full; nothing for those that are no files."""
     named = [] if options.is_demo else options.sources
     return [os.path.abspath(one) if os.path.exists(one) else "" for one in named]
+
+
+def _vectors_named(options: Options) -> dict[str, Any]:
+    """What makes other vectors: nothing where there are none, so that a collection without them is what it was."""
+    if options.vectors is not None:
+        known = os.stat(options.vectors)
+        return {"vectors": [os.path.abspath(options.vectors), known.st_size, known.st_mtime_ns]}
+    named = {"embed": options.embed, "encoder": options.encoder or None}
+    return {name: value for name, value in named.items() if value is not None}
 
 
 def _recipe(options: Options) -> door.Recipe:

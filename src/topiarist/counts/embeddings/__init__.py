@@ -1,0 +1,9 @@
+"""Vectors for documents: from files, from an encoder that is installed, or from a user's program.
+
+Floor plan:
+
+    encoder       A small sentence encoder whose weights are in a package: texts to vectors, on this machine.
+    given         Vectors that somebody has: arrays, or files with or without the ids of documents.
+    program       Vectors from a program of the user's: JSON lines in, JSON lines out.
+    word_pieces   Texts to the word pieces that the encoder reads.
+"""

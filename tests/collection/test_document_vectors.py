@@ -1,0 +1,154 @@
+"""Vectors that documents came with: kept, used in growing, placing, adding, shaping and removing; and not needed."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.grown import documents
+from topiarist.collection import document_vectors
+from topiarist.collection.collection import Collection
+from topiarist.collection.grow.recipe import Recipe
+from topiarist.counts.corpus import Corpus
+from topiarist.counts.lsi import document_directions
+from topiarist.errors import InputError
+
+N, NEW, DIMS = 160, 20, 12
+RECIPE = Recipe(topics=4, headings=False)
+
+
+def pile():
+    return [replace(one, text=" ".join(one.text.split()[:40])) for one in documents()[: N + NEW]]
+
+
+@pytest.fixture(scope="module")
+def vectors():
+    """Those of an encoder that has read more: latent directions of the whole texts."""
+    return document_directions(Corpus.from_documents(documents()[: N + NEW]).counts, DIMS)
+
+
+@pytest.fixture(scope="module")
+def grown(tmp_path_factory, vectors):
+    path = tmp_path_factory.mktemp("vectors") / "notes.topiary"
+    Collection.grow(pile()[:N], path, RECIPE, vectors=vectors[:N]).close()
+    return path
+
+
+@pytest.fixture
+def opened(grown, tmp_path):
+    import shutil
+
+    shutil.copytree(grown, tmp_path / "notes.topiary")
+    with Collection.open(tmp_path / "notes.topiary") as collection:
+        yield collection
+
+
+def test_vectors_are_kept_in_half_precision_and_the_tree_knows_them(opened, vectors):
+    assert opened.vectors.dtype == np.float16
+    np.testing.assert_allclose(opened.vectors, vectors[:N], atol=1e-3)
+    assert opened.model.directions_.shape == (4, DIMS)
+    assert opened.model.concentration_ == 40.0
+    assert opened.settings["vectors"]["dimensions"] == DIMS
+    again = opened.model.transform(opened.counts, vectors=opened.vectors)
+    assert (again.argmax(axis=1) == opened.shares.toarray().argmax(axis=1)).mean() > 0.99
+
+
+def test_new_documents_are_placed_with_vectors_and_without(opened, vectors):
+    new = pile()[N:]
+    with_them = [row.path for row in opened.file(new, vectors=vectors[N:])]
+    without = [row.path for row in opened.file(new)]
+    assert len(with_them) == len(without) == NEW
+    rows = opened.placer.place(opened.counted(new), 0.0, vectors=vectors[N:]).posterior
+    alone = opened.placer.place(opened.counted(new), 0.0).posterior
+    assert not np.allclose(rows, alone)
+    np.testing.assert_allclose(rows.sum(axis=1), 1.0, rtol=1e-5)
+
+
+def test_added_documents_bring_vectors_or_none(opened, vectors):
+    new = pile()[N:]
+    opened.add(new[:5], vectors=vectors[N : N + 5])
+    assert opened.vectors.shape == (N + 5, DIMS)
+    np.testing.assert_allclose(opened.vectors[N:], vectors[N : N + 5], atol=1e-3)
+    opened.add(new[5:8], learn=False)
+    assert not opened.vectors[N + 5 :].any()
+    assert opened.shares.shape[0] == len(opened) == N + 8
+    opened.undo()
+    assert len(opened.vectors) == N + 5
+
+
+def test_a_shaped_tree_learns_its_directions_anew(opened):
+    topics = [opened.outline.topics[node] for node in opened.outline.class_nodes]
+    opened.shape([f"merge {topics[0]} {topics[1]}"])
+    assert opened.model.directions_.shape == (len(opened.tree_model.class_nodes), DIMS)
+    assert opened.model.concentration_ == 40.0
+
+
+def test_removed_documents_take_their_vectors_along(opened, vectors):
+    ids = opened.documents.ids()
+    opened.remove(ids[:3])
+    np.testing.assert_allclose(opened.vectors, vectors[3:N], atol=1e-3)
+    opened.undo()
+    assert len(opened.vectors) == N
+    opened.remove(ids[:2], forget=True)
+    np.testing.assert_allclose(opened.vectors, vectors[2:N], atol=1e-3)
+
+
+def test_vectors_by_ids_may_miss_some(tmp_path, vectors):
+    some = pile()[:60]
+    known = {one.id: row for one, row in zip(some[5:], vectors[5:60], strict=True)} | {"nobody": vectors[0]}
+    with Collection.grow(some, tmp_path / "a", RECIPE, vectors=known) as collection:
+        assert not collection.vectors[:5].any()
+        assert collection.vectors[5:].any(axis=1).all()
+        assert collection.settings["vectors"]["documents"] == 55
+        assert "1 more" in collection.settings["vectors"]["from"]
+
+
+def test_a_collection_without_vectors_says_so(collection_without):
+    with pytest.raises(InputError, match="grown without vectors"):
+        list(collection_without.file(pile()[N:], vectors=np.ones((NEW, DIMS))))
+    assert collection_without.vectors is None
+
+
+@pytest.fixture
+def collection_without(tmp_path):
+    with Collection.grow(pile()[:60], tmp_path / "plain", RECIPE) as collection:
+        yield collection
+
+
+def test_what_came_before_a_stop_is_not_asked_for_again(tmp_path, vectors, monkeypatch):
+    monkeypatch.setattr(document_vectors, "TOGETHER", 25)
+    asked = []
+
+    class Slow:
+        def of(self, first, some):
+            if first >= 50 and not asked.count("again"):
+                raise KeyboardInterrupt
+            asked.append((first, len(some)))
+            return vectors[first : first + len(some)]
+
+        def check(self, n_docs):
+            assert n_docs == 60
+
+        def said(self):
+            return "slowly"
+
+    with pytest.raises(KeyboardInterrupt):
+        Collection.grow(pile()[:60], tmp_path / "a", RECIPE, vectors=Slow())
+    assert asked == [(0, 25), (25, 25)]
+    asked.append("again")
+    with Collection.grow(pile()[:60], tmp_path / "a", RECIPE, vectors=Slow(), resume=True) as collection:
+        np.testing.assert_allclose(collection.vectors, vectors[:60], atol=1e-3)
+    assert asked[3:] == [(50, 10)]
+
+
+@pytest.mark.parametrize("model", ["hplsa", "ggm"])
+def test_trees_of_words_learn_directions_afterwards(tmp_path, vectors, model):
+    recipe = Recipe(topics=3, headings=False, model=model)
+    with Collection.grow(pile()[:80], tmp_path / "a", recipe, vectors=vectors[:80]) as collection:
+        assert collection.model.directions_.shape[1] == DIMS
+        np.testing.assert_allclose(np.asarray(collection.shares.sum(axis=1)).ravel(), 1.0, rtol=1e-5)
+
+
+def test_settings_are_plain_data(opened):
+    json.dumps(opened.settings["vectors"])

@@ -21,6 +21,7 @@ BENCHMARKS = {
     "tree_pass": "benchmarks.bench_tree_pass",
     "tree_quality": "benchmarks.bench_tree_quality",
     "headings": "benchmarks.bench_headings",
+    "vectors": "benchmarks.bench_vectors",
     "tree_speed": "benchmarks.bench_tree_speed",
     "tree_stability": "benchmarks.bench_tree_stability",
     "labels_speed": "benchmarks.bench_labels_speed",

@@ -9,6 +9,8 @@ import pytest
 from tests.grown import documents
 from topiarist.collection import document_vectors
 from topiarist.collection.collection import Collection
+from topiarist.collection.describe.closeup import look
+from topiarist.collection.find import vector_voice
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.counts.corpus import Corpus
 from topiarist.counts.lsi import document_directions
@@ -152,3 +154,42 @@ def test_trees_of_words_learn_directions_afterwards(tmp_path, vectors, model):
 
 def test_settings_are_plain_data(opened):
     json.dumps(opened.settings["vectors"])
+
+
+def test_likeness_hears_vectors_and_says_what_they_add(opened):
+    first = opened.documents.ids()[0]
+    found = opened.similar(first, 5, why=True)
+    near = opened.vectors.astype(float) @ opened.vectors[0].astype(float)
+    for hit in found:
+        assert hit.why.vectors == pytest.approx(2.0 * max(near[hit.row], 0.0), abs=1e-4)
+        parts = sum(one.amount for one in hit.why.words) + sum(one.amount for one in hit.why.topics)
+        assert parts + hit.why.of_all + hit.why.vectors == pytest.approx(hit.score, rel=1e-4)
+    assert "vectors lie near" in str(found.hits[0].why)
+    others = opened.similar([first], 5, unlike=[opened.documents.ids()[1]])
+    assert len(others) == 5
+
+
+def test_a_document_is_told_which_of_the_two_decided(opened):
+    found = look(opened, opened.documents.ids()[0])
+    told = found.voices
+    assert told.said.startswith(("Its words", "Its vector", "Words and vector"))
+    assert 0 < told.words_certainty <= 1
+    assert 0 < told.vector_certainty <= 1
+    assert len(told.near) == 3
+    assert told.near[0].cosine >= told.near[-1].cosine
+    json.dumps(told.to_dict())
+
+
+def test_a_query_is_encoded_where_the_encoder_is_here(opened, monkeypatch, vectors):
+    class Known:
+        def of(self, first, some):
+            return vectors[:1]
+
+    monkeypatch.setattr(vector_voice, "own_encoder", lambda _: Known())
+    text = " ".join(opened.documents.get(0).text.split()[:6])
+    found = opened.search(text, 5, why=True)
+    hit = found.hits[0]
+    assert hit.row == 0
+    assert hit.why.vectors > 0
+    monkeypatch.setattr(vector_voice, "own_encoder", lambda _: None)
+    assert opened.search(text, 5, why=True).hits[0].why.vectors == 0

@@ -95,6 +95,8 @@ if TYPE_CHECKING:
     from topiarist.collection.describe.two_trees import TreeSide as TreeSide
     from topiarist.collection.describe.two_trees import TwoTrees as TwoTrees
     from topiarist.collection.describe.two_trees import two_trees as two_trees
+    from topiarist.collection.describe.voices import Voices as Voices
+    from topiarist.collection.describe.voices import voices as voices
     from topiarist.collection.document_vectors import ABOUT as ABOUT_VECTORS
     from topiarist.collection.document_vectors import vector_source as vector_source
     from topiarist.collection.file.additions import ADD as ADD
@@ -282,6 +284,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "describe.text_levels": "Looks Spoken Token looks spoken tokens_of",
     "describe.topic_tree": "FEWEST_TO_JUDGE TopicTree",
     "describe.two_trees": "TreeSide TwoTrees two_trees",
+    "describe.voices": "Voices voices",
     "document_vectors": "ABOUT_VECTORS=ABOUT vector_source",
     "file.additions": "ADD",
     "file.arrivals": "Filed add_documents=add batches_as_they_come=coming file_documents=file",

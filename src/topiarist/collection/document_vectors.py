@@ -7,6 +7,7 @@ was stopped goes on with the rest.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -170,7 +171,15 @@ def own_encoder(collection: Collection) -> VectorSource | None:
     about = collection.settings.get(ABOUT) or {}
     if about.get("kind") != Encoder.__name__ or about.get("encoder") != ENCODER or not is_installed():
         return None
-    return Encoder()
+    return _encoder()
+
+
+@cache
+def _encoder() -> VectorSource:
+    """One for this process: its weights are read once."""
+    from topiarist.counts.embeddings.encoder import Encoder
+
+    return Encoder.here()
 
 
 def none_for(n_docs: int, n_dims: int) -> Array:

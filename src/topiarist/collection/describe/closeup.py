@@ -10,6 +10,7 @@ import numpy as np
 
 from topiarist.collection.contents import Counting
 from topiarist.collection.copies import CopiesOf, copies_of
+from topiarist.collection.describe.voices import Voices, voices
 from topiarist.collection.find.search import Place
 from topiarist.collection.passages import Whole, summed_up, whole_of
 from topiarist.estimators.tree import abstraction
@@ -76,6 +77,7 @@ class Look:
     copies: tuple[CopiesOf, ...] = ()  # the document and its copies, if there are any
     columns: dict[str, list[str]] = field(default_factory=dict)  # what else is known of it, as it was given
     given_date: str = ""  # as it was given, where it is written otherwise
+    voices: Voices | None = None  # which of words and vector decided, where it has both
 
 
 def topic_words(collection: Collection, topic: int, n: int = 12, *, likely: bool = False) -> tuple[TopicWord, ...]:
@@ -135,6 +137,7 @@ def look(collection: Collection, id: str) -> Look:
         row, document, collection.marks.tags_of([row])[0], all_places(collection, shares)[0], levels, tuple(marks),
         outline.pins.get(document.id), tuple(repeated), copies_of(collection, row),
         collection.columns.of([row]).get(row, {}), collection.dates.given([row]).get(row, ""),
+        voices(collection, row),
     )  # fmt: skip
 
 

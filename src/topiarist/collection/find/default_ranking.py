@@ -2,7 +2,8 @@
 
 Three scores of every document, each divided by its own spread over the collection (z-scores; what all documents have
 does not change their order): BM25 over stems with feedback, the Fisher kernel of the tree's models, and the cosine in
-the space of words. How much the two kinds of meaning count is decided for each query by how far they agree with its
+the space of words; and where the collection was grown with an encoder that is here, the cosine to the encoded query.
+How much the two kinds of meaning count is decided for each query by how far they agree with its
 words about the best documents: where they know nothing of what is asked, words decide.
 """
 
@@ -19,6 +20,7 @@ from topiarist.collection.find.index import Answer, Explanation, Hit
 from topiarist.collection.find.index.answers import WordReason
 from topiarist.collection.find.index.question import Question
 from topiarist.collection.find.index.ranking import best, hit, nth_largest
+from topiarist.collection.find.vector_voice import cosines, direction_of
 from topiarist.collection.find.words.word_index import WordIndex
 from topiarist.collection.find.words.word_question import WordQuestion
 from topiarist.counts.corpus import text_of
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 LOOKED_AT, FEWEST = 50, 5  # best documents by words, and by meaning, that tell how far both agree
 MEANING, AGREEING = 0.6, 0.8  # what meaning counts where nothing is agreed on, and how much more where all is
 LEAST, MOST = 0.2, 1.2
-OF_KERNEL, OF_SPACE = 0.6, 1.2  # of that weight
+OF_KERNEL, OF_SPACE, OF_VECTORS = 0.6, 1.2, 1.2  # of that weight
 
 
 class DefaultQuestion:
@@ -54,6 +56,28 @@ class DefaultQuestion:
         return self.words.index.near(self.words.times)
 
     @cached_property
+    def pointed(self) -> Floats | None:
+        """The cosine to the encoded query; None where the collection has no vectors, or their encoder is not here."""
+        direction = direction_of(self.collection, [self.query])
+        vectors = self.collection.vectors
+        return None if vectors is None or direction is None else cosines(vectors, direction)
+
+    @cached_property
+    def of_vectors(self) -> float:
+        """By what that is multiplied: as the space of words is."""
+        return 0.0 if self.pointed is None else self._weight * OF_VECTORS * _over_spread(self.pointed)
+
+    @property
+    def _weight(self) -> float:
+        """What meaning counts for this query."""
+        _, of_kernel, of_space = self.shares
+        spread = _over_spread(self.kernel.scores)
+        if spread:
+            return of_kernel / (OF_KERNEL * spread)
+        spread = 0.0 if self.near is None else _over_spread(self.near)
+        return of_space / (OF_SPACE * spread) if spread else MEANING
+
+    @cached_property
     def shares(self) -> tuple[float, float, float]:
         """By what words, kernel and space are multiplied."""
         of_words, of_kernel = _over_spread(self.words.scores), _over_spread(self.kernel.scores)
@@ -67,7 +91,8 @@ class DefaultQuestion:
         """The score of every document."""
         of_words, of_kernel, of_space = self.shares
         total = of_words * self.words.scores + of_kernel * self.kernel.scores
-        return np.asarray(total if self.near is None else total + of_space * self.near)
+        total = total if self.near is None else total + of_space * self.near
+        return np.asarray(total if self.pointed is None else total + self.of_vectors * self.pointed)
 
     def page(self, n: int, offset: int = 0, *, allowed: Any = None, why: bool = False, exact: bool = False) -> Answer:
         """The ``n`` best documents after the ``offset`` best; with ``exact`` all that are allowed are found."""
@@ -124,10 +149,11 @@ class DefaultQuestion:
         ]
         of_all = of_kernel * kernel.of_all if kernel else 0.0
         alike = 0.0 if self.near is None else of_space * float(self.near[row])
-        score = sum(one.amount for one in words) + sum(one.amount for one in topics) + of_all + alike
+        lies = 0.0 if self.pointed is None else self.of_vectors * float(self.pointed[row])
+        score = sum(one.amount for one in words) + sum(one.amount for one in topics) + of_all + alike + lies
         return Explanation(
             score, tuple(sorted(words, key=lambda one: (-one.amount, one.word))), tuple(topics), of_all,
-            score - by_words, by_words, alike,
+            score - by_words, by_words, alike, lies,
         )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from topiarist.collection.find.empty_answer import emptied, few_words, not_all_w
 from topiarist.collection.find.index import Answer, Explanation
 from topiarist.collection.find.index.question import Question
 from topiarist.collection.find.set_question import SetQuestion
+from topiarist.collection.find.vector_voice import PointedQuestion, cosines, direction_of
 from topiarist.errors import DamagedError, UsageError
 from topiarist.hierarchy.levels import deepest_certain, node_posterior
 from topiarist.measures.placed_documents import CERTAIN
@@ -346,6 +347,14 @@ class Likeness(Search):
     @cached_property
     def question(self) -> Question:
         """The texts, or the words of the documents, asked of the index by meaning."""
+        question, vectors = self._by_index, self.collection.vectors
+        direction = direction_of(self.collection, self.like, self.unlike)
+        if vectors is None or direction is None:
+            return question
+        return PointedQuestion(question, cosines(vectors, direction))
+
+    @property
+    def _by_index(self) -> Question:
         index, (like, unlike) = self.collection.index, (self.like, self.unlike)
         if len(like) == 1 and not unlike:
             return Question(index, self._asked(like[0]), LIKE)

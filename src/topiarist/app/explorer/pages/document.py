@@ -27,7 +27,7 @@ from topiarist.app.explorer.values import (
     titled,
 )
 from topiarist.app.explorer.view import View
-from topiarist.collection import DEFAULT_WAY, Likeness, copies_of, look_at_whole, rows_of
+from topiarist.collection import DEFAULT_WAY, Likeness, Voices, copies_of, look_at_whole, rows_of, voices
 from topiarist.errors import UsageError
 from topiarist.store import facts
 from topiarist.text.fields import Field
@@ -131,6 +131,7 @@ class DocumentPage:
     places: tuple[Place, ...]
     rest: float  # shares below one in a hundred, together
     hard: bool
+    voices: Voices | None  # which of words and vector decided, where it has both
     colour: str
     colours: tuple[Choice, ...]
     levels: tuple[Level, ...]
@@ -191,6 +192,7 @@ def load(view: View, ask: Ask) -> DocumentPage:
         places=tuple(Place(path_to(view, node)[1:] or path_to(view, node), float(ends[node])) for node in ends),
         rest=float(max(0.0, 1.0 - sum(ends.values()))),
         hard=bool(view.hard[row]),
+        voices=voices(view.collection, row),
         colour=ask.colour,
         colours=choices(COLOURS, ask.colour, lambda colour: _here(ask, colour=colour, level=None)),
         levels=tuple(_leading(ask, painted, level) for level in painted.levels),

@@ -34,7 +34,8 @@ class Explanation:
     """Why a document is similar: all amounts add up to the score. Both lists begin with the largest.
 
     ``of_all`` is what every document has: the only topic of a model of one. ``by_meaning`` and ``by_words`` are what
-    the kernel and BM25 bring; they too add up to the score. ``alike`` is for words that are used like the query's.
+    the kernel and BM25 bring; they too add up to the score. ``alike`` is for words that are used like the query's,
+    ``vectors`` for documents that lie near: both are among what meaning brings.
     """
 
     score: float
@@ -44,6 +45,7 @@ class Explanation:
     by_meaning: float = 0.0
     by_words: float = 0.0
     alike: float = 0.0
+    vectors: float = 0.0
 
     def __str__(self) -> str:
         lines = [f"similarity {self.score:.3f}"]
@@ -53,6 +55,8 @@ class Explanation:
             sense = f"   in the sense of {', '.join(reason.sense[:4])}" if reason.sense else ""
             lines.append(f"  {reason.amount:.3f}  the word {reason.word!r}{sense}")
         lines += [f"  {reason.amount:.3f}  the topic {', '.join(reason.words[:5])}" for reason in self.topics[:3]]
+        if self.vectors:
+            lines.append(f"  {self.vectors:.3f}  their vectors lie near each other")
         return "\n".join(lines)
 
 

@@ -326,6 +326,10 @@ def _places(screen: Screen, found: door.Look) -> None:
     rest = 1.0 - sum(place.share for place in found.places)
     if rest > 0.001:
         screen.cut((f"  {percent(rest):>5}  {'':8}  rest", "dim"))
+    if found.voices is not None:
+        screen.print(one_line(found.voices.said), indent=2)
+        for one in found.voices.near:
+            screen.titled(f"  {one.cosine:.2f} near  ", one.title, one.id)
 
 
 def _legend(screen: Screen, found: door.Look) -> None:
@@ -404,5 +408,6 @@ def _document_body(found: door.Look, similar: Any) -> dict[str, Any]:
              for copy in one.copies]}
             for one in found.copies
         ],
+        "voices": None if found.voices is None else found.voices.to_dict(),
         "similar": [{"id": hit.id, "title": hit.title, "score": round(hit.score, 6)} for hit in similar],
     }  # fmt: skip

@@ -1,0 +1,76 @@
+"""The voice of vectors in finding: how near documents lie to a document, to several, or to a question that is encoded.
+
+Every document is compared, exactly, in pieces that are made wider one after the other. Documents without a vector have
+nothing to say here, and are found by their words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from topiarist.arrays import Floats
+from topiarist.collection.document_vectors import own_encoder
+from topiarist.collection.find.index.answers import Explanation
+from topiarist.collection.find.index.question import Question
+from topiarist.counts.vectors import SHORTEST
+from topiarist.text.documents import Document
+
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
+
+ROWS = 1 << 13  # that are compared at a time
+SHARE_OF_VECTORS = 2.0  # beside words and kernel, each as a share of the most that it can be
+UNLIKE = 0.5  # what nearness to unwanted documents counts
+
+
+def cosines(vectors: Floats, direction: Floats) -> Floats:
+    """How near each row lies to a direction; 0 for a row of zeros."""
+    one = np.asarray(direction, np.float32)
+    return np.concatenate(
+        [vectors[start : start + ROWS].astype(np.float32) @ one for start in range(0, len(vectors), ROWS)]
+        or [np.zeros(0, np.float32)]
+    )
+
+
+def direction_of(collection: Collection, like: Sequence[str | int], unlike: Sequence[str | int] = ()) -> Floats | None:
+    """Where documents (by their rows) and texts point together, and away from others; None where nobody can tell."""
+    if collection.vectors is None:
+        return None
+    total = np.zeros(collection.vectors.shape[1])
+    for sign, side in ((1.0, like), (-UNLIKE, unlike)):
+        found = [row for row in (_one(collection, item) for item in side) if row is not None]
+        if found:
+            total += sign * np.mean(found, axis=0)
+    length = float(np.linalg.norm(total))
+    return None if length < SHORTEST else total / length
+
+
+def _one(collection: Collection, item: str | int) -> Floats | None:
+    if not isinstance(item, str):
+        row: Floats = np.asarray(collection.vectors)[item].astype(np.float64)
+        return row if row.any() else None
+    encoder = own_encoder(collection)
+    return None if encoder is None else encoder.of(0, [Document("", item)])[0].astype(np.float64)
+
+
+class PointedQuestion(Question):
+    """A question about likeness to which vectors have a say: what they add is part of the score, and of its reasons."""
+
+    def __init__(self, question: Question, near: Floats) -> None:
+        self.question, self.index, self.by, self.counts = question, question.index, question.by, question.counts
+        self.added = SHARE_OF_VECTORS * np.maximum(near.astype(np.float64), 0.0)
+
+    @cached_property
+    def scores(self) -> Floats:
+        """The score of every document."""
+        return self.question.scores + self.added
+
+    def explained(self, number: int) -> Explanation:
+        """Why a document is similar: all amounts add up to its score."""
+        found, more = self.question.explained(number), float(self.added[number])
+        return replace(found, score=found.score + more, by_meaning=found.by_meaning + more, vectors=more)

@@ -252,6 +252,7 @@ SECTIONS: dict[str, Callable[[dict], str]] = {
     "tree_pass": _tree_pass,
     "tree_quality": findings.render,
     "headings": findings.render,
+    "vectors": findings.render,
     "tree_speed": findings.render,
     "tree_stability": findings.render,
     "events": findings.render,

@@ -11,6 +11,8 @@ Floor plan:
                   (C1)-(C5): docs/models/cam.md
     categorisers  Classes that are known in training: topics of a given tree from labelled documents, the class of new
                   ones.
+    directions    A direction for each class beside its words: how documents that come with vectors lie. (V1)-(V3):
+                  docs/models/vectors.md
     drift         Has a stream changed? The likelihood of each batch before anything was learned from it, and when it
                   fell for good.
     em            The only EM loop.

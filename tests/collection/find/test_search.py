@@ -26,6 +26,7 @@ class Stub:
     """As much of a collection as finding by meaning asks for, of a version that did not keep all words."""
 
     words = None
+    vectors = None
 
     fields = ()
 

@@ -26,4 +26,6 @@ Floor plan:
                  documents.
     two_trees    Two trees over the documents that both have: an earlier state of a collection and now, or two
                  collections.
+    voices       Which of the two decided where a document lies, its words or its vector; and which of its topic lie
+                 near.
 """

@@ -1,4 +1,4 @@
-"""Which of the two decided where a document lies, its words or its vector; and which documents of its topic are near."""
+"""Which of the two decided where a document lies, its words or its vector; and which of its topic lie near."""
 
 from __future__ import annotations
 

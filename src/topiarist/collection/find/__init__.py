@@ -16,6 +16,8 @@ Floor plan:
                      meaning alone.
     set_question     More like these, not like those: several documents asked of the index by meaning as one question
                      (Rocchio).
+    vector_voice     The voice of vectors in finding: how near documents lie to a document, to several, or to a question
+                     that is encoded.
 
 Two engines know words. FTS5 (``store.fulltext``) answers what people type: every word of titles and texts, phrases,
 beginnings, OR and conditions, ranked by its own BM25. The index by meaning (``find.index``) scores every document by

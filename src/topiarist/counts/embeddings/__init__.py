@@ -2,8 +2,11 @@
 
 Floor plan:
 
-    encoder       A small sentence encoder whose weights are in a package: texts to vectors, on this machine.
-    given         Vectors that somebody has: arrays, or files with or without the ids of documents.
-    program       Vectors from a program of the user's: JSON lines in, JSON lines out.
-    word_pieces   Texts to the word pieces that the encoder reads.
+    encoder      A small sentence encoder whose weights are in a package: texts to vectors, on this machine, and nothing
+                 is fetched.
+    given        Vectors that somebody has: arrays, or files with or without the ids of documents.
+    program      Vectors from a program of the user's: JSON lines in (``id``, ``text``), JSON lines out (``id``,
+                 ``vector``).
+    word_pieces  Texts to the word pieces that the encoder reads: lower case, no accents, the longest known beginning
+                 first.
 """

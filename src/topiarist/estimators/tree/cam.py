@@ -34,7 +34,8 @@ from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
 from topiarist.scale.executors import Executor
 
-CONCENTRATIONS = (0.0, 40.0)  # of vectors beside words, likewise
+CONCENTRATION = 40.0  # of vectors beside words; where held-out tokens want none of these, a tree of words is tried
+CONCENTRATIONS = (0.0, 5.0, 10.0, 20.0, CONCENTRATION)
 LENGTHS = (15.0, 35.0, 100.0, None)  # tried when the effective length is to be chosen by held-out data
 
 
@@ -94,7 +95,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
     concentration : float or "heldout", default "heldout"
         What vectors weigh beside words, κ, where ``fit`` is given any: as many nats as a document has between agreeing
         with a cluster and being at right angles to it. 0: not at all. "heldout": 40, or 0 where held-out tokens
-        are more likely then.
+        are more likely in a tree of words.
 
     Attributes
     ----------
@@ -232,17 +233,18 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         """The weight of vectors that growing begins with."""
         if directions is None:
             return 0.0
-        return CONCENTRATIONS[-1] if isinstance(self.concentration, str) else float(self.concentration)
+        return CONCENTRATION if isinstance(self.concentration, str) else float(self.concentration)
 
     def _weighed(self, engine: Engine, begun: _Begun, concentration: float) -> tuple[growing.Growth, float]:
-        """The tree and the weight of its vectors; where held-out tokens want less of that, a tree that grew so."""
+        """The tree and the weight of its vectors; where held-out tokens want none of them, a tree of words."""
         grown = self._grown(engine, begun, concentration)
         if not concentration or not isinstance(self.concentration, str) or grown.reason == "interrupted":
             return grown, concentration
-        better = preparation.best_concentration(engine, begun.ground, grown.stage, CONCENTRATIONS)
-        if better == concentration:
+        if preparation.best_concentration(engine, begun.ground, grown.stage, CONCENTRATIONS) > 0:
             return grown, concentration
-        return self._grown(engine, replace(begun, journal=None), better), better
+        plain = self._grown(engine, replace(begun, journal=None), 0.0)
+        told, alone = (preparation.unseen_likelihood(engine, begun.ground, one.stage) for one in (grown, plain))
+        return (plain, 0.0) if alone > told else (grown, concentration)
 
     def _grown(self, engine: Engine, begun: _Begun, concentration: float) -> growing.Growth:
         """The tree, with words learned from the tokens that were not held out."""

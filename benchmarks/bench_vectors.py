@@ -116,14 +116,27 @@ def _compared(found: Findings, what: str, data: Titled) -> None:
 
 
 def _slower(model: Any, data: Titled) -> float:
-    """How many times as long placing all documents takes with vectors."""
+    """How many times as long an E-step over all documents takes with vectors."""
+    from topiarist.counts.vectors import check_vectors, widened
+    from topiarist.estimators.common import options
+    from topiarist.models import cam
 
-    def seconds(**given: Any) -> float:
-        times = []
-        for _ in range(5):
-            began = time.perf_counter()
-            model.transform(data.counts, **given)
-            times.append(time.perf_counter() - began)
-        return min(times)
+    with options.running(model) as engine:
+        joint, shared = model._model(engine)
+        shard = engine.shard(data.counts, np.float32, len(shared.cluster_prior))
+        shared = cam.Params(
+            np.ascontiguousarray(shared.word_given_node, np.float32), shared.node_given_cluster, shared.cluster_prior,
+            shared.directions,
+        )  # fmt: skip
+        vectors = widened(check_vectors(data.vectors, len(data.labels)))
+        step = cam.Cam(engine, joint.path_mask, "ml", joined=joint.joined)
 
-    return seconds(vectors=data.vectors) / seconds()
+        def seconds(block: cam.Block) -> float:
+            times = []
+            for _ in range(5):
+                began = time.perf_counter()
+                step.e_step(shared, block)
+                times.append(time.perf_counter() - began)
+            return min(times)
+
+        return seconds(cam.Block(shard, None, vectors)) / seconds(cam.Block(shard))

@@ -14,6 +14,7 @@ from topiarist.errors import InputError
 
 ROWS = 1 << 13  # that are looked at together
 TINY = 1e-300
+WIDE = 1 << 26  # numbers that may lie in memory in single precision: a quarter of a gigabyte
 SHORTEST = 1e-6  # a vector that is shorter points nowhere
 
 
@@ -52,6 +53,11 @@ def unit_directions(vectors: Array) -> Floats:
         length = np.linalg.norm(some, axis=1, keepdims=True)
         out[start : start + ROWS] = np.where(length > SHORTEST, some / np.where(length > SHORTEST, length, 1.0), 0.0)
     return out
+
+
+def widened(directions: Floats) -> Floats:
+    """Return half precision as single precision where there is room for it: the same numbers, read twice as fast."""
+    return directions.astype(np.float32) if directions.size <= WIDE and directions.dtype == np.float16 else directions
 
 
 def joined_space(words: Floats, tokens: Array, vectors: Floats, concentration: float, n_dims: int) -> Floats:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from topiarist.arrays import Csr, DTypeLike, Floats, Seed
-from topiarist.counts.vectors import check_vectors
+from topiarist.counts.vectors import check_vectors, widened
 from topiarist.counts.weighting import shortened
 from topiarist.estimators.common import options, stored_counts
 from topiarist.estimators.common.progress import fitting
@@ -201,7 +201,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         directions = None
         if vectors is not None and self.concentration != 0:
             options.check_plain(self, "vectors", device="cpu", executor=None)
-            directions = check_vectors(vectors, counts.shape[0])
+            directions = widened(check_vectors(vectors, counts.shape[0]))
         seeds = chosen_words.seeded_nodes(self, self.tree) if self.tree is not None else {}
         groups = chosen_words.seeded_groups(self) if self.tree is None else []
         dtype = options.working_dtype(self.dtype, counts, preparation.TILE_COLUMNS)

@@ -20,6 +20,8 @@ Floor plan:
                       already.
     document_vectors  The vectors that documents came with: how they are kept, in half precision and mapped, and what
                       brings new ones.
+    passages          Whole documents of a collection that was grown on passages: which they are, and what all of their
+                      passages tell.
     state             What a collection is at one moment: the shape of its tree and its parts on disk; and what it was
                       before.
 

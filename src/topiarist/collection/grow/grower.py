@@ -364,8 +364,8 @@ class Grower:
         copies = kept_copies(generation.database)
         fit = keep_fit(
             generation, model, corpus, counting, known,
-            copies=copies, training=self._knows_documents(copies, vectors, joined), n_threads=self.n_threads, shape=said,
-            vectors=vectors,
+            copies=copies, training=self._knows_documents(copies, vectors, joined), n_threads=self.n_threads,
+            shape=said, vectors=vectors,
         )  # fmt: skip
         fitted = tree_model(model)
         nodes = fit.description.nodes

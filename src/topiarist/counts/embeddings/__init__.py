@@ -7,6 +7,5 @@ Floor plan:
     given        Vectors that somebody has: arrays, or files with or without the ids of documents.
     program      Vectors from a program of the user's: JSON lines in (``id``, ``text``), JSON lines out (``id``,
                  ``vector``).
-    word_pieces  Texts to the word pieces that the encoder reads: lower case, no accents, the longest known beginning
-                 first.
+    word_pieces  Texts to the word pieces that the encoder reads: those of BERT (uncased), by the package ``blingfire``.
 """

@@ -18,6 +18,7 @@ Floor plan:
                  read.
     text/        Documents to tokens: readers, tokeniser, stop lists. Knows no matrix.
     arrays       The vocabulary of arrays: what every annotation means by floats, integers, sparse counts or a seed.
+    cards        Cards: what an object shows of itself in a notebook. Small, without a script, everything escaped.
     errors       Everything that can go wrong, in words a person can act on.
     metrics      How good is a topic model, a clustering, a tree? Figures with one documented definition each.
     old_paths    Import paths that version 0.1 documented: they work until 0.3, with a warning that says the new one.
@@ -45,6 +46,10 @@ if TYPE_CHECKING:
     from topiarist.collection.describe.flat_topics import distinctive as distinctive
     from topiarist.collection.describe.flat_topics import find_topics as find_topics
     from topiarist.collection.describe.flat_topics import set_general_words_aside as set_general_words_aside
+    from topiarist.collection.describe.plots import plot_compare as plot_compare
+    from topiarist.collection.describe.plots import plot_curve as plot_curve
+    from topiarist.collection.describe.plots import plot_time as plot_time
+    from topiarist.collection.describe.plots import plot_tree as plot_tree
     from topiarist.collection.describe.topic_tree import describe_tree as describe_tree
     from topiarist.collection.describe.topic_tree import grow_tree as grow_tree
     from topiarist.collection.find.index import SearchIndex as SearchIndex
@@ -102,6 +107,10 @@ _HOMES = {
     "grow_tree": "topiarist.collection.describe.topic_tree",
     "load_model": "topiarist.estimators.model_folder",
     "load_vocabulary": "topiarist.estimators.model_folder",
+    "plot_compare": "topiarist.collection.describe.plots",
+    "plot_curve": "topiarist.collection.describe.plots",
+    "plot_time": "topiarist.collection.describe.plots",
+    "plot_tree": "topiarist.collection.describe.plots",
     "read": "topiarist.text.readers",
     "report": "topiarist.app.explorer.report",
     "save_model": "topiarist.estimators.model_folder",
@@ -136,6 +145,10 @@ __all__ = [
     "load_model",
     "load_vocabulary",
     "metrics",
+    "plot_compare",
+    "plot_curve",
+    "plot_time",
+    "plot_tree",
     "read",
     "report",
     "save_model",

@@ -54,6 +54,22 @@ def test_the_blocks_hold_the_same_counts(written):
     assert sum(block.counts().sum() for block in store.blocks()) == ANSWERS["store"]
 
 
+def test_the_collection_is_seen_over_time_by_group_and_as_tables(written):
+    """Asked before the collection is changed: nothing is written for it."""
+    from topiarist.collection import Figures, document_map, groupings
+
+    with Collection.open(written / "collection") as collection:
+        spread = collection.over_time()
+        known = spread.periods
+        assert known.documents.sum() + known.undated + known.coarse + known.outside == len(collection)
+        for column in groupings(Figures(collection)):
+            assert collection.by_group(column).documents
+        assert len(collection.tables.documents) == len(collection)
+        assert len(collection.tables.topics) == len(collection.outline.tree)
+        assert len(document_map(Figures(collection)).to_bytes()) == 5 * len(collection)
+        assert "documents" in collection._repr_html_()
+
+
 def test_the_collection_is_as_it_was_and_can_be_changed(written):
     asked = ANSWERS["collection"]
     with Collection.open(written / "collection") as collection:

@@ -3,7 +3,8 @@
 numbers      ``counted(2_000, "leaf", "leaves")`` → 2,000 leaves · ``number(1234)`` → 1,234
              ``verb(n)`` → is / are, ``verb(n, "was", "were")`` · ``and_more(items, shown)`` → and 7 more
 shares       ``percent(0.123)`` → 12 % (terminal) · ``fine_percent(0.0123)`` → 1.2% (pages; nearly all is >99%)
-             ``whole_percent(0.5)`` → 50%
+             ``whole_percent(0.5)`` → 50% · ``share_between(.12, .1, .15)`` → 12 % (10–15) · ``times(2.41)`` → 2.4 times
+             ``times_between(2.4, 1.9, 3)`` → 2.4 times (1.9–3.0)
 bytes, time  ``size(2e6)`` → 2.0 MB · ``duration(151)`` → 2 min 31 s · ``time_left(70)`` → 2 min · ``clock(65)`` → 1:05
              ``when(iso)`` → 12 March, 14:02 · ``day(iso)`` → 12 March · ``minute(iso)`` → 2026-03-12 14:02
 text         ``one_line(title)``: no line breaks, no control characters · ``path_of(names)`` → Law ▸ Courts
@@ -71,6 +72,26 @@ def fine_percent(share: float) -> str:
 def whole_percent(share: float) -> str:
     """A share in whole percents, without a space."""
     return f"{share:.0%}"
+
+
+def share_between(share: float, low: float, high: float) -> str:
+    """A share in percent with the ends of its interval: 12 % (10–15)."""
+    digits = 0 if share >= 0.1 else 1
+    return f"{100 * share:.{digits}f} % ({100 * low:.{digits}f}–{100 * high:.{digits}f})"
+
+
+def times(number: float) -> str:
+    """How many times as much: 2.4 times, 13 times, 0.25 times."""
+    return f"{_times(number)} times"
+
+
+def times_between(number: float, low: float, high: float) -> str:
+    """How many times as much, with the ends of its interval: 2.4 times (1.9–3.0)."""
+    return f"{_times(number)} times ({_times(low)}–{_times(high)})"
+
+
+def _times(number: float) -> str:
+    return f"{number:.2f}" if number < 0.95 else f"{number:.1f}" if number < 9.95 else f"{number:,.0f}"
 
 
 def size(number: float) -> str:

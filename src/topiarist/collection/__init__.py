@@ -2,28 +2,22 @@
 
 Floor plan:
 
-    describe/         Describe: the tree and its topics as people read them, in words, tables and lines.
-    file/             File: where new documents belong, how sure that is, and how they are added.
-    find/             Finding documents: one search value over the full-text index and the index by meaning.
-    grow/             Grow: from documents to a collection on disk, in phases that can be taken up again.
-    judge/            Judge: given categories learned from labels, how good they are, and what people said of them.
-    remove/           Remove: documents that leave a collection, with a way back; and documents that are forgotten for
-                      good.
-    shape/            Shaping a tree by hand: a value that holds what people said of it, edits that change it, and
-                      fitting it again.
-    check             Is a collection whole? Every checksum, every table, every name, and whether its parts fit each
-                      other.
-    collection        A collection: documents, their tree, and everything that can be asked of both.
-    contents          What the parts of a collection hold: counts, the shares of documents, a model with the words of
-                      its nodes.
-    copies            Copies in a collection: which documents are copies of others, how lists are folded, what is there
-                      already.
-    document_vectors  The vectors that documents came with: how they are kept, in half precision and mapped, and what
-                      brings new ones.
-    passages          Whole documents of a collection that was grown on passages: which they are, and what all of their
-                      passages tell.
-    state             What a collection is at one moment: the shape of its tree and its parts on disk; and what it was
-                      before.
+    describe/   Describe: the tree and its topics as people read them, in words, tables and lines.
+    file/       File: where new documents belong, how sure that is, and how they are added.
+    find/       Finding documents: one search value over the full-text index and the index by meaning.
+    grow/       Grow: from documents to a collection on disk, in phases that can be taken up again.
+    judge/      Judge: given categories learned from labels, how good they are, and what people said of them.
+    remove/     Remove: documents that leave a collection, with a way back; and documents that are forgotten for good.
+    shape/      Shaping a tree by hand: a value that holds what people said of it, edits that change it, and fitting it
+                again.
+    spread/     Spread: how topics lie over time and over groups of documents.
+    check       Is a collection whole? Every checksum, every table, every name, and whether its parts fit each other.
+    collection  A collection: documents, their tree, and everything that can be asked of both.
+    contents    What the parts of a collection hold: counts, the shares of documents, a model with the words of its
+                nodes.
+    copies      Copies in a collection: which documents are copies of others, how lists are folded, what is there
+                already.
+    state       What a collection is at one moment: the shape of its tree and its parts on disk; and what it was before.
 
 Whoever is outside (``topiarist.app``) imports from here and from nowhere below: ``from topiarist.collection import
 Collection``. The names are imported when they are first used, so that ``topiarist --help`` loads nothing numerical.
@@ -259,6 +253,20 @@ if TYPE_CHECKING:
     from topiarist.collection.shape.topic_changes import topic_snapshot as topic_snapshot
     from topiarist.collection.shape.word_use import WordUse as WordUse
     from topiarist.collection.shape.word_use import word_uses as word_uses
+    from topiarist.collection.spread.by_group import ByGroup as ByGroup
+    from topiarist.collection.spread.by_group import GroupTopic as GroupTopic
+    from topiarist.collection.spread.by_group import by_group as topics_by_group
+    from topiarist.collection.spread.by_group import groupings as groupings
+    from topiarist.collection.spread.document_map import DocumentMap as DocumentMap
+    from topiarist.collection.spread.document_map import document_map as document_map
+    from topiarist.collection.spread.newer import Newer as Newer
+    from topiarist.collection.spread.newer import NewerTopic as NewerTopic
+    from topiarist.collection.spread.newer import newer as newer_since
+    from topiarist.collection.spread.over_time import OverTime as OverTime
+    from topiarist.collection.spread.over_time import TopicBurst as TopicBurst
+    from topiarist.collection.spread.over_time import over_time as topics_over_time
+    from topiarist.collection.spread.word_times import WordTime as WordTime
+    from topiarist.collection.spread.word_times import word_times as words_over_time
     from topiarist.collection.state import SHARES as SHARES
     from topiarist.collection.state import TREE as TREE
     from topiarist.collection.state import State as State
@@ -346,6 +354,11 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "shape.split_parts": "SplitPart split_parts",
     "shape.word_use": "WordUse word_uses",
     "shape.topic_changes": "TopicChange TopicSnapshot=Snapshot topic_changes topic_snapshot",
+    "spread.by_group": "ByGroup GroupTopic groupings topics_by_group=by_group",
+    "spread.document_map": "DocumentMap document_map",
+    "spread.newer": "Newer NewerTopic newer_since=newer",
+    "spread.over_time": "OverTime TopicBurst topics_over_time=over_time",
+    "spread.word_times": "WordTime words_over_time=word_times",
     "state": (
         "SHARES State TREE all_steps=steps before_last collection_at=at collection_before=before earlier_steps=earlier"
     ),

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
+import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -38,6 +41,7 @@ from topiarist.text.documents import Document, as_documents
 from topiarist.text.fields import Field
 
 if TYPE_CHECKING:
+    from topiarist.collection.describe.frames import Tables
     from topiarist.collection.file.arrivals import Filed
     from topiarist.collection.find.index import SearchIndex
     from topiarist.collection.find.search import Found
@@ -45,8 +49,12 @@ if TYPE_CHECKING:
     from topiarist.collection.judge.learner import Quality
     from topiarist.collection.remove.removal import Removal
     from topiarist.collection.shape.edits import Edit
+    from topiarist.collection.spread.by_group import ByGroup
+    from topiarist.collection.spread.newer import Newer
+    from topiarist.collection.spread.over_time import OverTime
     from topiarist.counts.copies import Copies
     from topiarist.hierarchy.tree_model import TreeModel
+    from topiarist.text.readers import Columns
 
 
 class Collection:
@@ -57,6 +65,7 @@ class Collection:
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
+        self._passing: weakref.finalize[Any, Any] | None = None  # what removes a folder that nobody asked for
         self._look()
 
     @classmethod
@@ -67,26 +76,43 @@ class Collection:
     @classmethod
     def grow(
         cls,
-        source: str | os.PathLike[str] | Iterable[Document | str],
-        folder: str | os.PathLike[str],
+        source: Any,
+        folder: str | os.PathLike[str] | None = None,
         recipe: Recipe | None = None,
         *,
+        columns: Columns | Mapping[str, str] | None = None,
         force: bool = False,
         resume: bool = False,
         n_threads: int | None = None,
         verbose: bool = False,
         vectors: Any = None,
     ) -> Collection:
-        """Grow a tree over a file, a folder, documents or texts, and keep all of it in a folder.
+        """Grow a tree, and keep all of it in a folder; without one, as long as the collection is open.
 
-        ``force`` replaces a collection that is there; ``resume`` takes a grow up that was interrupted. ``vectors``: of
-        any encoder, a row for each document in their order, or by their ids; or a source, such as ``Encoder()``.
+        ``source``: a file or a folder, a list of paths; a list of strings, a series, documents; or a data frame
+        (pandas, polars, Arrow), whose ``columns`` hold what is said, ``{"text": "body", "date": "sent"}``, or what
+        their names and lengths tell. ``force`` replaces a collection that is there; ``resume`` takes a grow up that was
+        interrupted. ``vectors``: of any encoder, a row for each document in their order, or by their ids; or a source,
+        such as ``Encoder()``.
         """
+        from topiarist.collection.grow.data_frames import documents_of
         from topiarist.collection.grow.grower import Grower
+        from topiarist.text.readers import Columns
 
-        return Grower(recipe or Recipe(), n_threads=n_threads, verbose=verbose, vectors=vectors).grow(
-            source, folder, force=force, resume=resume
-        )
+        asked = Columns(**columns) if isinstance(columns, Mapping) else columns
+        documents = documents_of(source, asked)
+        place = os.path.join(tempfile.mkdtemp(prefix="topiarist-"), "memory.topiary") if folder is None else folder
+        try:
+            found = Grower(recipe or Recipe(), n_threads=n_threads, verbose=verbose, vectors=vectors).grow(
+                documents, place, force=force, resume=resume
+            )
+        except BaseException:
+            if folder is None:
+                shutil.rmtree(os.path.dirname(place), ignore_errors=True)
+            raise
+        if folder is None:
+            found._passing = weakref.finalize(found, shutil.rmtree, os.path.dirname(place), ignore_errors=True)
+        return found
 
     def _look(self) -> None:
         """Take what is there now; what was read of an earlier state is forgotten."""
@@ -109,8 +135,10 @@ class Collection:
         return True
 
     def close(self) -> None:
-        """Close the database."""
+        """Close the database; a collection without a folder of its own is gone then."""
         self.folder.close()
+        if self._passing is not None:
+            self._passing()
 
     def __enter__(self) -> Collection:
         return self
@@ -128,6 +156,11 @@ class Collection:
         """A part is read within: what cannot be is damage, whatever it looks like from inside."""
         return reading(f"{what} of {self.folder.shown}", f"topiarist check {self.folder.shown}")
 
+    def _repr_html_(self) -> str:
+        from topiarist.collection.describe.notebook_cards import collection_card
+
+        return collection_card(self)
+
     @property
     def generation(self) -> Generation:
         """Where documents and parts are."""
@@ -142,6 +175,13 @@ class Collection:
     def documents(self) -> Documents:
         """The documents."""
         return Documents(self.generation.database)
+
+    @property
+    def tables(self) -> Tables:
+        """Documents, topics, words, shares, and both over time and by group, as Arrow, pandas or polars."""
+        from topiarist.collection.describe.frames import Tables
+
+        return Tables(self)
 
     @property
     def marks(self) -> Marks:
@@ -312,6 +352,35 @@ class Collection:
         from topiarist.collection.find.search import Search
 
         return Search(self, text, by).page(n, topic=topic, why=why)
+
+    def over_time(self, by: str = "auto", *, topic: str | int | None = None, detail: str | int = "normal") -> OverTime:
+        """The share of each topic by day, week, month or year, with intervals and bursts.
+
+        ``by``: "day", "week", "month", "year", or "auto", which chooses by the dates. ``topic``: only what lies under
+        it. ``detail``: which topics are shown first, as ``TopicTree.view`` has it; all are in the table.
+        """
+        from topiarist.collection.describe.figures import Figures
+        from topiarist.collection.spread.over_time import over_time
+
+        top = None if topic is None else self.topic(topic)
+        return over_time(Figures(self), by, topic=top, detail=detail)
+
+    def by_group(self, column: str, *, detail: str | int = "normal") -> ByGroup:
+        """Of which topics each group of documents has more than the others, with intervals.
+
+        ``column``: a column of the documents, or "label", "tag", "type". Each share has its documents behind it.
+        """
+        from topiarist.collection.describe.figures import Figures
+        from topiarist.collection.spread.by_group import by_group
+
+        return by_group(Figures(self), column, detail=detail)
+
+    def new_since(self, since: str, until: str = "") -> Newer:
+        """The topics and words of which documents since a date, or until another, have more than those before."""
+        from topiarist.collection.describe.figures import Figures
+        from topiarist.collection.spread.newer import newer
+
+        return newer(Figures(self), since, until)
 
     def similar(
         self,

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from topiarist.arrays import Array, ArrayLike, Csr, Matrix
+from topiarist.cards import card
 from topiarist.counts.counting import count, count_in
 from topiarist.counts.pruning import vocabulary_of
 from topiarist.counts.settings import CountSettings
@@ -22,7 +23,7 @@ from topiarist.text.repeated import Repeated, without
 from topiarist.text.titles import is_own
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Corpus:
     """Documents × words, and what is known of the documents. Made by ``Corpus.from_documents`` as a rule.
 
@@ -103,6 +104,22 @@ class Corpus:
             vectorizer=vectorizer,
             **known,
         )
+
+    @classmethod
+    def from_texts(cls, texts: Iterable[str], settings: CountSettings | None = None, **more: Any) -> Corpus:
+        """Return the corpus of texts: a list, a series, anything that holds strings; see ``from_documents``."""
+        if isinstance(texts, str):
+            raise InputError("expected several texts, got a single string", hint="[text]")
+        return cls.from_documents(texts, settings, **more)
+
+    def __repr__(self) -> str:
+        return f"<Corpus of {self.n_docs:,} documents, {self.n_words:,} words, {self.n_tokens:,} tokens>"
+
+    def _repr_html_(self) -> str:
+        often = np.argsort(-np.asarray(self.counts.sum(axis=0)).ravel(), kind="stable")[:8]
+        facts = {"documents": self.n_docs, "words": self.n_words, "tokens": self.n_tokens, "empty": self.n_empty}
+        said = ", ".join(self.vocabulary.words[column] for column in often.tolist())
+        return card("Corpus", facts, note=f"most frequent: {said}" if said else "")
 
     @property
     def n_docs(self) -> int:

@@ -61,7 +61,7 @@ def draw(
     Branches are as thick as the square root of the node's size. Without ``ax`` a new figure is made, as large as the
     tree needs; a node without words is called by its name.
     """
-    _require_matplotlib()
+    require_matplotlib()
     if len(words) != len(tree):
         raise InputError(f"expected words for each of {len(tree)} nodes, got {len(words)}")
     if len(tree) > MOST_NODES:
@@ -92,7 +92,7 @@ def curve(
     ``criterion`` is what trees were compared by, ``place`` that of the chosen one, ``plain`` the perplexity without
     what fitted parameters cost. The band holds the trees within 1 % of the lowest.
     """
-    _require_matplotlib()
+    require_matplotlib()
     leaves, values = np.asarray(n_leaves), np.asarray(criterion, dtype=np.float64)
     if leaves.ndim != 1 or leaves.shape != values.shape or leaves.size == 0:
         raise InputError(f"expected a perplexity for each number of leaves, got {leaves.shape} and {values.shape}")
@@ -124,7 +124,8 @@ def curve(
     return ax
 
 
-def _require_matplotlib() -> None:
+def require_matplotlib() -> None:
+    """An error that says what to install, where there is no matplotlib."""
     try:
         import matplotlib.pyplot  # noqa: F401
     except ImportError:
@@ -278,7 +279,7 @@ def draw_drift(ax: Axes | None, records: Sequence[Any], drift: Drift | None = No
 
     ``records`` are those of ``stream_``; alarms are vertical lines, those of ``drift`` or of ``find_drift``.
     """
-    _require_matplotlib()
+    require_matplotlib()
     if not len(records):
         raise InputError("expected the records of at least one batch, got none", hint="stream_ after partial_fit")
     from matplotlib.ticker import MaxNLocator, PercentFormatter

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from topiarist import cards
 from topiarist.arrays import Bools
 from topiarist.errors import InputError
 from topiarist.hierarchy.tree_text import render
@@ -98,6 +99,12 @@ class Tree:
 
     def __repr__(self) -> str:
         return f"<Tree of {self.n_nodes} nodes, {len(self.leaves)} leaves, depth {self.depth}>"
+
+    def _repr_html_(self) -> str:
+        nodes = self.depth_first()
+        facts = {"nodes": self.n_nodes, "leaves": len(self.leaves), "depth": self.depth}
+        items = (cards.Item(self.names[node] or f"node {node}", depth=self.depths[node]) for node in nodes)
+        return cards.card("Tree", facts, items=items)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave behind what can be worked out again."""

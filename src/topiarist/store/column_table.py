@@ -186,6 +186,11 @@ class ColumnTable:
         sql = "SELECT name FROM fields WHERE EXISTS (SELECT 1 FROM cells WHERE field = number AND place > 0)"
         return frozenset(name for (name,) in self.database.all(sql))
 
+    def cells(self, name: str) -> list[tuple[int, str]]:
+        """Every value of a column with the row of its document, as it was given."""
+        sql = "SELECT row, text FROM cells JOIN fields ON number = field WHERE name = ? ORDER BY row, place"
+        return self.database.all(sql, (name,))
+
     def values(self, name: str) -> list[str]:
         """Categories of a column, as documents have them."""
         sql = "SELECT DISTINCT text FROM cells JOIN fields ON number = field WHERE name = ? AND kind = ? LIMIT ?"

@@ -183,6 +183,14 @@ class Documents:
             return [found for (found,) in inside]
         return nearest(id, [(found, 1) for (found,) in self.database.all("SELECT id FROM documents")], limit)
 
+    def dates(self) -> list[str]:
+        """All dates in ISO 8601, in the order of the rows; empty where a document has none."""
+        return [date for (date,) in self.database.all("SELECT date FROM documents ORDER BY row")]
+
+    def sources(self) -> list[str]:
+        """The file that each document came from, in the order of the rows; empty where there is none."""
+        return [source for (source,) in self.database.all("SELECT source FROM documents ORDER BY row")]
+
     def span(self) -> tuple[str, str]:
         """The first and the last date; empty if no document has one."""
         found = self.database.one("SELECT min(date), max(date) FROM documents WHERE date <> ''")

@@ -42,6 +42,10 @@ class Marks:
         sql = "SELECT tag, count(*) FROM tags GROUP BY tag ORDER BY tag"
         return self.database.kept("tags", lambda: dict(self.database.all(sql)))
 
+    def all_tags(self) -> list[tuple[int, str]]:
+        """Every tag of every document."""
+        return self.database.all("SELECT row, tag FROM tags")
+
     def tags_of(self, rows: Iterable[int]) -> list[tuple[str, ...]]:
         """The tags of documents, in the order of the rows."""
         wanted = [int(row) for row in rows]

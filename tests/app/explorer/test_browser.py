@@ -21,6 +21,7 @@ EVERY = (
     "/tree", "/model", "/help", "/new", "/categories", "/categories?label=law/bail", "/compare", "/dendrogram",
     "/trees", "/review", "/review?label=relevant", "/shape?edit=rename&topic=1",
     "/shape?edit=split&topic=1&ready=1", "/topic/4711",
+    "/time", "/time?since=2005&topic=1", "/map", "/groups", "/groups?column=label&group=law/bail",
 )  # fmt: skip
 
 
@@ -31,6 +32,8 @@ def heading(page):
 def settled(page):
     """Wait until the scripts have dressed the tree."""
     page.wait_for_selector('[role="tree"], .picture .name[tabindex="0"], .icicle, .branches', state="attached")
+    if page.locator("[data-map]").count():
+        page.wait_for_selector("canvas[data-drawn]")
 
 
 def until(page, script):

@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.app.explorer.conftest import documents
-from topiarist.app.explorer.pages import compare
+from topiarist.app.explorer.pages.spread import compare
 from topiarist.app.explorer.web.server import explorer
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.recipe import Recipe

@@ -29,6 +29,8 @@ Floor plan:
                     between them.
     session         The collection that a server shows: always its latest state, and the one piece of work that may run
                     beside.
+    streams         Topics over time as SVG: streams that are as wide as they have documents, and a small curve with a
+                    band for each.
     tree_picture    The tree as a picture: branches that part from left to right, as thick as they have documents, a
                     colour a heading.
     values          The small values that pages are made of: a topic in a line, a document in a line, the pages of a

@@ -10,9 +10,11 @@ from urllib.parse import parse_qsl, quote, urlencode
 HOME, SHAPE, HELP, REPORT = "/", "/shape", "/help", "/report.html"
 NEW, MODEL, CATEGORIES, DENDROGRAM, COMPARE, TREE = "/new", "/model", "/categories", "/dendrogram", "/compare", "/tree"
 TREES, REVIEW = "/trees", "/review"
+TIME, GROUPS, MAP = "/time", "/groups", "/map"
+POINTS, POINT = "/map.points", "/map.document"  # what the map asks for by itself
 _PAGES = frozenset(
-    (HOME, SHAPE, HELP, NEW, MODEL, CATEGORIES, DENDROGRAM, COMPARE, TREE, TREES, REVIEW, "/search", "/word", "/doc")
-)
+    (HOME, SHAPE, HELP, NEW, MODEL, CATEGORIES, DENDROGRAM, COMPARE, TREE, TREES, REVIEW, TIME, GROUPS, MAP)
+) | {"/search", "/word", "/doc"}
 
 
 def _with(path: str, **values: Any) -> str:
@@ -112,6 +114,16 @@ def compare(level: int | None = None) -> str:
 def trees(beside: str | None = None, **values: Any) -> str:
     """This tree beside another: ``level``, ``show``, ``page``; ``left`` and ``right``, documents of two topics."""
     return _with(TREES, **{"with": beside}, **values)
+
+
+def time(**values: Any) -> str:
+    """Topics over time: ``by`` a unit, of a ``topic``, with what is new ``since`` a date and ``until`` another."""
+    return _with(TIME, **values)
+
+
+def groups(**values: Any) -> str:
+    """Topics by the groups that a ``column`` makes; of one ``group`` all of them."""
+    return _with(GROUPS, **values)
 
 
 def duplicates(**values: Any) -> str:

@@ -16,8 +16,9 @@ from topiarist.app.explorer import addresses
 from topiarist.app.explorer.tree_picture import hue
 
 if TYPE_CHECKING:
-    from topiarist.app.explorer.pages.compare import ComparePage, LabelRow
     from topiarist.app.explorer.pages.overview import Block
+    from topiarist.app.explorer.pages.spread.compare import ComparePage, LabelRow
+    from topiarist.app.explorer.pages.spread.map import Circle
 
 FIRST, ROW, LAST, THIN = 1.7, 3.4, 4.4, 0.7  # heights of rows of an icicle, in letters of the page
 NARROWEST = 0.004  # of the width: less cannot be seen
@@ -34,6 +35,42 @@ def bar(share: float, kind: str = "bar") -> Markup:
     """A bar of some share of its column. The number stands beside it in words."""
     width = f"{100 * min(max(share, 0.0), 1.0):.1f}%"
     return Markup('<svg class="{}" aria-hidden="true"><rect width="{}" height="100%"/></svg>').format(kind, width)
+
+
+def interval(low: float, share: float, high: float, other: float, most: float) -> Markup:
+    """A share as a dot in its interval, and another one as a line across. The numbers stand beside it."""
+    at = [f"{100 * min(max(value / most, 0.0), 1.0):.1f}%" for value in (low, share, high, other)]
+    return Markup(
+        '<svg class="interval" aria-hidden="true"><line class="span" x1="{}" x2="{}" y1="50%" y2="50%"/>'
+        '<circle cx="{}" cy="50%" r="4"/><line class="other" x1="{}" x2="{}" y1="12%" y2="88%"/></svg>'
+    ).format(at[0], at[2], at[1], at[3], at[3])
+
+
+def map_circles(circles: Sequence[Circle], to: Callable[[str], str], plain: Callable[[str], str]) -> Markup:
+    """The circles of the map that are seen first, for those whose browser draws no points. The tree says the same."""
+    shown = [one for one in circles if one.first]
+    drawn = [
+        Markup(
+            '<a href="{}" tabindex="-1"><circle class="b{}" cx="{}" cy="{}" r="{}"><title>{}</title></circle></a>'
+        ).format(
+            to(one.address),
+            (one.branch - 1) % 9 + 1,
+            one.x,
+            one.y,
+            one.radius,
+            f"{plain(one.name)}: {one.documents:,} documents",
+        )
+        for one in shown
+    ]
+    text = Markup('<text x="{}%" y="{}%" text-anchor="middle">{}</text>')
+    names = [
+        text.format(f"{50 + 50 * one.x:.1f}", f"{50 + 50 * (one.y - one.radius / 2):.1f}", short(plain(one.name), 24))
+        for one in shown
+    ]
+    return Markup(
+        '<svg class="circles" role="group" aria-label="The topics as circles, as large as they have documents">'
+        '<g aria-hidden="true"><svg width="100%" height="100%" viewBox="-1 -1 2 2">{}</svg>{}</g></svg>'
+    ).format(Markup("").join(drawn), Markup("").join(names))
 
 
 def icicle(blocks: Sequence[Block], to: Callable[[str], str] = str) -> Markup:

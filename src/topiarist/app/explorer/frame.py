@@ -52,6 +52,8 @@ class Frame:
     pending: bool
     has_labels: bool
     has_dendrogram: bool
+    has_dates: bool
+    has_groups: bool
     detail: str  # how much of the tree somebody wants to see, where that is not the usual
 
 
@@ -82,6 +84,8 @@ def frame(
         pending=view.shape.pending,
         has_labels=has_labels(view),
         has_dendrogram=view.has_dendrogram,
+        has_dates=view.has_dates,
+        has_groups=bool(view.collection.fields) or has_labels(view),
         detail="" if detail == USUAL else detail,
     )
 

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from topiarist.app.explorer import addresses, drawings, tree_picture
 from topiarist.app.explorer.ribbons import ribbons
+from topiarist.app.explorer.streams import curve_of, streams
 from topiarist.app.words import fine_percent, number
 
 INVISIBLE = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C])
@@ -45,6 +46,7 @@ def environment() -> Environment:
     made.globals.update(
         at=addresses,
         bar=drawings.bar,
+        interval=drawings.interval,
         stacked=drawings.stacked,
         curve=drawings.line,
         squares=_squares,
@@ -55,6 +57,9 @@ def environment() -> Environment:
         boughs=_boughs,
         columns=tree_picture.columns,
         trunk_of=tree_picture.trunk,
+        streams=_streams,
+        map_circles=_map_circles,
+        curve_of=curve_of,
         shades=drawings.shades,
     )
     return made
@@ -128,6 +133,16 @@ def _squares(context: Context, page: Any) -> Any:
 @pass_context
 def _ribbons(context: Context, picture: Any, left: str, right: str) -> Any:
     return ribbons(picture, (left, right), lambda address: _to(context, address), plain)
+
+
+@pass_context
+def _streams(context: Context, page: Any) -> Any:
+    return streams(page, lambda address: _to(context, address), plain)
+
+
+@pass_context
+def _map_circles(context: Context, page: Any) -> Any:
+    return drawings.map_circles(page.circles, lambda address: _to(context, address), plain)
 
 
 def _point(point: Any) -> tuple[float, float]:

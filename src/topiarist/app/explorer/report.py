@@ -21,9 +21,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from topiarist.app.explorer import frame
-from topiarist.app.explorer.pages import compare, model, overview
+from topiarist.app.explorer.pages import model, overview
 from topiarist.app.explorer.pages.coloured_text import DEEPEST, MOST_WORDS, SURE
 from topiarist.app.explorer.pages.judging import categories
+from topiarist.app.explorer.pages.spread import compare
 from topiarist.app.explorer.pages.topic import OwnWord, word_lines
 from topiarist.app.explorer.rendering import environment, own
 from topiarist.app.explorer.values import Step, TopicLine, path_to, titled, topic_line

@@ -87,6 +87,11 @@ class View(Figures):
         return tuple(0 if node == root else numbers[self.tree.path(node)[1]] for node in range(len(self.tree)))
 
     @cached_property
+    def has_dates(self) -> bool:
+        """Whether any document has a date."""
+        return self.collection.dates.any()
+
+    @cached_property
     def last_fit(self) -> LastFit:
         """When the tree that is shown was fitted, and what was added since."""
         return last_fit(self.collection)

@@ -13,7 +13,6 @@ import numpy as np
 from topiarist.arrays import Array
 from topiarist.collection.shape.word_use import spoken_by
 from topiarist.counts.validation import token_counts
-from topiarist.estimators.tree.abstraction import ghost_words
 from topiarist.measures.placed_documents import CERTAIN
 
 if TYPE_CHECKING:
@@ -376,6 +375,8 @@ class Figures:
 
     def absent_words(self, row: int, n: int) -> list[list[str]]:
         """For each level the words that one would expect in a document and that are not there."""
+        from topiarist.estimators.tree.abstraction import ghost_words  # estimators take a second to load
+
         collection, depths = self.collection, np.array(self.tree.depths)[self.shown_nodes]
         counts, shares = collection.counts[[row]], collection.shares[[row]].toarray()
         words = collection.counting.vocabulary.words

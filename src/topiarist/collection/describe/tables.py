@@ -245,6 +245,16 @@ def write_parquet(
             batch = list(itertools.islice(waiting, BATCH))
 
 
+def arrow_table(rows: Sequence[Row], types: Mapping[str, str] | None = None) -> Any:
+    """Rows as a table of pyarrow."""
+    pyarrow = _arrow("a table of Arrow")
+    schema = _schema(pyarrow, rows, (), types or {})
+    try:
+        return pyarrow.Table.from_pylist(list(rows), schema)
+    except (pyarrow.ArrowException, TypeError, ValueError) as error:
+        raise InputError(f"a value does not fit its column: {error}", hint="the rows as they are") from error
+
+
 def _schema(pyarrow: Any, batch: Sequence[Row], fields: Sequence[str], types: Mapping[str, str]) -> Any:
     """The types of the columns by the first rows; where these are silent, by what our tables hold."""
     topic = pyarrow.struct([("path", pyarrow.string()), ("share", pyarrow.float64())])
@@ -272,12 +282,12 @@ def _check_columns(row: Row, columns: Sequence[str]) -> None:
         raise InputError(f"expected the columns {', '.join(columns)}, got {late!r} in a later row", hint="jsonl")
 
 
-def _arrow() -> Any:
+def _arrow(why: str = "writing Parquet") -> Any:
     try:
         import pyarrow
     except ImportError as error:
         raise ResourceError(
-            "writing Parquet needs pyarrow, which is not installed.", hint="pip install 'topiarist[parquet]'"
+            f"{why} needs pyarrow, which is not installed.", hint="pip install 'topiarist[parquet]'"
         ) from error
     return pyarrow
 

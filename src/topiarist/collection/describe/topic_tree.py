@@ -31,7 +31,7 @@ ROUNDING = 1e-6  # of a document: sums of shares are single-precision numbers
 FIGURES = ("n_tokens", "n_words")  # of the whole collection; new documents are counted in
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class TopicTree:
     """A tree with its nodes described, what it was found in, and how the number of leaves came about.
 
@@ -50,6 +50,14 @@ class TopicTree:
     stopped: str
     reason: str
     agreement: float | None
+
+    def __repr__(self) -> str:
+        return f"<TopicTree of {self.n_docs:,} documents: {len(self.tree)} topics, {len(self.tree.leaves)} at the ends>"
+
+    def _repr_html_(self) -> str:
+        from topiarist.collection.describe.notebook_cards import tree_card
+
+        return tree_card(self)
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:

@@ -2,6 +2,8 @@
 
 Floor plan:
 
+    data_frames      Documents from what people have in Python: data frames of any library, series, lists of texts or of
+                     paths.
     estimate         What a grow will take: memory before it grows; for a dry run files, documents, time and memory.
     existing         What lies at a folder before a grow, and what is left there after one that was stopped.
     fit_description  What is kept of a fit: the model, the shares of documents, topics in words, and what is usual.

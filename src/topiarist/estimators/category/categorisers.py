@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
@@ -27,6 +27,7 @@ from topiarist.estimators.category.class_learning import (
 )
 from topiarist.estimators.category.given_labels import Labels, class_nodes, labels_to_score, read_labels
 from topiarist.estimators.common import options, stored_counts
+from topiarist.estimators.common.display import ShownEstimator
 from topiarist.estimators.common.options import LARGEST_SINGLE_COUNT
 from topiarist.estimators.common.progress import fitting
 from topiarist.estimators.common.stored_counts import Documents, ReadsCounts
@@ -39,7 +40,7 @@ from topiarist.models.engine.host import Engine
 from topiarist.scale.executors import Executor
 
 
-class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimator):  # type: ignore[misc]
     """Base of the categorisers. ``_shares``: tokens choose their classes alone (K2), or a document has one (K3)."""
 
     _shares = True

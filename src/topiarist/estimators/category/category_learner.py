@@ -7,7 +7,7 @@ from typing import Any, Self, cast
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
@@ -24,6 +24,7 @@ from topiarist.estimators.category.given_labels import (
     read_labels,
 )
 from topiarist.estimators.common import options, stored_counts
+from topiarist.estimators.common.display import ShownEstimator
 from topiarist.estimators.common.stored_counts import Documents, ReadsCounts
 from topiarist.estimators.tree.posteriors import FilesDocuments
 from topiarist.hierarchy import levels
@@ -36,7 +37,7 @@ ROWS = 8192  # documents that are read at once
 
 
 @options.common_options(random_state="Seed of the folds and of the latent dimensions. None is as the seed 0.")
-class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimator):  # type: ignore[misc]
     """Learns given categories, one or several a document, and chooses how by documents held out in turn.
 
     Between a generative model (the words of each class, to which documents without a label lend theirs) and a linear

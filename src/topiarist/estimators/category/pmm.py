@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -22,6 +22,7 @@ from topiarist.errors import InputError, UsageError
 from topiarist.estimators.category.explanation import one_row
 from topiarist.estimators.category.given_labels import given_back, read_label_matrix
 from topiarist.estimators.common import options
+from topiarist.estimators.common.display import ShownEstimator
 from topiarist.estimators.common.progress import fitting
 from topiarist.estimators.common.stored_counts import Documents, ReadsCounts
 from topiarist.measures.label_agreement import example_f1
@@ -41,7 +42,7 @@ from topiarist.store.array_files import Scratch
     device="As elsewhere. Labels are too few to keep a device busy: the processor computes in either case.",
     executor="Where blocks of label sets are computed; None is this process.",
 )
-class PMM(ReadsCounts, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class PMM(ReadsCounts, ClassifierMixin, ShownEstimator):  # type: ignore[misc]
     """Parametric mixture model: a document with several labels mixes the words of its labels.
 
     Parameters

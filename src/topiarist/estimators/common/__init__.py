@@ -2,6 +2,7 @@
 
 Floor plan:
 
+    display        How an estimator shows itself: its settings in three lines at most, and a small card in a notebook.
     options        The options that estimators share: one text and one check for each, and the engine that they ask for.
     progress       What a fit says while it runs: nothing unless asked, one line that keeps changing if asked.
     stored_counts  Collections that are files: which estimators fit them, how all of them read them, and what needs

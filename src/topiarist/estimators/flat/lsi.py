@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
@@ -16,6 +16,7 @@ from topiarist.counts.validation import check_counts, word_totals
 from topiarist.counts.weighting import inverse_document_frequency, tfidf, unit_rows
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import options
+from topiarist.estimators.common.display import ShownEstimator
 from topiarist.estimators.common.stored_counts import ReadsCounts
 from topiarist.estimators.gaussian import ggm
 
@@ -24,7 +25,7 @@ N_FOLDS = 5
 
 
 @options.common_options(random_state=options.seed_of("the decomposition and of folds"))
-class LSI(ReadsCounts, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class LSI(ReadsCounts, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownEstimator):  # type: ignore[misc]
     """Counts to unit rows, to a truncated singular value decomposition, to points of few dimensions.
 
     Parameters

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from topiarist.arrays import Csr, DTypeLike, Floats, Seed
@@ -16,6 +16,7 @@ from topiarist.counts.split import split_tokens
 from topiarist.counts.validation import token_counts
 from topiarist.errors import InputError
 from topiarist.estimators.common import options, stored_counts
+from topiarist.estimators.common.display import ShownEstimator
 from topiarist.estimators.common.progress import counting, fitting
 from topiarist.estimators.common.stored_counts import Documents, ReadsCounts
 from topiarist.estimators.common.streams import PREDICTING, LearnsFromStreams
@@ -31,7 +32,7 @@ HELDOUT_FRACTION = 0.1
 
 
 @options.common_options(random_state=options.seed_of("the start and of the held-out tokens"))
-class PLSA(ReadsCounts, LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class PLSA(ReadsCounts, LearnsFromStreams, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownEstimator):  # type: ignore[misc]
     """Probabilistic latent semantic analysis: documents as mixtures of components, components as word distributions.
 
     Parameters

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
@@ -14,6 +14,7 @@ from topiarist.arrays import ArrayLike, Csr, Floats, Matrix, Seed
 from topiarist.counts.validation import check_counts
 from topiarist.estimators.category.class_learning import Plan
 from topiarist.estimators.common import options
+from topiarist.estimators.common.display import ShownEstimator
 from topiarist.estimators.common.stored_counts import ReadsCounts
 from topiarist.estimators.flat.lsi import LSI
 from topiarist.estimators.gaussian.ggm import GGM
@@ -39,7 +40,7 @@ LENGTH = 35.0  # a longer document weighs as if it had so many tokens, as in the
 
 
 @options.common_options(random_state=options.seed_of("all steps"), device='The processor: "cpu".')
-class GaussianTree(ReadsCounts, FilesDocuments, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class GaussianTree(ReadsCounts, FilesDocuments, TransformerMixin, ShownEstimator):  # type: ignore[misc]
     """Counts to a tree: ``LSI``, ``GGM`` without labels, ``MixtureHierarchy``, and topics along its paths.
 
     Parameters

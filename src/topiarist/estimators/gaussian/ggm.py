@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d, validate_data
 from threadpoolctl import threadpool_limits
@@ -18,6 +18,7 @@ from topiarist.arrays import ArrayLike, Doubles, Ints, Matrix, Seed, Unchecked
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.category import given_labels
 from topiarist.estimators.common import options
+from topiarist.estimators.common.display import ShownEstimator
 from topiarist.estimators.common.progress import fitting as progress
 from topiarist.models import em
 from topiarist.models.gaussian import fits as fitting
@@ -299,7 +300,7 @@ def drawn(estimator: GGM, n_samples: int, rng: np.random.Generator) -> tuple[Dou
     executor="Where blocks of 65,536 examples are computed; None is this process. Features are in memory, so a Dask\n"
     "cluster is refused.",
 )
-class GGM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class GGM(ClassifierMixin, ShownEstimator):  # type: ignore[misc]
     """Generalizable Gaussian mixture: dense features in, components with means, covariances and classes out.
 
     Without labels it finds clusters. With ``y`` it learns classes from labelled and unlabelled examples (−1) together.

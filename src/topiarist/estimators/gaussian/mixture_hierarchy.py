@@ -7,13 +7,13 @@ from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from topiarist.arrays import ArrayLike, Bools, Csr, Doubles, Ints, Matrix, Seed
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import options
+from topiarist.estimators.common.display import ShownEstimator
 from topiarist.estimators.flat.lsi import LSI
 from topiarist.estimators.gaussian import ggm
 from topiarist.estimators.gaussian.ggm import GGM
@@ -49,7 +49,7 @@ class Assignment(Place):
 
 
 @options.common_options(random_state=options.seed_of("those points"))
-class MixtureHierarchy(BaseEstimator):  # type: ignore[misc]
+class MixtureHierarchy(ShownEstimator):
     """Components of a mixture merged two by two, the closest first, up to one cluster of all.
 
     Parameters

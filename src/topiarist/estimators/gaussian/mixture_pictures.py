@@ -13,7 +13,7 @@ import numpy as np
 from topiarist.arrays import ArrayLike, Doubles, Matrix
 from topiarist.errors import InputError
 from topiarist.estimators.gaussian import ggm
-from topiarist.hierarchy.picture import COLOURS, INK, PALE_INK, TRUNK, _require_matplotlib
+from topiarist.hierarchy.picture import COLOURS, INK, PALE_INK, TRUNK, require_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +27,7 @@ MANY = 4000  # points of a scatter plot that are drawn at most
 
 
 def _axes(ax: Axes | None, size: tuple[float, float], **options: object) -> Axes:
-    _require_matplotlib()
+    require_matplotlib()
     if ax is not None:
         return ax
     from matplotlib import pyplot

@@ -17,6 +17,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from topiarist.arrays import ArrayLike, Csr, Floats, Seed
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import options, stored_counts
+from topiarist.estimators.common.display import ShownEstimator
 from topiarist.estimators.common.stored_counts import Documents, ReadsCounts
 from topiarist.estimators.flat.plsa import PLSA
 from topiarist.estimators.similarity.lenses import WANTED, can_be_fitted, has_levels, is_fitted, kernel_sets, lens_of
@@ -84,7 +85,7 @@ HELD_OUT = "held-out token"  # in what PLSA says where there are too few to hold
     device="Where those models are fitted; the kernel itself is computed on the processor.",
     executor="Where blocks are computed while those models are fitted.",
 )
-class FisherKernel(ReadsCounts, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class FisherKernel(ReadsCounts, TransformerMixin, ShownEstimator):  # type: ignore[misc]
     """Similarity of documents from fitted topic models: the same topics, and the same words in the same sense.
 
     ``transform`` gives explicit sparse features whose inner products are the kernel; ``kernel`` gives all pairs without

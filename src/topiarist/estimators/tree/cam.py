@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
@@ -14,6 +14,7 @@ from topiarist.arrays import Csr, DTypeLike, Floats, Seed
 from topiarist.counts.vectors import check_vectors, widened
 from topiarist.counts.weighting import shortened
 from topiarist.estimators.common import options, stored_counts
+from topiarist.estimators.common.display import ShownEstimator
 from topiarist.estimators.common.progress import fitting
 from topiarist.estimators.common.stored_counts import Documents
 from topiarist.estimators.tree import chosen_words, preparation
@@ -59,7 +60,7 @@ def _joined(directions: Floats | None, concentration: float) -> Directions | Non
     random_state=options.seed_of("the held-out tokens and of growth"),
     executor="Where a ``BlockStore`` is read, block by block; a CAM is fitted in this process.",
 )
-class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[misc]
+class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, ShownEstimator):  # type: ignore[misc]
     """Cluster-abstraction model: each document in one cluster, a leaf; each word from a node between leaf and root.
 
     Parameters

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from threadpoolctl import threadpool_limits
 
 from topiarist.arrays import Csr, DTypeLike, Floats, Seed
@@ -15,6 +15,7 @@ from topiarist.counts.validation import token_counts
 from topiarist.counts.weighting import shortened
 from topiarist.errors import UsageError
 from topiarist.estimators.common import options, stored_counts
+from topiarist.estimators.common.display import ShownEstimator
 from topiarist.estimators.common.progress import fitting
 from topiarist.estimators.common.stored_counts import Documents, as_store, check_filled, in_memory, read_store, refuse
 from topiarist.estimators.tree import chosen_words, preparation
@@ -38,7 +39,7 @@ from topiarist.scale.executors import Executor
     max_iter="EM steps at most after the tree has grown.",
     random_state=options.seed_of("the held-out tokens and of growth"),
 )
-class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownEstimator):  # type: ignore[misc]
     """Hierarchical PLSA: a document mixes classes, a class is a node of a tree and speaks with the words of its path.
 
     Parameters

@@ -3,8 +3,8 @@
 Floor plan:
 
     judging/       Pages on which people judge documents: where they are filed, and whether they are what is looked for.
+    spread/        Pages of how topics are spread: over time, over groups and labels of documents, and on a map.
     coloured_text  The text of a document in pieces, each word with the level that it speaks from in this document.
-    compare        Do the labels of the documents and the tree agree?
     dendrogram     How do the groups join?
     document       What does it say, and why is it here?
     duplicates     What is there more than once?

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.pages.compare import agreement
+from topiarist.app.explorer.pages.spread.compare import agreement
 from topiarist.app.explorer.values import Choice, link
 from topiarist.app.explorer.view import View
 from topiarist.app.words import counted, minute

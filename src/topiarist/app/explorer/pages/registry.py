@@ -12,7 +12,6 @@ from types import ModuleType
 from typing import Any, get_type_hints
 
 from topiarist.app.explorer.pages import (
-    compare,
     dendrogram,
     document,
     duplicates,
@@ -28,6 +27,7 @@ from topiarist.app.explorer.pages import (
     word,
 )
 from topiarist.app.explorer.pages.judging import categories, review
+from topiarist.app.explorer.pages.spread import compare, groups, map, time
 from topiarist.app.explorer.view import View
 
 
@@ -83,6 +83,9 @@ PAGES = (
     Page("/categories", categories, slow=True),
     Page("/review", review),
     Page("/compare", compare, slow=True),
+    Page("/time", time, slow=True),
+    Page("/groups", groups),
+    Page("/map", map, slow=True),
     Page("/trees", trees, slow=True),
     Page("/dendrogram", dendrogram),
     Page("/model", model),

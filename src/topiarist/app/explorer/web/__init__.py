@@ -7,6 +7,8 @@ Floor plan:
                     browser.
     failures        When something goes wrong: what the address meant, and what to try, in words. Never a word of a
                     document.
+    map_points      The points of the map as bytes, and the document that a point is: what the page of the map asks for
+                    by itself.
     safety          Who may ask, who may write, and what a browser may do with an answer.
     server          The server: which function answers which address, as a page and as data.
     serving         Starting the server: sockets, addresses that can be opened, the browser.

@@ -1,0 +1,132 @@
+"""Topics over time as SVG: streams that are as wide as they have documents, and a small curve with a band for each.
+
+Paths are stretched to the width of the page; letters are not, for they stand beside them. Colours are those of the
+branches, which the style sheet has for both themes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from topiarist.app.explorer.drawings import short
+from topiarist.app.explorer.tree_picture import hue
+
+if TYPE_CHECKING:
+    from topiarist.app.explorer.pages.spread.time import Course, TimePage
+
+WIDE, HIGH = 1000.0, 300.0  # of the streams, before they are stretched
+THICK = 0.055  # of the height: a stream has its name written into it where it is at least so thick
+LETTERS = 24
+SMALL_WIDE, SMALL_HIGH = 100.0, 40.0
+
+Point = tuple[float, float]
+
+
+def streams(page: TimePage, to: Callable[[str], str], plain: Callable[[str], str]) -> Markup:
+    """The topics as streams around a middle line, each as wide as it has documents in a period."""
+    numbers = [period.documents for period in page.periods]
+    if len(numbers) < 2:
+        return Markup("")
+    wide = [
+        [(share or 0.0) * number for share, number in zip(one.shares, numbers, strict=True)] for one in page.courses
+    ]
+    total = [sum(column) for column in zip(*wide, strict=True)]
+    scale = HIGH / max(*total, 1e-9)
+    edge = [(HIGH - scale * whole) / 2 for whole in total]
+    step = WIDE / (len(numbers) - 1)
+    drawn, names = list[Markup](), list[Markup]()
+    for course, own in zip(page.courses, wide, strict=True):
+        upper = [(place * step, y) for place, y in enumerate(edge)]
+        edge = [y + scale * width for y, width in zip(edge, own, strict=True)]
+        lower = [(place * step, y) for place, y in enumerate(edge)]
+        drawn.append(
+            Markup('<a href="{}" tabindex="-1"><path class="{}" d="{}"><title>{}</title></path></a>').format(
+                to(course.address),
+                f"{hue(course.branch)} n{len(drawn) % 3}",
+                _area(upper, lower),
+                plain(course.sentence),
+            )
+        )
+        names.append(_name(course, upper, lower, plain))
+    label = f"Streams of the topics from {page.periods[0].name} to {page.periods[-1].name}, as wide as they have "
+    label += "documents. The curves below and the table of numbers say the same."
+    return Markup(
+        '<svg class="streams" role="group" aria-label="{}"><g aria-hidden="true"><svg width="100%" height="100%" '
+        'viewBox="0 0 {} {}" preserveAspectRatio="none">{}</svg>{}</g></svg>'
+    ).format(label, int(WIDE), int(HIGH), Markup("").join(drawn), Markup("").join(names))
+
+
+def _name(course: Course, upper: Sequence[Point], lower: Sequence[Point], plain: Callable[[str], str]) -> Markup:
+    """The name of a stream at its thickest place, where there is room."""
+    inner = range(1, len(upper) - 1) if len(upper) > 2 else range(len(upper))
+    best = max(inner, key=lambda place: lower[place][1] - upper[place][1])
+    if lower[best][1] - upper[best][1] < THICK * HIGH:
+        return Markup("")
+    x, y = upper[best][0] / WIDE, (upper[best][1] + lower[best][1]) / 2 / HIGH
+    anchor = "start" if x < 0.15 else "end" if x > 0.85 else "middle"
+    return Markup('<text x="{}%" y="{}%" dy=".35em" text-anchor="{}">{}</text>').format(
+        f"{100 * x:.1f}", f"{100 * y:.1f}", anchor, short(plain(course.topic.name), LETTERS)
+    )
+
+
+def curve_of(course: Course, periods: int) -> Markup:
+    """One topic: its share as a line in the band of its intervals, bursts as grounds behind them."""
+    step = SMALL_WIDE / max(periods - 1, 1)
+    most = max(*(high for high in course.shares if high is not None), 1e-9) * 1.25
+    middle = [None if value is None else _high(value, most) for value in course.shares]
+    upper = [None if value is None else _high(value, most) for value in course.highs]
+    lower = [None if value is None else _high(value, most) for value in course.lows]
+    grounds = [
+        Markup('<rect class="burst" x="{}" y="0" width="{}" height="{}"/>').format(
+            f"{max(0.0, (first - 0.5) * step):.2f}", f"{(last - first + 1) * step:.2f}", int(SMALL_HIGH)
+        )
+        for first, last in course.bursts
+    ]
+    runs = [[place for place, _ in run] for there, run in groupby(enumerate(middle), lambda one: one[1] is not None)
+            if there]  # fmt: skip
+    bands = " ".join(_area(_points(upper, run, step), _points(lower, run, step)) for run in runs)
+    lines = " ".join(_line(_points(middle, run, step)) for run in runs)
+    return Markup(
+        '<svg class="course {}" role="img" aria-label="{}" viewBox="0 0 {} {}" preserveAspectRatio="none">{}'
+        '<path class="band" d="{}"/><path class="line" d="{}"/></svg>'
+    ).format(
+        hue(course.branch),
+        course.sentence,
+        int(SMALL_WIDE),
+        int(SMALL_HIGH),
+        Markup("").join(grounds),
+        bands,
+        lines,
+    )
+
+
+def _high(value: float, most: float) -> float:
+    return max(0.0, SMALL_HIGH * (1 - value / most))
+
+
+def _points(values: Sequence[float | None], places: Sequence[int], step: float) -> list[Point]:
+    return [(place * step, values[place] or 0.0) for place in places]
+
+
+def _line(points: Sequence[Point]) -> str:
+    if len(points) == 1:  # a period between two without documents
+        (x, y) = points[0]
+        return f"M{x - 0.4:.2f} {y:.2f}H{x + 0.4:.2f}"
+    return f"M{_bent(points)}"
+
+
+def _area(upper: Sequence[Point], lower: Sequence[Point]) -> str:
+    """What is between two edges, which are bent so that they leave and reach each point level."""
+    return f"M{_bent(upper)}L{_bent(list(reversed(lower)))}Z"
+
+
+def _bent(points: Sequence[Point]) -> str:
+    parts = [f"{points[0][0]:.1f} {points[0][1]:.1f}"]
+    for (x0, y0), (x1, y1) in pairwise(points):
+        between = (x0 + x1) / 2
+        parts.append(f"C{between:.1f} {y0:.1f} {between:.1f} {y1:.1f} {x1:.1f} {y1:.1f}")
+    return "".join(parts)

@@ -1,0 +1,68 @@
+"""The map: circles and points as data, a drawing without scripts, a canvas with them."""
+
+import struct
+
+import pytest
+from starlette.testclient import TestClient
+
+from topiarist.app.explorer.web.server import explorer
+
+
+@pytest.fixture(scope="module")
+def client(folder):
+    return TestClient(explorer(folder), base_url="http://127.0.0.1")
+
+
+def test_every_document_is_a_point_and_every_topic_a_circle(client):
+    page = client.get("/map.json").json()
+    body = client.get(page["points"]).content
+    assert len(body) == 5 * page["documents"] == 5 * 400
+    view = client.app.state.session.view()
+    assert len(page["circles"]) == len(view.tree) - 1
+    circles = {one["branch"]: one for one in page["circles"] if one["level"] == 1}
+    inside = 0
+    for row in range(400):
+        x, y, branch = struct.unpack_from("<HHB", body, 5 * row)
+        one = circles.get(branch)
+        x, y = x / 32767.5 - 1, y / 32767.5 - 1
+        inside += one is not None and (x - one["x"]) ** 2 + (y - one["y"]) ** 2 <= one["radius"] ** 2
+    assert inside > 380  # the others are of several headings
+
+
+def test_a_point_is_a_document(client):
+    told = client.get("/map.document?row=3").json()
+    assert client.get(told["address"]).status_code == 200
+    assert told["title"] in client.get(told["address"]).text
+    assert client.get("/map.document?row=4000").json() == {"title": "", "address": ""}
+    assert client.get("/map.document?row=-1").status_code == 422
+
+
+def test_without_scripts_the_circles_are_drawn(client):
+    html = client.get("/map").text
+    shown = [one for one in client.get("/map.json").json()["circles"] if one["first"]]
+    assert html.count("<circle") == len(shown) > 0
+
+
+def test_a_browser_draws_points_and_goes_into_a_topic(page, served):
+    page.goto(f"{served.address}/map")
+    page.wait_for_selector("canvas[data-drawn]")
+    colours = """() => { const one = document.querySelector('canvas');
+      const seen = one.getContext('2d').getImageData(0, 0, one.width, one.height).data, found = new Set();
+      for (let n = 0; n < seen.length; n += 4) found.add(seen[n] << 16 | seen[n + 1] << 8 | seen[n + 2]);
+      return found.size; }"""
+    assert page.evaluate(colours) > 5
+    drawn = int(page.locator("canvas").get_attribute("data-drawn"))
+    page.locator("canvas").focus()
+    page.keyboard.press("+")
+    page.wait_for_selector(f'canvas:not([data-drawn="{drawn}"])')
+    page.get_by_role("button", name="All").click()
+    box, one = (
+        page.locator("canvas").bounding_box(),
+        page.request.get(f"{served.address}/map.json").json()["circles"][0],
+    )
+    half = min(box["width"], box["height"]) / 2
+    page.wait_for_timeout(100)
+    page.mouse.click(box["x"] + box["width"] / 2 + one["x"] * half, box["y"] + box["height"] / 2 + one["y"] * half)
+    page.locator(".map-said a").click()
+    assert "/topic/" in page.url
+    assert page.problems == []

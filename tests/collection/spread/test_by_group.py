@@ -1,0 +1,97 @@
+"""Topics by group: differences that were planted are found with intervals, and each number has its documents."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.planted import NO_DESK, UNDATED, YEAR_ONLY, topic_with
+from topiarist.collection.describe.figures import Figures
+from topiarist.collection.spread.by_group import groupings
+from topiarist.errors import UsageError
+from topiarist.measures.share_intervals import ShareTable, beside, beta_interval, pooled, ratios
+
+
+@pytest.fixture(scope="module")
+def found(planted):
+    return planted.by_group("desk")
+
+
+def test_the_planted_difference_is_found_with_its_documents(planted, found):
+    football = topic_with(planted, "football")
+    north, south = (found.names.index(name) for name in ("north", "south"))
+    (more,) = found.more(north)
+    assert more.topic == football
+    assert 1 < more.times_low < more.times < more.times_high
+    assert more.low <= more.share <= more.high
+    behind = planted.search(found.query(north), by="words", topic=football, n=1_000)
+    assert behind.total == more.documents == pytest.approx(more.share * found.documents[north], abs=3)
+    assert football in {one.topic for one in found.less(south)}
+    assert football not in {one.topic for one in found.more(south)}
+
+
+def test_shares_are_those_of_the_documents(planted, found):
+    place = found.topics.index(topic_with(planted, "football"))
+    desks = dict(planted.columns.cells("desk"))
+    labels = planted.documents.labels_of(range(len(planted)))
+    for group, name in enumerate(found.names):
+        own = [labels[row] for row, desk in desks.items() if desk == name]
+        assert found.documents[group] == len(own)
+        truth = np.mean([label == ("sport/football",) for label in own])
+        assert found.table.share[group, place] == pytest.approx(truth, abs=0.02)
+        assert found.table.low[group, place] <= truth <= found.table.high[group, place]
+
+
+def test_documents_without_a_value_are_told(found):
+    assert found.without == NO_DESK + UNDATED + YEAR_ONLY
+    assert (found.several, found.left_out, found.left_documents) == (0, 0, 0)
+
+
+def test_labels_group_too(planted):
+    found = planted.by_group("labels")
+    assert set(found.names) == {"law/bail", "sport/football", "energy/oil"}
+    for group, name in enumerate(found.names):
+        (more,) = found.more(group)
+        assert more.topic == topic_with(planted, name.partition("/")[2])
+    assert planted.search(found.query(0), by="words", n=1).total == found.documents[0]
+
+
+def test_rows_and_json(found):
+    rows = list(found.rows())
+    assert len(rows) == len(found.names) * len(found.topics)
+    body = json.loads(json.dumps(found.to_dict()))
+    assert [group["name"] for group in body["groups"]] == list(found.names)
+    assert body["without"] == found.without
+
+
+def test_what_documents_can_be_grouped_by(planted):
+    assert groupings(Figures(planted)) == {"desk": "2 different", "label": "3 different"}
+    with pytest.raises(UsageError, match="no column 'desc'; documents can be grouped by: desk, label") as refused:
+        planted.by_group("desc")
+    assert refused.value.hint == "desk"
+    with pytest.raises(UsageError, match="no document has a value of tag"):
+        planted.by_group("tag")
+
+
+def test_documents_with_several_values_count_under_each(collection):
+    rows = np.flatnonzero(collection.shares_under(collection.outline.topics[1]) >= 0.5).tolist()
+    collection.tag(rows, "first")
+    collection.tag(range(0, len(collection), 2), "even")
+    found = collection.by_group("tag")
+    assert dict(zip(found.names, found.documents, strict=True)) == {"even": len(collection) // 2, "first": len(rows)}
+    assert found.several == len([row for row in rows if row % 2 == 0])
+    assert found.without == len(collection) - len({*rows, *range(0, len(collection), 2)})
+    first = found.names.index("first")
+    assert found.more(first)[0].topic == collection.outline.topics[1]
+    assert found.others.documents[first] == len(set(range(0, len(collection), 2)) - set(rows))
+
+
+def test_groups_together_are_as_sure_as_they_are():
+    share, documents = np.array([[0.2], [0.4]]), np.array([100, 300])
+    low, high = beta_interval(share, documents[:, None].astype(float))
+    both = pooled(ShareTable(share, low, high, documents, documents[:, None].astype(float)))
+    assert both.share[0, 0] == pytest.approx(0.35)
+    assert both.telling[0, 0] == pytest.approx(400, rel=0.05)
+    other = beside(ShareTable(share, low, high, documents, documents[:, None].astype(float)), 1)
+    assert other.documents.tolist() == [100]
+    assert ratios(other, both).ratio[0, 0] == pytest.approx(0.2 / 0.35, rel=0.05)

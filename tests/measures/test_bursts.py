@@ -1,0 +1,78 @@
+"""Bursts: those that were planted are found, and hardly any other."""
+
+import numpy as np
+import pytest
+
+from topiarist.errors import InputError
+from topiarist.measures.bursts import find_bursts
+
+TOPICS, PERIODS = 20, 24
+
+
+def planted(rng, documents, waver):
+    """Counts of topics in periods in which five topics have three times their share for one to four periods."""
+    rates = np.tile(rng.dirichlet(np.full(TOPICS, 3.0)), (PERIODS, 1)) * np.exp(rng.normal(0, waver, (PERIODS, TOPICS)))
+    where = []
+    for topic in rng.choice(TOPICS, 5, replace=False).tolist():
+        long = int(rng.integers(1, 5))
+        first = int(rng.integers(0, PERIODS - long + 1))
+        rates[first : first + long, topic] *= 3
+        where.append((topic, first, first + long - 1))
+    total = rng.multinomial(documents, np.full(PERIODS, 1 / PERIODS))
+    counts = np.stack([rng.multinomial(n, row / row.sum()) for n, row in zip(total, rates, strict=True)])
+    return counts, total[:, None], where
+
+
+def meets(burst, one):
+    topic, first, last = one
+    return burst.thing == topic and burst.first <= last and burst.last >= first
+
+
+@pytest.mark.parametrize("waver", [0.0, 0.1])
+def test_planted_bursts_are_found_and_no_others(waver):
+    rng, right, told, found_again, every = np.random.default_rng(0), 0, 0, 0, 0
+    for _ in range(60):
+        counts, totals, where = planted(rng, 12_000, waver)
+        found = find_bursts(counts, totals)
+        right += sum(any(meets(burst, one) for one in where) for burst in found)
+        found_again += sum(any(meets(burst, one) for burst in found) for one in where)
+        told, every = told + len(found), every + len(where)
+    assert right / told >= 0.9
+    assert found_again / every >= 0.9
+
+
+def test_chance_makes_hardly_any():
+    rng = np.random.default_rng(0)
+    rates = rng.dirichlet(np.full(TOPICS, 3.0))
+    found = [
+        find_bursts(np.stack([rng.multinomial(200, rates) for _ in range(PERIODS)]), np.full((PERIODS, 1), 200))
+        for _ in range(50)
+    ]
+    assert sum(map(bool, found)) <= 6
+
+
+def test_a_burst_has_its_ends_and_its_size():
+    counts = np.full((12, 2), 50.0)
+    counts[3:6, 0] = 150
+    (found,) = find_bursts(counts, np.full((12, 1), 1_000.0))
+    assert (found.thing, found.first, found.last) == (0, 3, 5)
+    assert found.times == pytest.approx(3, rel=0.02)
+    assert found.usual == pytest.approx(0.05, rel=0.02)
+
+
+def test_what_always_is_so_is_no_burst():
+    assert find_bursts(np.full((12, 1), 500.0), np.full((12, 1), 1_000.0)) == ()
+    assert find_bursts(np.array([[5.0]]), np.array([[10.0]])) == ()
+
+
+def test_empty_periods_are_no_reason():
+    counts = np.full((12, 1), 50.0)
+    counts[4:6] = 0
+    totals = np.full((12, 1), 1_000.0)
+    totals[4:6] = 0
+    assert find_bursts(counts, totals) == ()
+
+
+def test_more_than_there_are_is_refused():
+    with pytest.raises(InputError, match="no more than their totals"):
+        find_bursts(np.array([[3.0], [1.0]]), np.array([[2.0], [2.0]]))

@@ -2,22 +2,29 @@
 
 Floor plan:
 
-    describe/   Describe: the tree and its topics as people read them, in words, tables and lines.
-    file/       File: where new documents belong, how sure that is, and how they are added.
-    find/       Finding documents: one search value over the full-text index and the index by meaning.
-    grow/       Grow: from documents to a collection on disk, in phases that can be taken up again.
-    judge/      Judge: given categories learned from labels, how good they are, and what people said of them.
-    remove/     Remove: documents that leave a collection, with a way back; and documents that are forgotten for good.
-    shape/      Shaping a tree by hand: a value that holds what people said of it, edits that change it, and fitting it
-                again.
-    spread/     Spread: how topics lie over time and over groups of documents.
-    check       Is a collection whole? Every checksum, every table, every name, and whether its parts fit each other.
-    collection  A collection: documents, their tree, and everything that can be asked of both.
-    contents    What the parts of a collection hold: counts, the shares of documents, a model with the words of its
-                nodes.
-    copies      Copies in a collection: which documents are copies of others, how lists are folded, what is there
-                already.
-    state       What a collection is at one moment: the shape of its tree and its parts on disk; and what it was before.
+    describe/         Describe: the tree and its topics as people read them, in words, tables and lines.
+    file/             File: where new documents belong, how sure that is, and how they are added.
+    find/             Finding documents: one search value over the full-text index and the index by meaning.
+    grow/             Grow: from documents to a collection on disk, in phases that can be taken up again.
+    judge/            Judge: given categories learned from labels, how good they are, and what people said of them.
+    remove/           Remove: documents that leave a collection, with a way back; and documents that are forgotten for
+                      good.
+    shape/            Shaping a tree by hand: a value that holds what people said of it, edits that change it, and
+                      fitting it again.
+    spread/           Spread: how topics lie over time and over groups of documents.
+    check             Is a collection whole? Every checksum, every table, every name, and whether its parts fit each
+                      other.
+    collection        A collection: documents, their tree, and everything that can be asked of both.
+    contents          What the parts of a collection hold: counts, the shares of documents, a model with the words of
+                      its nodes.
+    copies            Copies in a collection: which documents are copies of others, how lists are folded, what is there
+                      already.
+    document_vectors  The vectors that documents came with: how they are kept, in half precision and mapped, and what
+                      brings new ones.
+    passages          Whole documents of a collection that was grown on passages: which they are, and what all of their
+                      passages tell.
+    state             What a collection is at one moment: the shape of its tree and its parts on disk; and what it was
+                      before.
 
 Whoever is outside (``topiarist.app``) imports from here and from nowhere below: ``from topiarist.collection import
 Collection``. The names are imported when they are first used, so that ``topiarist --help`` loads nothing numerical.

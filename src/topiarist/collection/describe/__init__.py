@@ -2,6 +2,8 @@
 
 Floor plan:
 
+    account         The account of a collection: what was read, left out, repeated, copied, undated, and in which
+                    languages.
     closeup         A closer look: the words of a topic, and a document word by word. What the command line and the
                     explorer show.
     columns         Columns and dates of a collection in sentences: which there are, of which kind, and what could not
@@ -28,4 +30,6 @@ Floor plan:
                     documents.
     two_trees       Two trees over the documents that both have: an earlier state of a collection and now, or two
                     collections.
+    voices          Which of the two decided where a document lies, its words or its vector; and which of its topic lie
+                    near.
 """

@@ -271,7 +271,9 @@ class Grower:
         languages = contents.read_languages(open_part(generation, facts.settings(generation.database)[READ]))
         some = vectors if rows is None or vectors is None else vectors[rows]
         joined = self._joined(once, languages, rows, journal, unseen)
-        model = self.fitted(once, journal, unseen, some) if joined is None else _pointed(joined.model, once, some)
+        model = self.fitted(once, journal, unseen, some) if joined is None else joined.model
+        if joined is not None and some is not None:  # by words so far
+            learn_directions(model, once.counts, some, CONCENTRATION)
         if vectors is not None:
             self.tell.said(_weight_said(model))
         self.tell.phase("Describing the topics")

@@ -160,7 +160,7 @@ def join(model: CAM, parts: Sequence[CAM], rows: Sequence[Array], counts: Csr, l
     dtype = options.working_dtype(model.dtype, checked, preparation.TILE_COLUMNS)
     prepare_kernels(dtype, "paths", device=model.device)
     begun = Parts(start.tree, start.class_nodes, start.word_given_node.astype(dtype), start.node_given_class, shares)
-    length = parts[0].effective_length_
+    length, model.concentration_ = parts[0].effective_length_, 0.0
     with options.running(model) as engine, threadpool_limits(limits=1, user_api="blas"):
-        model._keep(engine, checked, preparation.given(Stage(begun, float("nan"))), length, dtype, {})
+        model._keep(engine, checked, preparation.given(Stage(begun, float("nan"))), length, dtype, {}, None)
     return model

@@ -144,7 +144,11 @@ EVERYWHERE = (
 
 def active(text):
     """Tags and attributes that would run something, outside of what our own templates write."""
-    text = re.sub(r'<script type="module" src="/assets/explorer.js"></script>', "", text)
+    for own in (
+        '<script src="/assets/scripted.js"></script>',
+        '<script type="module" src="/assets/explorer.js"></script>',
+    ):
+        text = text.replace(own, "")
     return re.findall(r"<script|<img src=x|<svg onload|onerror\s*=\s*\"?window|href=\"javascript:", text)
 
 

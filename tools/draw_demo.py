@@ -1,6 +1,6 @@
 """Draw the pictures of the documentation from the bundled abstracts: ``python tools/draw_demo.py [FOLDER]``.
 
-``tree.svg`` is what ``topiarist grow demo --phrases --figure tree.svg`` draws, ``topics.svg`` what ``topiarist topics
+``tree.svg`` is what ``topiarist grow demo --figure tree.svg`` draws, ``topics.svg`` what ``topiarist topics
 demo`` prints. Both are the same for the same code on the same kind of machine, but for the seconds in the second.
 """
 
@@ -14,12 +14,11 @@ from pathlib import Path
 
 from rich.console import Console
 
+from topiarist import Collection
 from topiarist.app.cli.commands.growing import topics
 from topiarist.app.cli.terminal import figures
 from topiarist.collection.describe.flat_topics import find_topics
-from topiarist.collection.describe.topic_tree import grow_tree
 from topiarist.counts.corpus import Corpus
-from topiarist.counts.settings import CountSettings, PhraseSettings
 from topiarist.text.demo import demo_documents
 
 FOREIGN = re.compile(r"@font-face\s*\{[^}]*\}|<!--.*?-->", re.DOTALL)  # fonts would be fetched from elsewhere
@@ -34,8 +33,8 @@ def main(folder: Path) -> None:
 
 def draw_tree(path: Path) -> None:
     """Grow the tree and draw it."""
-    corpus = Corpus.from_documents(demo_documents(), CountSettings(phrases=PhraseSettings()), keep_texts=False)
-    figures.save(grow_tree(corpus, language="en").draw, str(path))
+    with Collection.grow(demo_documents()) as collection:
+        figures.save(collection.tree.draw, str(path))
 
 
 def draw_topics(path: Path) -> None:

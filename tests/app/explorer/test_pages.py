@@ -98,7 +98,7 @@ def test_pages_are_in_the_schema(client):
     files = {"/export.{kind}", "/original", "/job.json"}
     writes = {
         "/tag", "/untag", "/read", "/undo", "/refit", "/steadiness", "/stop", "/shape", "/remove", "/new", "/keep",
-        "/judge",
+        "/judge", "/review",
     }  # fmt: skip
     assert {(path, method) for path, methods in schema["paths"].items() for method in methods} == {
         *((path, "get") for path in pages | files), *((path, "post") for path in writes),

@@ -401,8 +401,11 @@ def test_limits_must_be_positive(name: str) -> None:
 
 
 @pytest.mark.skipif(not network.can_be_left(), reason="this system has no network to take away")
-def test_a_parser_calls_nobody(acting: None, tmp_path: Path) -> None:
+def test_a_parser_calls_nobody(acting: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even a server of this machine: what a hostile file makes of a parser, it tells nobody."""
+    known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    kept = [place for place in known if not Path(place, "sitecustomize.py").exists()]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(kept))  # without what refuses connections in all other tests here
     with socket.create_server(("127.0.0.1", 0)) as listening:
         reading = read(scripts(tmp_path / "m", f"call {listening.getsockname()[1]}", "sleep"))
         assert len([one.text for one in reading]) == 1

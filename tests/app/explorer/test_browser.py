@@ -38,7 +38,7 @@ def settled(page):
 
 def until(page, script):
     """Wait for something to be true. The pages' own policy forbids what Playwright would do for it."""
-    for _ in range(80):
+    for _ in range(300):
         if page.evaluate(script):
             return
         page.wait_for_timeout(100)

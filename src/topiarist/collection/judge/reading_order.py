@@ -107,6 +107,10 @@ class ReadingOrder:
         elif drawn in (RANKED, UNSURE):
             self.dry += 1
 
+    def is_unread(self, row: int) -> bool:
+        """Whether a document was neither judged nor skipped."""
+        return bool(self._unread[row])
+
     @property
     def patience(self) -> int:
         """How many ranked documents are read without a hit before others are drawn at random."""

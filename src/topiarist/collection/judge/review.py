@@ -76,7 +76,7 @@ class Review:
         table = ReviewTable(collection.generation.database)
         self.entries = table.entries(self.label)
         known = table.lot(self.label)
-        self.lot = secrets.randbelow(LOTS) if known is None else known
+        self.lot = new_lot() if known is None else known
         read = {entry.row for entry in self.entries}
         self._given = [row for row in collection.documents.with_label(self.label) if row not in read]
         self._given = [row for row in self._given if row < len(collection)]
@@ -93,7 +93,13 @@ class Review:
         return self.order.progress
 
     def next(self) -> tuple[int, str] | None:
-        """The row of the document to judge next, and how it is drawn; None where all were read."""
+        """The row of the document to judge next, and how it is drawn; None where all were read.
+
+        What was just taken back comes again: a model that is fitted anew might rank another first.
+        """
+        back = _taken_back(self.entries)
+        if back and back.drawn != GIVEN and back.documents == self.order.n_docs and self.order.is_unread(back.row):
+            return back.row, back.drawn
         return self.order.next()
 
     def skipped(self) -> list[int]:
@@ -203,6 +209,11 @@ class Review:
         return order
 
 
+def new_lot() -> int:
+    """The seed of an order of all documents that nobody could know before the review began."""
+    return secrets.randbelow(LOTS)
+
+
 def begun(collection: Collection) -> list[Begun]:
     """The reviews of a collection, by their labels; those of which everything was taken back are none."""
     table, found = ReviewTable(collection.generation.database), []
@@ -247,6 +258,14 @@ def _standing(entries: list[ReviewEntry]) -> list[ReviewEntry]:
         elif found:
             found.pop()
     return found
+
+
+def _taken_back(entries: list[ReviewEntry]) -> ReviewEntry | None:
+    """What the last entry took back, where it is an undo."""
+    if not entries or entries[-1].answer != UNDONE:
+        return None
+    before = _standing(entries[:-1])
+    return before[-1] if before else None
 
 
 def _scores(collection: Collection, query: str) -> Doubles:

@@ -211,3 +211,16 @@ def test_verbs_of_abstracts_are_no_names():
 def test_an_article_behind_a_full_stop_says_nothing():
     texts = [f"{text} banak. Li {text[3:]}" for text in sentences()]
     assert "banak" not in reading.read(texts, [list(range(300))], ["banak", "taru"]).verbs
+
+
+def test_a_heading_is_called_by_words_that_tell_of_all_its_children_together():
+    """A word of one child, however frequent there, is no name of three; two of different children are."""
+    words = ["galaxy", "star", "collider", "jet", "tax"]
+    each = np.array(  # documents of 100 that have each word, for two leaves under a heading and one beside it
+        [[60, 55, 1, 1, 0], [1, 1, 50, 40, 0], [1, 1, 1, 1, 80]], np.float64
+    )
+    tree = Tree((-1, 0, 1, 1, 0))
+    mask = tree.path_mask((2, 3, 4)).astype(np.float64)
+    presence = present.Presence(tree, mask.T @ each, mask.T @ np.full(3, 100.0))
+    name = naming.node_names(presence, words, (2, 3, 4))[1].name
+    assert set(name.split(" · ")) == {"galaxy", "collider"}

@@ -19,7 +19,9 @@ class Item:
 
     text: str
     score: float
-    child: int = -1  # whose it is, where a heading borrows it
+    shares: tuple[float, ...] = ()  # of the documents of each child that have it, for a heading
+    elsewhere: float = 0.0  # share of all other documents
+    tells_of_most: bool = True  # of the children, not of one
 
     @property
     def parts(self) -> list[str]:

@@ -4,8 +4,10 @@ A name leans more to what is special than the words of a node do: p^¾ · log(p/
 takes phrases of two or three words that the node's documents use. Words without a subject are recognised by what they
 do, in any language: they are spread over unrelated leaves, so that q is large; addresses and boilerplate by where they
 stand, verbs by the articles behind them (see ``readings``); numbers have digits. No word of a name is in a sibling's
-name or in that of a heading above, and a name, read as a query, must lead to its own node (see ``exam``). A heading
-without words that tell of two thirds of its documents is called by words of its largest children.
+name or in that of a heading above, and a name, read as a query, must lead to its own node (see ``exam``).
+
+A heading is called by the two items that tell most of all its children *together*: p is then the share of documents
+that have one or the other, by its root mean over the children, so that *galaxy · LHC* comes before two words of one.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ SPECIAL = 0.75  # the power of p for names: below 1, they lean more to what is s
 PHRASE_SHARE = 0.06  # of the documents have a phrase
 PHRASE_BONUS = 1.25  # two words that belong together say more than one
 TOGETHER = 0.3  # share of the documents with a phrase's rarest word that have the phrase
-WEAK = 0.35  # of its children's best scores: a heading whose own best word has less is called by theirs
+PAIRED, OF_EACH_CHILD = 16, 6  # items of a heading that are tried together: its own best, and those of each child
+TRIED = 24  # pairs that are examined
 SECOND = 0.3  # of the best score that a second item of a name must have
 CANDIDATES = 3
 LONG_STEM, LONGEST_ENDING = 8, 4  # letters: words that begin so alike, and differ in so few at the end, are one
@@ -99,7 +102,7 @@ def node_names(
             names = _candidates(child, items, tree, taken, above[parent], examiner, n_candidates)
             if names:
                 taken = taken + said(names[0])
-            own = {word for item in items[child] for word in item.parts}  # a borrowed word stays with its child
+            own = {word for item in items[child] if item.tells_of_most for word in item.parts}  # others stay below
             above[child] = above[parent] + [word for word in said(names[0] if names else "") if word[0] in own]
             found[child] = Named(tuple(dict.fromkeys(_as_written(name, readings.written) for name in names)))
     return tuple(found)
@@ -117,11 +120,19 @@ def _items(
     scores = _naming(share, elsewhere)
     below = list(tree.children(node))
     each = presence.have[below][:, columns] / np.maximum(presence.documents[below], 1e-12)[:, None]
-    scores[~_tells_of_most(each, presence.documents[below], elsewhere)] = 0.0
-    found = [Item(words[columns[place]], float(scores[place])) for place in highest(scores, CONSIDERED)]
-    share_of = {
-        words[columns[place]]: float(share[place]) for place in np.flatnonzero(_naming(share, elsewhere)).tolist()
-    }
+    of_most = _tells_of_most(each, presence.documents[below], elsewhere)
+    picked = highest(scores, CONSIDERED)
+    for one, child in enumerate(below):  # what tells of a child and is not one of the best here
+        own = np.where(scores > 0, _naming(each[one], presence.elsewhere(child)[columns]), 0.0)
+        picked += highest(own, OF_EACH_CHILD)
+    found = [
+        Item(
+            words[columns[place]], float(scores[place]), tuple(each[:, place].tolist()),
+            float(elsewhere[place]), bool(of_most[place]),
+        )
+        for place in dict.fromkeys(picked)
+    ]  # fmt: skip
+    share_of = {words[columns[place]]: float(share[place]) for place in np.flatnonzero(scores).tolist()}
     found += _phrase_items(presence, node, class_nodes, readings, share_of)
     return sorted(found, key=lambda item: (-item.score, item.text))
 
@@ -155,13 +166,12 @@ def _phrase_items(
         elsewhere = (float(documents[~under].sum()) + 0.5) / (max(everywhere - here, 0.0) + 1.0)
         if share < max(PHRASE_SHARE, TOGETHER * min(share_of[first], share_of[last])):
             continue
-        each = np.array([[documents[own].sum() / max(float(sizes[own].sum()), 1e-12)] for own in below])
+        each = np.array([documents[own].sum() / max(float(sizes[own].sum()), 1e-12) for own in below])
         totals = np.array([sizes[own].sum() for own in below])
-        if below and not _tells_of_most(each, totals, np.array([elsewhere]))[0]:
-            continue
+        of_most = bool(_tells_of_most(each[:, None], totals, np.array([elsewhere]))[0])
         score = PHRASE_BONUS * float(_naming(np.array([share]), np.array([elsewhere]))[0])
         if score > 0:
-            found.append(Item(phrase, score))
+            found.append(Item(phrase, score, tuple(each.tolist()), elsewhere, of_most))
     return found
 
 
@@ -174,20 +184,14 @@ def _candidates(
     examiner: Examiner,
     number: int,
 ) -> list[str]:
-    """Names that share no word with the names beside and above, the best first; of a leaf's own words, or a heading's.
-
-    A heading without own words, or with weak ones, borrows the best of each of its largest children, until two thirds
-    of its documents are spoken of.
-    """
+    """Names that share no word with the names beside and above, the best first."""
     barred = [*taken, *above]
     own = _free(items[node], barred)
-    names = [_name(own, node, examiner)]
-    names += [name for name in (_name(own[start:], node, examiner) for start in (1, 2, 3)) if name]
-    if not tree.is_leaf(node):
-        lent = _borrowed(node, items, tree, barred, examiner)
-        weak = not own or own[0].score < WEAK * float(np.mean([item.score for item in lent] or [0.0]))
-        names.insert(0 if weak else 1, DOT.join(item.text for item in lent))
-    names = [name for name in dict.fromkeys(names) if name]
+    names = _paired(own, node, examiner, number)
+    if not names:
+        own = [item for item in own if item.tells_of_most]
+        names = [name for name in (_name(own[start:], node, examiner) for start in range(4)) if name]
+    names = list(dict.fromkeys(names))
     if len(names) < 2:  # less telling words, and then words of the headings above
         spare = [*_free(examiner.spare(node), barred), *_free(items[node], taken), *_free(examiner.spare(node), taken)]
         names += [name for name in (_name(spare[start:], node, examiner) for start in range(2)) if name]
@@ -198,27 +202,30 @@ def _free(items: list[Item], barred: list[list[str]]) -> list[Item]:
     return [item for item in items if not _overlaps(item.parts, barred)]
 
 
-def _borrowed(
-    node: int, items: list[list[Item]], tree: Tree, barred: list[list[str]], examiner: Examiner
-) -> list[Item]:
-    """The best items of the largest children, which speak of two thirds of the documents together."""
-    documents, covered = examiner.presence.documents, 0.0
-    picked = list[Item]()
-    for child in sorted(tree.children(node), key=lambda child: -documents[child]):
-        free = _free(_deep_items(child, items, tree), [*barred, *(item.parts for item in picked)])
-        if free:
-            picked.append(free[0])
-        covered += float(documents[child])
-        if len(picked) >= 2 and (len(picked) == 3 or covered >= COVERED * documents[node]):
-            break
-    return picked
-
-
-def _deep_items(node: int, items: list[list[Item]], tree: Tree) -> list[Item]:
-    """The items of a node; of its largest descendants where it has none."""
-    while not items[node] and not tree.is_leaf(node):
-        node = max(tree.children(node), key=lambda child: (len(items[child]), -child))
-    return items[node]
+def _paired(items: list[Item], node: int, examiner: Examiner, number: int) -> list[str]:
+    """Names of two items of a heading that tell most of its children together, and lead to it; none for a leaf."""
+    presence = examiner.presence
+    below = list(presence.tree.children(node))
+    some = items[:PAIRED] + [item for item in items[PAIRED:] if not item.tells_of_most]
+    if not below or len(some) < 2:
+        return []
+    weights = presence.documents[below] / max(float(presence.documents[below].sum()), 1e-12)
+    shares, elsewhere = np.array([item.shares for item in some]), np.array([item.elsewhere for item in some])
+    first, second = np.triu_indices(len(some), 1)
+    either = 1 - (1 - shares[first]) * (1 - shares[second])
+    scores = telling((np.sqrt(either) @ weights) ** 2, 1 - (1 - elsewhere[first]) * (1 - elsewhere[second]), SPECIAL)
+    bonus = np.array([PHRASE_BONUS if len(item.parts) > 1 and item.tells_of_most else 1.0 for item in some])
+    scores *= np.maximum(bonus[first], bonus[second])
+    names, used = list[str](), set[str]()
+    for place in highest(scores, TRIED):
+        pair = [some[first[place]], some[second[place]]]
+        if {item.text for item in pair} <= used or _overlaps(pair[0].parts, [pair[1].parts]):
+            continue
+        name = DOT.join(item.text for item in pair)
+        if len(names) < number and examiner.leads_home(node, name):
+            names.append(name)
+            used |= {item.text for item in pair}
+    return names
 
 
 def _name(order: list[Item], node: int, examiner: Examiner) -> str:

@@ -12,6 +12,7 @@ from topiarist.app.explorer import addresses, rendering
 from topiarist.app.explorer.pages.registry import PAGES
 from topiarist.app.explorer.rendering import environment
 from topiarist.app.explorer.web.server import explorer
+from topiarist.collection.describe import figures
 
 
 @pytest.fixture(scope="module")
@@ -324,8 +325,12 @@ def test_one_number_for_one_thing_on_a_topic(client, view):
         assert said <= {view.sizes[node]}
 
 
-def test_neighbours_speak_of_something_alike(client, view):
+def test_neighbours_speak_of_something_alike(client, view, monkeypatch):
     leaf = view.tree.leaves[0]
+    if len(view.tree.leaves) <= figures.FEWEST_COMPARED:
+        assert view.nearest_topics(leaf, 3) == []  # of a few topics none stands out
+    monkeypatch.setattr(figures, "FEWEST_COMPARED", 1)
+    monkeypatch.setattr(figures, "STANDS_OUT", 0.0)
     near = view.nearest_topics(leaf, 3)
     mine = view.word_shares(leaf)
     alike = {node: float(np.sqrt(mine * view.word_shares(node)).sum()) for node in view.tree.leaves if node != leaf}
@@ -333,6 +338,16 @@ def test_neighbours_speak_of_something_alike(client, view):
     assert not {leaf, *view.tree.path(leaf)} & set(view.nearest_topics(leaf, 100))
     page = client.get(f"/topic/{view.shape.topics[leaf]}.json").json()
     assert [one["id"] for one in page["neighbours"]][:3] == [view.shape.topics[node] for node in near]
+
+
+def test_what_is_typical_of_a_heading_comes_from_all_its_children(view):
+    for node in range(len(view.tree)):
+        children = [child for child in view.tree.children(node) if view.sizes[child] > 2]
+        if len(children) < 2:
+            continue
+        first = view.homes[view.listed(node, "typical", "all")[: len(children) + 1]]
+        assert len({child for child in children for home in first if child in view.tree.path(int(home))}) > 1
+        assert sorted(view.listed(node, "typical", "all")) == sorted(view.listed(node, "name", "all"))
 
 
 def test_the_tree_beside_a_search_narrows_it(client, view):

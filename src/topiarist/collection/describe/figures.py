@@ -29,6 +29,7 @@ FEW_WORDS = 20  # that say nothing, in a word-by-word mean
 FLOOR = 0.01  # of a uniform share of a word: less than that is "not there"
 ENOUGH = 1e-6  # of a topic's words, to be ranked at all
 COMPARED = 1_000  # words of a topic by which others are compared with it
+FEWEST_COMPARED, STANDS_OUT = 8, 2.0  # topics, and deviations above their mean that make one alike
 AT_HOME = 0.005  # of a word's occurrences, for it to be at home in a topic
 OF_DOCUMENTS = ("lengths", "columns", "general", "node_weight", "usual")  # hold as long as the parts are the same
 OF_FORM = (
@@ -174,10 +175,26 @@ class Figures:
             else:
                 rows = np.flatnonzero(shares >= (CERTAIN if show == "here" else LEAST))
             if sort == "typical":
-                return rows[np.lexsort((rows, -self._speaking(node, rows), -shares[rows].round(4)))]
+                rows = rows[np.lexsort((rows, -self._speaking(node, rows), -shares[rows].round(4)))]
+                return rows[self._in_turn(node, rows)]
             return rows[np.argsort(self.rank(sort)[rows], kind="stable")]
 
         return self.kept(("listed", node, sort, show), made)
+
+    def _in_turn(self, node: int, rows: Array) -> Array:
+        """An order of ranked documents in which the children of a node take turns: what is typical of a heading is not
+        in one of them. Documents that are at home elsewhere come last."""
+        child_of = np.full(len(self.tree), -1)
+        for child in self.tree.children(node):
+            child_of[[child, *self.tree.descendants(child)]] = child
+        child_of[node] = node
+        child = child_of[self.homes[rows]]
+        by_child = np.argsort(child, kind="stable")
+        starts = np.searchsorted(child[by_child], child[by_child], side="left")
+        turn = np.empty(len(rows), np.int64)
+        turn[by_child] = np.arange(len(rows)) - starts
+        order: Array = np.lexsort((np.arange(len(rows)), turn, child < 0))
+        return order
 
     def marked(self, rows: Array, known: Array) -> Array:
         """Which of some documents are among those of a sorted list that may have documents added since."""
@@ -307,7 +324,8 @@ class Figures:
     def nearest_topics(self, node: int, n: int) -> list[int]:
         """Topics whose own words are most like those of one: of its level, or last ones above; none on its path.
 
-        Alike is how much two distributions overlap, over the words that the topic itself says most often.
+        Alike is how much two distributions overlap, over the words that the topic itself says most often: by more than
+        two deviations above the mean of all that it is compared with. Of a few topics none stands out.
         """
         own, depth = self.word_shares(node), self.tree.depths[node]
         barred = {node, *self.tree.path(node), *self.tree.descendants(node)}
@@ -318,18 +336,20 @@ class Figures:
             and (self.tree.depths[one] == depth or (self.tree.depths[one] < depth and self.tree.is_leaf(one)))
             and self.model_nodes(one)
         ]
-        if own is None or not others:
+        if own is None or len(others) < FEWEST_COMPARED:
             return []
 
         def made() -> list[int]:
             words = np.argsort(-own, kind="stable")[:COMPARED]
-            mine, found = np.sqrt(own[words]), []
+            mine, overlaps = np.sqrt(own[words]), []
             shares = self.collection.tree_model.word_given_node[:, words]
             for other in others:
                 nodes = self.model_nodes(other)
                 weight = np.maximum(self.node_weight[nodes], 1e-12)
                 theirs = (weight / weight.sum()) @ shares[nodes]
-                found.append((-float(mine @ np.sqrt(theirs)), other))
+                overlaps.append(float(mine @ np.sqrt(theirs)))
+            least = np.mean(overlaps) + STANDS_OUT * np.std(overlaps)
+            found = [(-overlap, other) for overlap, other in zip(overlaps, others, strict=True) if overlap > least]
             return [other for _, other in sorted(found)]
 
         return self.kept(("nearest", node), made)[:n]

@@ -192,6 +192,7 @@ if TYPE_CHECKING:
     from topiarist.collection.judge.tree_quality import alike_topics as alike_topics
     from topiarist.collection.judge.tree_quality import judged as judged_tree
     from topiarist.collection.judge.tree_quality import mean_coherence as mean_coherence
+    from topiarist.collection.judge.tree_quality import odd_headings as odd_headings
     from topiarist.collection.judge.tree_quality import word_diversity as word_diversity
     from topiarist.collection.passages import documents_said as documents_said
     from topiarist.collection.passages import is_cut as is_cut
@@ -337,7 +338,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "judge.learner": "Quality learn_categories=learn",
     "judge.reading_order": "ReviewProgress=Progress",
     "judge.review": "BegunReview=Begun Review begun_reviews=begun",
-    "judge.tree_quality": "alike_topics judged_tree=judged mean_coherence word_diversity",
+    "judge.tree_quality": "alike_topics judged_tree=judged mean_coherence odd_headings word_diversity",
     "passages": "documents_said is_cut n_wholes rows_of",
     "remove.forgetting": "Forgotten forget_documents=forget",
     "remove.removal": "Removal chosen_documents=chosen preview_removal=preview remove_documents=remove",

@@ -261,3 +261,16 @@ def test_looking_loads_no_estimators(path, words):
 
 def test_json_is_one_document(typed):
     assert json.dumps(typed("evaluate", "--json"))
+
+
+def test_a_report_replaces_a_report_and_nothing_else(typed, path):
+    target = path.parent / "out.html"
+    for _ in range(2):
+        typed("report", "-o", target)
+    other = path.parent / "thesis.html"
+    other.write_text("years of work", encoding="utf-8")
+    done = typed("report", "-o", other, code=2)
+    assert "there is a" in done.stderr
+    assert other.read_text(encoding="utf-8") == "years of work"
+    typed("report", "-o", other, "--force")
+    assert "topiarist report" in other.read_text(encoding="utf-8")[:4096]

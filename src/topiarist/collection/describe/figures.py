@@ -188,12 +188,12 @@ class Figures:
         for child in self.tree.children(node):
             child_of[[child, *self.tree.descendants(child)]] = child
         child_of[node] = node
-        child = child_of[self.homes[rows]]
-        by_child = np.argsort(child, kind="stable")
-        starts = np.searchsorted(child[by_child], child[by_child], side="left")
+        child_at: Array = child_of[self.homes[rows]]
+        by_child = np.argsort(child_at, kind="stable")
+        starts = np.searchsorted(child_at[by_child], child_at[by_child], side="left")
         turn = np.empty(len(rows), np.int64)
         turn[by_child] = np.arange(len(rows)) - starts
-        order: Array = np.lexsort((np.arange(len(rows)), turn, child < 0))
+        order: Array = np.lexsort((np.arange(len(rows)), turn, child_at < 0))
         return order
 
     def marked(self, rows: Array, known: Array) -> Array:

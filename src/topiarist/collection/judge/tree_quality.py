@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ from topiarist.collection.describe.nodes import NodeSummary
 from topiarist.collection.file.placer import log_likelihood
 from topiarist.counts.split import completion_split
 from topiarist.estimators.tree.fitted_tree import posterior
+from topiarist.hierarchy.growth.merges import FEWEST as FEWEST_CHILDREN
+from topiarist.hierarchy.growth.merges import INSISTED, MOST
 from topiarist.measures.evaluation import Evaluation, evaluate
 
 if TYPE_CHECKING:
@@ -67,6 +70,57 @@ def word_diversity(figures: Figures, n: int = 10) -> tuple[float, int]:
     """The share of different words among the first words of all topics, and how many these are."""
     words = [word for node in _below(figures) for word in node.words[:n]]
     return len(set(words)) / max(len(words), 1), len(words)
+
+
+@dataclass(frozen=True)
+class OddHeadings:
+    """Headings with fewer than three children or more than eight, by why that is so."""
+
+    pairs: tuple[int, ...]  # that hold two last topics and no more
+    insisted: tuple[int, ...]  # whose children tell little when they are opened, beside what parts them
+    others: tuple[int, ...]  # as they grew, or as people shaped them
+    wide: tuple[int, ...]
+    headings: int
+
+    @property
+    def sentence(self) -> str:
+        """What is odd, and why; nothing where nothing is."""
+        narrow = len(self.pairs) + len(self.insisted) + len(self.others)
+        reasons = [
+            f"{len(nodes):,} {why}"
+            for nodes, why in (
+                (self.pairs, "hold two last topics and no more"),
+                (self.insisted, f"would tell less than {INSISTED:.0%} of what parts them if either were opened"),
+                (self.others, "are as they grew or were shaped"),
+            )
+            if nodes
+        ]
+        said = []
+        if narrow:
+            said.append(
+                f"{narrow:,} of {self.headings:,} headings have fewer than {FEWEST_CHILDREN} subtopics: "
+                f"{', '.join(reasons)}"
+            )
+        if self.wide:
+            said.append(f"{len(self.wide):,} have more than {MOST}")
+        return f"{'; '.join(said)}." if said else ""
+
+
+def odd_headings(figures: Figures) -> OddHeadings:
+    """Headings with fewer children than three or more than eight, and why."""
+    tree, nodes = figures.tree, figures.collection.tree.nodes
+    gain = [node.gain for node in nodes]
+    inner = [node for node in range(len(tree)) if tree.children(node)]
+    narrow = [node for node in inner if len(tree.children(node)) < FEWEST_CHILDREN]
+    pairs = tuple(node for node in narrow if all(tree.is_leaf(child) for child in tree.children(node)))
+    insisted = tuple(
+        node
+        for node in narrow
+        if node not in pairs and max(gain[child] for child in tree.children(node)) < INSISTED * gain[node]
+    )
+    others = tuple(node for node in narrow if node not in pairs and node not in insisted)
+    wide = tuple(node for node in inner if len(tree.children(node)) > MOST)
+    return OddHeadings(pairs, insisted, others, wide, len(inner))
 
 
 def alike_topics(figures: Figures, most: int) -> list[tuple[int, int, int, int]]:

@@ -10,6 +10,8 @@ from topiarist.estimators.model_folder import DESCRIPTION, MODEL_FILES
 from topiarist.store.collection_folder import GENERATION, GROWING
 from topiarist.store.sealed_folder import LOCK
 
+REPORT, HEAD = b'<meta name="generator" content="topiarist report">', 4096  # what a report has in its first bytes
+
 
 def check_file(target: str, *, force: bool) -> None:
     """A file that may be written: not a folder, not in a collection, and not there unless it may be replaced."""
@@ -17,6 +19,18 @@ def check_file(target: str, *, force: bool) -> None:
     if os.path.isdir(target):
         raise UsageError(f"{target} is a folder, and a file is to be written", hint=os.path.join(target, "NAME.csv"))
     _new(target, force=force)
+
+
+def check_report(target: str, *, force: bool) -> None:
+    """A file that may be written, as others are; an earlier report may be replaced without a word."""
+    check_file(target, force=force or _is_report(target))
+
+
+def _is_report(target: str) -> bool:
+    if not os.path.isfile(target):
+        return False
+    with open(target, "rb") as file:
+        return REPORT in file.read(HEAD)
 
 
 def check_model(target: str, *, force: bool) -> None:

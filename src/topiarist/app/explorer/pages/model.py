@@ -25,6 +25,7 @@ from topiarist.collection import (
     left_out,
     mean_coherence,
     n_wholes,
+    odd_headings,
     step_in_words,
     word_diversity,
 )
@@ -246,6 +247,9 @@ def _figures(view: View, known: Any, same: bool) -> tuple[Figure, ...]:
             "share one, above 70 % is usual, below 50 % topics repeat each other",
         ),
     ]
+    odd = odd_headings(view)
+    if odd.sentence:
+        found.append(Figure("headings", f"{odd.headings:,}", odd.sentence))
     if settings.get("languages"):
         codes, sizes = tuple(settings["languages"]), tuple(settings["languages"].values())
         told = languages_in_words(codes, sizes, settings.get("languages_unknown", 0))

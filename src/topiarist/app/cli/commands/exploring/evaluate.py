@@ -27,7 +27,7 @@ def run(options: Options) -> None:
     screen = Screen(options)
     with door.Collection.open(options.folder) as collection:
         with screen.waiting("Judging the tree"):
-            quality = door.judged_tree(collection)
+            quality, odd = door.judged_tree(collection), door.odd_headings(door.Figures(collection))
         if options.stability:
             from topiarist.app.cli.terminal import steadiness_lines
 
@@ -36,10 +36,12 @@ def run(options: Options) -> None:
             steadiness = door.known_steadiness(collection)
         if options.json:
             known = None if steadiness is None else {"shares": dict(steadiness.shares), "trees": steadiness.n_trees}
-            screen.json(quality.to_dict() | {"steadiness": known})
+            screen.json(quality.to_dict() | {"steadiness": known, "odd_headings": odd.sentence})
             return
         for line in quality.lines(options.number):
             screen.cut(line)
+        if odd.sentence:
+            screen.hanging(odd.sentence)
         if steadiness is not None:
             from topiarist.app.cli.terminal import steadiness_lines
 

@@ -34,11 +34,15 @@ class Options:
     folder: Annotated[str, FOLDER]
     output: Annotated[str, option("The file to write.", "--output", "-o")] = "report.html"
     documents: Annotated[Documents, option(DOCUMENTS_HELP)] = Documents.typical
+    force: Annotated[bool, option("Replace a file that is no report.", "--force")] = False
     debug: Annotated[bool, HIDDEN_DEBUG] = False
 
 
 def run(options: Options) -> None:
     """Write the file; say what is in it."""
+    from topiarist.app.cli.terminal.targets import check_report
+
+    check_report(options.output, force=options.force)
     with door.Collection.open(options.folder) as collection, Bar("Writing texts") as bar:
         report = explorer_door.write_report(collection, options.output, options.documents.value, bar)
     print(f"{options.output}: {report.size / 1e6:.1f} MB. {report.contents}", file=sys.stderr)

@@ -2,7 +2,10 @@
 
 from types import SimpleNamespace
 
-from topiarist.collection.judge.tree_quality import odd_headings
+import numpy as np
+import pytest
+
+from topiarist.collection.judge.tree_quality import judged, odd_headings
 from topiarist.hierarchy.tree import Tree
 
 
@@ -27,3 +30,11 @@ def test_headings_with_two_subtopics_are_told_with_why():
 def test_where_nothing_is_odd_nothing_is_said():
     assert told([-1, 0, 0, 0], [1.0, 0, 0, 0]).sentence == ""
     assert told([-1] + [0] * 9, [1.0] + [0.0] * 9).sentence == "1 have more than 8."
+
+
+def test_coherence_is_that_of_the_words_that_topics_show(collection):
+    quality, nodes = judged(collection), collection.tree.nodes
+    below = [node for place, node in enumerate(nodes) if place != collection.outline.tree.root]
+    assert quality.coherence == pytest.approx(np.mean([node.coherence for node in below]))
+    words = [word for node in below for word in node.words[:10]]
+    assert quality.diversity == pytest.approx(len(set(words)) / len(words))

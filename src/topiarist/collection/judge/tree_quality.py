@@ -25,14 +25,14 @@ SHARED, LOOKED_AT, FEWEST = 0.6, 20, 5  # of their first words, of how many, of 
 
 
 def judged(collection: Collection) -> Evaluation:
-    """Everything that can be said of the tree as it is."""
+    """Everything that can be said of the tree as it is; coherence and diversity of the words that topics show."""
     labels = collection.documents.labels_of(range(len(collection)))
-    fitted = collection.tree_model
+    figures, settled = Figures(collection), not collection.outline.pending
     return evaluate(
         collection.placed,
         labels if any(labels) else None,
-        counts=collection.counts,
-        word_given_node=None if collection.outline.pending else fitted.word_given_node,
+        coherence=mean_coherence(figures) if settled else None,
+        diversity=word_diversity(figures)[0] if settled and _below(figures) else None,
         perplexity=perplexity(collection),
     )
 

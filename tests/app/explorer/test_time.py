@@ -6,6 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.planted import EACH, MONTHS, UNDATED, YEAR_ONLY, planted, planted_path, topic_with  # noqa: F401
+from topiarist.app.explorer.report import write_report
 from topiarist.app.explorer.web.server import explorer
 
 
@@ -71,3 +72,16 @@ def test_questions_that_make_no_sense_are_told(client):
 
 def test_the_way_there_is_beside_the_tree(client):
     assert '<a href="/time">Over time</a>' in client.get("/").text
+
+
+def test_the_report_has_it_too_but_not_where_words_and_numbers_alone_were_asked_for(planted, tmp_path):  # noqa: F811
+    write_report(planted, tmp_path / "one.html")
+    text = (tmp_path / "one.html").read_text(encoding="utf-8")
+    part = text.partition('<h2 id="time">')[2].partition("<h2")[0]
+    assert f"{UNDATED} documents have no date." in part
+    assert part.count('<svg class="course') == 3
+    assert f'href="#topic-{topic_with(planted, "bail")}"' in part
+    assert "<h3>Bursts</h3>" in part
+    assert 'href="#top"' not in part  # every link leads to a topic of the report
+    write_report(planted, tmp_path / "two.html", "none")
+    assert '<h2 id="time">' not in (tmp_path / "two.html").read_text(encoding="utf-8")

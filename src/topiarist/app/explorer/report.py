@@ -14,7 +14,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from topiarist.app.explorer import frame
 from topiarist.app.explorer.pages import model, overview
 from topiarist.app.explorer.pages.coloured_text import DEEPEST, MOST_WORDS, SURE
 from topiarist.app.explorer.pages.judging import categories
-from topiarist.app.explorer.pages.spread import compare
+from topiarist.app.explorer.pages.spread import compare, time
 from topiarist.app.explorer.pages.topic import OwnWord, word_lines
 from topiarist.app.explorer.rendering import environment, own
 from topiarist.app.explorer.values import Step, TopicLine, path_to, titled, topic_line
@@ -92,6 +92,7 @@ class Report:
     picture: frame.Row | None  # the tree as the overview shows it
     tree: frame.Row
     cards: tuple[Card, ...]
+    time: time.TimePage | None  # where documents have dates
     labels: compare.ComparePage | None
     categories: categories.CategoriesPage | None
     model: model.ModelPage
@@ -176,12 +177,21 @@ def _report(view: View, documents: str) -> Report:
         picture=first.picture,
         tree=frame.branch(view, view.tree.root, set(range(len(view.tree)))),
         cards=tuple(_card(view, node, documents) for node in view.ordered()),
+        time=None if secret else _over_time(view),
         labels=labels if labels and labels.rows and not secret else None,
         categories=learned if learned and learned.learned else None,
         model=told,
         command=growing_command(settings, paths=not secret),
         version=__version__,
     )
+
+
+def _over_time(view: View) -> time.TimePage | None:
+    """Topics over time, each leading to its card; None where there are no two periods to compare."""
+    found = time.load(view, time.Ask())
+    if len(found.periods) < 2:
+        return None
+    return replace(found, courses=tuple(replace(one, address=one.topic.address) for one in found.courses))
 
 
 def _card(view: View, node: int, documents: str) -> Card:

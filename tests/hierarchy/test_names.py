@@ -224,3 +224,11 @@ def test_a_heading_is_called_by_words_that_tell_of_all_its_children_together():
     presence = present.Presence(tree, mask.T @ each, mask.T @ np.full(3, 100.0))
     name = naming.node_names(presence, words, (2, 3, 4))[1].name
     assert set(name.split(" · ")) == {"galaxy", "collider"}
+
+
+@pytest.mark.parametrize(
+    ("word", "formula"),
+    [("sum_", True), ("x_n", True), ("_p", True), ("delta_p", True), ("read_csv", False), ("sum", False)],
+)
+def test_scraps_of_formulas_describe_nothing(word, formula):
+    assert exam.is_formula(word) is formula

@@ -13,6 +13,7 @@ from topiarist.arrays import Bools, Csr
 from topiarist.collection.describe.flat_topics import coherences, names_of
 from topiarist.counts.corpus import Corpus
 from topiarist.hierarchy.growth.headings import gains
+from topiarist.hierarchy.naming.exam import is_formula
 from topiarist.hierarchy.naming.names import node_names, shares_word, usable_words
 from topiarist.hierarchy.naming.presence import describing_words, presence_of, rival_words
 from topiarist.hierarchy.naming.readings import Readings, read, sample_of
@@ -81,7 +82,7 @@ def describe_nodes(
         readings = read(texts, sample_of(shares), [known[column] for column in sorted(listed)])
         readings = _without(readings, frozenset(ignored))
         functional = functional | readings.verbs
-        empty = np.array([word in functional for word in known], bool)
+        empty = np.array([word in functional or is_formula(word) for word in known], bool)
     columns = describing_words(presence, n_words, counts=corpus.counts, words=known, empty=empty, first=seeds)
     names = node_names(presence, known, model.class_nodes, readings, empty=empty)
     words = [tuple(corpus.vocabulary.words[column] for column in chosen) for chosen in columns]

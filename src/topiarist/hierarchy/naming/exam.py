@@ -34,6 +34,11 @@ def is_plain(word: str) -> bool:
     return not any(map(str.isdigit, word)) and (len(word) > 2 or not word.isascii()) and "_" not in word
 
 
+def is_formula(word: str) -> bool:
+    """A scrap of a formula, such as *sum_*, *x_n* or *delta_p*; names of programs, *read_csv*, are none."""
+    return "_" in word and any(len(part) < 2 for part in word.split("_"))
+
+
 class Examiner:
     """Whether a name, read as a query, leads to its own node among the nodes of its level.
 

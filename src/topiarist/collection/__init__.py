@@ -251,6 +251,7 @@ if TYPE_CHECKING:
     from topiarist.collection.shape.name_proposals import picked as picked_names
     from topiarist.collection.shape.name_proposals import propose as propose_names
     from topiarist.collection.shape.name_proposals import renames as renames_of
+    from topiarist.collection.shape.name_proposals import still_wanted as still_wanted
     from topiarist.collection.shape.name_proposals import topic_facts as topic_facts
     from topiarist.collection.shape.shape import Shape as Shape
     from topiarist.collection.shape.split_parts import SplitPart as SplitPart
@@ -356,7 +357,8 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     ),
     "shape.language_model": "NamingProgram=Program NamingServer=Server",
     "shape.name_proposals": (
-        "NameProposal=Proposal TopicFacts picked_names=picked propose_names=propose renames_of=renames topic_facts"
+        "NameProposal=Proposal TopicFacts picked_names=picked propose_names=propose renames_of=renames "
+        "still_wanted topic_facts"
     ),
     "shape.shape": "Shape",
     "shape.split_parts": "SplitPart split_parts",

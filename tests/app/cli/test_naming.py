@@ -85,6 +85,23 @@ def test_proposals_are_shown_and_renamed_only_if_asked(typed, program, path):
     assert names(typed) == before
 
 
+def test_a_tree_that_is_shaped_meanwhile_costs_no_other_proposal(typed, program, path):
+    before = names(typed)
+    gone, kept = sorted(before)[-2:]
+    shaping = f"""
+from topiarist.collection import Collection, Merge
+if number == 0:
+    with Collection.open({str(path)!r}) as collection:
+        collection.shape([Merge(({kept}, {gone}))], refit=False)
+"""
+    found = typed("name", "--with", program(COUNTING + shaping), "--apply", "--json", code=1)
+    by_topic = {one["id"]: one for one in found["proposals"]}
+    assert by_topic[gone]["refused"] == "is gone: somebody has shaped the tree meanwhile"
+    others = {id: one["proposal"] for id, one in by_topic.items() if id != gone}
+    assert all(others.values())
+    assert {id: name for id, name in names(typed).items() if id} == others
+
+
 def test_a_prompt_has_words_titles_and_what_is_around(typed, program, path):
     done = typed("name", "--with", program(COUNTING), "--verbose")
     asked = (path.parent / "asked.txt").read_text(encoding="utf-8").split("Name one topic")[1:]

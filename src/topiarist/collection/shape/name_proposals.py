@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from topiarist.collection.shape.edits import Rename, apply
@@ -69,6 +69,18 @@ class Proposal:
         return {
             "id": self.topic, "name": self.old, "proposal": self.new, "path": list(self.path), "refused": self.refused
         }  # fmt: skip
+
+
+def still_wanted(outline: Shape, proposals: Sequence[Proposal]) -> tuple[Proposal, ...]:
+    """Proposals for a tree that was shaped while they were thought about: topics may be gone, or named by people."""
+    found = []
+    for one in proposals:
+        if one.topic not in outline.topics:
+            one = replace(one, new=None, refused="is gone: somebody has shaped the tree meanwhile")
+        elif (given := outline.titles.get(one.topic)) not in (None, one.old):
+            one = replace(one, new=None, refused=f"somebody has called it {given} meanwhile")
+        found.append(one)
+    return tuple(found)
 
 
 def topic_facts(

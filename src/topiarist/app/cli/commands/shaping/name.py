@@ -156,6 +156,8 @@ def _propose(
 
     with Bar("Asking for names") as bar:
         found = door.propose_names(collection.outline, topics, ask, bar)
+    if collection.refresh():
+        found = door.still_wanted(collection.outline, found)
     edits = door.renames_of(found)
     if options.output is not None:
         with open(options.output, "w", encoding="utf-8") as file:

@@ -124,3 +124,23 @@ def test_after_a_judgement_one_is_at_what_it_did(page, changing):
     page.wait_for_selector('main .notice[role="status"]')
     until(page, "document.activeElement.matches('main .notice[role=status]')")
     assert not page.problems
+
+
+def test_a_topic_that_is_dropped_on_another_hangs_below_it(page, changing):
+    page.goto(f"{changing.address}/")
+    page.wait_for_selector('.picture .name[tabindex="0"]')
+    session = changing.app.state.session
+    shape = session.view().shape
+    first, second = (shape.topics[node] for node in shape.tree.children(shape.tree.root)[:2])
+    page.drag_and_drop(f"#n{second}", f"#n{first}")
+    until(page, "document.getElementById('said').textContent.includes('hangs below')")
+    now = session.fresh().shape
+    assert now.tree.parents[now.node(second)] == now.node(first)
+    page.locator("#strips, main, footer").get_by_role("button", name="Undo").first.click()
+    page.wait_for_selector('.picture .name[tabindex="0"]')
+    until(page, f"!document.getElementById('n{first}').closest('li').querySelector('#n{second}')")
+    now = session.fresh().shape
+    assert now.tree.parents[now.node(second)] == now.tree.root
+    page.drag_and_drop(f"#n{first}", f"#n{shape.topics[shape.tree.root]}")  # where it is already
+    assert session.fresh().shape.tree == now.tree
+    assert not page.problems

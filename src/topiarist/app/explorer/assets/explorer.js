@@ -1,6 +1,7 @@
 // What scripts add to pages that are complete without them: keys, the tree as a widget, cards, quicker panels.
 import { startCards } from "./cards.js";
 import { startCopying } from "./copying.js";
+import { startDragging } from "./dragging.js";
 import { startJob } from "./job.js";
 import { startKeys } from "./keys.js";
 import { startLanding } from "./landing.js";
@@ -116,6 +117,7 @@ startWords();
 startSwapping();
 startPicture();
 startShaping();
+startDragging();
 startReview();
 startThresholds();
 startLanding();

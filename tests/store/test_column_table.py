@@ -153,3 +153,27 @@ def test_a_collection_without_such_tables_has_no_columns(tmp_path):
     assert ColumnTable(database).fields() == ()
     assert ColumnTable(database).of([1]) == {}
     assert ColumnTable(database).counts_among([1]) == {}
+
+
+def test_a_column_of_dates_is_read_by_each_source_as_its_own_dates_tell(tmp_path):
+    database = Database.create(tmp_path / "d.sqlite")
+    given = [("uk.csv", "22/01/2025"), ("uk.csv", "05/06/2025"), ("us.csv", "1/22/2025"), ("us.csv", "5/6/2025")]
+    given += [("new.csv", "07/08/2025"), ("new.csv", "2025-09-01")]
+    Documents(database).load(
+        Document(str(n), "text", source=source, columns=(("closed", date),)) for n, (source, date) in enumerate(given)
+    )
+    assert Index(database).rows("closed:2025-06") == [1]
+    assert Index(database).rows("closed:2025-05") == [3]
+    assert Index(database).rows("closed:2025-07..2025-08") == []
+    (closed,) = ColumnTable(database).fields()
+    assert closed.unread == 1
+    assert "day-first in 1 source, uk.csv among them; month-first in 1 source" in closed.note
+    undecided = "1 date of new.csv, such as 07/08/2025, is not read, for day and month may be either: --dates day-first"
+    assert undecided in closed.note
+    assert any(undecided in one.reason for one in facts.problems(database))
+    added = [Document("a", "text", source="later.csv", columns=(("closed", "03/04/2026"),))]
+    Documents(database).append(added)
+    assert Index(database).rows("closed:2026") == []
+    assert "1 date of later.csv" in facts.problems(database)[-2].reason
+    Documents(database).append([Document("b", "t", source="us.csv", columns=(("closed", "03/04/2026"),))])
+    assert Index(database).rows("closed:2026-03") == [7]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from topiarist.collection.describe.columns import dates_said
 from topiarist.errors import UsageError
 from topiarist.store import facts
 from topiarist.store.database import Database
@@ -51,21 +52,53 @@ def test_the_option_decides(tmp_path, order, meant):
     assert Dates(database).account.orders == {"a.csv": f"{order}, as was asked"}
 
 
-def test_each_source_decides_for_itself_and_the_others_where_it_cannot(tmp_path):
-    database = Database.create(tmp_path / "d.sqlite")
-    given = [("uk.csv", "22/01/2025"), ("uk.csv", "05/06/2025"), ("us.csv", "1/22/2025"), ("us.csv", "5/6/2025")]
-    Documents(database).load(Document(str(n), "text", source=one, date=date) for n, (one, date) in enumerate(given))
+def loaded(path, given, **options):
+    database = Database.create(path / "d.sqlite")
+    Documents(database).load(
+        (Document(str(n), "text", source=one, date=date) for n, (one, date) in enumerate(given)), **options
+    )
+    return database
+
+
+BRITISH = [("uk.csv", "22/01/2025"), ("uk.csv", "05/06/2025")]
+AMERICAN = [("us.csv", "1/22/2025"), ("us.csv", "5/6/2025")]
+
+
+def test_each_source_decides_for_itself(tmp_path):
+    database = loaded(tmp_path, BRITISH + AMERICAN)
     assert dates_of(database) == ["2025-01-22", "2025-06-05", "2025-01-22", "2025-05-06"]
-    with pytest.raises(UsageError, match="tells whether the day"):
-        Documents(database).append([Document("x", "text", source="new.csv", date="01/02/2026")])
-    Documents(database).append([Document("x", "text", source="new.csv", date="01/02/2026")], "day-first")
-    assert dates_of(database)[-1] == "2026-02-01"
+    assert Dates(database).account.orders == {
+        "uk.csv": "day-first, decided by 1 of 2 dates", "us.csv": "month-first, decided by 1 of 2 dates"
+    }  # fmt: skip
 
 
-def test_documents_that_are_added_follow_the_order_of_those_before(tmp_path):
+def test_no_source_takes_the_order_of_another(tmp_path):
+    with pytest.raises(UsageError, match=r"None of the 2 dates of new\.csv .*The other sources are day-first") as told:
+        loaded(tmp_path, [*BRITISH, ("new.csv", "01/02/2026"), ("new.csv", "03/04/2026")])
+    assert told.value.hint == "--dates day-first or --dates month-first"
+
+
+def test_the_option_decides_where_the_dates_of_a_source_do_not(tmp_path):
+    given = [*BRITISH, *AMERICAN, ("new.csv", "01/02/2026")]
+    database = loaded(tmp_path, given, dates="month-first")
+    assert dates_of(database) == ["2025-01-22", "2025-06-05", "2025-01-22", "2025-05-06", "2026-01-02"]
+    assert Dates(database).account.orders == {
+        "uk.csv": "day-first, decided by 1 of 2 dates, though month-first was asked",
+        "us.csv": "month-first, as was asked", "new.csv": "month-first, as was asked",
+    }  # fmt: skip
+    assert dates_said(database) == [
+        "Dates: day-first in 1 source, uk.csv among them",
+        "Dates: month-first, as was asked, in 2 sources, us.csv among them",
+    ]
+
+
+def test_documents_that_are_added_follow_dates_of_their_own_source_only(tmp_path):
     database = kept(tmp_path, ["22/01/2025"])
-    Documents(database).append([Document("x", "text", source="new.csv", date="01/02/2026")])
-    assert dates_of(database)[-1] == "2026-02-01"
+    with pytest.raises(UsageError, match="does not tell whether the day"):
+        Documents(database).append([Document("x", "text", source="new.csv", date="01/02/2026")])
+    Documents(database).append([Document("x", "text", source="a.csv", date="01/02/2026")])
+    Documents(database).append([Document("y", "text", source="new.csv", date="01/02/2026")], "month-first")
+    assert dates_of(database)[-2:] == ["2026-02-01", "2026-01-02"]
 
 
 def test_both_orders_in_one_source_leave_out_what_may_be_either(tmp_path):
@@ -103,7 +136,7 @@ def test_an_older_collection_is_read_by_the_same_rules_and_not_written(tmp_path)
 def test_an_older_collection_is_written_anew_with_the_first_document_that_is_added(tmp_path):
     path = older(tmp_path, ["22/01/2025", "05/06/2026", "soon"])
     writer = Database(path, write=True)
-    Documents(writer).append([Document("new", "text", date="07/08/2026", columns=(("price", "10"),))])
+    Documents(writer).append([Document("new", "text", source="a.csv", date="07/08/2026", columns=(("price", "10"),))])
     writer.close()
     reader = Database(path)
     assert dates_of(reader) == ["2025-01-22", "2026-06-05", "", "2026-08-07"]

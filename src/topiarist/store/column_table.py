@@ -14,6 +14,7 @@ from typing import Any
 
 from topiarist.store.database import Database
 from topiarist.store.document_table import marks, pieces
+from topiarist.text.date_orders import DateOrders
 from topiarist.text.dates import AUTO, read_date
 from topiarist.text.documents import Document, Problem
 from topiarist.text.fields import (
@@ -160,7 +161,8 @@ class ColumnTable:
                 self.database.run("DELETE FROM fields WHERE number = ?", (number,))
                 continue
             kind = kind or self._judge(number, name, dates)
-            self._compare(number, kind, start)
+            undecided = self._compare(number, kind, start, dates)
+            problems += [Problem(f"column {name}", undecided)] if undecided else []
             problems += self._count(number, name, kind)
         self.database.run(INDEX)
         return problems
@@ -229,22 +231,38 @@ class ColumnTable:
             "SELECT count(*) FROM cells WHERE field = ? AND length(text) > ?", (number, LONGEST_JUDGED)
         )
         values = self.database.all(sql, (number, LONGEST_JUDGED))
-        found = judged(name, values, int(longer[0]) if longer else 0, dates)
+        found = judged(name, values, int(longer[0]) if longer else 0, lambda: self._orders(number, 0, dates))
         self.database.run(
             "UPDATE fields SET kind = ?, order_of_dates = ?, note = ? WHERE number = ?",
             (found.kind, found.order, found.note, number),
         )
         return found.kind
 
-    def _compare(self, number: int, kind: str, start: int) -> None:
-        """What queries compare, for each different value once."""
+    def _orders(self, number: int, start: int, asked: str) -> DateOrders:
+        """What the dates of each source that brings documents from a row on say of day and month, in a column.
+
+        Of a source that has brought some before, those count as well; documents without a source have nothing before.
+        """
+        orders = DateOrders(asked)
+        sql = (
+            "SELECT source, text, count(*) FROM cells JOIN documents USING (row) WHERE field = ? AND length(text) <= ? "
+            "AND (row >= ? OR source <> '' AND source IN (SELECT source FROM documents WHERE row >= ?)) GROUP BY 1, 2"
+        )
+        for source, text, times in self.database.all(sql, (number, LONGEST_JUDGED, start, start)):
+            orders.see(source, read_date(text), text, times)
+        return orders
+
+    def _compare(self, number: int, kind: str, start: int, dates: str) -> str:
+        """What queries compare, for each different value once; dates in figures as their source has them.
+
+        Says which dates are not read, for nothing tells what comes first in them.
+        """
         if kind == TEXT:
-            return
-        ((order,),) = self.database.all("SELECT order_of_dates FROM fields WHERE number = ?", (number,))
+            return ""
         texts = self.database.all("SELECT DISTINCT text FROM cells WHERE field = ? AND row >= ?", (number, start))
         self.database.run("CREATE TEMP TABLE IF NOT EXISTS compared (text TEXT PRIMARY KEY, value)")
         self.database.run("DELETE FROM temp.compared")
-        known = ((text, _value(text, kind, order)) for (text,) in texts)
+        known = ((text, _value(text, kind)) for (text,) in texts)
         self.database.run_many("INSERT INTO temp.compared VALUES (?, ?)", known)
         self.database.run(
             "UPDATE cells SET value = (SELECT c.value FROM temp.compared AS c WHERE c.text = cells.text) "
@@ -252,6 +270,21 @@ class ColumnTable:
             (number, start),
         )
         self.database.run("DROP TABLE temp.compared")
+        if kind != DATE or not any(_in_figures(text) for (text,) in texts):
+            return ""
+        orders = self._orders(number, start, dates)
+        self._compare_figures(number, start, orders)
+        return orders.undecided_said
+
+    def _compare_figures(self, number: int, start: int, orders: DateOrders) -> None:
+        """Dates that need an order of day and month, by that of their source."""
+        sql = "SELECT row, place, source, text FROM cells JOIN documents USING (row) WHERE field = ? AND row >= ?"
+        read = (
+            (read_date(text).by(orders.of(source)) or None, number, row, place)
+            for row, place, source, text in self.database.all(sql, (number, start))
+            if _in_figures(text)
+        )
+        self.database.run_many("UPDATE cells SET value = ? WHERE field = ? AND row = ? AND place = ?", read)
 
     def _count(self, number: int, name: str, kind: str) -> list[Problem]:
         """How the values of a column are spread, for people; and what is lost of it."""
@@ -320,10 +353,16 @@ def _test(item: Filter) -> tuple[str, list[Any]]:
     return "instr(folded(text), ?)", [asked.rstrip("*")]
 
 
-def _value(text: str, kind: str, order: str) -> float | str | None:
+def _value(text: str, kind: str) -> float | str | None:
     if kind == NUMBER:
         return number_of(text)
-    return (read_date(text).by(order) or None) if kind == DATE else folded(text)
+    return (read_date(text).iso or None) if kind == DATE else folded(text)
+
+
+def _in_figures(text: str) -> bool:
+    """Whether a date needs to be told what comes first, the day or the month."""
+    read = read_date(text)
+    return bool(read) and not read.iso
 
 
 def _shown(end: Any, kind: str) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 
@@ -17,9 +16,10 @@ from topiarist.errors import UsageError
 from topiarist.store import facts
 from topiarist.store.database import Database
 from topiarist.store.document_table import checksum, marks, pieces
-from topiarist.text.dates import AUTO, DAY_FIRST, ORDERS, Evidence, orders_of, read_date
+from topiarist.text.date_orders import DateOrders
+from topiarist.text.dates import AUTO, ORDERS, read_date
 from topiarist.text.documents import Document, Problem
-from topiarist.text.fields import is_missing, order_said
+from topiarist.text.fields import is_missing
 
 SETTING = "dates"  # the settings have it when all dates are in ISO 8601
 TOLD = 100  # dates that could not be read and are listed one by one
@@ -33,7 +33,6 @@ class DateAccount:
     """How the dates of a collection were read: which order was decided, and what could not be read."""
 
     orders: dict[str, str] = field(default_factory=dict)  # by source, in words
-    agreed: str = ""  # the order that all sources share which need one
     unread: int = 0  # dates that are none, or not one of these
     undecided: int = 0  # of these: the day and the month may be either
     examples: tuple[str, ...] = ()
@@ -65,18 +64,23 @@ class Dates:
     def settle(self, rows: Iterable[int], order: str = AUTO, *, strict: bool = True) -> list[Problem]:
         """Write the dates of some documents in ISO 8601; what could not be read.
 
-        The order of day and month is decided by all dates of a source, else by those of the other sources, where they
-        agree. ``strict``: where nothing decides, it is an error that names the option; else such dates are not read.
+        The order of day and month is decided by all dates of a source, those that it brought before among them, and
+        never by those of another. ``strict``: where they do not tell, it is an error that names the option; else such
+        dates are not read.
         """
         known = self.account
         found = [one for piece in pieces(sorted(rows)) for one in self._raw(piece)]
-        orders, said = _orders(((source, text) for _, source, text in found), order, known.agreed, strict=strict)
+        orders = _orders(((source, text) for _, source, text in found), order)
+        self._see_before(orders)
+        if strict and orders.undecided:
+            raise _undecided(orders)
+        said = {source: orders.said(source) for source in orders.seen}
         problems: list[Problem] = []
         examples, undecided, unread = list(known.examples), 0, 0
         for piece in pieces(found):
             for row, source, text in piece:
                 read = read_date(text)
-                iso = read.by(orders.get(source, ""))
+                iso = read.by(orders.of(source))
                 self._write(row, iso, text)
                 if not iso and not is_missing(text):
                     unread, undecided = unread + 1, undecided + bool(read)
@@ -87,8 +91,7 @@ class Dates:
         if unread > TOLD:
             problems.append(Problem("dates", f"{unread - TOLD:,} more dates like these"))
         told = dict(list({**known.orders, **said}.items())[:SHOWN])
-        agreed = order if order in ORDERS else orders_agreed(orders, known.agreed)
-        now = DateAccount(told, agreed, known.unread + unread, known.undecided + undecided, tuple(examples))
+        now = DateAccount(told, known.unread + unread, known.undecided + undecided, tuple(examples))
         facts.change_settings(self.database, {SETTING: asdict(now)})
         return problems
 
@@ -142,6 +145,13 @@ class Dates:
         wanted = list(rows)
         return self.database.all(f"{_AS_GIVEN} AND row IN ({marks(wanted)}) ORDER BY row", wanted)
 
+    def _see_before(self, orders: DateOrders) -> None:
+        """The dates that undecided sources have brought already: they are of the same source."""
+        before = "SELECT source, text FROM given_dates JOIN documents USING (row) WHERE source IN ({})"
+        for piece in pieces([one for one in orders.undecided if one]):
+            for source, text in self.database.all(before.format(marks(piece)), piece):
+                orders.see(source, read_date(text), text)
+
     def _write(self, row: int, iso: str, text: str) -> None:
         if iso == text:
             return
@@ -154,43 +164,26 @@ class Dates:
         self.database.run("INSERT OR IGNORE INTO given_dates VALUES (?, ?)", (row, text))
 
 
-def orders_agreed(orders: Mapping[str, str], before: str) -> str:
-    """The one order of all sources that needed one, of those before too; empty where they differ."""
-    found = {order for order in (*orders.values(), before) if order}
-    return found.pop() if len(found) == 1 and found <= set(ORDERS) else ""
-
-
-def _orders(
-    dates: Iterable[tuple[str, str]], asked: str, agreed: str, *, strict: bool
-) -> tuple[dict[str, str], dict[str, str]]:
-    """The order of each source that needs one, and in words how it was decided."""
-    seen: dict[str, Evidence] = defaultdict(Evidence)
+def _orders(dates: Iterable[tuple[str, str]], asked: str) -> DateOrders:
+    """What the dates of each source say."""
+    orders = DateOrders(asked)
     for source, text in dates:
-        read = read_date(text)
-        if read and not read.iso:
-            seen[source].see(read, text)
-    if asked in ORDERS:
-        return dict.fromkeys(seen, asked), {name: order_said(asked, one, asked=True) for name, one in seen.items()}
-    others = orders_of(
-        [*seen.values(), *([Evidence(day=agreed == DAY_FIRST, month=agreed != DAY_FIRST)] * bool(agreed))]
-    )
-    orders, said = {}, {}
-    for source, evidence in seen.items():
-        order = evidence.order or others
-        orders[source] = order
-        said[source] = order_said(order, evidence) if evidence.order else f"{order}, like the other sources"
-        if not order:
-            said[source] = "undecided"
-            if strict:
-                raise _undecided(source, evidence)
-    return orders, said
+        orders.see(source, read_date(text), text)
+    return orders
 
 
-def _undecided(source: str, evidence: Evidence) -> UsageError:
+def _undecided(orders: DateOrders) -> UsageError:
+    """The dates of a source, or of several, may have either order."""
+    source, *others = orders.undecided
+    evidence = orders.seen[source]
     where = f" of {source}" if source else ""
     many = f"None of the {evidence.either:,} dates{where}" if evidence.either > 1 else f"The date{where}"
+    tells = "tells" if evidence.either > 1 else "does not tell"
+    more = f"; nor do those of {len(others):,} more source{'s' * (len(others) != 1)}" if others else ""
+    common = orders.common(source)
+    like = f". The other sources are {common}, which proves nothing of this one" if common and not others else ""
     return UsageError(
-        f"{many} (such as {evidence.example}) tells whether the day or the month comes first",
+        f"{many} (such as {evidence.example}) {tells} whether the day or the month comes first{more}{like}",
         hint=" or ".join(f"--dates {order}" for order in ORDERS),
     )
 
@@ -205,12 +198,13 @@ def shadow(connection: sqlite3.Connection) -> None:
     found = [one for one in connection.execute(_AS_GIVEN) if read_date(one[2]).iso != one[2]]
     if not found:
         return
-    orders, said = _orders(((source, text) for _, source, text in found), AUTO, "", strict=False)
-    read = [(row, read_date(text).by(orders.get(source, "")), text) for row, source, text in found]
+    orders = _orders(((source, text) for _, source, text in found), AUTO)
+    read = [(row, read_date(text).by(orders.of(source)), text) for row, source, text in found]
+    said = {source: orders.said(source) for source in orders.seen}
     lost = [text for _, iso, text in read if not iso and not is_missing(text)]
     undecided = sum(bool(read_date(text)) for text in lost)
     account = DateAccount(
-        dict(list(said.items())[:SHOWN]), "", len(lost), undecided, tuple(dict.fromkeys(text[:80] for text in lost))[:3]
+        dict(list(said.items())[:SHOWN]), len(lost), undecided, tuple(dict.fromkeys(text[:80] for text in lost))[:3]
     )
     for statement in _shadow_tables():
         connection.execute(statement)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from functools import lru_cache
@@ -247,12 +246,6 @@ def following(text: str) -> str:
     except (ValueError, OverflowError, TypeError):
         return ""
     return f"{year:04}" if len(numbers) == 1 else f"{year:04}-{month:02}"
-
-
-def orders_of(columns: Iterable[Evidence]) -> str:
-    """The order that columns which need one agree on; empty where they do not."""
-    found = {one.order for one in columns if one.needed and one.order}
-    return found.pop() if len(found) == 1 and not found & {MIXED} else ""
 
 
 def _of_figures(text: str) -> str:

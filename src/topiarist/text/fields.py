@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from topiarist.errors import UsageError
-from topiarist.text.dates import AUTO, LONGEST, MIXED, ORDERS, Evidence, following, read_date
+from topiarist.text.date_orders import DateOrders, orders_said
+from topiarist.text.dates import LONGEST, ORDERS, following, read_date
 from topiarist.text.spelling import likeliest
 
 TEXT, CATEGORY, NUMBER, DATE = KINDS = ("text", "category", "number", "date")
@@ -82,29 +83,24 @@ class Judged:
     note: str = ""
 
 
-def judged(name: str, values: Iterable[tuple[str, int]], n_longer: int, dates: str = AUTO) -> Judged:
+def judged(name: str, values: Iterable[tuple[str, int]], n_longer: int, orders: Callable[[], DateOrders]) -> Judged:
     """The kind of a column by its different values with how often each comes; longer ones are neither number nor date.
 
-    A column of dates of which none says whether the day or the month is first stays a text, and that is said.
+    ``orders`` tells of each source whether the day or the month is first. A column of dates of which no source tells it
+    stays a text, and that is said; where some do not, their dates are not read, and that is said.
     """
     known = list(values)
     total = sum(times for _, times in known) + n_longer
     if not total:
         return Judged(TEXT)
     figures = bool(_DATED & set(re.split(r"[\W_]+", key_of(name))))
-    evidence, n_dates = Evidence(), 0
+    needed, n_dates = False, 0
     for text, times in known:
         read = read_date(text, figures=figures)
         n_dates += times * bool(read)
-        evidence.see(read, text, times)
+        needed |= bool(read) and not read.iso
     if n_dates >= NEARLY_ALL * total:
-        order = dates if dates in ORDERS else evidence.order
-        if evidence.either and not order:
-            said = (
-                f"dates such as {evidence.example} may have the day or the month first: --dates {' or '.join(ORDERS)}"
-            )
-            return Judged(TEXT, note=said)
-        return Judged(DATE, order, order_said(order, evidence, asked=dates in ORDERS))
+        return _dated(orders()) if needed else Judged(DATE)
     if sum(times for text, times in known if number_of(text) is not None) >= NEARLY_ALL * total:
         return Judged(NUMBER)
     longest = max((len(text) for text, _ in known), default=0)
@@ -112,21 +108,17 @@ def judged(name: str, values: Iterable[tuple[str, int]], n_longer: int, dates: s
     return Judged(CATEGORY if few and not n_longer and longest <= LONGEST_CATEGORY else TEXT)
 
 
-def order_said(order: str, evidence: Evidence, *, asked: bool = False) -> str:
-    """How the order of day and month was decided, in words; nothing where no date needed one."""
-    if not evidence.needed:
-        return ""
-    if asked:
-        return f"{order}, as was asked"
-    if order == MIXED:
-        return f"day and month in both orders ({evidence.day:,} day-first, {evidence.month:,} month-first)"
-    decided = evidence.day + evidence.month
-    by = (
-        f"decided by {decided:,} of {decided + evidence.either:,} dates"
-        if decided
-        else "as dates with dots are written"
-    )
-    return f"{order}, {by}"
+def _dated(orders: DateOrders) -> Judged:
+    """A column of dates in figures, of which each source has its own order of day and month."""
+    open_sources = orders.undecided
+    decided = [(source, orders.said(source)) for source in orders.seen if source not in open_sources]
+    if not decided:
+        example = orders.seen[open_sources[0]].example
+        said = f"dates such as {example} may have the day or the month first: --dates {' or '.join(ORDERS)}"
+        return Judged(TEXT, note=said)
+    told = [decided[0][1]] if len(orders.seen) == 1 else orders_said(decided)
+    told += [orders.undecided_said] if open_sources else []
+    return Judged(DATE, orders.common(), "; ".join(told))
 
 
 @dataclass(frozen=True)

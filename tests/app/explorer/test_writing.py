@@ -353,6 +353,16 @@ def test_what_was_typed_while_somebody_writes_is_not_lost(client, copied, monkey
     assert len(client.view.collection) == 401
 
 
+def test_dates_that_may_be_either_are_asked_for_before_documents_are_filed(client):
+    table = "text,date\nthe judge grants bail before the trial,05/06/2026\nthe court hears the appeal,07/08/2026\n"
+    page = client.put_form("/new", files=[("files", ("new.csv", table.encode(), "text/csv"))])
+    key = re.search(r'name="key" value="([^"]+)"', page.text)[1]
+    assert "In dates such as 05/06/2026 comes first" in page.text
+    assert "tells whether the day or the month comes first" in client.put_form("/keep", key=key).text
+    assert client.put_form("/keep", key=key, dates="month-first").status_code == 200
+    assert client.view.collection.documents.get(client.view.n_docs - 1).date == "2026-07-08"
+
+
 def test_brought_files_keep_their_names_and_ids(client):
     rows = b'{"id": "report-7", "title": "Seven", "text": "oil barrel crude"}\n{"id": "x", "text": "bail bond"}\n'
     files = [("files", ("wire report (2).txt", b"oil barrel crude refinery price", "text/plain")),

@@ -12,6 +12,7 @@ from topiarist.store.column_table import ColumnTable
 from topiarist.store.database import Database
 from topiarist.store.date_table import SHOWN as MOST_SOURCES
 from topiarist.store.date_table import Dates
+from topiarist.text.date_orders import orders_said
 from topiarist.text.fields import CATEGORY, DATE, NUMBER, Field
 from topiarist.text.query import field_key
 from topiarist.text.readers.columns import Chosen
@@ -96,28 +97,14 @@ def dates_said(database: Database) -> list[str]:
     """In which order day and month were read, and how many documents have no date; nothing where none has one."""
     dates = Dates(database)
     account, (undated, unread) = dates.account, dates.undated()
-    said = _orders_said(account.orders)
+    told = orders_said(account.orders.items(), least=len(account.orders) == MOST_SOURCES) if account.orders else []
+    said = [f"Dates{' ' if one.startswith('of ') else ': '}{one}" for one in told]
     if unread:
         examples = ", ".join(f"“{text}”" for text in account.examples)
         said.append(f"{_documents(unread)} a date that could not be read{f' (such as {examples})' if examples else ''}")
     if undated > unread and dates.any():
         said.append(f"{_documents(undated - unread)} no date")
     return said
-
-
-def _orders_said(orders: Mapping[str, str]) -> list[str]:
-    """The order of day and month: of one source how it was decided, of several how many have it."""
-    if len(orders) == 1:
-        ((source, how),) = orders.items()
-        return [f"Dates{f' of {source}' if source else ''}: {how}"]
-    found: dict[str, list[str]] = {}
-    for source, how in orders.items():
-        found.setdefault(how.partition(",")[0], []).append(source)
-    least = "at least " if len(orders) == MOST_SOURCES else ""
-    return [
-        f"Dates: {order} in {least}{len(sources):,} sources, {sources[0]} among them"
-        for order, sources in found.items()
-    ]
 
 
 def undated_said(database: Database) -> str:

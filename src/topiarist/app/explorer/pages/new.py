@@ -13,6 +13,8 @@ from topiarist.app.explorer.values import Choice, DocumentLine, document_lines, 
 from topiarist.app.explorer.view import View
 from topiarist.app.words import counted
 from topiarist.collection import Filed, labels_with_certainty
+from topiarist.text.date_orders import DateOrders
+from topiarist.text.dates import read_date
 from topiarist.text.documents import Document
 
 SHOWN = 50  # documents of those that were filed
@@ -68,6 +70,7 @@ class NewPage:
     stored: tuple[DocumentLine, ...] = ()  # those that were filed just now
     more: int = 0  # of these, not shown
     text: str = ""  # that was pasted, to be corrected in the form
+    undecided: str = ""  # a date of theirs of which nothing tells whether the day or the month comes first
 
 
 def load(view: View, ask: Ask) -> NewPage:
@@ -100,7 +103,16 @@ def placed(view: View, documents: Sequence[Document], rho: float, key: str, prob
         filed=lines,
         key=key,
         problems=problems,
+        undecided=_undecided(documents),
     )
+
+
+def _undecided(documents: Sequence[Document]) -> str:
+    """A date that may have the day or the month first, by all dates of its source."""
+    orders = DateOrders()
+    for document in documents:
+        orders.see(document.source, read_date(document.date), document.date)
+    return next((orders.seen[source].example for source in orders.undecided), "")
 
 
 def _line(view: View, filed: Filed, certain: dict[str, float]) -> FiledLine:

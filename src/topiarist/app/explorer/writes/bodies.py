@@ -137,6 +137,7 @@ class Kept(Body):
     """Documents that were placed, to be stored."""
 
     key: Annotated[str, Field(min_length=1, max_length=200)]
+    dates: Literal["auto", "day-first", "month-first"] = "auto"
 
 
 @cache

@@ -56,20 +56,20 @@ def keep(request: Request, session: Session, body: Kept) -> Response:
     if documents is None:
         raise ChangedError("these documents were filed already, or are forgotten", hint="bring them again")
     try:
-        first = _store(session, documents)
+        first = _store(session, documents, body.dates)
     except BaseException:
         session.put_back(body.key, documents)
         raise
     return back(request, body.back, addresses.filed(first, len(documents)))
 
 
-def _store(session: Session, documents: list[Document]) -> int:
+def _store(session: Session, documents: list[Document], dates: str) -> int:
     """Store them; the row of the first."""
     until = time.monotonic() + patience(session)
     while True:
         try:
             with session.writer() as collection:
-                stored = [one.document.id for one in add_documents(collection, documents, rename=True)]
+                stored = [one.document.id for one in add_documents(collection, documents, rename=True, dates=dates)]
                 return collection.documents.row_of(stored[0])
         except ResourceError as error:
             if "being written" not in error.message or time.monotonic() > until:

@@ -1,6 +1,7 @@
 """A tree of passages: pages are found by their numbers, and whole documents tell the topics of all of them."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,9 @@ import pytest
 from tests.grown import documents
 from topiarist.collection import Collection, Recipe, exported_table, look_at_whole, n_wholes
 from topiarist.collection.check import check
+from topiarist.collection.describe.account import account_of
+from topiarist.collection.grow.grower import Grower
+from topiarist.collection.grow.journal import Teller
 from topiarist.collection.judge.learner import _held_out
 from topiarist.collection.passages import documents_said, rows_of, whole_of, wholes
 from topiarist.errors import UsageError
@@ -118,3 +122,41 @@ def test_whole_documents_are_added_removed_and_grown_again(tmp_path):
         assert len(plain) == len(some)
         assert documents_said(plain) == f"{len(some)} documents"
         assert [len(one.rows) for one in wholes(plain)] == [1] * len(some)
+
+
+@pytest.fixture(scope="module")
+def several():
+    """Reports of four pages, few enough to be grown often."""
+    every = iter(documents())
+    return [
+        Document(
+            f"r/{n}.pdf", "\n\f".join(" ".join(next(every).text for _ in range(3)) for _ in range(4)), f"Number {n}"
+        )
+        for n in range(12)
+    ]
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_removed_document_stays_out_whether_it_is_cut_or_not(tmp_path, several, first):
+    told, folder = [], tmp_path / "c.topiary"
+    teller = Teller()
+    teller.said = told.append
+    recipe = Recipe(topics=2, headings=False, passages=first)
+    with Collection.grow(several, folder, recipe) as collection:
+        collection.remove(["r/3.pdf"])
+        collection.remove(["r/4.pdf"], forget=True)
+        if first:
+            collection.remove(["r/5.pdf#page=1", "r/5.pdf#page=2"])
+            said = [one.said for one in account_of(collection) if one.what == "removed"]
+            assert said == ["2 documents and 2 passages that were removed stay out when it is grown again"]
+            collection.remove(["r/5.pdf#page=3"])
+    with Grower(replace(recipe, passages=not first), tell=teller).grow(several, folder, force=True) as again:
+        assert whole_of(again, "r/3.pdf") is None
+        assert not {"r/3.pdf", "r/4.pdf"} & {one.id for one in wholes(again)}
+        assert n_wholes(again) == 10
+        assert any(one.startswith("2 documents that people removed stay out") for one in told)
+        back = "1 document of which people removed passages is whole again, for documents are not cut: r/5.pdf"
+        assert (back in told) == first
+        again.add([several[3]])
+        known = [one.number for one in account_of(again) if one.what == "removed"]
+        assert known == [4 if first else 1]

@@ -82,7 +82,8 @@ def keep_problems(database: Database, stays: Callable[[Problem], bool]) -> None:
     database.run_many("DELETE FROM problems WHERE number = ?", gone)
 
 
-_REMOVED = "CREATE TABLE IF NOT EXISTS removed (digest TEXT PRIMARY KEY) WITHOUT ROWID"
+_REMOVED = "CREATE TABLE IF NOT EXISTS removed (digest TEXT PRIMARY KEY, part INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID"
+_PART = "ALTER TABLE removed ADD COLUMN part INTEGER NOT NULL DEFAULT 0"  # of tables that an earlier version made
 
 
 def digest_of(id: str) -> str:
@@ -90,27 +91,36 @@ def digest_of(id: str) -> str:
     return hashlib.blake2b(storable(id).encode(), digest_size=12).hexdigest()
 
 
-def add_removed(database: Database, ids: Iterable[str]) -> None:
-    """Remember that people removed documents: they stay out when the collection is grown again."""
-    add_removed_digests(database, map(digest_of, ids))
+def add_removed(database: Database, ids: Iterable[str], passages: Iterable[str] = ()) -> None:
+    """Remember that people removed documents, or passages of some: they stay out when the collection is grown again."""
+    known = dict.fromkeys(map(digest_of, passages), True) | dict.fromkeys(map(digest_of, ids), False)
+    add_removed_digests(database, known)
 
 
-def add_removed_digests(database: Database, digests: Iterable[str]) -> None:
-    """The same, by what was remembered of them elsewhere."""
+def add_removed_digests(database: Database, digests: Mapping[str, bool]) -> None:
+    """The same, by what was remembered of them elsewhere, and whether each is a passage."""
     with database.transaction():
         database.run(_REMOVED)
-        database.run_many("INSERT OR IGNORE INTO removed VALUES (?)", ((one,) for one in digests))
+        if not _knows_parts(database):
+            database.run(_PART)
+        rows = [(digest, int(part)) for digest, part in digests.items()]
+        database.run_many("INSERT OR IGNORE INTO removed (digest, part) VALUES (?, ?)", rows)
 
 
-def removed(database: Database) -> frozenset[str]:
-    """The digests of the documents that people removed; none in collections of earlier versions."""
+def removed(database: Database) -> dict[str, bool]:
+    """The digests of what people removed, and whether each is a passage; none in collections of earlier versions."""
     if database.one("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'removed'") is None:
-        return frozenset()
-    return frozenset(one for (one,) in database.all("SELECT digest FROM removed"))
+        return {}
+    part = "part" if _knows_parts(database) else "0"
+    return {digest: bool(one) for digest, one in database.all(f"SELECT digest, {part} FROM removed")}  # noqa: S608
+
+
+def _knows_parts(database: Database) -> bool:
+    return "part" in {name for _, name, *_ in database.all("PRAGMA table_info(removed)")}
 
 
 def take_back_removed(database: Database, ids: Iterable[str]) -> None:
     """Documents that were removed and are here again."""
     if known := removed(database):
-        again = known & set(map(digest_of, ids))
+        again = known.keys() & set(map(digest_of, ids))
         database.run_many("DELETE FROM removed WHERE digest = ?", ((one,) for one in again))

@@ -58,9 +58,7 @@ FOLDER = typer.Argument(metavar="FOLDER", help="A collection, as `topiarist grow
 NUMBER = printing("How many documents to show.", "-n", "--number", min=1)
 WHY = printing("Say why each was found: words in their sense, and topics.", "--why")
 DATE_ORDERS = (AUTO, *ORDERS)
-DATES_HELP = (
-    "What comes first in dates such as 05/06/2025, where no date of the source tells: `day-first` or `month-first`."
-)
+DATES_HELP = "What comes first in dates such as 05/06/2025 of sources that do not tell: `day-first` or `month-first`."
 UNDER = option("Only what lies under this topic: its number, its name, or a word of that.", "--topic")
 WAIT = option("Seconds to wait while somebody else writes.", "--wait", metavar="SECONDS", min=0)
 HIDDEN_DEBUG = typer.Option("--debug", hidden=True)

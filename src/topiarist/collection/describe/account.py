@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from topiarist.collection.describe.columns import passages_said
+from topiarist.collection.grow.inheritance import out_said
 from topiarist.collection.grow.left_out import left_out
 from topiarist.collection.passages import documents_said
 from topiarist.store import facts
@@ -56,9 +57,11 @@ def account_of(collection: Collection) -> tuple[Entry, ...]:
         why = f", {unread:,} of them one that could not be read" if unread else ""
         have = "document has" if undated == 1 else "documents have"
         found.append(Entry(UNDATED, undated, f"{undated:,} {have} no date{why}", f"date:{NO_VALUE}"))
-    if gone := len(facts.removed(database)):
-        what = "document that was removed stays" if gone == 1 else "documents that were removed stay"
-        found.append(Entry(REMOVED, gone, f"{gone:,} {what} out when it is grown again"))
+    if gone := facts.removed(database):
+        parts = sum(gone.values())
+        which = "that was removed" if len(gone) == 1 else "that were removed"
+        said = out_said(len(gone) - parts, parts, which)
+        found.append(Entry(REMOVED, len(gone), f"{said} out when it is grown again"))
     return tuple(found)
 
 

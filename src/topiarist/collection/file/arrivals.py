@@ -183,7 +183,8 @@ def add(
         new = Addition(collection, generation)
         with generation.database.transaction():
             Documents(generation.database).append(added, dates)
-            facts.take_back_removed(generation.database, [one.id for one in added])
+            again = {name for one in added for name in (one.id, whole_id(one.id))}
+            facts.take_back_removed(generation.database, again)
             counts = contents.stacked([part.heard.counts for part in parts])
             shares = contents.stacked([sparse_shares(part.posterior) for part in parts])
             state = new.kept(added, counts, shares, _vectors(collection, parts), learn=learn)

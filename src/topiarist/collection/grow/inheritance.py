@@ -33,7 +33,7 @@ from topiarist.store.marks import Marks
 from topiarist.store.sealed_folder import MANIFEST
 from topiarist.text.documents import Document
 from topiarist.text.language import LANGUAGE, LANGUAGE_COLUMN
-from topiarist.text.passages import is_passage, whole_id
+from topiarist.text.passages import is_passage, passages, whole_id
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -275,25 +275,30 @@ class Arriving:
     cut: Callable[[Iterable[Document]], Iterator[Document]] = iter  # long ones into passages, where that was asked for
     take_removed: bool = False  # documents that people removed as well
     n_sources: int = 0
-    removed: frozenset[str] = frozenset()  # digests of what people removed, which stays out
+    removed: dict[str, bool] = field(default_factory=dict)  # digests of what people removed, and which are passages
     told: list[str] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[Document]:
         seen: set[str] = set()
-        self.removed, left = removed_from(self.folder), 0
-        again = frozenset() if not self.take_removed else self.removed
+        self.removed = removed_from(self.folder)
+        left, back = Out(), list[str]()
         for document in self.sources:
             seen |= {document.id, *_whole(document)}
-            if self.removed and (digest := facts.digest_of(document.id)) in self.removed:
-                if digest not in again:
-                    left += 1
+            if self.removed and (gone := self._gone(document, back)):
+                if not self.take_removed:
+                    left.see(document, gone)
                     continue
-                self.removed -= {digest}
+                self.removed = {digest: part for digest, part in self.removed.items() if digest not in gone}
             self.n_sources += 1
             yield document
-        if left:
-            what = "document that people removed stays" if left == 1 else "documents that people removed stay"
-            self.told.append(f"{left:,} {what} out (--take-removed reads them again)")
+        if left.number:
+            self.told.append(f"{left} out (--take-removed reads them again)")
+        if back:
+            which = f"{', '.join(back[:SHOWN])}{' and others' * (len(back) > SHOWN)}"
+            self.told.append(
+                f"{len(back):,} document{'s' * (len(back) != 1)} of which people removed passages "
+                f"{_are(len(back))} whole again, for documents are not cut: {which}"
+            )
         old = before(self.folder) if seen else None
         if old is None:
             if seen and (Path(self.folder) / MANIFEST).exists():
@@ -301,6 +306,24 @@ class Arriving:
             return
         with old:
             yield from self.cut(self._added(old, seen))
+
+    def _gone(self, document: Document, back: list[str]) -> set[str]:
+        """The digests by which a document, or the one that it is a passage of, was removed.
+
+        Where documents are not cut any more, one of which all passages were removed was removed too; ``back`` has those
+        of which some were.
+        """
+        digests = {facts.digest_of(id) for id in (document.id, *_whole(document))}
+        if found := digests & self.removed.keys():
+            return found
+        if self.cut is iter and any(self.removed.values()):
+            parts = passages(document)
+            digests = {facts.digest_of(one.id) for one in parts}
+            if len(parts) > 1 and (found := digests & self.removed.keys()):
+                if found == digests:
+                    return found
+                back.append(document.id)
+        return set()
 
     def _added(self, old: Collection, seen: set[str]) -> Iterator[Document]:
         number, start = 0, n_grown(old)
@@ -322,11 +345,43 @@ class Arriving:
             self.told.append(f"{some} not in the sources any more, and so not here: {', '.join(gone[:SHOWN])}{more}")
 
 
-def removed_from(folder: str) -> frozenset[str]:
+@dataclass
+class Out:
+    """Documents and passages that stay out because people removed them."""
+
+    documents: set[str] = field(default_factory=set)
+    passages: int = 0
+
+    def see(self, document: Document, gone: set[str]) -> None:
+        """One that stays out, by what was remembered of it."""
+        part = is_passage(document) and facts.digest_of(whole_id(document.id)) not in gone
+        self.passages += part
+        self.documents |= set() if part else {whole_id(document.id) if is_passage(document) else document.id}
+
+    @property
+    def number(self) -> int:
+        """How many there are."""
+        return len(self.documents) + self.passages
+
+    def __str__(self) -> str:
+        return out_said(len(self.documents), self.passages, "that people removed")
+
+
+def out_said(documents: int, passages: int, which: str) -> str:
+    """How many documents and passages stay, without the end of the sentence."""
+    some = [
+        f"{number:,} {what}{'s' * (number != 1)}"
+        for number, what in ((documents, "document"), (passages, "passage"))
+        if number
+    ]
+    return f"{' and '.join(some)} {which} {'stays' if documents + passages == 1 else 'stay'}"
+
+
+def removed_from(folder: str) -> dict[str, bool]:
     """What people removed from the collection that a grow would replace."""
     old = before(folder)
     if old is None:
-        return frozenset()
+        return {}
     with old:
         return facts.removed(old.generation.database)
 

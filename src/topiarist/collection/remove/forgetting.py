@@ -28,7 +28,7 @@ from topiarist.collection.find import index_part
 from topiarist.collection.find.saved_searches import keep_searches
 from topiarist.collection.grow.fit_description import corpus_of
 from topiarist.collection.remove import kept_rows, traces
-from topiarist.collection.remove.removal import Removal, chosen, keeping, preview
+from topiarist.collection.remove.removal import Removal, chosen, keeping, preview, remembered
 from topiarist.collection.shape.changes import FORGET, check_expected, fitted
 from topiarist.collection.state import CATEGORIES, COUNTS, FLAT, MINIMA, SHARES, TREE, VECTORS, State
 from topiarist.counts.vocabulary import Vocabulary
@@ -79,7 +79,7 @@ def forget(collection: Collection, ids: Sequence[str], *, wait: float = 0.0, exp
         texts = [text for one in gone for text in (one.text, one.title, one.id)]
         speaks = _copy(collection, following, removal, gone, traces.Sequences(texts))
         kept_rows.keep_tables(collection, following, keep)
-        facts.add_removed(following.new.database, removal.ids)
+        facts.add_removed(following.new.database, *remembered(collection, removal))
         n_words = _fit(collection, following, keep, removal)
         if collection.categories is not None:
             told.append("The categories were learned from these documents too, and are gone: topiarist learn")

@@ -12,13 +12,14 @@ import numpy as np
 from topiarist.arrays import Bools
 from topiarist.collection.describe.provenance import last_fit
 from topiarist.collection.find.search import Search, places_of
-from topiarist.collection.passages import rows_of
+from topiarist.collection.passages import Whole, rows_of, whole_of
 from topiarist.collection.remove import kept_rows
 from topiarist.collection.shape.changes import REMOVE, check_expected
 from topiarist.collection.state import GENERATION
 from topiarist.errors import UsageError
 from topiarist.store import edit_log, facts
 from topiarist.store.succession import copy_log, copy_tables, succession
+from topiarist.text.passages import whole_id
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -92,12 +93,33 @@ def remove(collection: Collection, ids: Sequence[str], *, wait: float = 0.0, exp
         kept_rows.keep_tables(collection, following, keep)
         state, parts = kept_rows.without_rows(collection, following, keep)
         facts.change_settings(new, kept_rows.settings(collection, keep, state))
-        facts.add_removed(new, removal.ids)
+        facts.add_removed(new, *remembered(collection, removal))
         edit_log.record(new, REMOVE, body_of(collection, removal, keep), state.to_dict(), parts=parts)
         name = following.old.folder.name
         following.publish([name, *collection.folder.manifest.kept])
     collection.refresh()
     return removal
+
+
+def remembered(collection: Collection, removal: Removal) -> tuple[list[str], list[str]]:
+    """What is to stay out: the ids of whole documents of which nothing is left, and of passages of the others.
+
+    A whole document stays out whether the next grow cuts it into passages or not.
+    """
+    gone, documents, passages = set(removal.rows), list[str](), list[str]()
+    known: dict[str, Whole | None] = {}
+    for id in removal.ids:
+        name = whole_id(id)
+        if name not in known:
+            known[name] = whole_of(collection, id)
+        whole = known[name]
+        if whole is None or not any(one.id == id for one in whole.passages):
+            documents.append(id)
+        elif gone.issuperset(whole.rows):
+            documents.append(whole.id)
+        else:
+            passages.append(id)
+    return list(dict.fromkeys(documents)), passages
 
 
 def keeping(collection: Collection, removal: Removal) -> Bools:

@@ -61,7 +61,9 @@ def test_without_words_there_is_no_language():
 
 def test_it_is_said_in_a_line():
     assert languages_in_words(("en",), (12,), 0) == "English"
-    assert languages_in_words(("en", "de"), (1200, 30), 4) == "English 1,200, German 30, 4 too short to tell"
+    assert (
+        languages_in_words(("en", "de"), (1200, 30), 4) == "English 1,200, German 30, 4 too short or too mixed to tell"
+    )
 
 
 def test_numbers_of_documents_do_not_change_what_is_judged():
@@ -69,3 +71,11 @@ def test_numbers_of_documents_do_not_change_what_is_judged():
     order = np.random.default_rng(0).permutation(16)
     first, second = judged(texts), judged([texts[place] for place in order])
     assert [first.of(place) for place in order] == [second.of(row) for row in range(16)]
+
+
+@pytest.mark.parametrize(("english", "german", "told"), [(5, 3, "en"), (3, 5, "de"), (4, 4, "")])
+def test_of_languages_that_tell_as_much_the_collection_decides_and_never_the_alphabet(english, german, told):
+    rows = [[6, 0]] * english + [[0, 6]] * german + [[6, 6]]
+    found = languages_of(csr_array(np.array(rows)), ["which", "nicht"])
+    assert found.of(english + german) == told
+    assert found.n_unknown == (not told)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from topiarist.errors import UsageError
-from topiarist.text.language import Language, detect_language, language_code
+from topiarist.text.language import Language, Tally, detect_language, language_code
 from topiarist.text.stems import has_stemmer, stem_languages, stems
 from topiarist.text.stop_words import (
     as_tokens,
@@ -85,6 +85,15 @@ def test_the_language_of_most_documents_is_found() -> None:
 def test_a_long_sequence_is_sampled_all_along() -> None:
     found = detect_language([GERMAN] * 400 + [FRENCH] * 1600)
     assert (found.code, found.judged) == ("fr", 200)
+
+
+def test_of_languages_with_as_many_texts_that_with_more_letters_is_found_and_not_that_of_the_alphabet() -> None:
+    assert detect_language([GERMAN, FRENCH * 2]).code == detect_language([FRENCH * 2, GERMAN]).code == "fr"
+    assert detect_language([GERMAN * 2, FRENCH]).code == "de"
+    tally = Tally()
+    for code in ("fr", "de", "", "fr", "de"):
+        tally.see(code, "text")
+    assert (tally.tied, tally.most_frequent.code) == (["fr", "de"], "fr")  # the first one met
 
 
 def test_nothing_to_judge_by_is_an_answer() -> None:

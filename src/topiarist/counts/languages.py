@@ -20,6 +20,7 @@ from topiarist.text.stop_words import function_words, has_stop_words
 
 FEWEST_WORDS = 3  # of function words, to judge a document by
 FEWEST_DOCUMENTS, LEAST_SHARE = 3, 0.002  # of a language that a collection has: fewer are mistakes
+SAME = 1e-4  # of function words: less is no difference
 BLOCK = 1 << 15  # documents that are judged at once
 _SCRIPTS = {  # languages whose letters no other of ours has: any word tells
     "HANGUL": "ko", "HIRAGANA": "ja", "KATAKANA": "ja", "CJK": "zh", "THAI": "th", "GREEK": "el", "HEBREW": "he",
@@ -56,12 +57,13 @@ class Languages:
 def languages_of(counts: Csr, words: Sequence[str]) -> Languages:
     """The language of each document by its counts; the mistakes of a few words are judged again among the others."""
     codes, telling = _telling(words)
-    places = _judged(counts, telling, np.ones(len(codes), bool))
+    sizes = np.zeros(len(codes), np.int64)
+    places = _judged(counts, telling, np.ones(len(codes), bool), sizes)
     sizes = np.bincount(places[places >= 0], minlength=len(codes))
     there = sizes >= max(FEWEST_DOCUMENTS, LEAST_SHARE * max(counts.shape[0], 1))
     if not there.any() and sizes.any():
         there[sizes.argmax()] = True
-    places = _judged(counts, telling, there)
+    places = _judged(counts, telling, there, sizes)
     sizes = np.bincount(places[places >= 0], minlength=len(codes))
     order = [place for place in np.argsort(-sizes, kind="stable").tolist() if sizes[place]]
     number = np.full(len(codes) + 1, -1, np.int8)
@@ -69,13 +71,20 @@ def languages_of(counts: Csr, words: Sequence[str]) -> Languages:
     return Languages(tuple(codes[place] for place in order), number[places])
 
 
-def _judged(counts: Csr, telling: Csr, there: Array) -> Array:
-    """The place of the language with most function words in each document; −1 for too few of them, or a tie."""
+def _judged(counts: Csr, telling: Csr, there: Array, sizes: Array) -> Array:
+    """The place of the language with most function words in each document; −1 for too few of them, or a tie.
+
+    Of languages that tell as much, the one that more documents of the collection have; of none more, it is a tie.
+    """
     places = np.full(counts.shape[0], -1, np.int64)
     for start in range(0, counts.shape[0], BLOCK):
         found = (counts[start : start + BLOCK] @ telling).toarray() * there
-        best = found.argmax(axis=1)
-        sure = found.max(axis=1, initial=0.0) >= FEWEST_WORDS * 0.5
+        most = found.max(axis=1, initial=0.0)
+        tied = found >= most[:, None] - SAME
+        likely = np.where(tied, sizes + 1, 0)
+        best = likely.argmax(axis=1)
+        alone = (likely == likely.max(axis=1, initial=0)[:, None]).sum(axis=1) == 1
+        sure = (most >= FEWEST_WORDS * 0.5) & alone
         places[start : start + BLOCK] = np.where(sure, best, -1)
     return places
 

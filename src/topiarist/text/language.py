@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, islice
 
 from topiarist.errors import UsageError
@@ -49,6 +49,35 @@ class Language:
         return NAMES.get(self.code, self.code)
 
 
+@dataclass
+class Tally:
+    """How many texts there are in each language, and how many letters of them were looked at."""
+
+    texts: Counter[str] = field(default_factory=Counter)
+    letters: Counter[str] = field(default_factory=Counter)
+
+    def see(self, code: str, text: str) -> None:
+        """One text more; of no language, it says nothing."""
+        if code:
+            self.texts[code] += 1
+            self.letters[code] += len(text[:_LETTERS].strip())
+
+    @property
+    def most_frequent(self) -> Language:
+        """The language of most texts; of several with as many, that of most letters, and of these the first one met."""
+        if not self.texts:
+            return Language("", 0.0, 0)
+        code = max(self.texts, key=lambda one: (self.texts[one], self.letters[one]))
+        return Language(code, self.texts[code] / self.texts.total(), self.texts.total())
+
+    @property
+    def tied(self) -> list[str]:
+        """The languages that have as many texts as the most frequent one, it among them; none where it is alone."""
+        most = max(self.texts.values(), default=0)
+        found = [code for code, times in self.texts.items() if times == most]
+        return found if len(found) > 1 else []
+
+
 def known_code(language: str) -> str:
     """Return the ISO 639-1 code of a language given as code or English name, or ``""`` if it is not known here."""
     wanted = language.strip().lower().split("-")[0].split("_")[0]
@@ -72,20 +101,15 @@ def detect_language(texts: Iterable[str], sample: int = SAMPLE) -> Language:
 
     From a sequence the sample is taken at even distances, from any other iterable it is the beginning.
     """
-    import py3langid
-
     if isinstance(texts, Sequence):
         step = max(1, -(-len(texts) // sample))
         chosen = list(texts[::step])
     else:
         chosen = list(islice(texts, sample))
-    starts = (text[:_LETTERS].strip() for text in chosen)
-    found = Counter(str(py3langid.classify(text)[0]) for text in starts if len(text) >= _LEAST)
-    judged = found.total()
-    if not judged:
-        return Language("", 0.0, 0)
-    code, times = min(found.items(), key=lambda item: (-item[1], item[0]))
-    return Language(code, times / judged, judged)
+    found = Tally()
+    for text in chosen:
+        found.see(language_of_text(text), text)
+    return found.most_frequent
 
 
 def language_name(code: str) -> str:
@@ -97,7 +121,7 @@ def languages_in_words(codes: Sequence[str], sizes: Sequence[int], n_unknown: in
     """The languages of a collection in a line: one by its name alone, several with how many documents each has."""
     names = [language_name(code) for code in codes]
     listed = [f"{name} {size:,}" for name, size in zip(names, sizes, strict=True)] if len(names) > 1 else names
-    short = [f"{n_unknown:,} too short to tell"] if n_unknown else []
+    short = [f"{n_unknown:,} too short or too mixed to tell"] if n_unknown else []
     return ", ".join([*listed, *short])
 
 

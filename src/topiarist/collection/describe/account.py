@@ -96,7 +96,7 @@ def _languages(collection: Collection) -> list[Entry]:
     ]
     if unknown and sizes:
         query = f"{LANGUAGE}:{NO_VALUE}" if several else ""
-        found.append(Entry(LANGUAGES, unknown, f"{unknown:,} too short to tell the language", query))
+        found.append(Entry(LANGUAGES, unknown, f"{unknown:,} too short or too mixed to tell the language", query))
     for code, number in (known.get("languages_left_out") or {}).items():
         found.append(Entry(LANGUAGES, int(number), f"{number:,} in {language_name(code)}, left out"))
     return found

@@ -11,11 +11,13 @@ from topiarist.collection.check import check
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.grower import Grower
 from topiarist.collection.grow.journal import Teller
+from topiarist.collection.grow.one_language import waiting
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.errors import UsageError
 from topiarist.store import facts
 from topiarist.text.demo import demo_documents
 from topiarist.text.documents import Document
+from topiarist.text.language import Language
 
 SECOND = "Der Sprecher der Regierung sagte am Montag, dass es für die neue Brücke in der Stadt noch kein Geld gibt."
 
@@ -103,7 +105,7 @@ def test_apart_languages_are_branches_and_one_leaves_the_others_out(tmp_path):
         assert [{key.split("-")[0] for key in one} for one in tops(grown)] == [{"en"}, {"de"}]
     told.clear()
     one = Recipe(topics=2, headings=False, languages="one")
-    with Grower(one, tell=teller).grow(bilingual(), tmp_path / "o.topiary") as grown:
+    with Grower(one, tell=teller).grow(reversed(bilingual()), tmp_path / "o.topiary") as grown:  # 220 in German first
         assert {id[:2] for id in grown.documents.ids()} == {"en"}
         assert len(grown) == 260
         assert any("220 documents are not in English and left out: German 220" in said for said in told)
@@ -117,5 +119,38 @@ def test_languages_that_cannot_be_grown_so_are_refused_or_said(tmp_path):
     with pytest.raises(UsageError, match="cam"):
         Recipe(languages="apart", model="hplsa")
     few = [one for one in bilingual(60) if one.id.startswith("en") or int(one.id.split("-")[2]) < 5]
-    with Collection.grow(few, tmp_path / "f.topiary", Recipe(topics=2, headings=False)) as grown:
+    told = []
+    teller = Teller()
+    teller.said = told.append
+    with Grower(Recipe(topics=2, headings=False), tell=teller).grow(few, tmp_path / "f.topiary") as grown:
+        said = "Too few documents for a tree of their own, and so grown with English: German 10 (a language needs 100 "
+        assert any(one.startswith(said) for one in told)
         assert "grown on its own" not in grown.description.facts["reason"]  # ten German ones are too few
+
+
+class _Kept(list):
+    def many(self, rows):
+        return [self[row] for row in rows]
+
+
+def test_words_are_counted_by_the_language_of_most_documents_and_not_of_the_first():
+    told = []
+    teller = Teller()
+    teller.said = told.append
+    kept = _Kept([Document("d", GERMAN)] * 250 + [Document("e", one.text) for one in islice(demo_documents(), 300)])
+    first = Language("de", 1.0, 200)
+    assert Grower(Recipe(), tell=teller)._known_language(kept, first).code == "en"
+    assert told == ["Counted as English: the first documents are German, most are not"]
+    assert Grower(Recipe(language="de"), tell=teller)._known_language(kept, first) is first
+    assert Grower(Recipe(), tell=teller)._known_language(_Kept(kept[:300]), first) is first
+
+
+def test_documents_that_wait_for_their_language_come_as_they_were(tmp_path):
+    one = Document("a", GERMAN, "t", ("x", "y"), "s.csv", "2025-01-22", "22/01/2025", (("n", "1"), ("n", "2")))
+    with waiting([one, Document("b", "short")], tmp_path) as every:
+        assert list(every) == [("de", one), ("", Document("b", "short"))]
+        assert (every.language.code, every.undecided) == ("de", "")
+    english = next(iter(demo_documents()))
+    with waiting([one, english], tmp_path) as every:
+        assert every.undecided.startswith("German and English have 1 document each; English is taken, for it has more")
+    assert not list(tmp_path.iterdir())

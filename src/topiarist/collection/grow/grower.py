@@ -11,7 +11,7 @@ import queue
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from typing import Any
 
@@ -34,6 +34,7 @@ from topiarist.collection.grow.journal import KIND as CHECKPOINT
 from topiarist.collection.grow.journal import PartJournal, Teller
 from topiarist.collection.grow.language_trees import Branch, Joined
 from topiarist.collection.grow.left_out import COPIES, REPEATED, LeftOut, OtherLanguages, told_copies
+from topiarist.collection.grow.one_language import waiting, with_languages
 from topiarist.collection.grow.recipe import JOINED, ONE, Recipe
 from topiarist.collection.passages import PASSAGES, cut_said
 from topiarist.collection.shape.shape import Shape
@@ -66,7 +67,9 @@ from topiarist.text.language import (
     AUTO,
     LANGUAGE,
     LANGUAGE_COLUMN,
+    SAMPLE,
     Language,
+    detect_language,
     language_name,
     language_of,
     languages_in_words,
@@ -167,15 +170,19 @@ class Grower:
         self.tell.phase("Reading")
         others = OtherLanguages()
         how = {"dates": self.recipe.dates, "columns": self.recipe.columns}
-        with _opened(source) as documents, loading(kept, **how) as passing:
+        with _opened(source) as documents, ExitStack() as stack:
             cutter = Cutter()
             cut = cutter.cut if self.recipe.passages else iter
-            language, coming = language_of(iter(documents), self.recipe.language)
-            coming = others.without(coming, language.code) if self.recipe.languages == ONE else coming
+            language, coming = self._language(documents, generation, others, stack)
+            passing = stack.enter_context(loading(kept, **how))
             arriving = inheritance.Arriving(cut(coming), os.fspath(growing.path), cut, self.take_removed)
             stream = _counted(passing(map(titled, arriving)), self.tell.reading)
             settled = self.recipe.counting(language)
             corpus = self._counts(_seen(stream, lines), settled, minima)
+        if language.code != (known := self._known_language(kept, language)).code:
+            settled, language = self.recipe.counting(known), known
+            minima.clear()
+            corpus = self._counts(kept.iterate(), settled, minima)
         problems, counts = getattr(documents, "problems", []), getattr(documents, "counts", None)
         self.tell.said(str(counts) if counts is not None else f"{corpus.n_docs:,} documents")
         for sentence in filter(None, (others.said(language.code), cut_said(cutter.facts), *arriving.told)):
@@ -227,6 +234,31 @@ class Grower:
             if arriving.removed:
                 facts.add_removed_digests(generation.database, arriving.removed)
             facts.change_settings(generation.database, {**settings, **found, READ: part.name, READ_MINIMA: marks.name})
+
+    def _language(
+        self, documents: Iterable[Document], generation: Generation, others: OtherLanguages, stack: ExitStack
+    ) -> tuple[Language, Iterator[Document]]:
+        """The language by which words are counted, and the documents; those of ``others`` are left out if asked for."""
+        if self.recipe.languages != ONE:
+            return language_of(iter(documents), self.recipe.language)
+        if self.recipe.language != AUTO:
+            language, coming = language_of(iter(documents), self.recipe.language)
+            return language, others.without(with_languages(coming), language.code)
+        every = stack.enter_context(waiting(documents, generation.folder))
+        others.undecided = every.undecided
+        return every.language, others.without(every, every.language.code)
+
+    def _known_language(self, kept: Documents, language: Language) -> Language:
+        """The language by which words are counted, now that all documents are there: the first ones may be unlike."""
+        if self.recipe.language != AUTO or self.recipe.languages == ONE or len(kept) <= SAMPLE:
+            return language
+        rows = range(0, len(kept), -(-len(kept) // SAMPLE))
+        found = detect_language([one.text for one in kept.many(rows)])
+        if found.code and found.code != language.code:
+            first = language_name(language.code) or "of no language that can be told"
+            self.tell.said(f"Counted as {language_name(found.code)}: the first documents are {first}, most are not")
+            return found
+        return language
 
     def _kept_languages(self, generation: Generation, languages: Languages) -> bool:
         """The language of each document as a column, where there are several; whether it is there."""
@@ -296,6 +328,8 @@ class Grower:
     ) -> Joined | None:
         """The trees of several languages, each grown on its own, as one; None where there is one language."""
         parts = [] if languages is None else language_trees.rows_by_language(languages, rows)
+        if languages is not None and self.recipe.hierarchy is None and (few := language_trees.few_said(languages)):
+            self.tell.said(few)
         if len(parts) < 2 or self.recipe.hierarchy is not None:
             return None
         if self.recipe.model != JOINED or self.recipe.online:

@@ -40,6 +40,21 @@ def spoken(languages: Languages, n_docs: int) -> list[int]:
     return found if len(found) > 1 else []
 
 
+def few_said(languages: Languages) -> str:
+    """Which languages have too few documents for a tree of their own, and with which they are grown."""
+    n_docs = len(languages.places)
+    least = max(FEWEST, LEAST_SHARE * n_docs)
+    few = [(code, size) for code, size in zip(languages.codes, languages.sizes, strict=True) if size < least]
+    others = [one for one in few if one[0] != languages.codes[0]]
+    if not others:
+        return ""
+    named = ", ".join(f"{language_name(code)} {size:,}" for code, size in others)
+    return (
+        f"Too few documents for a tree of their own, and so grown with {language_name(languages.codes[0])}: {named} "
+        f"(a language needs {FEWEST:,} documents and {LEAST_SHARE:.0%} of all)"
+    )
+
+
 def telling_words(counts: Csr, languages: Languages) -> Bools:
     """The words that more than half of the documents of a language have: of several languages, each by its own."""
     found: Bools = np.zeros(counts.shape[1], np.bool_)

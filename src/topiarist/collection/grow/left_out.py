@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from topiarist.counts.copies import Copies
 from topiarist.store.document_table import Documents
 from topiarist.text.documents import Document, Problem
-from topiarist.text.language import language_name, language_of_text
+from topiarist.text.language import language_name
 from topiarist.text.repeated import Repeated, spans, without
 from topiarist.text.titles import titled
 
@@ -67,11 +67,11 @@ class OtherLanguages:
 
     left_out: Counter[str] = field(default_factory=Counter)
     problems: list[Problem] = field(default_factory=list)
+    undecided: str = ""  # that several languages have as many documents
 
-    def without(self, documents: Iterable[Document], code: str) -> Iterator[Document]:
-        """The documents of a language."""
-        for document in documents:
-            own = language_of_text(document.text)
+    def without(self, documents: Iterable[tuple[str, Document]], code: str) -> Iterator[Document]:
+        """The documents of a language, of documents with the language of each."""
+        for own, document in documents:
             if not own or not code or own == code:
                 yield document
                 continue
@@ -85,7 +85,7 @@ class OtherLanguages:
             return ""
         told = ", ".join(f"{language_name(own)} {size:,}" for own, size in self.left_out.most_common())
         verb = "document is" if number == 1 else "documents are"
-        return f"{number:,} {verb} not in {language_name(code)} and left out: {told}"
+        return f"{self.undecided}{number:,} {verb} not in {language_name(code)} and left out: {told}"
 
 
 def told_repeated(facts: dict[str, Any]) -> str:

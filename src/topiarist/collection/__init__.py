@@ -195,9 +195,11 @@ if TYPE_CHECKING:
     from topiarist.collection.judge.tree_quality import odd_headings as odd_headings
     from topiarist.collection.judge.tree_quality import word_diversity as word_diversity
     from topiarist.collection.passages import documents_said as documents_said
+    from topiarist.collection.passages import extent as extent
     from topiarist.collection.passages import is_cut as is_cut
     from topiarist.collection.passages import n_wholes as n_wholes
     from topiarist.collection.passages import rows_of as rows_of
+    from topiarist.collection.passages import unit as unit
     from topiarist.collection.remove.forgetting import Forgotten as Forgotten
     from topiarist.collection.remove.forgetting import forget as forget_documents
     from topiarist.collection.remove.removal import Removal as Removal
@@ -340,7 +342,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "judge.reading_order": "ReviewProgress=Progress",
     "judge.review": "BegunReview=Begun Review begun_reviews=begun",
     "judge.tree_quality": "alike_topics judged_tree=judged mean_coherence odd_headings word_diversity",
-    "passages": "documents_said is_cut n_wholes rows_of",
+    "passages": "documents_said extent is_cut n_wholes rows_of unit",
     "remove.forgetting": "Forgotten forget_documents=forget",
     "remove.removal": "Removal chosen_documents=chosen preview_removal=preview remove_documents=remove",
     "shape.changes": (

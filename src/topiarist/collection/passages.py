@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -87,7 +87,46 @@ def n_wholes(collection: Collection) -> int:
     """How many documents there are, however many passages they have."""
     if not is_cut(collection):
         return len(collection)
-    return len(collection.generation.database.kept("wholes", lambda: wholes(collection)))
+    return len(_kept_wholes(collection))
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much some rows are: of how many documents, how many of these with all of their passages."""
+
+    rows: int
+    documents: int
+    complete: int
+    cut: bool  # whether any of them is a passage
+
+    def __str__(self) -> str:
+        documents = f"{self.documents:,} document{'s' * (self.documents != 1)}"
+        if not self.cut:
+            return documents
+        passages = f"{self.rows:,} passage{'s' * (self.rows != 1)}"
+        return f"{documents} in {passages}" if self.complete == self.documents else f"{passages} of {documents}"
+
+
+def extent(collection: Collection, rows: Iterable[int]) -> Extent:
+    """Of which documents some rows are."""
+    chosen = np.unique(np.fromiter((int(row) for row in rows), np.int64))
+    if not is_cut(collection):
+        return Extent(len(chosen), len(chosen), len(chosen), cut=False)
+    every = _kept_wholes(collection)
+    sizes = np.array([len(one.passages) for one in every], np.int64)
+    of_row = np.empty(int(sizes.sum()), np.int64)
+    of_row[[row for one in every for row in one.rows]] = np.repeat(np.arange(len(every)), sizes)
+    found, times = np.unique(of_row[chosen], return_counts=True)
+    return Extent(len(chosen), len(found), int((times == sizes[found]).sum()), cut=bool((sizes[found] > 1).any()))
+
+
+def unit(collection: Collection) -> str:
+    """What the rows of a collection are: documents, or passages of some."""
+    return "document" if n_wholes(collection) == len(collection) else "passage"
+
+
+def _kept_wholes(collection: Collection) -> tuple[Whole, ...]:
+    return collection.generation.database.kept("wholes", lambda: wholes(collection))
 
 
 def summed_up(collection: Collection, documents: Sequence[Whole]) -> Csr:
@@ -107,6 +146,15 @@ def documents_said(collection: Collection) -> str:
     number = n_wholes(collection)
     documents = f"{number:,} document{'s' * (number != 1)}"
     return documents if number == len(collection) else f"{documents} in {len(collection):,} passages"
+
+
+def cut_now(collection: Collection) -> dict[str, int]:
+    """What is cut, as the collection is now: documents, long ones, and passages of those."""
+    if not is_cut(collection):
+        return {"documents": len(collection), "long": 0, "passages": 0}
+    sizes = [len(one.passages) for one in _kept_wholes(collection)]
+    long = [size for size in sizes if size > 1]
+    return {"documents": len(sizes), "long": len(long), "passages": sum(long)}
 
 
 def cut_said(facts: dict[str, int]) -> str:

@@ -88,3 +88,27 @@ def test_the_page_of_a_passage_has_the_whole_document(typed, place):
         assert (first["id"], first["whole"]["previous"]) == ("pile/00.txt#page=1", "")
         assert client.get("/doc.json", params={"id": "pile/51.txt"}).json()["whole"] is None
         assert "52 documents in 136 passages" in client.get("/").text
+
+
+def test_what_is_found_tagged_and_removed_is_told_in_documents_and_passages(typed, place):
+    assert "1 document in 8 passages would be removed; 51 documents left" in typed("remove", "pile/00.txt", "--dry-run")
+    some = typed("remove", "pile/00.txt#page=1", "pile/00.txt#page=2", "pile/51.txt", "--dry-run")
+    assert "3 passages of 2 documents would be removed; 51 documents left" in some
+    assert "1 document would be removed; 51 documents left" in typed("remove", "pile/51.txt", "--dry-run")
+    body = typed("remove", "pile/00.txt", "--dry-run", "--json")
+    assert (body["documents"], body["whole_documents"], body["said"]) == (8, 1, "1 document in 8 passages")
+    found = typed("find", "the", "--by", "words", "--json")
+    said = " ".join(typed("find", "the", "--by", "words").split())
+    assert found["total"] > 52  # more than there are documents
+    assert f"51 documents in {found['total']} passages match the" in said
+    assert "of 136 passages" in typed("find", "galaxies", "--by", "meaning")
+    assert "of 135 passages" in typed("similar", "pile/00.txt#page=1")
+    account = {one["what"]: one for one in typed("show", "--json")["account"]}
+    assert account["documents"]["number"] == 52
+    languages = [one["said"] for one in typed("show", "--json")["account"] if one["what"] == "language"]
+    assert languages == ["135 passages in English", "1 passage too short or too mixed to tell the language"]
+    with TestClient(explorer(str(place / "c.topiary")), base_url="http://127.0.0.1") as client:
+        page = client.get("/search.json", params={"q": "the", "by": "words"}).json()
+        assert page["sentence"].split(" match")[0] in said
+        near = client.get("/search.json", params={"q": "galaxies", "by": "meaning"}).json()["sentence"]
+        assert "passages most similar" in near

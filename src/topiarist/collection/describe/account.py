@@ -9,10 +9,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from topiarist.collection.describe.columns import passages_said
 from topiarist.collection.grow.inheritance import out_said
 from topiarist.collection.grow.left_out import left_out
-from topiarist.collection.passages import documents_said
+from topiarist.collection.passages import cut_now, cut_said, documents_said, extent, n_wholes, unit
 from topiarist.store import facts
 from topiarist.text.language import LANGUAGE, LANGUAGE_COLUMN, language_name
 from topiarist.text.query import NO_VALUE
@@ -41,10 +40,11 @@ def account_of(collection: Collection) -> tuple[Entry, ...]:
     known, database = collection.settings, collection.generation.database
     uncounted, problems = left_out(collection), facts.n_problems(database)
     undated, unread = collection.dates.undated()
-    found = [Entry(DOCUMENTS, len(collection), documents_said(collection))]
+    found = [Entry(DOCUMENTS, n_wholes(collection), documents_said(collection))]
     if reading := known.get(READING):
         found.append(Entry(READ, int(reading["read"]), reading_said(reading)))
-    found += [Entry(PASSAGES, int(known["passages"]["passages"]), said) for said in passages_said(known)]
+    cut = cut_now(collection)
+    found += [Entry(PASSAGES, cut["passages"], cut_said(cut))] if cut["long"] else []
     if problems:
         what = "entry" if problems == 1 else "entries"
         found.append(Entry(LEFT_OUT, problems, f"{problems:,} {what} of what was left out or not read whole"))
@@ -55,8 +55,9 @@ def account_of(collection: Collection) -> tuple[Entry, ...]:
         found.append(Entry(COPIES, uncounted.n_copies, f"{uncounted.copies_said}: each kind is counted once"))
     if undated and undated < len(collection):
         why = f", {unread:,} of them one that could not be read" if unread else ""
-        have = "document has" if undated == 1 else "documents have"
-        found.append(Entry(UNDATED, undated, f"{undated:,} {have} no date{why}", f"date:{NO_VALUE}"))
+        size = extent(collection, (row for row, date in enumerate(collection.documents.dates()) if not date))
+        have = "has" if undated == 1 else "have"
+        found.append(Entry(UNDATED, size.documents, f"{size} {have} no date{why}", f"date:{NO_VALUE}"))
     if gone := facts.removed(database):
         parts = sum(gone.values())
         which = "that was removed" if len(gone) == 1 else "that were removed"
@@ -90,13 +91,18 @@ def _languages(collection: Collection) -> list[Entry]:
     else:
         sizes = {language_name(code): number for code, number in (known.get("languages") or {}).items()}
         unknown = int(known.get("languages_unknown", 0))
+    cut = unit(collection) != "document"
+
+    def some(number: int) -> str:
+        return f"{number:,}" if not cut else "1 passage" if number == 1 else f"{number:,} passages"
+
     found = [
-        Entry(LANGUAGES, size, f"{size:,} in {name}", f'{LANGUAGE}:"{name}"' if several else "")
+        Entry(LANGUAGES, size, f"{some(size)} in {name}", f'{LANGUAGE}:"{name}"' if several else "")
         for name, size in sorted(sizes.items(), key=lambda one: (-one[1], one[0]))
     ]
     if unknown and sizes:
         query = f"{LANGUAGE}:{NO_VALUE}" if several else ""
-        found.append(Entry(LANGUAGES, unknown, f"{unknown:,} too short or too mixed to tell the language", query))
+        found.append(Entry(LANGUAGES, unknown, f"{some(unknown)} too short or too mixed to tell the language", query))
     for code, number in (known.get("languages_left_out") or {}).items():
         found.append(Entry(LANGUAGES, int(number), f"{number:,} in {language_name(code)}, left out"))
     return found

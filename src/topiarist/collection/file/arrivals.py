@@ -20,7 +20,7 @@ from topiarist.collection.document_vectors import none_for, vectors_for
 from topiarist.collection.file.additions import ADD, Addition, OwnIds, reachable
 from topiarist.collection.file.misfits import misfits
 from topiarist.collection.find.search import Place
-from topiarist.collection.passages import is_cut
+from topiarist.collection.passages import Extent, is_cut
 from topiarist.counts.counting import Heard
 from topiarist.errors import UsageError, reading
 from topiarist.estimators.tree.fitted_tree import sparse_shares
@@ -170,9 +170,10 @@ def add(
         cut, taken = is_cut(collection), collection.documents.ids()
         ids = OwnIds([*taken, *map(whole_id, taken if cut else ())], rename=rename)
         named = map(with_language, documents) if collection.settings.get(LANGUAGE_COLUMN) else documents
-        parts = list[Batch]()
+        parts, n_brought = list[Batch](), 0
         for some in batches(named, BATCH):
             own = list(ids.own(some))
+            n_brought += len(own)
             if cut:
                 own = [one for whole in own for one in passages(whole)]
             near = vectors_for(collection, own, sum(len(part.documents) for part in parts), vectors)
@@ -190,7 +191,10 @@ def add(
             state = new.kept(added, counts, shares, _vectors(collection, parts), learn=learn)
             tokens = sum(float(part.heard.known.sum()) for part in parts)
             facts.add_tokens(generation.database, round(tokens))
-            edit_log.record(generation.database, ADD, {"documents": len(added)}, state.to_dict(), parts=new.parts)
+            body: dict[str, Any] = {"documents": len(added)}
+            if n_brought < len(added):
+                body["said"] = str(Extent(len(added), n_brought, n_brought, cut=True))
+            edit_log.record(generation.database, ADD, body, state.to_dict(), parts=new.parts)
             edit_log.forget(generation.database, reachable(generation))
         if collection.folder.manifest.kept:  # undo does not cross this, and so nobody comes back to them
             collection.folder.go_to(Manifest(generation.folder.name))

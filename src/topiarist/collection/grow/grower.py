@@ -195,8 +195,9 @@ class Grower:
         elif repeated.lines:
             minima.clear()
             corpus = self._counts(left.passing(kept, repeated), settled, minima)
-        if left.told:
-            self.tell.said(left.told)
+        unit = "passage" if cutter.passages else "document"
+        if repeated_said := left.told(unit):
+            self.tell.said(repeated_said)
         chosen = chosen_columns(getattr(documents, "chosen", {}))
         for sentence in columns_said(generation.database, chosen):
             self.tell.said(sentence)
@@ -213,7 +214,7 @@ class Grower:
             contents.write_minima(marks.folder, np.concatenate(minima))
         copies = find_copies(np.concatenate(minima), counted_texts(kept, counting))
         if len(copies):
-            self.tell.said(told_copies(copies))
+            self.tell.said(told_copies(copies, unit))
         found: dict[str, Any] = {"language": language.code, "n_tokens": corpus.n_tokens, "n_words": corpus.n_words}
         found |= {
             CHOSEN: chosen,

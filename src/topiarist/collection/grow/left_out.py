@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from topiarist.collection.passages import unit
 from topiarist.counts.copies import Copies
 from topiarist.store.document_table import Documents
 from topiarist.text.documents import Document, Problem
@@ -50,10 +51,9 @@ class LeftOut:
             yield document
         documents.retitle(self._titles)
 
-    @property
-    def told(self) -> str:
+    def told(self, unit: str) -> str:
         """What was left out, in a sentence; nothing where nothing was."""
-        return told_repeated(self.facts)
+        return told_repeated(self.facts, unit)
 
     @property
     def facts(self) -> dict[str, int]:
@@ -88,34 +88,34 @@ class OtherLanguages:
         return f"{self.undecided}{number:,} {verb} not in {language_name(code)} and left out: {told}"
 
 
-def told_repeated(facts: dict[str, Any]) -> str:
-    """A sentence about the lines that were not counted; nothing where there are none."""
+def told_repeated(facts: dict[str, Any], unit: str = "document") -> str:
+    """A sentence about the lines that were not counted; nothing where there are none. ``unit``: what has them."""
     lines, documents = int(facts.get("lines", 0)), int(facts.get("documents", 0))
     if not lines:
         return ""
-    what = "1 line that documents share is" if lines == 1 else f"{lines:,} lines that documents share are"
+    what = f"1 line that {unit}s share is" if lines == 1 else f"{lines:,} lines that {unit}s share are"
     how = "counted as any other, and shape the tree," if facts.get("kept") else "not counted,"
-    return f"{what} {how} in {documents:,} documents ({facts.get('words', 0):,} words)"
+    return f"{what} {how} in {documents:,} {unit}{'s' * (documents != 1)} ({facts.get('words', 0):,} words)"
 
 
-def told_copies(copies: Copies) -> str:
+def told_copies(copies: Copies, unit: str = "document") -> str:
     """A sentence about copies; nothing where there are none."""
-    return told_numbers(len(copies), copies.n_originals)
+    return told_numbers(len(copies), copies.n_originals, unit)
 
 
-def told_numbers(copies: int, originals: int) -> str:
-    """A sentence about so many copies of so many documents."""
+def told_numbers(copies: int, originals: int, unit: str = "document") -> str:
+    """A sentence about so many copies of so many documents, or passages."""
     if not copies:
         return ""
-    verb = "document is a copy or near-copy" if copies == 1 else "documents are copies or near-copies"
+    verb = f"{unit} is a copy or near-copy" if copies == 1 else f"{unit}s are copies or near-copies"
     return f"{copies:,} {verb} of {originals:,} {'other' if originals == 1 else 'others'}"
 
 
 def left_out(collection: Collection) -> LeftOutFacts:
     """What a collection does not count, or counts once, as it is now."""
-    known, copies = collection.settings.get(REPEATED) or {}, collection.copies
+    known, copies, what = collection.settings.get(REPEATED) or {}, collection.copies, unit(collection)
     return LeftOutFacts(
-        int(known.get("documents", 0)), told_repeated(known), len(copies), told_copies(copies),
+        int(known.get("documents", 0)), told_repeated(known, what), len(copies), told_copies(copies, what),
         collection.counting.repeated.lines,
     )  # fmt: skip
 

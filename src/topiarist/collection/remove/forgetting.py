@@ -61,7 +61,8 @@ class Forgotten:
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON data, without a word of the documents."""
         return {
-            "forgotten": len(self.removal), "left": self.removal.n_left, "words": self.n_words,
+            "forgotten": len(self.removal), "left": self.removal.n_left,
+            "whole_documents": self.removal.extent.complete, "said": str(self.removal.extent), "words": self.n_words,
             "traces": self.traces.left, "shared_sequences": self.traces.shared, "files": self.traces.n_files,
             "bytes": self.traces.n_bytes, "told": list(self.told),
         }  # fmt: skip
@@ -154,7 +155,8 @@ def _fit(collection: Collection, following: Succession, keep: Bools, removal: Re
         begun = begun.with_pieces(VECTORS, [pointed.name])
     settings = kept_rows.settings(collection, keep, begun)
     facts.change_settings(new.database, settings | {kept_rows.STEADINESS: None, "n_words": int(used.sum())})
-    edit_log.record(new.database, FORGET, {"documents": len(removal)}, begun.to_dict(), parts=parts)
+    told = {"documents": len(removal), "said": str(removal.extent)}
+    edit_log.record(new.database, FORGET, told, begun.to_dict(), parts=parts)
     with type(collection)(collection.folder.at_generation(new.folder.name)) as between:
         state, made, _ = fitted(between, new, shape, anew=True)
     edit_log.replace_last(new.database, state.with_part(CATEGORIES, None).to_dict(), made)

@@ -12,7 +12,7 @@ import numpy as np
 from topiarist.arrays import Bools
 from topiarist.collection.describe.provenance import last_fit
 from topiarist.collection.find.search import Search, places_of
-from topiarist.collection.passages import Whole, rows_of, whole_of
+from topiarist.collection.passages import Extent, Whole, extent, n_wholes, rows_of, whole_of
 from topiarist.collection.remove import kept_rows
 from topiarist.collection.shape.changes import REMOVE, check_expected
 from topiarist.collection.state import GENERATION
@@ -36,14 +36,23 @@ class Removal:
     titles: tuple[str, ...]
     topics: dict[int, int]
     n_left: int
+    extent: Extent  # how many documents these are, and how many passages
+    n_documents_left: int  # of which anything is left
 
     def __len__(self) -> int:
         return len(self.rows)
 
+    @property
+    def left_said(self) -> str:
+        """How many documents are left."""
+        return f"{self.n_documents_left:,} document{'s' * (self.n_documents_left != 1)}"
+
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON data."""
         return {
-            "documents": len(self), "left": self.n_left, "ids": list(self.ids), "titles": list(self.titles),
+            "documents": len(self), "left": self.n_left, "whole_documents": self.extent.complete,
+            "whole_documents_left": self.n_documents_left, "said": str(self.extent),
+            "ids": list(self.ids), "titles": list(self.titles),
             "topics": [{"topic": topic, "documents": number} for topic, number in self.topics.items()],
         }  # fmt: skip
 
@@ -70,10 +79,11 @@ def preview(collection: Collection, rows: Sequence[int]) -> Removal:
     if len(gone) >= len(collection):
         raise UsageError("these are all documents of the collection", hint="remove the folder itself")
     documents = collection.documents.many(gone, texts=False)
+    size = extent(collection, gone)
     lying = Counter(place.topic for place in places_of(collection, gone))
     return Removal(
         tuple(gone), tuple(one.id for one in documents), tuple(one.title or one.id for one in documents),
-        dict(lying.most_common()), len(collection) - len(gone),
+        dict(lying.most_common()), len(collection) - len(gone), size, n_wholes(collection) - size.complete,
     )  # fmt: skip
 
 
@@ -134,6 +144,7 @@ def body_of(collection: Collection, removal: Removal, keep: Bools) -> dict[str, 
     arrived = last_fit(collection).arrived
     since = int((~keep[len(keep) - arrived :]).sum()) if arrived else 0
     return {
-        "documents": len(removal), "titles": list(removal.titles[:NAMED]), "arrived": since,
+        "documents": len(removal), "said": str(removal.extent), "titles": list(removal.titles[:NAMED]),
+        "arrived": since,
         GENERATION: collection.generation.folder.name,
     }  # fmt: skip

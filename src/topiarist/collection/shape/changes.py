@@ -236,7 +236,7 @@ def told(entry: edit_log.Edit, *, numbers: bool = True) -> str:
         return f"undo of {entry.body['edit']}"
     if entry.kind != EDIT and not (entry.kind == REFIT and entry.body.get("edits")):
         number = entry.body.get("documents", 0)
-        some = f"{number:,} document{'' if number == 1 else 's'}"
+        some = entry.body.get("said") or f"{number:,} document{'' if number == 1 else 's'}"
         known = {
             "grow": "grown", "add": f"{some} added", REMOVE: f"{some} removed", FORGET: f"{some} forgotten for good",
             LEARN: "categories learned", REFIT: _fit_told(entry),

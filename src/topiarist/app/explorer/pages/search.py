@@ -28,7 +28,17 @@ from topiarist.app.explorer.values import (
 )
 from topiarist.app.explorer.view import View
 from topiarist.app.words import STEP, counted
-from topiarist.collection import DEFAULT_WAY, FEW, WAYS, Explanation, Found, listed_documents, saved_searches
+from topiarist.collection import (
+    DEFAULT_WAY,
+    FEW,
+    WAYS,
+    Explanation,
+    Found,
+    extent,
+    listed_documents,
+    saved_searches,
+    unit,
+)
 from topiarist.errors import UsageError
 from topiarist.measures.placed_documents import CERTAIN
 from topiarist.text.documents import Document
@@ -136,7 +146,7 @@ def _filled(view: View, ask: Ask) -> SearchPage:
     return SearchPage(
         query=ask.q,
         by=ask.by,
-        sentence=_sentence(view, ask, search, found, branches),
+        sentence=_sentence(view, ask, search, found, branches, matching),
         read_as=found.read_as,
         message=trouble or found.message,
         notes=search.remarks,
@@ -210,9 +220,9 @@ def _page(ask: Ask, search: Asked) -> Found:
     return found
 
 
-def _sentence(view: View, ask: Ask, search: Asked, found: Found, branches: tuple[TopicLine, ...]) -> str:
+def _sentence(view: View, ask: Ask, search: Asked, found: Found, branches: tuple[TopicLine, ...], rows: Any) -> str:
     if ask.tag or ask.label:
-        return _filtered(found.total, ask.q, ask.tag, ask.label)
+        return _filtered(str(extent(view.collection, rows)), ask)
     if not ask.q.strip():
         return NOTHING
     if not search.query:
@@ -223,7 +233,10 @@ def _sentence(view: View, ask: Ask, search: Asked, found: Found, branches: tuple
         return _by_both(view, search.query, ask.topic, found)
     if search.nearest:
         return _by_meaning(view, search.query, ask.topic, min(found.total, LOOKED_AT))
-    return _by_words(view, search.query, ask.topic, found, branches)
+    said = counted(found.total, unit(view.collection))
+    if found.exact and len(rows) == found.total:
+        said = str(extent(view.collection, rows))
+    return _by_words(view, search.query, ask.topic, found, branches, said)
 
 
 def _given(view: View, ask: Ask) -> Any:
@@ -288,12 +301,14 @@ def _matching(view: View, ask: Ask, search: Asked) -> Any:
         return view.rows_of(0)
 
 
-def _by_words(view: View, query: Parsed, topic: int | None, found: Found, branches: tuple[TopicLine, ...]) -> str:
+def _by_words(
+    view: View, query: Parsed, topic: int | None, found: Found, branches: tuple[TopicLine, ...], said: str
+) -> str:
     """What was found by words, and where most of it is."""
     what = _asked_for(view, query, topic, " match “{}”" if found.total > 1 else " matches “{}”")
     if not found.total:
         return f"No document{what}."
-    number = f"{'' if found.exact else 'At least '}{counted(found.total, 'document')}"
+    number = f"{'' if found.exact else 'At least '}{said}"
     most = max(branches, key=lambda line: (line.matching or 0, line.level), default=None)
     mostly = ""
     named = {*([] if topic is None else [topic]), *(view.shape.find(one.value) for one in query.topics)}
@@ -308,7 +323,7 @@ def _by_words(view: View, query: Parsed, topic: int | None, found: Found, branch
 def _by_meaning(view: View, query: Parsed, topic: int | None, some: int) -> str:
     """What was found by meaning."""
     what = _asked_for(view, query, topic, " most similar in meaning to “{}”")
-    return f"The {counted(some, 'document')}{what}, the closest first."
+    return f"The {counted(some, unit(view.collection))}{what}, the closest first."
 
 
 def _by_both(view: View, query: Parsed, topic: int | None, found: Found) -> str:
@@ -320,7 +335,7 @@ def _by_both(view: View, query: Parsed, topic: int | None, found: Found) -> str:
     others = f"the {found.total:,} closest by words and meaning, the best first" if found.total else "nothing is close"
     if not number:
         return f"No document has{what}; {others}."
-    return f"{counted(number, 'document')} {'has' if number == 1 else 'have'}{what}; {others}."
+    return f"{counted(number, unit(view.collection))} {'has' if number == 1 else 'have'}{what}; {others}."
 
 
 def _asked_for(view: View, query: Parsed, topic: int | None, words: str) -> str:
@@ -365,8 +380,8 @@ def _listed(view: View, rows: Any, page: int) -> Found:
     return Found(listed_documents(view.collection, some, [((leads.get(row, ""), False),) for row in some]), len(rows))
 
 
-def _filtered(total: int, query: str, tag: str, label: str) -> str:
+def _filtered(number: str, ask: Ask) -> str:
     """What was found."""
-    said = [f"tagged “{tag}”"] * bool(tag) + [f"labelled “{label}”"] * bool(label)
-    said += [f"that match “{query}”"] * bool(query.strip())
-    return f"{counted(total, 'document')} {', '.join(said)}."
+    said = [f"tagged “{ask.tag}”"] * bool(ask.tag) + [f"labelled “{ask.label}”"] * bool(ask.label)
+    said += [f"that match “{ask.q}”"] * bool(ask.q.strip())
+    return f"{number} {', '.join(said)}."

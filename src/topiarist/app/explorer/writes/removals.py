@@ -10,7 +10,6 @@ from topiarist.app.explorer.session import Session
 from topiarist.app.explorer.view import View
 from topiarist.app.explorer.writes.bodies import Removed
 from topiarist.app.explorer.writes.posts import asked, back, conflict, conflict_answer, patience, repeated
-from topiarist.app.words import counted
 from topiarist.collection import (
     ChangedError,
     Removal,
@@ -32,7 +31,7 @@ def remove(request: Request, session: Session, body: Removed) -> Response:
     found = _wanted(view, body)
     if not body.sure:
         values = repeated(body, "document", "query", "topic")
-        return asked(request, session, body, f"Remove {counted(len(found), 'document')}", _said(view, found), values)
+        return asked(request, session, body, f"Remove {found.extent}", _said(view, found), values)
     try:
         with session.writer() as collection:
             remove_documents(collection, found.ids, wait=patience(session), expected=body.state)
@@ -60,7 +59,7 @@ def _said(view: View, found: Removal) -> str:
     topics = [f"{view.names[view.shape.node(topic)]} ({number:,})" for topic, number in found.topics.items()]
     others = f" and {len(topics) - SHOWN:,} more topics" if len(topics) > SHOWN else ""
     return (
-        f"{titles}{more}. From {', '.join(topics[:SHOWN])}{others}. {counted(found.n_left, 'document')} stay. "
+        f"{titles}{more}. From {', '.join(topics[:SHOWN])}{others}. {found.left_said} stay. "
         "They leave the tree, the lists and every search; Undo brings them back, until documents are added. "
         "The files that they came from are not touched."
     )
@@ -69,7 +68,7 @@ def _said(view: View, found: Removal) -> str:
 def _conflict(request: Request, session: Session, view: View, body: Removed) -> Response:
     """The tree or the documents have changed since: what would go now, to be asked again."""
     try:
-        what = counted(len(_wanted(view, body)), "document")
+        what = str(_wanted(view, body).extent)
         theirs, button = f"{what} would go", f"Remove {what}…"
     except UsageError as error:
         theirs, button = error.message, ""

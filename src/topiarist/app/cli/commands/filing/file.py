@@ -20,6 +20,7 @@ from topiarist.app.words import ROOT, STEP, and_more, counted, one_line, path_of
 from topiarist.errors import InputError, TopiaristError, UsageError
 from topiarist.text.dates import AUTO
 from topiarist.text.documents import Document
+from topiarist.text.passages import is_passage, whole_id
 from topiarist.text.readers import Columns, Reading, read
 from topiarist.text.readers.lines import Live
 from topiarist.text.readers.sources import STANDARD_INPUT
@@ -91,11 +92,22 @@ class Account:
     unusual: list[door.Filed] = field(default_factory=list)
     copies: list[door.Filed] = field(default_factory=list)
     kept: list[door.Filed] = field(default_factory=list)
+    parts: int = 0  # of the rows, passages
+    wholes: set[str] = field(default_factory=set)  # that they are passages of
+
+    @property
+    def said(self) -> str:
+        """How many documents there were, and in how many passages."""
+        documents = counted(self.number - self.parts + len(self.wholes), "document")
+        return f"{documents} in {counted(self.number, 'passage')}" if self.parts else documents
 
     def passing(self, rows: Iterable[door.Filed]) -> Iterator[door.Filed]:
         """The rows, counted."""
         for row in rows:
             self.number += 1
+            if is_passage(row.document):
+                self.parts += 1
+                self.wholes.add(whole_id(row.document.id))
             self.levels[len(row.path)] += 1
             if row.unusual:
                 self.unusual.append(row)
@@ -297,7 +309,7 @@ def _say(screen: Screen, account: Account, options: Options, speed: str) -> None
     }
     where = ", ".join(f"{number:,} {place}" for place, number in at.items() if number)
     verb = "added" if options.keeps else "filed"
-    screen.say(f"\n{counted(account.number, 'document')} {verb}: {where}{speed}")
+    screen.say(f"\n{account.said} {verb}: {where}{speed}")
     if options.dry_run and options.add:
         screen.say("Nothing was kept: --dry-run.")
     if options.output:

@@ -11,7 +11,7 @@ import typer
 from topiarist import collection as door
 from topiarist.app.cli.options import WritingOptions, examples, option
 from topiarist.app.cli.terminal.screen import Screen
-from topiarist.app.words import and_more, counted, one_line
+from topiarist.app.words import and_more, one_line
 from topiarist.errors import UsageError
 
 EPILOG = examples(
@@ -70,7 +70,7 @@ def _shown(screen: Screen, collection: door.Collection, found: door.Removal, ver
         body["topics"] = [{**one, "name": outline.name(one["topic"])} for one in body["topics"]]
         screen.json({**body, "what": verb})
         return
-    screen.print((f"{counted(len(found), 'document')} {verb}", "bold"), f"; {counted(found.n_left, 'document')} left")
+    screen.print((f"{found.extent} {verb}", "bold"), f"; {found.left_said} left")
     for id, title in list(zip(found.ids, found.titles, strict=True))[:SHOWN]:
         screen.titled("  ", one_line(title), id)
     if len(found) > SHOWN:
@@ -88,8 +88,8 @@ def _forget(screen: Screen, collection: door.Collection, found: door.Removal) ->
         screen.json(forgotten.to_dict())
     else:
         screen.print(
-            (f"{counted(len(found), 'document')} forgotten for good", "bold"),
-            f"; {counted(found.n_left, 'document')} left. This cannot be undone, nor anything before it.",
+            (f"{found.extent} forgotten for good", "bold"),
+            f"; {found.left_said} left. This cannot be undone, nor anything before it.",
         )
     for sentence in forgotten.told:
         screen.say(sentence)

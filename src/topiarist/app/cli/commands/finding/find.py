@@ -70,6 +70,8 @@ class Answer:
     n_rows: int = 0
     matching: bool = False  # all that match exactly, not those that are nearest
     rows: tuple[int, ...] = ()  # to be tagged
+    said: str = ""  # how many documents, or passages of how many, all of them are
+    unit: str = "document"  # or passage
 
 
 def run(options: Options) -> None:
@@ -173,7 +175,7 @@ def _tag(screen: Screen, collection: door.Collection, options: Options, answers:
     rows = sorted({row for answer in answers for row in answer.rows})
     if rows:
         collection.tag(rows, options.tag)
-    screen.say(f"Tagged {counted(len(rows), 'document')} “{one_line(options.tag)}”.")
+    screen.say(f"Tagged {door.extent(collection, rows)} “{one_line(options.tag)}”.")
 
 
 def _find(collection: door.Collection, options: Options, query: str) -> Answer:
@@ -187,7 +189,11 @@ def _find(collection: door.Collection, options: Options, query: str) -> Answer:
     found = search.page(options.number, topic=options.topic, why=options.why)
     chosen = [hit.row for hit in found.hits] if search.nearest else rows.tolist()
     held = door.topics_of(collection, rows)
-    return Answer(query, found, held, len(rows), not search.nearest, tuple(chosen))
+    said = str(door.extent(collection, rows)) if found.exact else counted(found.total, door.unit(collection))
+    return Answer(
+        query, found, held, len(rows), matching=not search.nearest, rows=tuple(chosen), said=said,
+        unit=door.unit(collection),
+    )  # fmt: skip
 
 
 def _show(screen: Screen, options: Options, answer: Answer) -> None:
@@ -232,15 +238,15 @@ def _sentence(options: Options, answer: Answer) -> list[str | tuple[str, str]]:
     if options.by == "words" or answer.matching:
         least = "" if answer.found.exact else "at least "
         most = f", most of them under {deepest}" if half else ""
-        return [f"{least}{counted(total, 'document')} match{'es' if total == 1 else ''} ", query, f"{most}."]
+        return [f"{least}{answer.said} match{'es' if total == 1 else ''} ", query, f"{most}."]
     if answer.found.all_words is not None:
         number = answer.found.all_words
-        has = f"{counted(number, 'document')} {'has' if number == 1 else 'have'} all words of "
+        has = f"{counted(number, answer.unit)} {'has' if number == 1 else 'have'} all words of "
         has = has if number else "Best for "
         most = f"; of the {answer.n_rows} best most are under {deepest}" if half else ""
         return [has, query, f"; the {len(answer.found.hits):,} best by words and meaning{most}."]
     lead = "Nearest in meaning to " if options.by == "meaning" else "Best by words and meaning for "
-    shown = f", {len(answer.found.hits):,} of {counted(total, 'document')}"
+    shown = f", {len(answer.found.hits):,} of {counted(total, answer.unit)}"
     return [lead, query, f"{shown}; of the {answer.n_rows} best most are under {deepest}." if half else f"{shown}."]
 
 

@@ -42,11 +42,11 @@ def run(options: Options) -> None:
     """Search, print, leave with 1 if nothing was found."""
     screen = Screen(options)
     with door.Collection.open(options.folder) as collection:
-        found = _similar(collection, options)
+        found, unit = _similar(collection, options), door.unit(collection)
     if options.json:
         screen.json(answer_body(Answer(" ".join(options.documents), found)))
     else:
-        _show(screen, options, found)
+        _show(screen, options, found, unit)
     if not found.hits:
         raise SystemExit(NOTHING_FOUND)
 
@@ -65,11 +65,11 @@ def _given(collection: door.Collection, name: str) -> str | int:
     return collection.documents.row_of(name)
 
 
-def _show(screen: Screen, options: Options, found: door.Found) -> None:
+def _show(screen: Screen, options: Options, found: door.Found, unit: str) -> None:
     if found.hits:
         like, unlike = (", ".join(map(one_line, names)) for names in (options.documents, options.not_ or []))
         but = ", not like " if unlike else ""
-        screen.print("Most like ", (like, "bold"), but, (unlike, "bold"), f", of {counted(found.total, 'document')}")
+        screen.print("Most like ", (like, "bold"), but, (unlike, "bold"), f", of {counted(found.total, unit)}")
     if found.message:
         screen.print(found.message)
     for number, hit in enumerate(found.hits, 1):

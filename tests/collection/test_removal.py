@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.collection.test_collection import agree, bits
-from tests.grown import documents, new_documents
+from tests.grown import documents, new_documents, piled_documents
 from topiarist.collection.check import check
 from topiarist.collection.collection import Collection
 from topiarist.collection.describe.account import account_of
@@ -17,6 +17,7 @@ from topiarist.collection.remove.removal import chosen, preview
 from topiarist.collection.shape.edits import Pin, Rename
 from topiarist.collection.state import before_last
 from topiarist.errors import UsageError
+from topiarist.store import facts
 from topiarist.store.marks import Marks
 from topiarist.text.documents import Document
 
@@ -157,3 +158,30 @@ def test_what_was_removed_stays_out_when_it_is_grown_again(tmp_path):
     with Grower(recipe, take_removed=True).grow(some, folder, force=True) as whole:
         assert set(whole.documents.ids()) == {one.id for one in some}
         assert not [one for one in account_of(whole) if one.what == "removed"]
+
+
+def told(collection):
+    """What the account says of languages and of repeated lines."""
+    return [(one.number, one.said) for one in account_of(collection) if one.what in ("language", "repeated")]
+
+
+def test_languages_and_repeated_lines_count_what_is_added_and_what_is_removed(tmp_path):
+    with Collection.grow(piled_documents(), tmp_path / "c.topiary", Recipe(topics=2, headings=False)) as collection:
+        first, added = told(collection), piled_documents()[:6]
+        collection.add([replace(one, id=f"new/{one.id}") for one in added])
+        second = told(collection)
+        assert [b[0] - a[0] for a, b in zip(first, second, strict=True)][-1] == 6  # all have a footer
+        assert sum(number for number, said in second if " in English" in said or "too short" in said) == len(collection)
+        assert collection.languages == ("en",)
+        collection.remove([f"new/{one.id}" for one in added])
+        assert told(collection) == first
+        collection.undo()
+        assert told(collection) == second
+        with collection.folder.writing() as generation:  # as an earlier version has it
+            generation.database.run("DROP TABLE languages")
+            known = {name: value for name, value in collection.settings["repeated"].items() if name != "added"}
+            facts.change_settings(generation.database, {"repeated": {**known, "documents": first[-1][0]}})
+        collection.refresh()
+        collection.remove([f"new/{added[0].id}"])
+        assert collection.settings["languages"] == {"en": first[0][0]}  # what was added was never counted
+        assert told(collection)[-1][0] == second[-1][0] - 1

@@ -116,7 +116,7 @@ class Documents:
         with self.database.transaction():
             forget_copies(self.database)
             known = {name for (name,) in self.database.all("SELECT name FROM sqlite_master WHERE type = 'table'")}
-            for table in ("cells", "fields", "given_dates", "labels", "texts", "documents"):
+            for table in ("cells", "fields", "given_dates", "languages", "labels", "texts", "documents"):
                 if table in known:
                     self.database.run(f"DELETE FROM {table}")  # noqa: S608 - names of our own
             facts.clear(self.database)

@@ -124,3 +124,30 @@ def take_back_removed(database: Database, ids: Iterable[str]) -> None:
     if known := removed(database):
         again = known.keys() & set(map(digest_of, ids))
         database.run_many("DELETE FROM removed WHERE digest = ?", ((one,) for one in again))
+
+
+_LANGUAGES = "CREATE TABLE IF NOT EXISTS languages (row INTEGER PRIMARY KEY REFERENCES documents, code TEXT NOT NULL)"
+
+
+def add_languages(database: Database, codes: Iterable[tuple[int, str]]) -> None:
+    """Note the language of documents, by row; nothing for one that cannot be told."""
+    with database.transaction():
+        database.run(_LANGUAGES)
+        database.run_many("INSERT OR REPLACE INTO languages VALUES (?, ?)", codes)
+
+
+def languages(database: Database, stop: int | None = None) -> dict[str, int] | None:
+    """How many documents there are in each language, the most frequent first; of the first rows, if that is asked for.
+
+    None where an earlier version has not noted it.
+    """
+    if database.one("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'languages'") is None:
+        return None
+    sql = "SELECT code, count(*) FROM languages WHERE row < ? GROUP BY code ORDER BY count(*) DESC, code"
+    return {str(code): int(number) for code, number in database.all(sql, (1 << 62 if stop is None else stop,))}
+
+
+def languages_of(database: Database, rows: Iterable[int]) -> list[str]:
+    """The languages of some documents that are noted."""
+    sql = "SELECT code FROM languages WHERE row IN (SELECT value FROM json_each(?))"
+    return [str(code) for (code,) in database.all(sql, (json.dumps([int(row) for row in rows]),))]

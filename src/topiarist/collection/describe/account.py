@@ -89,8 +89,10 @@ def _languages(collection: Collection) -> list[Entry]:
         sizes = collection.columns.sizes(LANGUAGE)
         unknown = len(collection) - sum(sizes.values())
     else:
-        sizes = {language_name(code): number for code, number in (known.get("languages") or {}).items()}
-        unknown = int(known.get("languages_unknown", 0))
+        noted = facts.languages(collection.generation.database)
+        codes = dict(known.get("languages") or {}) if noted is None else noted
+        unknown = int(known.get("languages_unknown", 0)) if noted is None else codes.pop("", 0)
+        sizes = {language_name(code): number for code, number in codes.items()}
     cut = unit(collection) != "document"
 
     def some(number: int) -> str:

@@ -20,6 +20,7 @@ from topiarist.collection.document_vectors import none_for, vectors_for
 from topiarist.collection.file.additions import ADD, Addition, OwnIds, reachable
 from topiarist.collection.file.misfits import misfits
 from topiarist.collection.find.search import Place
+from topiarist.collection.grow.left_out import ADDED, REPEATED, repeated_in, with_repeated
 from topiarist.collection.passages import Extent, is_cut
 from topiarist.counts.counting import Heard
 from topiarist.errors import UsageError, reading
@@ -27,6 +28,7 @@ from topiarist.estimators.tree.fitted_tree import sparse_shares
 from topiarist.models.misfits import Usual
 from topiarist.store import edit_log, facts
 from topiarist.store.collection_folder import Manifest
+from topiarist.store.database import Database
 from topiarist.store.document_table import Documents
 from topiarist.text.dates import AUTO
 from topiarist.text.documents import Document
@@ -189,6 +191,7 @@ def add(
             counts = contents.stacked([part.heard.counts for part in parts])
             shares = contents.stacked([sparse_shares(part.posterior) for part in parts])
             state = new.kept(added, counts, shares, _vectors(collection, parts), learn=learn)
+            _count_in(collection, generation.database, added)
             tokens = sum(float(part.heard.known.sum()) for part in parts)
             facts.add_tokens(generation.database, round(tokens))
             body: dict[str, Any] = {"documents": len(added)}
@@ -204,6 +207,16 @@ def add(
     if learned:
         rows = [row for part in parts for row in _again(collection, part, rho, several=several)]
     return iter(_known_before(collection, rows))
+
+
+def _count_in(collection: Collection, database: Database, added: list[Document]) -> None:
+    """Languages and repeated lines of documents that are added, counted in where those of the others are known."""
+    if facts.languages(database) is not None:
+        facts.add_languages(database, enumerate((language_of_text(one.text) for one in added), len(collection)))
+    known, repeated = collection.settings.get(REPEATED) or {}, collection.counting.repeated
+    if known.get(ADDED) and repeated.forms:
+        number, words = repeated_in((one.text for one in added), repeated)
+        facts.change_settings(database, {REPEATED: with_repeated(known, number, words)})
 
 
 def _vectors(collection: Collection, parts: list[Batch]) -> Floats | None:

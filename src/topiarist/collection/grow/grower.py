@@ -229,6 +229,7 @@ class Grower:
         found |= {REPEATED: left.facts, COPIES: {"copies": len(copies), "originals": copies.n_originals}}
         with generation.database.transaction():
             keep_copies(generation.database, copies)
+            facts.add_languages(generation.database, ((row, languages.of(row)) for row in range(corpus.n_docs)))
             found[LANGUAGE_COLUMN] = self._kept_languages(generation, languages)
             edit_log.keep(generation.database, [part.part, marks.part])
             facts.add_problems(generation.database, [*problems, *others.problems])

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
 REPEATED, COPIES = "repeated", "copies"  # what the settings of a collection call them
+ADDED = "added"  # of the repeated lines: those of documents that were added since are counted in
 
 
 @dataclass
@@ -58,7 +59,7 @@ class LeftOut:
     @property
     def facts(self) -> dict[str, int]:
         """As plain JSON data."""
-        return {"lines": self.lines, "documents": self.documents, "words": self.words, "kept": int(self.kept)}
+        return {"lines": self.lines, "documents": self.documents, "words": self.words, "kept": int(self.kept), ADDED: 1}
 
 
 @dataclass
@@ -96,6 +97,21 @@ def told_repeated(facts: dict[str, Any], unit: str = "document") -> str:
     what = f"1 line that {unit}s share is" if lines == 1 else f"{lines:,} lines that {unit}s share are"
     how = "counted as any other, and shape the tree," if facts.get("kept") else "not counted,"
     return f"{what} {how} in {documents:,} {unit}{'s' * (documents != 1)} ({facts.get('words', 0):,} words)"
+
+
+def repeated_in(texts: Iterable[str], repeated: Repeated) -> tuple[int, int]:
+    """How many of some texts have lines that many share, and how many words these are."""
+    number = words = 0
+    for text in texts:
+        found = spans(text, repeated.forms)
+        number += bool(found)
+        words += sum(len(text[start:end].split()) for start, end in found)
+    return number, words
+
+
+def with_repeated(known: dict[str, Any], number: int, words: int) -> dict[str, Any]:
+    """What is told of repeated lines, with so many documents and words more."""
+    return {**known, "documents": known.get("documents", 0) + number, "words": known.get("words", 0) + words}
 
 
 def told_copies(copies: Copies, unit: str = "document") -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from topiarist.collection.describe.provenance import GROWN_WITH, grown_with
 from topiarist.collection.document_vectors import write_vectors
 from topiarist.collection.find.index_part import write_without
 from topiarist.collection.grow.inheritance import GROWN, n_grown
-from topiarist.collection.grow.left_out import COPIES, REPEATED
+from topiarist.collection.grow.left_out import ADDED, COPIES, REPEATED, repeated_in, with_repeated
 from topiarist.collection.judge.categories import ARRAYS as TOLD
 from topiarist.collection.judge.categories import Categories, Told
 from topiarist.collection.judge.heldout_answers import ARRAYS as HELD_OUT
@@ -29,7 +30,6 @@ from topiarist.store.column_table import ColumnTable
 from topiarist.store.generation import Part, new_part
 from topiarist.store.succession import Succession, part_like, same_part
 from topiarist.text.language import language_of_text
-from topiarist.text.repeated import spans
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -129,8 +129,8 @@ def settings(collection: Collection, keep: Bools, state: State) -> dict[str, Any
         changed |= _languages(collection, gone)
     left = copies(collection.copies, keep)
     changed[COPIES] = {"copies": len(left), "originals": left.n_originals}
-    if (known.get(REPEATED) or {}).get("documents"):
-        changed[REPEATED] = {**known[REPEATED], **_repeated(collection, gone)}
+    if (known.get(REPEATED) or {}).get("documents") and collection.counting.repeated.forms:
+        changed[REPEATED] = _repeated(collection, keep)
     steady = known.get(STEADINESS)
     if isinstance(steady, dict) and steady.get("tree") == collection.state.parts[TREE]:
         changed[STEADINESS] = {**steady, "tree": state.parts[TREE]}
@@ -140,9 +140,19 @@ def settings(collection: Collection, keep: Bools, state: State) -> dict[str, Any
 
 
 def _languages(collection: Collection, gone: list[int]) -> dict[str, Any]:
-    """How many documents of each language are left, by what the texts of the others are in."""
+    """How many of the documents from the sources are in each language, without some.
+
+    Of a collection of an earlier version by what the texts that leave are in: what was added was never counted.
+    """
+    before, database = n_grown(collection), collection.generation.database
+    noted = facts.languages(database, before)
+    if noted is not None:
+        left = Counter(noted)
+        left.subtract(facts.languages_of(database, [row for row in gone if row < before]))
+        unknown = left.pop("", 0)
+        return {LANGUAGES: {code: number for code, number in left.items() if number}, UNKNOWN: unknown}
     known, unknown = dict(collection.settings[LANGUAGES]), int(collection.settings.get(UNKNOWN, 0))
-    for row in gone:
+    for row in (row for row in gone if row < before):
         code = language_of_text(collection.documents.get(row).text)
         if known.get(code, 0):
             known[code] -= 1
@@ -151,14 +161,18 @@ def _languages(collection: Collection, gone: list[int]) -> dict[str, Any]:
     return {LANGUAGES: {code: number for code, number in known.items() if number}, UNKNOWN: unknown}
 
 
-def _repeated(collection: Collection, gone: list[int]) -> dict[str, int]:
-    """How many documents have lines that many share, and how many words these are, without some documents."""
-    known, forms = collection.settings[REPEATED], collection.counting.repeated.forms
-    texts = [one.text for one in collection.documents.many(gone)]
-    found = [[text[start:end] for start, end in spans(text, forms)] for text in texts]
-    words = sum(len(line.split()) for lines in found for line in lines)
-    number = sum(map(bool, found))
-    return {"documents": max(0, known["documents"] - number), "words": max(0, known.get("words", 0) - words)}
+def _repeated(collection: Collection, keep: Bools) -> dict[str, Any]:
+    """How many documents have lines that many share, and how many words these are, without some documents.
+
+    Where those that were added are counted in, what leaves is taken off; else all that stay are looked at.
+    """
+    known, repeated = collection.settings[REPEATED], collection.counting.repeated
+    if known.get(ADDED):
+        gone = collection.documents.many(np.flatnonzero(~keep).tolist())
+        number, words = repeated_in((one.text for one in gone), repeated)
+        return with_repeated(known, -number, -words)
+    staying = (one.text for row, one in enumerate(collection.documents.iterate()) if keep[row])
+    return with_repeated({**known, "documents": 0, "words": 0, ADDED: 1}, *repeated_in(staying, repeated))
 
 
 def unpinned(collection: Collection, keep: Bools) -> Shape:

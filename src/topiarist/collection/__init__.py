@@ -73,6 +73,8 @@ if TYPE_CHECKING:
     from topiarist.collection.describe.flat_topics import Topics as Topics
     from topiarist.collection.describe.flat_topics import find_topics as find_topics
     from topiarist.collection.describe.merges import Merges as Merges
+    from topiarist.collection.describe.problem_list import PROBLEMS as PROBLEMS
+    from topiarist.collection.describe.problem_list import write_problem_list as write_problem_list
     from topiarist.collection.describe.provenance import LastFit as LastFit
     from topiarist.collection.describe.provenance import RemovedTopic as RemovedTopic
     from topiarist.collection.describe.provenance import changed_since_grown as changed_since_grown
@@ -298,6 +300,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "describe.figures": "Figures LEAST NO_WORDS OF_DOCUMENTS OF_FORM ROOT_NAME",
     "describe.flat_topics": "Topics find_topics",
     "describe.merges": "Merges",
+    "describe.problem_list": "PROBLEMS write_problem_list",
     "describe.provenance": (
         "LastFit RemovedTopic changed_since_grown growing_command grown grown_with is_as_grown last_fit "
         "opened_original=opened original_of remembers_all_topics removed_topic"

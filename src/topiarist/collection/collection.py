@@ -419,7 +419,7 @@ class Collection:
     ) -> list[Filed]:
         """File documents and keep them, all or none; with ``learn`` the model learns from them where it can.
 
-        ``dates``: "day-first" or "month-first" where neither they nor the documents before decide it.
+        ``dates``: "day-first" or "month-first" where the dates of a source do not tell it.
         """
         from topiarist.collection.file.arrivals import add
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 
 import pytest
 from starlette.testclient import TestClient
@@ -11,6 +12,7 @@ from tests.collection.test_languages import bilingual
 from topiarist.app.cli.commands import app
 from topiarist.app.explorer.web.server import explorer
 from topiarist.collection import Collection, account_of
+from topiarist.text.documents import Document
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +69,30 @@ def test_everybody_tells_the_same(place):
         number = page["lines"][0][1]
         assert client.get(page["line_searches"][0].replace("/search?", "/search.json?")).json()["total"] == number
         assert client.get("/model").status_code == 200
+
+
+def test_the_table_of_problems_tells_of_the_collection_as_it_is(place, tmp_path):
+    shutil.copytree(place / "c.topiary", tmp_path / "c.topiary")
+    path = tmp_path / "c.topiary" / "problems.csv"
+
+    def agrees(collection):
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = [(row["source"], row["reason"]) for row in csv.DictReader(file)]
+        account = [("(collection)", one.said) for one in account_of(collection)]
+        assert rows[-len(account) :] == account
+        assert sum(reason.endswith(", counted once") for _, reason in rows) == len(collection.copies)
+        return rows
+
+    with Collection.open(tmp_path / "c.topiary") as collection:
+        before = agrees(collection)
+        collection.add([Document("new", collection.documents.get(0).text)])
+        assert ("new", "a copy of 0, counted once") in agrees(collection)
+        collection.undo()
+        assert agrees(collection) == before
+        collection.remove(["8", "0"])
+        assert "122 documents" in str(agrees(collection))
+        collection.undo()
+        assert agrees(collection) == before
 
 
 def test_documents_without_a_date_or_a_value_are_found(place):

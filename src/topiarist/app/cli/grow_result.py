@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 
 from rich.text import Text
 
@@ -19,21 +17,18 @@ from topiarist.app.cli.terminal.failures import INTERRUPTED
 from topiarist.app.words import DOT, and_more, counted, duration, hard_to_place, in_topics, one_line, whole_percent
 from topiarist.collection import (
     FEWEST_TO_JUDGE,
+    PROBLEMS,
     Collection,
     TopicTree,
-    account_of,
     documents_said,
-    found_copies,
     left_out,
-    listed_copies,
-    write_spreadsheet,
+    write_problem_list,
 )
 from topiarist.errors import TopiaristError, UsageError
 from topiarist.store import facts as facts_of
 from topiarist.text.documents import Problem
 from topiarist.text.readers.nothing_read import UNKNOWN_TYPE
 
-PROBLEMS, ACCOUNT = "problems.csv", "(collection)"  # the table, and what its last rows are about
 SHOWN = 5
 GAP = 8  # columns between two things on the last line
 NARROWEST = 32
@@ -130,21 +125,10 @@ def print_summary(grown: Grown, *, n_words: int = 8, up_to_date: bool = False) -
 
 def write_problems(grown: Grown) -> str:
     """What was left out, as a table in the folder; a sentence about it, or nothing."""
-    path, problems = Path(grown.folder) / PROBLEMS, grown.problems
+    problems = grown.problems
     if grown.stream is None:
         return ""
-    others = list(_not_counted(grown))
-    if not problems and not others:
-        path.unlink(missing_ok=True)
-        return ""
-    new = path.with_name(f"{PROBLEMS}.new")
-    with open(new, "w", encoding="utf-8", newline="") as file:
-        rows = [(problem.source, problem.reason) for problem in problems]
-        account = [(ACCOUNT, one.said) for one in account_of(grown.collection)]
-        write_spreadsheet(file, ("source", "reason"), [*rows, *others, *account])
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(new, path)
+    write_problem_list(grown.collection)
     if not problems:
         return ""
     counts = grown.stream.counts
@@ -154,16 +138,6 @@ def write_problems(grown: Grown) -> str:
     what = [f"{counted(failed, 'file or row', 'files or rows')} failed" if failed else f"{unread:,} left out"]
     what = [*what * bool(unread), *[f"{remarks:,} remarks on dates and columns"] * (remarks > 0)]
     return f"{', '.join(what)}: {grown.folder}/{PROBLEMS}"
-
-
-def _not_counted(grown: Grown) -> Iterator[tuple[str, str]]:
-    """Lines that were not counted, and documents that were counted once, as rows of the same table."""
-    for line, number in left_out(grown.collection).lines:
-        yield line, f"a line of {counted(number, 'document')}, not counted"
-    for one in listed_copies(grown.collection, found_copies(grown.collection)):
-        for copy in one.copies:
-            what = "a copy" if copy.exact else f"a near-copy ({whole_percent(copy.shared)} of the words)"
-            yield copy.id, f"{what} of {one.id}, counted once"
 
 
 def with_problems(error: TopiaristError, problems: Sequence[Problem]) -> TopiaristError:

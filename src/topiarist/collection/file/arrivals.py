@@ -16,6 +16,7 @@ import numpy as np
 from topiarist.arrays import Floats
 from topiarist.collection import contents
 from topiarist.collection.describe.closeup import all_places
+from topiarist.collection.describe.problem_list import keep_problem_list
 from topiarist.collection.document_vectors import none_for, vectors_for
 from topiarist.collection.file.additions import ADD, Addition, OwnIds, reachable
 from topiarist.collection.file.misfits import misfits
@@ -203,6 +204,7 @@ def add(
             collection.folder.go_to(Manifest(generation.folder.name))
         learned = learn and new.learns
     collection.refresh()
+    keep_problem_list(collection)
     rows = [row for part in parts for row in part.filed]
     if learned:
         rows = [row for part in parts for row in _again(collection, part, rho, several=several)]

@@ -11,11 +11,15 @@ from tests.collection.test_collection import agree
 from tests.grown import N_DOCS, new_documents
 from topiarist.collection.check import check
 from topiarist.collection.collection import Collection
+from topiarist.collection.describe.problem_list import write_problem_list
+from topiarist.collection.find.saved_searches import SavedSearch, save_search, saved_searches
 from topiarist.collection.remove.forgetting import forget
 from topiarist.collection.remove.traces import LETTERS, Sequences, look
 from topiarist.collection.shape.edits import Pin, Rename
 from topiarist.errors import UsageError
+from topiarist.store import edit_log, facts
 from topiarist.store.marks import Marks
+from topiarist.text.documents import Problem
 
 SECRET = "The Zürich affair of Quellenschutzbeauftragter Öztürk concerns grumbolated xylophantic instruments; " * 3
 
@@ -44,7 +48,11 @@ def test_nothing_of_a_forgotten_document_is_in_any_byte_of_the_folder(secret):
     path, topic = secret.folder.path, secret.outline.topics[1]
     (path / "growing").mkdir()
     (path / "growing" / "left").write_text(SECRET)
-    (path / "problems.csv").write_text("source,reason\nother.txt,empty\nsecret/informant-0.eml,no text in it\n")
+    with secret.folder.writing() as generation:
+        problems = [Problem("other.txt", "empty"), Problem("secret/informant-0.eml", "no text in it")]
+        facts.add_problems(generation.database, problems)
+    write_problem_list(secret)
+    assert "informant-0" in (path / "problems.csv").read_text()
     found = forget(secret, ["secret/informant-0.eml"])
     assert not found.traces.left
     told = " ".join(found.told)
@@ -65,12 +73,51 @@ def test_nothing_of_a_forgotten_document_is_in_any_byte_of_the_folder(secret):
     assert not secret.outline.pins
     assert secret.marks.tags() == {}
     assert len(list(path.glob("g-*"))) == 1
-    assert (path / "problems.csv").read_text().split() == ["source,reason", "other.txt,empty"]
+    assert (path / "problems.csv").read_text().split()[:2] == ["source,reason", "other.txt,empty"]
     assert check(path) == []
     with pytest.raises(UsageError, match=r"forgotten for good.*that is its purpose"):
         secret.undo()
     secret.add(new_documents(3))
     agree(secret)
+
+
+NOTE = "Handed over by the gardener of the embassy"
+
+
+def test_dates_columns_and_problems_of_a_forgotten_document_are_gone_and_those_of_others_stay(collection):
+    path, new = collection.folder.path, new_documents(3)
+    dates = ("on the eve of Candlemas", "on the eve of Lammas", "soon")
+    rows = [
+        replace(one, id=f"{number}", title=f"{number}", source="rows.csv", date=dates[number - 7], columns=columns)
+        for number, one, columns in zip((7, 8, 9), new, ((("note", NOTE),), (("note", "short"),), ()), strict=True)
+    ]
+    collection.add(rows)
+    with collection.folder.writing() as generation:
+        Marks(generation.database).tag([N_DOCS], "x")
+    topic = collection.outline.topics[1]
+    collection.shape([Rename(topic, "7 sisters"), Pin(("8",), topic)], refit=False)
+    for name, query in (("weeks", "7 weeks"), ("seven", "7"), ("notes", new[0].text[:40])):
+        save_search(collection, SavedSearch(name, query))
+    write_problem_list(collection)
+    assert "Candlemas" in (path / "problems.csv").read_text()
+    found = forget(collection, ["7"])
+    assert not found.traces.left
+    data = b"".join(raw(path).values())
+    assert b"Candlemas" not in data
+    assert b"gardener of the embassy" not in data
+    assert b"Lammas" in data  # of a row of the same table that stays
+    assert collection.dates.account.examples == ("on the eve of Lammas", "soon")
+    assert collection.dates.account.unread == 2
+    assert [one.name for one in saved_searches(collection)] == ["weeks"]
+    assert "2 saved searches spoke of them, and are gone" in found.told
+    log = [one.kind for one in edit_log.history(collection.generation.database)]
+    assert "an edit of documents that were forgotten" not in log
+    assert collection.outline.pins == {"8": topic}
+    (path / "left").write_text(f"… {NOTE} …")
+    assert look(path, [NOTE], []).left
+    forget(collection, ["8"])
+    log = [one.kind for one in edit_log.history(collection.generation.database)]
+    assert log.count("an edit of documents that were forgotten") == 1
 
 
 def test_the_model_is_that_of_a_fit_without_the_documents(path, tmp_path, collection):

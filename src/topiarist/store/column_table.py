@@ -29,6 +29,7 @@ from topiarist.text.fields import (
     NUMBER,
     TEXT,
     Field,
+    Judged,
     judged,
     key_of,
     number_of,
@@ -50,6 +51,7 @@ TABLES = (
 )
 INDEX = "CREATE INDEX IF NOT EXISTS cells_by_value ON cells (field, value, row) WHERE value IS NOT NULL"
 _FIELD = "SELECT name, kind, documents, different, unread, first, last, note FROM fields"
+EXAMPLE = "such as"  # a note says so before a value
 SHOWN = 200  # values of a column that one may have been meant for
 
 
@@ -172,8 +174,13 @@ class ColumnTable:
         if not self._there:
             return
         self.database.run("DELETE FROM fields WHERE number NOT IN (SELECT field FROM cells)")
-        for number, name, kind in self.database.all("SELECT number, name, kind FROM fields WHERE kind <> ''"):
+        known = self.database.all("SELECT number, name, kind, note FROM fields WHERE kind <> ''")
+        for number, name, kind, note in known:
             self._count(number, name, kind)
+            if EXAMPLE in note:  # which may be of a document that is gone
+                found = self._judged(number, name, AUTO)
+                said = found.note if found.kind == kind else ""
+                self.database.run("UPDATE fields SET note = ? WHERE number = ?", (said, number))
 
     def clear(self) -> None:
         """Forget all cells."""
@@ -226,17 +233,20 @@ class ColumnTable:
 
     def _judge(self, number: int, name: str, dates: str) -> str:
         """The kind of a new column, by all of its values."""
-        sql = "SELECT text, count(*) FROM cells WHERE field = ? AND length(text) <= ? GROUP BY text"
-        longer = self.database.one(
-            "SELECT count(*) FROM cells WHERE field = ? AND length(text) > ?", (number, LONGEST_JUDGED)
-        )
-        values = self.database.all(sql, (number, LONGEST_JUDGED))
-        found = judged(name, values, int(longer[0]) if longer else 0, lambda: self._orders(number, 0, dates))
+        found = self._judged(number, name, dates)
         self.database.run(
             "UPDATE fields SET kind = ?, order_of_dates = ?, note = ? WHERE number = ?",
             (found.kind, found.order, found.note, number),
         )
         return found.kind
+
+    def _judged(self, number: int, name: str, dates: str) -> Judged:
+        sql = "SELECT text, count(*) FROM cells WHERE field = ? AND length(text) <= ? GROUP BY text"
+        longer = self.database.one(
+            "SELECT count(*) FROM cells WHERE field = ? AND length(text) > ?", (number, LONGEST_JUDGED)
+        )
+        values = self.database.all(sql, (number, LONGEST_JUDGED))
+        return judged(name, values, int(longer[0]) if longer else 0, lambda: self._orders(number, 0, dates))
 
     def _orders(self, number: int, start: int, asked: str) -> DateOrders:
         """What the dates of each source that brings documents from a row on say of day and month, in a column.

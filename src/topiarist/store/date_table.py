@@ -120,6 +120,28 @@ class Dates:
             found.update(self.database.all(sql, piece))
         return found
 
+    def only_of(self, rows: Iterable[int]) -> dict[int, str]:
+        """The dates of some documents as they were given, where no other document has the same."""
+        among = json.dumps([int(row) for row in rows])
+        sql = (
+            "SELECT row, text FROM given_dates WHERE row IN (SELECT value FROM json_each(?1)) AND text NOT IN "
+            "(SELECT text FROM given_dates WHERE row NOT IN (SELECT value FROM json_each(?1)))"
+        )
+        return dict(self.database.all(sql, (among,))) if self._there else {}
+
+    def count_again(self) -> None:
+        """Tell what the documents that are here have: what could not be read, and the orders of their sources."""
+        if SETTING not in facts.settings(self.database) or not self._there:
+            return
+        known = self.account
+        sql = "SELECT text FROM given_dates JOIN documents USING (row) WHERE date = '' ORDER BY row"
+        lost = [text for (text,) in self.database.all(sql) if not is_missing(text)]
+        sources = {source for (source,) in self.database.all("SELECT DISTINCT source FROM documents")}
+        orders = {source: how for source, how in known.orders.items() if source in sources}
+        examples = tuple(dict.fromkeys(text[:80] for text in lost))[:3]
+        now = DateAccount(orders, len(lost), sum(bool(read_date(text)) for text in lost), examples)
+        facts.change_settings(self.database, {SETTING: asdict(now)})
+
     def any(self) -> bool:
         """Whether any document has a date."""
         return self.database.one("SELECT 1 FROM documents WHERE date <> '' LIMIT 1") is not None

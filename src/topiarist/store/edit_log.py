@@ -157,11 +157,12 @@ def forgotten() -> str:
     return _json({FORGOTTEN: True, "parts": {}})
 
 
-def rewrite(database: Database, kind: str, speaks: Callable[[str], bool]) -> None:
-    """Take the words out of entries that speak of something, in a log that nobody has seen yet."""
+def rewrite(database: Database, kind: str, speaks: Callable[[Any], bool]) -> int:
+    """Take the words out of entries that speak of something, in a log that nobody has seen yet; of how many."""
     known = database.all("SELECT number, body FROM edits")
-    gone = [(kind, number) for number, body in known if speaks(body) or speaks(json.dumps(json.loads(body)))]
+    gone = [(kind, number) for number, body in known if speaks(json.loads(body))]
     database.run_many("UPDATE edits SET kind = ?, body = '{}' WHERE number = ?", gone)
+    return len(gone)
 
 
 def replace_last(database: Database, new_state: Mapping[str, Any], parts: Iterable[Part]) -> None:

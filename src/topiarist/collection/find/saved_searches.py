@@ -74,10 +74,10 @@ def carry_over(before: Database, database: Database) -> int:
     return len(found)
 
 
-def keep_searches(database: Database, stays: Callable[[str], bool]) -> int:
+def keep_searches(database: Database, stays: Callable[[SavedSearch], bool]) -> int:
     """Forget those that must not stay; how many."""
     found = _of(facts.settings(database))
-    kept = [one for one in found if stays(f"{one.name} {one.query}")]
+    kept = [one for one in found if stays(one)]
     if len(kept) < len(found):
         _keep(database, kept)
     return len(found) - len(kept)

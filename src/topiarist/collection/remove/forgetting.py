@@ -8,14 +8,10 @@ fitted again from where the documents are.
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,10 +20,12 @@ from topiarist.arrays import Bools
 from topiarist.collection import contents
 from topiarist.collection.contents import Counting
 from topiarist.collection.copies import fitted_rows, kept_copies
+from topiarist.collection.describe.problem_list import keep_problem_list
 from topiarist.collection.find import index_part
 from topiarist.collection.find.saved_searches import keep_searches
 from topiarist.collection.grow.fit_description import corpus_of
 from topiarist.collection.remove import kept_rows, traces
+from topiarist.collection.remove.mentions import Mentions
 from topiarist.collection.remove.removal import Removal, chosen, keeping, preview, remembered
 from topiarist.collection.shape.changes import FORGET, check_expected, fitted
 from topiarist.collection.state import CATEGORIES, COUNTS, FLAT, MINIMA, SHARES, TREE, VECTORS, State
@@ -37,15 +35,14 @@ from topiarist.store import edit_log, facts
 from topiarist.store.collection_folder import GROWING, sweep, sweep_parts
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import Part, new_part
-from topiarist.store.sealed_folder import new_file
 from topiarist.store.succession import Succession, copy_log, copy_tables, same_part, succession
-from topiarist.text.documents import Document
+from topiarist.text.documents import Document, Problem
 from topiarist.text.repeated import Repeated, plain_line
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
-PROBLEMS = "problems.csv"  # what a grow lists in the folder, for people
+SOME_ROWS = 2_000  # documents that are looked at at once
 SOME = "an edit of documents that were forgotten"  # what the log calls it
 
 
@@ -77,21 +74,23 @@ def forget(collection: Collection, ids: Sequence[str], *, wait: float = 0.0, exp
         removal = preview(collection, chosen(collection, ids))
         keep = keeping(collection, removal)
         gone = collection.documents.many(removal.rows)
-        texts = [text for one in gone for text in (one.text, one.title, one.id)]
-        speaks = _copy(collection, following, removal, gone, traces.Sequences(texts))
+        texts = [text for one in gone for text in (one.text, one.title, one.id, one.source, *one.labels)]
+        texts += _beside(collection, removal.rows)
+        own = [text for one in gone for text in (one.text, one.title, one.id)]
+        told += _copy(collection, following, removal, gone, traces.Sequences(own))
         kept_rows.keep_tables(collection, following, keep)
         facts.add_removed(following.new.database, *remembered(collection, removal))
         n_words = _fit(collection, following, keep, removal)
         if collection.categories is not None:
             told.append("The categories were learned from these documents too, and are gone: topiarist learn")
         following.publish()
-        _keep_list(collection.folder.path / PROBLEMS, speaks)
         unfinished = collection.folder.path / GROWING
         if unfinished.exists():
             shutil.rmtree(unfinished)
             told.append("An unfinished grow was thrown away: it may have held them")
         sweep(collection.folder.path, collection.folder.manifest)
     collection.refresh()
+    keep_problem_list(collection)
     found = traces.look(collection.folder.path, texts, _staying(collection))
     told += [_words_told(n_words), *_told(found)]
     return Forgotten(removal, n_words, found, tuple(told))
@@ -99,35 +98,32 @@ def forget(collection: Collection, ids: Sequence[str], *, wait: float = 0.0, exp
 
 def _copy(
     collection: Collection, following: Succession, removal: Removal, gone: list[Document], known: traces.Sequences
-) -> Callable[[str], bool]:
-    """Tables and log of the documents that stay, without what speaks of the others; a function that tells that."""
+) -> Iterator[str]:
+    """Tables and log of the documents that stay, without what speaks of the others; what there is to say of that."""
     old, new = following.old.database, following.new.database
     copy_tables(old, new, removal.rows)
     copy_log(old, new)
-    names = {json.dumps(name)[1:-1] for one in gone for name in (one.id, one.title) if name}
+    named = Mentions((name for one in gone for name in (one.id, one.title)), known)
+    entries = edit_log.rewrite(new, SOME, named.in_value)
+    searches = keep_searches(new, lambda one: not (named.in_text(one.name) or named.in_text(one.query)))
+    staying = set(Documents(new).sources())
+    sources = {one.source for one in gone if one.source not in staying} | {one.id for one in gone}
+    quoted = [f"“{text[:80]}”" for text in collection.dates.only_of(removal.rows).values()]
 
-    def speaks(text: str) -> bool:
-        return any(name in text for name in names) or bool(known.within(text.encode("utf-8", "surrogatepass")))
+    def stays(one: Problem) -> bool:
+        if one.source in sources or named.in_text(one.source) or named.in_text(one.reason):
+            return False
+        return not any(text in one.reason for text in quoted)
 
-    edit_log.rewrite(new, SOME, speaks)
-    keep_searches(new, lambda text: not speaks(text))
-    sources = {one.source for one in gone} | {one.id for one in gone}
-    facts.keep_problems(new, lambda one: one.source not in sources and not speaks(f"{one.source} {one.reason}"))
-    return speaks
+    facts.keep_problems(new, stays)
+    if entries:
+        yield f"{entries:,} {'entry' if entries == 1 else 'entries'} of the log spoke of them, and tell nothing more"
+    if searches:
+        yield f"{searches:,} saved search{'es' * (searches != 1)} spoke of them, and {_are(searches)} gone"
 
 
-def _keep_list(path: Path, speaks: Callable[[str], bool]) -> None:
-    """The list of problems that lies in the folder, without rows that speak of something."""
-    if not path.is_file():
-        return
-    with path.open(newline="", encoding="utf-8") as file:
-        known = list(csv.reader(file))
-    kept = [row for row in known if not speaks(" ".join(row)) and not any(map(speaks, row))]
-    if len(kept) < len(known):
-        with new_file(path, sync=True) as made:
-            text = io.TextIOWrapper(made, "utf-8", newline="", write_through=True)
-            csv.writer(text).writerows(kept)
-            text.detach()
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
 
 
 def _fit(collection: Collection, following: Succession, keep: Bools, removal: Removal) -> int:
@@ -198,9 +194,20 @@ def _lines(documents: Documents, repeated: Repeated) -> Iterator[tuple[str, int]
 
 def _staying(collection: Collection) -> Iterator[str]:
     """Whatever may be in the folder: the documents that stay, and how the collection was grown."""
-    for one in collection.documents.iterate():
-        yield from (one.text, one.title, one.id, one.source)
-        yield f"{one.title}\n{one.text}"
+    for start in range(0, len(collection), SOME_ROWS):
+        rows = range(start, min(start + SOME_ROWS, len(collection)))
+        for one in collection.documents.many(rows):
+            yield from (one.text, one.title, one.id, one.source, *one.labels)
+            yield f"{one.title}\n{one.text}"
+        yield from _beside(collection, rows)
+
+
+def _beside(collection: Collection, rows: Sequence[int]) -> list[str]:
+    """What else is known of some documents in words: the values of columns, and dates as they were given."""
+    cells = collection.columns.of(rows).values()
+    return [text for one in cells for values in one.values() for text in values] + [
+        *collection.dates.given(rows).values()
+    ]
 
 
 def _words_told(number: int) -> str:

@@ -27,6 +27,7 @@ from topiarist.collection.state import CATEGORIES, COUNTS, MINIMA, SEARCH, SHARE
 from topiarist.counts.copies import Copies
 from topiarist.store import copy_table, facts
 from topiarist.store.column_table import ColumnTable
+from topiarist.store.date_table import Dates
 from topiarist.store.generation import Part, new_part
 from topiarist.store.succession import Succession, part_like, same_part
 from topiarist.text.language import language_of_text
@@ -107,6 +108,7 @@ def keep_tables(collection: Collection, succession: Succession, keep: Bools) -> 
     database = succession.new.database
     with database.transaction():
         ColumnTable(database).count_again()
+        Dates(database).count_again()
         if copy_table.is_known(database):
             copy_table.forget_copies(database)
             keep_copies(database, copies(collection.copies, keep))

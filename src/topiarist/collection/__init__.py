@@ -123,6 +123,7 @@ if TYPE_CHECKING:
     from topiarist.collection.find.saved_searches import save_search as save_search
     from topiarist.collection.find.saved_searches import saved_search as saved_search
     from topiarist.collection.find.saved_searches import saved_searches as saved_searches
+    from topiarist.collection.find.saved_searches import topic_of as topic_of_search
     from topiarist.collection.find.search import DEFAULT as DEFAULT_WAY
     from topiarist.collection.find.search import FEW as FEW
     from topiarist.collection.find.search import WAYS as WAYS
@@ -318,7 +319,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "file.file_moves": "move_files plan_moves",
     "file.new_topics": "NewTopic PAYS new_topics",
     "find.index": "Explanation",
-    "find.saved_searches": "SavedSearch delete_search save_search saved_search saved_searches",
+    "find.saved_searches": "SavedSearch delete_search save_search saved_search saved_searches topic_of_search=topic_of",
     "find.search": (
         "DEFAULT_WAY=DEFAULT FEW Found FoundDocument Held Likeness Search WAYS listed_documents=listed places_of "
         "topics_of"

@@ -153,7 +153,10 @@ def copy_log(old: Database, new: Database, *, states: bool = False) -> None:
 
 
 def carry_marks_back(now: Database, then: Database) -> None:
-    """Tags, read marks and judged labels as they are now, for the documents that both have; the others keep theirs."""
+    """Tags, read marks, judged labels and reviews as they are now, for the documents that both have.
+
+    The others keep theirs.
+    """
     with then.attached(now.path, "now"), then.transaction():
         both = "row IN (SELECT d.row FROM main.documents AS d JOIN now.documents AS n ON n.id = d.id)"
         joined = "JOIN now.documents AS n ON n.row = t.row JOIN main.documents AS d ON d.id = n.id"
@@ -163,6 +166,8 @@ def carry_marks_back(now: Database, then: Database) -> None:
             then.run(f"INSERT INTO main.{table} ({own}) SELECT d.row{others} FROM now.{table} AS t {joined}")  # noqa: S608
         if then.one("SELECT 1 FROM now.sqlite_schema WHERE name = 'judgements'") is not None:
             _carry_judgements_back(then, joined)
+        if then.one("SELECT 1 FROM now.sqlite_schema WHERE name = 'review_entries'") is not None:
+            _carry_reviews_back(then, joined)
 
 
 def _carry_judgements_back(then: Database, joined: str) -> None:
@@ -172,6 +177,17 @@ def _carry_judgements_back(then: Database, joined: str) -> None:
     names = "number, time, row, kind, before, after"
     own = "t.number, t.time, d.row, t.kind, t.before, t.after"
     then.run(f"INSERT OR IGNORE INTO main.judgements ({names}) SELECT {own} FROM now.judgements AS t {joined}")  # noqa: S608
+
+
+def _carry_reviews_back(then: Database, joined: str) -> None:
+    from topiarist.store.review_table import TABLES
+
+    for statement in TABLES:
+        then.run(statement)
+    then.run("INSERT OR IGNORE INTO main.reviews (label, lot, time) SELECT label, lot, time FROM now.reviews")
+    names = "number, time, label, row, answer, drawn, documents"
+    own = "t.number, t.time, t.label, d.row, t.answer, t.drawn, t.documents"
+    then.run(f"INSERT OR IGNORE INTO main.review_entries ({names}) SELECT {own} FROM now.review_entries AS t {joined}")  # noqa: S608
 
 
 # ---- parts

@@ -2,13 +2,19 @@
 
 import json
 
+import pytest
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 from tests.grown import documents
 from topiarist.app.cli.commands import app
 from topiarist.app.explorer.web.server import explorer
-from topiarist.collection import Collection, Recipe, SavedSearch, save_search, saved_searches
+from topiarist.collection import Collection, Recipe, SavedSearch, delete_search, save_search, saved_searches
+from topiarist.collection.grow.grower import Grower
+from topiarist.collection.grow.journal import Teller
+from topiarist.errors import UsageError
+from topiarist.store import facts
+from topiarist.store.review_table import ReviewTable
 
 
 def test_a_search_is_saved_asked_again_listed_and_deleted(typed, path):
@@ -50,3 +56,49 @@ def test_saved_searches_survive_a_new_grow_and_a_removal_but_not_forgetting_what
     with Collection.grow(some, folder, recipe, force=True) as again:
         assert saved_searches(again) == (SavedSearch("stars", "stars", "words"),)
     assert CliRunner().invoke(app, ["find", str(folder), "--saved", "stars"]).exit_code in (0, 1)
+
+
+def test_saved_searches_keep_to_the_topic_that_is_the_same_in_a_new_tree_or_say_that_it_is_gone(tmp_path):
+    some, folder, recipe = documents()[:80], tmp_path / "c.topiary", Recipe(topics=3, headings=False)
+    with Collection.grow(some, folder, recipe) as collection:
+        topics = [collection.outline.topics[leaf] for leaf in collection.outline.tree.leaves]
+        collection.shape([f"merge {topics[0]} {topics[1]}"])  # other numbers than a tree that is grown anew
+        kept = collection.outline.topics[collection.outline.tree.leaves[0]]
+        save_search(collection, SavedSearch("here", "model", "words", str(kept)))
+        save_search(collection, SavedSearch("gone", "model", "words", str(kept)))
+        with pytest.raises(UsageError):
+            save_search(collection, SavedSearch("nowhere", "model", "words", "977"))
+        before = collection.search("model", 100, by="words", topic=kept).total
+        with collection.folder.writing() as generation:  # as if the tree had been edited since
+            found = [one.to_dict() for one in saved_searches(collection)]
+            facts.change_settings(generation.database, {"saved_searches": [{**found[0], "topic": "977"}, found[1]]})
+    asked = CliRunner().invoke(app, ["find", str(folder), "--saved", "gone"])
+    assert "its topic 977 is gone: everywhere" in asked.stderr
+    told = []
+    teller = Teller()
+    teller.said = told.append
+    with Grower(recipe, tell=teller).grow(some, folder, force=True) as again:
+        gone, here = saved_searches(again)
+        assert (gone.topic, gone.lost) == ("", "977")
+        if here.topic:
+            assert again.search("model", 100, by="words", topic=here.topic).total >= before / 2
+        else:
+            assert here.lost
+        assert any(one.startswith("Asked everywhere now, for the topic") for one in told)
+
+
+def test_undo_of_a_removal_keeps_searches_and_reviews_of_since(path):
+    with Collection.open(path) as collection:
+        ids = collection.documents.ids()
+        save_search(collection, SavedSearch("old", "stars"))
+        collection.remove(ids[:2])
+        save_search(collection, SavedSearch("new", "galaxies"))
+        delete_search(collection, "old")
+        with collection.folder.writing() as generation:
+            table = ReviewTable(generation.database)
+            table.begin("wanted", 7)
+            table.append("wanted", 5, "yes", "first", 498)
+        collection.undo()
+        assert [one.name for one in saved_searches(collection)] == ["new"]
+        (entry,) = ReviewTable(collection.generation.database).entries("wanted")
+        assert collection.documents.get(entry.row).id == ids[7]

@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 from topiarist.collection.collection import Collection
 from topiarist.collection.describe import tables
 from topiarist.collection.describe.topic_tree import placed
-from topiarist.collection.find.saved_searches import saved_searches
+from topiarist.collection.find.saved_searches import saved_searches, topic_of
 from topiarist.collection.passages import is_cut, summed_up, wholes
 from topiarist.collection.shape.shape import unlike
-from topiarist.errors import UsageError
 from topiarist.estimators.model_folder import save_model
 from topiarist.hierarchy import exchange, thesaurus
 from topiarist.hierarchy.tree import Tree
@@ -69,10 +68,8 @@ def _searches(collection: Collection) -> Iterator[dict[str, Any]]:
 
     for one in saved_searches(collection):
         search = Search(collection, one.query, one.by)
-        try:
-            number: int | None = None if search.nearest else len(search.rows(one.topic or None))
-        except UsageError:  # a topic that is gone
-            number = None
+        topic, gone = topic_of(collection, one)
+        number = None if search.nearest or gone else len(search.rows(topic))
         yield {"name": one.name, "query": one.query, "by": one.by, "topic": one.topic, "matching": number}
 
 

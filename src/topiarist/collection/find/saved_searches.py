@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from topiarist.errors import UsageError
@@ -26,6 +26,11 @@ class SavedSearch:
     query: str
     by: str = "both"
     topic: str = ""
+    lost: str = ""  # what the topic was called that it kept to, where a new tree has none that is surely the same
+
+    def to_dict(self) -> dict[str, str]:
+        """As plain JSON data; ``lost`` only where a topic is."""
+        return {name: value for name, value in asdict(self).items() if value or name != "lost"}
 
 
 def saved_searches(collection: Collection) -> tuple[SavedSearch, ...]:
@@ -42,8 +47,22 @@ def saved_search(collection: Collection, name: str) -> SavedSearch:
     return known[name.strip().casefold()]
 
 
-def save_search(collection: Collection, search: SavedSearch) -> bool:
-    """Keep a search; one of the same name is replaced: whether there was one."""
+def topic_of(collection: Collection, search: SavedSearch) -> tuple[int | None, str]:
+    """The topic that a search keeps to, None for everywhere; and what there is to say where it is gone."""
+    if not search.topic:
+        return None, _gone(search.lost) if search.lost else ""
+    try:
+        return collection.topic(search.topic), ""
+    except UsageError:
+        return None, _gone(search.topic)
+
+
+def _gone(topic: str) -> str:
+    return f"its topic {topic} is gone: everywhere"
+
+
+def save_search(collection: Collection, search: SavedSearch, *, wait: float = 0.0) -> bool:
+    """Keep a search; one of the same name is replaced: whether there was one. ``wait``: seconds for another writer."""
     name = " ".join(search.name.split())
     if not name or len(name) > LONGEST:
         raise UsageError(
@@ -51,27 +70,52 @@ def save_search(collection: Collection, search: SavedSearch) -> bool:
         )
     if not search.query.strip():
         raise UsageError("there is no query to save", hint="find FOLDER QUERY --save NAME")
-    with collection.folder.writing() as generation:
+    if search.topic:
+        collection.topic(search.topic)  # an error where there is none such
+    with collection.folder.writing(wait=wait) as generation:
         others = [one for one in _of(facts.settings(generation.database)) if one.name.casefold() != name.casefold()]
         replaced = len(others) < len(_of(facts.settings(generation.database)))
         _keep(generation.database, [*others, SavedSearch(name, search.query, search.by, search.topic)])
     return replaced
 
 
-def delete_search(collection: Collection, name: str) -> SavedSearch:
+def delete_search(collection: Collection, name: str, *, wait: float = 0.0) -> SavedSearch:
     """Let a saved search go; what it was."""
     gone = saved_search(collection, name)
-    with collection.folder.writing() as generation:
+    with collection.folder.writing(wait=wait) as generation:
         _keep(generation.database, [one for one in _of(facts.settings(generation.database)) if one.name != gone.name])
     return gone
 
 
-def carry_over(before: Database, database: Database) -> int:
-    """Saved searches of a collection for the one that takes its place; how many."""
-    found = _of(facts.settings(before))
-    if found:
-        _keep(database, found)
-    return len(found)
+def carry_over(old: Collection, database: Database, known: Mapping[int, int]) -> Iterator[str]:
+    """Saved searches of a collection for the one that takes its place; what there is to say of it.
+
+    Each keeps to the topic that is the same in the new tree, by ``known``; one whose topic has no such is asked
+    everywhere, and says so.
+    """
+    found, lost = list[SavedSearch](), list[str]()
+    for one in saved_searches(old):
+        topic, gone = topic_of(old, one)
+        if topic is not None and topic not in known:
+            one = replace(one, topic="", lost=old.outline.name(topic))
+        elif topic is not None:
+            one = replace(one, topic=str(known[topic]))
+        elif gone:
+            one = replace(one, topic="", lost=one.lost or one.topic)
+        found.append(one)
+        lost += [f"{one.name} ({one.lost})"] if one.lost else []
+    if not found:
+        return
+    _keep(database, found)
+    yield f"{len(found):,} saved search{'es' * (len(found) != 1)} carried over"
+    if lost:
+        topics = "the topic of 1 of them is" if len(lost) == 1 else f"the topics of {len(lost):,} of them are"
+        yield f"Asked everywhere now, for {topics} not surely in the new tree: {', '.join(lost[:8])}"
+
+
+def carry_back(now: Database, then: Database) -> None:
+    """Saved searches as they are now, for a generation that is come back to."""
+    _keep(then, _of(facts.settings(now)))
 
 
 def keep_searches(database: Database, stays: Callable[[SavedSearch], bool]) -> int:
@@ -89,4 +133,4 @@ def _of(settings: Mapping[str, Any]) -> tuple[SavedSearch, ...]:
 
 def _keep(database: Database, searches: list[SavedSearch] | tuple[SavedSearch, ...]) -> None:
     ordered = sorted(searches, key=lambda one: one.name.casefold())
-    facts.change_settings(database, {KEPT: [asdict(one) for one in ordered]})
+    facts.change_settings(database, {KEPT: [one.to_dict() for one in ordered]})

@@ -56,8 +56,9 @@ def carried(old: Collection, generation: Generation, state: State) -> Carried:
     Tags and marks are written beside; whoever calls this commits them with the state.
     """
     told = list(_marks(old, generation))
-    shape, was = state.shape, old.outline
-    if was.titles or was.notes or was.pins or was.gathered or was.seeds:
+    shape, was, known = state.shape, old.outline, dict[int, int]()
+    searches = any(one.topic for one in saved_searches.saved_searches(old))
+    if searches or was.titles or was.notes or was.pins or was.gathered or was.seeds:
         shares = read_matrix(generation.folder / state.pieces(SHARES)[0])
         now = placed(shape, shares, Documents(generation.database).ids())
         known = _counterparts(old, shape, now)
@@ -71,6 +72,7 @@ def carried(old: Collection, generation: Generation, state: State) -> Carried:
         told += said
         shape, said = _seeded(was, shape, known)
         told += said
+    told += saved_searches.carry_over(old, generation.database, known)
     shape, said = _chosen(was, shape)
     told += said
     if old.state.parts.get(CATEGORIES) is not None:
@@ -402,8 +404,6 @@ def _marks(old: Collection, generation: Generation) -> Iterator[str]:
         **Marks(database).carry_over(before), "judged labels": carry_over(before, database),
         "judgements of reviews": review.carry_over(before, database),
     }  # fmt: skip
-    if number := saved_searches.carry_over(before, database):
-        yield f"{number:,} saved search{'es' * (number != 1)} carried over"
     for what, (kept, found) in marks.items():
         if found:
             lost = f"; {found - kept:,} of documents that are gone" if kept < found else ""

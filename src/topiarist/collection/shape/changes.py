@@ -14,6 +14,7 @@ from topiarist.collection import contents
 from topiarist.collection.copies import fitted_rows
 from topiarist.collection.describe.topic_tree import says
 from topiarist.collection.find import index_part
+from topiarist.collection.find.saved_searches import carry_back
 from topiarist.collection.grow.fit_description import corpus_of, familiar, keep_fit, labelled, stayed
 from topiarist.collection.shape.edit_language import edit_from, named_as, spoken_of, to_entry, to_sentence, to_words
 from topiarist.collection.shape.edits import Branch, Edit, Pin, apply
@@ -187,6 +188,7 @@ def _brought_back(collection: Collection, generation: Generation, last: edit_log
     then = Generation.open(collection.folder.path / name, collection.folder.shown, write=True)
     try:
         carry_marks_back(generation.database, then.database)
+        carry_back(generation.database, then.database)
         now = edit_log.latest(then.database)
         newest = edit_log.history(then.database, limit=2)
         if now is not None and [one.kind for one in newest] != [UNDO, REMOVE]:

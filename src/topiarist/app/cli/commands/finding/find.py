@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -88,7 +88,12 @@ def run(options: Options) -> None:
             return
         if options.saved:
             known = door.saved_search(collection, options.saved)
-            topic = options.topic if options.topic is not None else known.topic or None
+            topic = options.topic
+            if topic is None:
+                found, gone = door.topic_of_search(collection, known)
+                topic = None if found is None else str(found)
+                if gone:
+                    screen.say(f"“{one_line(known.name)}”: {gone} (--save keeps it with another --topic)")
             options = replace(options, query=[known.query], by=known.by, topic=topic)
         if options.queries:
             _find_all(screen, collection, options)
@@ -115,16 +120,16 @@ def _saved(screen: Screen, collection: door.Collection, options: Options) -> Non
             screen.print(f"The saved search “{one_line(gone.name)}” ({one_line(gone.query)}) is gone.")
     known = door.saved_searches(collection)
     if options.json:
-        screen.json({"saved": [asdict(one) for one in known]})
+        screen.json({"saved": [one.to_dict() for one in known]})
     elif options.list_saved and not known:
         screen.print("No search was saved yet.")
         screen.next("find FOLDER WORDS --save NAME")
     elif options.list_saved:
         wide = max(len(one.name) for one in known)
         for one in known:
-            how = DOT.join(
-                [*([one.by] if one.by != door.DEFAULT_WAY else []), *([f"topic {one.topic}"] * bool(one.topic))]
-            )
+            said = [one.by] if one.by != door.DEFAULT_WAY else []
+            lost = door.topic_of_search(collection, one)[1]
+            how = DOT.join([*said, *([lost] if lost else [f"topic {one.topic}"] * bool(one.topic))])
             screen.cut(f"  {one_line(one.name):<{wide}}  ", (one_line(one.query), "bold"), (f"  {how}", "dim"))
         screen.next(("find FOLDER --saved {}", known[0].name))
 

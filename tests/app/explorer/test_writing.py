@@ -19,6 +19,7 @@ from topiarist.app.explorer.writes import posts, uploads
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.shape.edits import Rename
+from topiarist.store import facts
 from topiarist.store.sealed_folder import locked
 
 HERE = "http://127.0.0.1"
@@ -351,6 +352,32 @@ def test_what_was_typed_while_somebody_writes_is_not_lost(client, copied, monkey
         assert "nothing is stored yet" in answer.text.lower()
     assert client.put_form("/keep", key=key).status_code == 200
     assert len(client.view.collection) == 401
+
+
+def test_a_search_is_saved_replaced_and_deleted_from_its_page(client):
+    topic = leaf(client)
+    page = client.get("/search", params={"q": "bail", "by": "words", "topic": topic}).text
+    form = page.split('action="/save_search"')[1].split("</form>")[0]
+    told = dict(re.findall(r'name="(\w+)" value="([^"]*)"', form))
+    assert (told["query"], told["by"], told["topic"]) == ("bail", "words", str(topic))
+    assert client.put_form("/save_search", **{**told, "name": "<b>Bail</b>"}).status_code == 200
+    page = client.get("/search", params={"q": ""}).text
+    assert "&lt;b&gt;Bail&lt;/b&gt;" in page
+    assert "<b>Bail" not in page
+    asked = client.put_form("/save_search", name="<B>bail</b>", query="bond", by="both")
+    assert "Replace the saved search" in asked.text
+    saved = client.get("/search.json?q=bail").json()["saved"]
+    assert [(one["name"], one["title"]) for one in saved] == [("<b>Bail</b>", "")]
+    assert f"topic={topic}" in saved[0]["address"]
+    with client.view.collection.folder.writing() as generation:  # as if the tree had been edited since
+        known = facts.settings(generation.database)["saved_searches"]
+        facts.change_settings(generation.database, {"saved_searches": [{**known[0], "topic": "977"}]})
+    assert client.get("/search.json?q=bail").json()["saved"][0]["title"] == "its topic 977 is gone: everywhere"
+    assert "(its topic 977 is gone: everywhere)" in client.get("/search?q=bail").text
+    assert "Delete the saved search" in client.put_form("/delete_search", name="<b>Bail</b>").text
+    assert client.put_form("/delete_search", name="<b>Bail</b>", sure="1").status_code == 200
+    assert client.get("/search.json?q=bail").json()["saved"] == []
+    assert client.post("/save_search", data={"name": "x", "query": "y", "state": client.view.mark}).status_code == 403
 
 
 def test_dates_that_may_be_either_are_asked_for_before_documents_are_filed(client):

@@ -34,9 +34,11 @@ from topiarist.collection import (
     WAYS,
     Explanation,
     Found,
+    SavedSearch,
     extent,
     listed_documents,
     saved_searches,
+    topic_of_search,
     unit,
 )
 from topiarist.errors import UsageError
@@ -114,6 +116,7 @@ class SearchPage:
     paging: Paging
     exports: tuple[Choice, ...]
     saved: tuple[Choice, ...] = ()  # searches that people saved
+    savable: bool = False  # whether this is one that can be saved
     removable: bool = False  # whether these are just the documents that match, so that they can be removed together
 
 
@@ -174,20 +177,16 @@ def _filled(view: View, ask: Ask) -> SearchPage:
         )
         if found.total
         else (),
-        saved=tuple(
-            link(one.name, addresses.search(one.query, by=_unless_usual(one.by), topic=_known_topic(view, one.topic)))
-            for one in saved_searches(view.collection)
-        ),
+        saved=tuple(_saved(view, one) for one in saved_searches(view.collection)),
+        savable=bool(ask.q.strip()) and not (ask.tag or ask.label or trouble),
         removable=ask.by == "words" and bool(ask.q.strip() and found.total) and not (ask.tag or ask.label or trouble),
     )
 
 
-def _known_topic(view: View, name: str) -> int | None:
-    """The topic that a saved search keeps to; None for none, or one that is gone."""
-    try:
-        return view.collection.topic(name) if name else None
-    except UsageError:
-        return None
+def _saved(view: View, search: SavedSearch) -> Choice:
+    """A saved search; where the topic that it keeps to is gone, it says so."""
+    topic, gone = topic_of_search(view.collection, search)
+    return link(search.name, addresses.search(search.query, by=_unless_usual(search.by), topic=topic), gone)
 
 
 def _unless_usual(way: str) -> str | None:

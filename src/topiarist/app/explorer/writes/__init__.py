@@ -28,7 +28,7 @@ from fastapi.security import APIKeyHeader
 from topiarist.app.explorer.jobs import JobPage
 from topiarist.app.explorer.pages import new
 from topiarist.app.explorer.web import failures, safety
-from topiarist.app.explorer.writes import bodies, judgements, marks, removals, reviews, tree_edits, uploads
+from topiarist.app.explorer.writes import bodies, judgements, marks, removals, reviews, searches, tree_edits, uploads
 from topiarist.app.explorer.writes.posts import Does, Done, posted
 
 STATUSES = (400, 403, 404, 409, 422, 503)
@@ -42,6 +42,8 @@ def add(app: FastAPI) -> None:
         "/untag": (marks.untag, bodies.Tagged),
         "/read": (marks.read, bodies.ReadMarks),
         "/remove": (removals.remove, bodies.Removed),
+        "/save_search": (searches.save, bodies.SearchToSave),
+        "/delete_search": (searches.delete, bodies.SearchToDelete),
         "/undo": (tree_edits.undo, bodies.TakenBack),
         "/refit": (tree_edits.refit, bodies.Seen),
         "/steadiness": (tree_edits.check_steadiness, bodies.Body),

@@ -83,6 +83,25 @@ class Removed(Seen):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SearchToSave(Seen):
+    """A query that shall be kept under a name."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    query: Annotated[str, Field(min_length=1, max_length=2_000)]
+    by: Literal["words", "meaning", "both"] = "both"
+    topic: Topic | None = None
+    sure: Annotated[bool, Field(description="one of this name is replaced only after this is told")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchToDelete(Seen):
+    """A saved search that shall go."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    sure: Annotated[bool, Field(description="nothing is deleted before this is told")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class Edited(Seen):
     """An edit of the tree; see ``shape.Ask``."""
 

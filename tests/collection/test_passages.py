@@ -160,3 +160,23 @@ def test_a_removed_document_stays_out_whether_it_is_cut_or_not(tmp_path, several
         again.add([several[3]])
         known = [one.number for one in account_of(again) if one.what == "removed"]
         assert known == [4 if first else 1]
+
+
+def test_a_page_head_of_several_documents_is_the_title_of_none(tmp_path, several):
+    def headed(one, head, title=""):
+        return replace(one, title=title, text="\f".join(f"{head}\n{page}" for page in one.text.split("\f")))
+
+    head = "ACME Corporation to its shareholders"
+    made = [headed(one, head) for one in several[:8]]
+    made += [headed(one, f"The annals of {one.id}", f"The annals of {one.id}") for one in several[8:10]]
+    made.append(headed(several[10], head, "Its own title"))
+    with Collection.grow(made, tmp_path / "c.topiary", replace(RECIPE, topics=2)) as grown:
+        titles = {one.id: one.title for one in wholes(grown)}
+        assert head not in titles.values()
+        assert titles["r/0.pdf"].startswith(several[0].text[:20])
+        assert titles["r/8.pdf"] == "The annals of r/8.pdf"  # of one document alone: it may be its title
+        assert titles["r/10.pdf"] == "Its own title"
+        passages = grown.documents.many(whole_of(grown, "r/0.pdf").rows, texts=False)
+        assert [one.title for one in passages] == [f"{titles['r/0.pdf']}, page {page}" for page in (1, 2, 3, 4)]
+        grown.add([headed(several[11], head)])
+        assert whole_of(grown, "r/11.pdf").title.startswith(several[11].text[:20])

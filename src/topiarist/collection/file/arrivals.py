@@ -178,7 +178,8 @@ def add(
             own = list(ids.own(some))
             n_brought += len(own)
             if cut:
-                own = [one for whole in own for one in passages(whole)]
+                forms = collection.counting.repeated.forms
+                own = [one for whole in own for one in passages(titled(whole, forms))]
             near = vectors_for(collection, own, sum(len(part.documents) for part in parts), vectors)
             parts.append(placed(collection, own, rho, several=several, vectors=near))
         if not parts:

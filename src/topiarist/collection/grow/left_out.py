@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection as Some
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,9 @@ from topiarist.counts.copies import Copies
 from topiarist.store.document_table import Documents
 from topiarist.text.documents import Document, Problem
 from topiarist.text.language import language_name
-from topiarist.text.repeated import Repeated, spans, without
-from topiarist.text.titles import titled
+from topiarist.text.passages import part_of, whole_title
+from topiarist.text.repeated import Repeated, plain_line, spans, without
+from topiarist.text.titles import title_of, titled
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -40,16 +42,16 @@ class LeftOut:
     def passing(self, documents: Documents, repeated: Repeated) -> Iterator[Document]:
         """The documents of a new collection as they are counted; a title that is a repeated line becomes another."""
         self.lines, forms = len(repeated.lines), repeated.forms
+        heads = PageHeads(documents, forms)
         for row, document in enumerate(documents.iterate()):
-            found = spans(document.text, forms)
+            found, named = spans(document.text, forms), heads.titled(document)
             if found:
                 self.documents += 1
                 self.words += sum(len(document.text[start:end].split()) for start, end in found)
-                named = titled(document, forms)
-                if named.title != document.title and not self.kept:
-                    self._titles[row] = named.title
-                document = replace(named, text=without(document.text, forms))
-            yield document
+                named = titled(named, forms)
+            if named.title != document.title and not self.kept:
+                self._titles[row] = named.title
+            yield replace(named, text=without(document.text, forms)) if found else named
         documents.retitle(self._titles)
 
     def told(self, unit: str) -> str:
@@ -60,6 +62,33 @@ class LeftOut:
     def facts(self) -> dict[str, int]:
         """As plain JSON data."""
         return {"lines": self.lines, "documents": self.documents, "words": self.words, "kept": int(self.kept), ADDED: 1}
+
+
+class PageHeads:
+    """Titles of cut documents that are the head of their pages, where several documents have the same head.
+
+    The head of the pages of one document alone may well be its title. Each such document is called by the first line of
+    its own, and its passages with it.
+    """
+
+    def __init__(self, documents: Documents, forms: Some[str]) -> None:
+        self.forms, self.titles = forms, dict[str, str]()  # of whole documents, by their ids
+        wholes = dict[str, str]()
+        for id, title in zip(documents.ids(), documents.titles(), strict=True) if forms else ():
+            part = part_of(id)
+            if part is not None and title.endswith(f", {part.label}"):
+                wholes.setdefault(part.whole, plain_line(whole_title(title, part)))
+        shared = Counter(wholes.values())
+        self.wholes = {whole for whole, form in wholes.items() if form in forms and shared[form] > 1}
+
+    def titled(self, document: Document) -> Document:
+        """A passage by the first line of its document; the first passage of each comes first."""
+        part = part_of(document.id)
+        if part is None or part.whole not in self.wholes:
+            return document
+        if part.whole not in self.titles:
+            self.titles[part.whole] = title_of("", without(document.text, self.forms), part.whole)
+        return replace(document, title=f"{self.titles[part.whole]}, {part.label}")
 
 
 @dataclass

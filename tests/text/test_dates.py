@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topiarist.text.dates import DAY_FIRST, MIXED, MONTH_FIRST, Evidence, following, iso_date, read_date
+from topiarist.text.dates import DAY_FIRST, MIXED, MONTH_FIRST, Evidence, following, iso_date, read_date, unread_because
 
 NAMES = {
     "en": "January February March April May June July August September October November December",
@@ -139,3 +139,18 @@ def test_any_text_is_a_date_or_none(text: str) -> None:
     found = read_date(text)
     for iso in filter(None, (found.iso, found.day_first, found.month_first)):
         assert read_date(iso).iso == iso
+
+
+@pytest.mark.parametrize("text", ["2568", "2568-01-22", "22/01/2568", "22 Jan 2568", "25680122", "2568-01-22T10:00:00"])
+def test_years_of_another_era_are_refused_and_it_is_said(text):
+    assert not read_date(text)
+    assert (
+        unread_because(text).startswith("the year 2568 counts from another beginning (2025 if that")
+        or text == "25680122"
+    )
+
+
+def test_why_a_date_is_none():
+    assert unread_because("05/06/2025") == "day and month may be either"
+    assert unread_because("soon") == unread_because("room 2568") == "not a date that can be read"
+    assert read_date("2399-12-31").iso == "2399-12-31"

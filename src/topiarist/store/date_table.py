@@ -17,7 +17,7 @@ from topiarist.store import facts
 from topiarist.store.database import Database
 from topiarist.store.document_table import checksum, marks, pieces
 from topiarist.text.date_orders import DateOrders
-from topiarist.text.dates import AUTO, ORDERS, read_date
+from topiarist.text.dates import AUTO, ORDERS, read_date, unread_because
 from topiarist.text.documents import Document, Problem
 from topiarist.text.fields import is_missing
 
@@ -84,7 +84,7 @@ class Dates:
                 self._write(row, iso, text)
                 if not iso and not is_missing(text):
                     unread, undecided = unread + 1, undecided + bool(read)
-                    reason = "day and month may be either" if read else "not a date that can be read"
+                    reason = unread_because(text)
                     if len(problems) < TOLD:
                         problems.append(Problem(source, f"{reason}: “{text[:80]}”"))
                     examples += [text[:80]] if len(examples) < 3 and text[:80] not in examples else []

@@ -20,7 +20,7 @@ from functools import lru_cache
 DAY_FIRST, MONTH_FIRST, MIXED, AUTO = "day-first", "month-first", "mixed", "auto"
 ORDERS = (DAY_FIRST, MONTH_FIRST)
 LONGEST = 100  # characters of something that may be a date
-FIRST_YEAR, LAST_YEAR = 1000, 2999
+FIRST_YEAR, LAST_YEAR = 1000, 2399  # a later one counts from another beginning: 2568 is 2025 in Thailand
 EPOCH = (100_000_000, 1_900_000_000)  # seconds: 1973 to 2030; above, ten digits may be a day and an hour
 
 _MONTHS = (
@@ -223,6 +223,19 @@ def read_date(text: str, *, figures: bool = True) -> Read:
         return _written(plain)
     except (ValueError, OverflowError):  # a thirteenth month, a 30th of February
         return Read()
+
+
+_ANOTHER_ERA = re.compile(r"(?<!\d)2[4-9]\d\d(?!\d)")
+
+
+def unread_because(text: str) -> str:
+    """Why a date is none, in words."""
+    if read_date(text):
+        return "day and month may be either"
+    found = _ANOTHER_ERA.search(text) if len(text) <= LONGEST else None
+    if found and read_date(text.replace(found[0], str(int(found[0]) - 543))):
+        return f"the year {found[0]} counts from another beginning ({int(found[0]) - 543} if that of the Buddhist era)"
+    return "not a date that can be read"
 
 
 def _is_other_figure(sign: str) -> bool:

@@ -12,6 +12,8 @@ Floor plan:
     shape/            Shaping a tree by hand: a value that holds what people said of it, edits that change it, and
                       fitting it again.
     spread/           Spread: how topics lie over time and over groups of documents.
+    verify/           Verify: growing and editing a collection once more from its own texts, and seeing whether the bits
+                      agree.
     check             Is a collection whole? Every checksum, every table, every name, and whether its parts fit each
                       other.
     collection        A collection: documents, their tree, and everything that can be asked of both.
@@ -289,6 +291,10 @@ if TYPE_CHECKING:
     from topiarist.collection.state import before_last as before_last
     from topiarist.collection.state import earlier as earlier_steps
     from topiarist.collection.state import steps as all_steps
+    from topiarist.collection.verify.digests import digest_of as collection_digest
+    from topiarist.collection.verify.digests import digests as collection_digests
+    from topiarist.collection.verify.verification import Verdict as Verdict
+    from topiarist.collection.verify.verification import verify as verify_collection
 
 _OFFERS = {  # of each module; behind an equals sign what a name is called inside
     "check": "Finding REPAIR check_folder=check repair_folder=repair",
@@ -378,6 +384,8 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "state": (
         "SHARES State TREE all_steps=steps before_last collection_at=at collection_before=before earlier_steps=earlier"
     ),
+    "verify.digests": "collection_digest=digest_of collection_digests=digests",
+    "verify.verification": "Verdict verify_collection=verify",
 }
 _HOMES = {
     outside: (module, inside or outside)

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from topiarist.collection.spread.by_group import ByGroup
     from topiarist.collection.spread.newer import Newer
     from topiarist.collection.spread.over_time import OverTime
+    from topiarist.collection.verify.verification import Verdict
     from topiarist.counts.copies import Copies
     from topiarist.hierarchy.tree_model import TreeModel
     from topiarist.text.readers import Columns
@@ -438,6 +439,12 @@ class Collection:
 
             return forget_for_good(self, removal.ids).removal
         return remove(self, removal.ids)
+
+    def verify(self, *, n_threads: int | None = None) -> Verdict:
+        """Grow and edit the collection again from the texts that it keeps, elsewhere, and see whether the bits agree."""
+        from topiarist.collection.verify.verification import verify
+
+        return verify(self, n_threads=n_threads)
 
     def shape(
         self, edits: Iterable[Edit | Mapping[str, Any] | str], *, refit: bool = True, verbose: bool = False

@@ -29,7 +29,7 @@ from topiarist.app.explorer.pages.topic import OwnWord, word_lines
 from topiarist.app.explorer.rendering import environment, own
 from topiarist.app.explorer.values import Step, TopicLine, path_to, titled, topic_line
 from topiarist.app.explorer.view import UnnamedView, View
-from topiarist.collection import Collection, Looks, growing_command, looks, tokens_of
+from topiarist.collection import Collection, Looks, collection_digest, growing_command, looks, tokens_of
 from topiarist.errors import UsageError
 from topiarist.store.sealed_folder import new_file
 from topiarist.version import __version__
@@ -97,6 +97,7 @@ class Report:
     categories: categories.CategoriesPage | None
     model: model.ModelPage
     command: str
+    digest: str  # of texts, tree and what people said of it: `topiarist verify` prints the same
     version: str
 
 
@@ -182,6 +183,7 @@ def _report(view: View, documents: str) -> Report:
         categories=learned if learned and learned.learned else None,
         model=told,
         command=growing_command(settings, paths=not secret),
+        digest=collection_digest(view.collection),
         version=__version__,
     )
 

@@ -196,7 +196,7 @@ def add(
             _count_in(collection, generation.database, added)
             tokens = sum(float(part.heard.known.sum()) for part in parts)
             facts.add_tokens(generation.database, round(tokens))
-            body: dict[str, Any] = {"documents": len(added)}
+            body: dict[str, Any] = {"documents": len(added), "learned": learn and new.learns}
             if n_brought < len(added):
                 body["said"] = str(Extent(len(added), n_brought, n_brought, cut=True))
             edit_log.record(generation.database, ADD, body, state.to_dict(), parts=new.parts)

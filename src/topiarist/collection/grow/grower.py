@@ -34,12 +34,13 @@ from topiarist.collection.grow.journal import KIND as CHECKPOINT
 from topiarist.collection.grow.journal import PartJournal, Teller
 from topiarist.collection.grow.language_trees import Branch, Joined
 from topiarist.collection.grow.left_out import COPIES, REPEATED, LeftOut, OtherLanguages, told_copies
+from topiarist.collection.grow.made_with import MADE_WITH, TextDigest, circumstances
 from topiarist.collection.grow.one_language import waiting, with_languages
 from topiarist.collection.grow.recipe import JOINED, ONE, Recipe
 from topiarist.collection.passages import PASSAGES, cut_said
 from topiarist.collection.shape.shape import Shape
 from topiarist.collection.shape.word_use import column_map
-from topiarist.collection.state import COUNTS, FLAT, MINIMA, SEARCH, State
+from topiarist.collection.state import COUNTS, FLAT, MINIMA, SEARCH, TREE, State
 from topiarist.counts.copies import Copies, find_copies
 from topiarist.counts.corpus import Corpus
 from topiarist.counts.languages import Languages, languages_of
@@ -83,6 +84,7 @@ from topiarist.text.titles import titled
 MADE_FROM = "made_from"  # a digest of sources and settings: the same one, the same collection
 KERNELS = ("paths", "classes", "search")  # that growing and indexing need
 PLACES = "places"  # where the sources were, in full: there originals can be found again
+STOPPED, INTERRUPTED = "stopped", "interrupted"  # why growing ended, if somebody ended it
 WORDS = "words"  # what people said of words before the tree was grown anew
 READ, READ_MINIMA = "read", "read_minima"  # the settings have them when all documents and counts are there
 WAITING = 4_000  # documents between the two, at most
@@ -113,6 +115,7 @@ class Grower:
     ) -> Collection:
         """From documents to a collection in a folder. ``told`` are settings to keep with it."""
         settings = {"recipe": self.recipe.to_dict(), **_named(source), **(told or {})}
+        settings[MADE_WITH] = circumstances(self.device)
         settings |= {WORDS: words} if (words := inheritance.words_of(os.fspath(folder))) else {}
         with begin(folder, force=force, resume=resume) as growing:
             database = growing.generation.database
@@ -133,13 +136,20 @@ class Grower:
                 raise
             if edit_log.current(database) is None:
                 with database.transaction():
-                    state = self._carried(growing, state)
-                    edit_log.record(database, "grow", {"model": state.model}, state.to_dict(), parts=parts)
+                    carried = self._carried(growing, state)
+                    body = {"model": state.model, "carried": carried.shape != state.shape}
+                    body |= self._ended(growing, state)
+                    edit_log.record(database, "grow", body, carried.to_dict(), parts=parts)
             edit_log.drop(database, [name for name in edit_log.parts(database) if name.startswith(f"{CHECKPOINT}-")])
             sweep_parts(growing.generation)
             published = growing.publish()
             granted.grant(published.path, settings.get(PLACES, ()))
             return Collection(published)
+
+    def _ended(self, growing: Growing, state: State) -> dict[str, Any]:
+        """That somebody stopped the growth, where they did: nobody can find that moment again."""
+        known = contents.read_description(growing.generation.folder / state.parts[TREE]).facts
+        return {STOPPED: INTERRUPTED} if known.get(STOPPED) == INTERRUPTED else {}
 
     def _carried(self, growing: Growing, state: State) -> State:
         """With what people did to the collection that this one replaces."""
@@ -166,7 +176,7 @@ class Grower:
         generation = growing.generation
         kept = Documents(generation.database)
         kept.clear()  # those of a grow that was killed before it knew its counts
-        lines, minima = LineCounts(), list[Array]()
+        lines, minima, read_texts = LineCounts(), list[Array](), TextDigest()
         self.tell.phase("Reading")
         others = OtherLanguages()
         how = {"dates": self.recipe.dates, "columns": self.recipe.columns}
@@ -178,7 +188,7 @@ class Grower:
             arriving = inheritance.Arriving(cut(coming), os.fspath(growing.path), cut, self.take_removed)
             stream = _counted(passing(map(titled, arriving)), self.tell.reading)
             settled = self.recipe.counting(language)
-            corpus = self._counts(_seen(stream, lines), settled, minima)
+            corpus = self._counts(read_texts.passing(_seen(stream, lines)), settled, minima)
         if language.code != (known := self._known_language(kept, language)).code:
             settled, language = self.recipe.counting(known), known
             minima.clear()
@@ -222,6 +232,7 @@ class Grower:
             "languages_unknown": languages.n_unknown,
             **({"languages_left_out": dict(others.left_out)} if others.left_out else {}),
             inheritance.GROWN: arriving.n_sources,
+            MADE_WITH: {**settings[MADE_WITH], "texts": read_texts.text(), "documents": corpus.n_docs},
         }
         found |= {PASSAGES: cutter.facts} if self.recipe.passages else {}
         if is_dataclass(counts) and not isinstance(counts, type):

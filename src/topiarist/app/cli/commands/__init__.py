@@ -32,7 +32,7 @@ ROOMS = {
     "shaping": ("shape", "name"),
     "filing": ("file", "remove", "duplicates", "learn"),
     "finding": ("find", "similar", "review"),
-    "care": ("check", "doctor"),
+    "care": ("check", "verify", "doctor"),
 }
 COMMANDS = tuple(name for names in ROOMS.values() for name in names)
 

@@ -4,4 +4,5 @@ Floor plan:
 
     check   ``topiarist check``: is the collection whole?
     doctor  ``topiarist doctor``: is everything here that topiarist needs?
+    verify  ``topiarist verify``: does the same come out again, to the last bit?
 """

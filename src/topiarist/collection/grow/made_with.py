@@ -1,0 +1,71 @@
+"""What a collection was grown with: versions, processor and device, and a digest of the texts that were read.
+
+Equal texts, settings and edits give equal bits where these are equal; ``verify`` tells which of them are not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Iterable, Iterator
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from topiarist.text.documents import Document
+from topiarist.text.readers.making import storable
+from topiarist.version import __version__
+
+MADE_WITH = "made_with"  # among the settings of a collection; none in those of earlier versions
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")  # whose sums may come out otherwise in another version
+
+
+def circumstances(device: str = "cpu") -> dict[str, Any]:
+    """Everything here that may change the last bits of a tree."""
+    return {
+        "topiarist": __version__,
+        "Python": platform.python_version(),
+        **{name: _version(name) for name in PACKAGES},
+        "processor": f"{platform.machine()} {_processor()}",
+        "device": device,
+    }
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _processor() -> str:
+    """What kernels are compiled for: other processors may add up in another order."""
+    from llvmlite import binding
+
+    try:
+        return str(binding.get_host_cpu_name())
+    except (OSError, RuntimeError):
+        return "unknown"
+
+
+class TextDigest:
+    """A digest of documents, in their order: ids and texts, as they are kept."""
+
+    def __init__(self) -> None:
+        self._made = hashlib.sha256()
+
+    def see(self, document: Document) -> None:
+        """One document more."""
+        for part in (document.id, document.text):
+            content = storable(part).encode()
+            self._made.update(len(content).to_bytes(8, "little"))
+            self._made.update(content)
+
+    def passing(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """The documents, being seen."""
+        for document in documents:
+            self.see(document)
+            yield document
+
+    def text(self) -> str:
+        """What it is so far."""
+        return self._made.hexdigest()

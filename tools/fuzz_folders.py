@@ -4,7 +4,8 @@
 
 Half of the mutants are plain (bits, blocks, ends that are gone, anywhere), half are forged: somebody who can count has
 made checksums and digests fit again. ``check`` must answer each without an exception, whoever looks gets an answer or
-an error in words with an exit code from 0 to 5, nothing takes longer than ten seconds, and no file outside is opened.
+an error in words with an exit code from 0 to 5, nothing takes longer than ten seconds of the processor (or a minute of
+waiting), and no file outside is opened.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import sqlite3
 import sys
 import tempfile
 import time
+import traceback
 import warnings
 from collections import Counter
 from contextlib import closing, suppress
@@ -34,7 +36,8 @@ from topiarist.errors import TopiaristError
 from topiarist.store.edit_log import checksum
 from topiarist.text.demo import demo_documents
 
-LONGEST = 10  # seconds
+LONGEST, PATIENCE = 10, 60  # seconds of the processor, and by the clock: other work on the machine is no fault of ours
+N_DOCS, N_WORDS = 150, 40
 ODD: tuple[Any, ...] = (None, -1, 0, 1, 2**31, 2**63, 1e308, "", "x", "../..", "\0", [], {}, [[]], True, "NaN", 0.5)
 LOOKS = (
     lambda one: one.tree, lambda one: one.counts, lambda one: one.shares, lambda one: one.model,
@@ -52,27 +55,34 @@ def main() -> None:
     chance, found, faults = random.Random(asked.seed), Counter[str](), 0  # noqa: S311
     sys.addaudithook(_watched)
     warnings.simplefilter("ignore")
-    signal.signal(signal.SIGALRM, _too_long)
+    for number in (signal.SIGALRM, signal.SIGPROF):
+        signal.signal(number, _too_long)
     with tempfile.TemporaryDirectory() as folder:
         original, path = Path(folder) / "original.topiary", Path(folder) / "mutant.topiary"
-        some = (replace(one, text=" ".join(one.text.split()[:60])) for one in islice(demo_documents(), 300))
-        Collection.grow(list(some), original, Recipe(topics=5, headings=False)).close()
+        some = (replace(one, text=" ".join(one.text.split()[:N_WORDS])) for one in islice(demo_documents(), N_DOCS))
+        Collection.grow(list(some), original, Recipe(topics=4, headings=False)).close()
         began, slowest = time.perf_counter(), 0.0
         for number in range(asked.mutants):
             shutil.rmtree(path, ignore_errors=True)
             shutil.copytree(original, path)
             kind = "plain" if number % 2 else "forged"
             what = (plain if number % 2 else forged)(path, chance)
-            start = time.perf_counter()
+            start = time.process_time()
             try:
                 found[f"{kind}, exit {looked(path)}"] += 1
             except Exception as error:
                 faults += 1
+                where = [f"{Path(at.filename).name}:{at.lineno}" for at in traceback.extract_tb(error.__traceback__)]
                 print(f"mutant {number} of seed {asked.seed}: {what}: {type(error).__name__}: {str(error)[:200]}")
-            slowest = max(slowest, time.perf_counter() - start)
+                print(f"    {' '.join(where[-6:])}", flush=True)
+            slowest = max(slowest, time.process_time() - start)
+            if (number + 1) % 500 == 0:
+                print(f"{number + 1:,} mutants, {faults} got through", flush=True)
     took = time.perf_counter() - began
     told = ", ".join(f"{name}: {times}" for name, times in sorted(found.items()))
-    print(f"{asked.mutants:,} mutants in {took:.0f} s, the slowest {slowest:.1f} s; {told}; {faults} got through")
+    print(
+        f"{asked.mutants:,} mutants in {took:.0f} s, the slowest {slowest:.1f} s of the processor; {told}; {faults} got through"
+    )
     sys.exit(1 if faults else 0)
 
 
@@ -196,7 +206,8 @@ def _watched(event: str, given: tuple[Any, ...]) -> None:
 
 def looked(path: Path) -> int:
     """Check it and look at everything; the exit code that a command would leave with."""
-    signal.alarm(LONGEST)
+    signal.alarm(PATIENCE)
+    signal.setitimer(signal.ITIMER_PROF, LONGEST)
     _inside.append(str(path))
     try:
         damaged = any(one.severity == "error" for one in check(path))
@@ -210,10 +221,11 @@ def looked(path: Path) -> int:
     finally:
         _inside.clear()
         signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def _too_long(*_: Any) -> None:
-    raise TimeoutError(f"longer than {LONGEST} s")
+    raise TimeoutError(f"longer than {LONGEST} s of the processor, or than {PATIENCE} s")
 
 
 if __name__ == "__main__":

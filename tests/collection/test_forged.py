@@ -248,3 +248,23 @@ def test_an_index_of_words_that_leads_nowhere(path, name):
 
     resealed(path, part_of(path, "search").name, change)
     assert looked(path) == 4
+
+
+@pytest.mark.parametrize("after", ["'../..'", "1e308", "'[]'", "0.5"])
+def test_a_log_that_does_not_say_which_state_holds(path, after):
+    forged(path, f"UPDATE edits SET after = {after}")
+    assert errors(path)
+    with pytest.raises(DamagedError, match="a number in it is none"):
+        Collection.open(path)
+
+
+@pytest.mark.parametrize(("name", "value"), [("stem", ["en"]), ("segmenter", 3), ("stop_words", {}), ("titles", "x")])
+def test_settings_of_counting_that_are_of_another_kind(path, name, value):
+    def change(folder):
+        body = json.loads((folder / "counting.json").read_text())
+        body["settings"][name] = value
+        (folder / "counting.json").write_text(json.dumps(body))
+
+    resealed(path, "counts-1", change)
+    with Collection.open(path) as collection, pytest.raises(DamagedError, match=f"{name} is not what it should be"):
+        list(collection.file(["a text"]))

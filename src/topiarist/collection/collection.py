@@ -441,7 +441,7 @@ class Collection:
         return remove(self, removal.ids)
 
     def verify(self, *, n_threads: int | None = None) -> Verdict:
-        """Grow and edit the collection again from the texts that it keeps, elsewhere, and see whether the bits agree."""
+        """Grow and edit the collection again from the texts that it keeps, elsewhere: do the bits agree?"""
         from topiarist.collection.verify.verification import verify
 
         return verify(self, n_threads=n_threads)

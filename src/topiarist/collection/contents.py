@@ -31,6 +31,10 @@ from topiarist.text.repeated import Repeated
 ARRAYS, COUNTING, TOPICS, MODEL = "arrays.safetensors", "counting.json", "topics.json", "model"
 CATEGORIES, LANGUAGES = "categories.json", "languages.safetensors"
 CSR = ("data", "indices", "indptr")
+SETTING_KINDS: dict[str, Any] = {  # of counting, as they may stand in a file
+    "stem": str | None, "stop_words": str | tuple | None, "segmenter": str, "numbers": bool, "titles": bool,
+    "min_documents": int, "max_words": int | None, "max_document_share": float | int,
+}  # fmt: skip
 OF_DOCUMENTS = (
     "cluster_given_doc_",
     "class_given_doc_",
@@ -162,7 +166,10 @@ def read_counting(folder: Path) -> Counting:
         known = dict(body["settings"])
         known["phrases"] = PhraseSettings(**known["phrases"]) if known["phrases"] is not None else None
         words = known["stop_words"]
-        known["stop_words"] = tuple(words) if isinstance(words, list) else words
+        known["stop_words"] = tuple(map(str, words)) if isinstance(words, list) else words
+        odd = [name for name, kind in SETTING_KINDS.items() if name in known and not isinstance(known[name], kind)]
+        if odd:
+            raise ValueError(f"{odd[0]} is not what it should be")
         repeated = Repeated(tuple((str(line), int(number)) for line, number in body.get("repeated", ())))
         return Counting(read_vocabulary(folder), CountSettings(**known), tuple(map(str, body["general"])), repeated)
     except (KeyError, TypeError, ValueError) as error:

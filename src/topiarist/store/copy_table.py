@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from topiarist.errors import reading
 from topiarist.store.database import Database
 
 _TABLE = (
@@ -22,7 +23,8 @@ def copies(database: Database) -> list[tuple[int, int, float]]:
     if not is_known(database):
         return []
     found = database.all("SELECT row, original, shared FROM copies ORDER BY row")
-    return [(int(row), int(original), float(shared)) for row, original, shared in found]
+    with reading(f"the copies of {database.shown}"):
+        return [(int(row), int(original), float(shared)) for row, original, shared in found]
 
 
 def add_copies(database: Database, found: Iterable[tuple[int, int, float]]) -> None:

@@ -125,6 +125,15 @@ class Database:
             found: Row | None = connection.execute(sql, parameters).fetchone()
             return found
 
+    def number(self, sql: str, parameters: Sequence[Any] = ()) -> int | None:
+        """The whole number that is the answer, or None; a forged or damaged table may hold anything else."""
+        found = self.one(sql, parameters)
+        if found is None or found[0] is None:
+            return None
+        if not isinstance(found[0], int):
+            raise DamagedError(f"{self.shown} is damaged: a number in it is none", hint=f"{_CHECK} {self.shown}")
+        return found[0]
+
     @contextmanager
     def _asking(self) -> Iterator[sqlite3.Connection]:
         """A connection for one question, which may not go in circles."""

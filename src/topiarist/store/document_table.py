@@ -46,20 +46,19 @@ class Documents:
         self.database = database
 
     def __len__(self) -> int:
-        found = self.database.one("SELECT max(row) + 1 FROM documents")  # a count would read every page
-        return int(found[0] or 0) if found else 0
+        return self.database.number("SELECT max(row) + 1 FROM documents") or 0  # a count would read every page
 
     def __contains__(self, id: str) -> bool:
         return self.database.one("SELECT 1 FROM documents WHERE id = ?", (storable(id),)) is not None
 
     def row_of(self, id: str) -> int:
         """The row of a document; an unknown id is an error that proposes the nearest."""
-        found = self.database.one("SELECT row FROM documents WHERE id = ?", (storable(id),))
+        found = self.database.number("SELECT row FROM documents WHERE id = ?", (storable(id),))
         if found is None:
             near = self.near_ids(id)
             hint = " or ".join(near) if near else "the id as topiarist find shows it"
             raise UsageError(f"there is no document {id!r}", hint=hint)
-        return int(found[0])
+        return found
 
     def has(self, id: str) -> bool:
         """Whether there is a document of this id."""

@@ -44,8 +44,7 @@ def current(database: Database) -> tuple[int, Body] | None:
 
 def latest(database: Database) -> int | None:
     """The number of the state that holds now; None before the first."""
-    found = database.one("SELECT after FROM edits ORDER BY number DESC LIMIT 1")
-    return None if found is None else int(found[0])
+    return database.number("SELECT after FROM edits ORDER BY number DESC LIMIT 1")
 
 
 def state(database: Database, number: int) -> Body:

@@ -64,8 +64,7 @@ def left_out(database: Database, id: str) -> str:
 
 def n_problems(database: Database) -> int:
     """How many there are."""
-    found = database.one("SELECT count(*) FROM problems")
-    return int(found[0]) if found else 0
+    return database.number("SELECT count(*) FROM problems") or 0
 
 
 def add_problems(database: Database, problems: Iterable[Problem]) -> None:

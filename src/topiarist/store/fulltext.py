@@ -340,5 +340,4 @@ def documents_with(database: Database, word: str) -> int:
     """How many documents have a word, as the index folds it."""
     if has_unspaced(word) and letters_are_apart(database):
         return len(Index(database).rows(Query((Term(word, phrase=True),))))
-    found = database.one("SELECT doc FROM vocabulary WHERE term = ?", (folded(word),))
-    return int(found[0]) if found else 0
+    return database.number("SELECT doc FROM vocabulary WHERE term = ?", (folded(word),)) or 0

@@ -60,8 +60,7 @@ class JudgementTable:
 
     def last_number(self) -> int:
         """The number of the newest entry; it tells whether any was made since."""
-        found = self.database.one("SELECT max(number) FROM judgements") if self._there else None
-        return int(found[0] or 0) if found else 0
+        return (self.database.number("SELECT max(number) FROM judgements") or 0) if self._there else 0
 
     def get(self, number: int) -> Judgement | None:
         """An entry."""

@@ -46,8 +46,7 @@ class ReviewTable:
 
     def lot(self, label: str) -> int | None:
         """The lot of a review; None where it has not begun."""
-        found = self.database.one("SELECT lot FROM reviews WHERE label = ?", (label,)) if self._there else None
-        return None if found is None else int(found[0])
+        return self.database.number("SELECT lot FROM reviews WHERE label = ?", (label,)) if self._there else None
 
     def labels(self) -> list[str]:
         """The labels that are, or were, reviewed."""
@@ -70,8 +69,7 @@ class ReviewTable:
     def last_number(self, label: str) -> int:
         """The number of the newest entry of a review: it tells whether any was made since."""
         sql = "SELECT max(number) FROM review_entries WHERE label = ?"
-        found = self.database.one(sql, (label,)) if self._there else None
-        return int(found[0] or 0) if found else 0
+        return (self.database.number(sql, (label,)) or 0) if self._there else 0
 
     @property
     def _there(self) -> bool:

@@ -15,14 +15,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from topiarist.store import edit_log
 from topiarist.store.collection_folder import Folder, Manifest
 from topiarist.store.database import Database
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import LIST, Generation, NewPart, Part, new_part, open_part
-from topiarist.store.sealed_folder import sync_contents, sync_folder, written
+from topiarist.store.sealed_folder import LOCK, sync_contents, sync_folder, written
 
 LOG = ("parts", "states", "edits")  # tables that are not copied row by row
 
@@ -198,8 +197,7 @@ def part_like(succession: Succession, name: str, kind: str, *, without: Sequence
     """A part of the new generation that begins with the files of an old one, without some; linked, for none changes."""
     source = open_part(succession.old, name)
     with new_part(succession.new, kind) as part:
-        left_out = shutil.ignore_patterns(LIST, "lock", *without)
-        shutil.copytree(source, part.folder, copy_function=linked, dirs_exist_ok=True, ignore=left_out)
+        linked_tree(source, part.folder, without=(LIST, LOCK, *without))
         yield part
 
 
@@ -210,10 +208,22 @@ def same_part(succession: Succession, name: str, kind: str) -> Part:
     return part.part
 
 
-def linked(source: str, target: str) -> Any:
+def linked_tree(source: Path, target: Path, *, without: Sequence[str] = ()) -> None:
+    """All files of a folder in another one, but those with some names; the first that cannot be is told as it is."""
+    with written(target):
+        target.mkdir(exist_ok=True)
+        for one in sorted(source.iterdir()):
+            if one.name in without:
+                continue
+            if one.is_dir():
+                linked_tree(one, target / one.name, without=without)
+            else:
+                _linked(one, target / one.name)
+
+
+def _linked(source: Path, target: Path) -> None:
     """A second name for a file, which nobody will change, or a copy where the system has no such thing."""
     try:
         os.link(source, target)
     except OSError:
-        return shutil.copy2(source, target)
-    return Path(target)
+        shutil.copy2(source, target)

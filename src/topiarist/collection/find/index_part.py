@@ -5,7 +5,6 @@ Estimators are loaded where they are fitted: a search needs none of them.
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from topiarist.store import facts
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import LIST, Generation, Part, new_part, open_part
 from topiarist.store.sealed_folder import LOCK, new_folder
-from topiarist.store.succession import linked
+from topiarist.store.succession import linked_tree
 from topiarist.text.documents import Document
 from topiarist.text.language import known_code
 
@@ -65,7 +64,7 @@ def write_index(
     with new_part(generation, SEARCH) as part:
         index.save(part.folder / INDEX)
         if before is not None and (before / WORDS).is_dir():
-            shutil.copytree(before / WORDS, part.folder / WORDS, copy_function=linked)
+            linked_tree(before / WORDS, part.folder / WORDS)
         else:
             _write_words(generation, part.folder, corpus.settings, n_threads)
     return part.part
@@ -101,9 +100,7 @@ def add_to_index(generation: Generation, name: str, documents: list[Document]) -
     """A part with more documents than another; what both have lies on the disk once."""
     old = open_part(generation, name)
     with new_part(generation, SEARCH) as part:
-        ignored = shutil.ignore_patterns(LOCK)
-        shutil.copytree(old, part.folder, copy_function=linked, dirs_exist_ok=True, ignore=ignored)
-        (part.folder / LIST).unlink(missing_ok=True)
+        linked_tree(old, part.folder, without=(LIST, LOCK))
         index = SearchIndex.open(part.folder / INDEX, check=False)
         index.add(documents)
         (part.folder / INDEX / LOCK).unlink(missing_ok=True)  # nobody adds to a part that is complete

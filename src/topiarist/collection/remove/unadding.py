@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +11,7 @@ from topiarist.collection.remove import kept_rows
 from topiarist.collection.shape.changes import ADD, UNDO, ChangedError, check_expected, last_step
 from topiarist.collection.state import State
 from topiarist.store import edit_log, facts
-from topiarist.store.succession import copy_log, copy_tables, linked, succession
+from topiarist.store.succession import copy_log, copy_tables, linked_tree, succession
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -34,7 +33,7 @@ def take_addition_back(collection: Collection, *, wait: float = 0.0, expected: s
         copy_tables(old, new, np.flatnonzero(~keep).tolist())
         copy_log(old, new, states=True)
         for name in edit_log.parts(old):
-            shutil.copytree(following.old.folder / name, following.new.folder / name, copy_function=linked)
+            linked_tree(following.old.folder / name, following.new.folder / name)
         kept_rows.keep_tables(collection, following, keep)
         changed = kept_rows.settings(collection, keep, collection.state)
         changed.pop(kept_rows.STEADINESS, None)

@@ -37,6 +37,8 @@ fuzz: $(VENV)/dev
 	@$(BIN)/python tools/fuzz_kills.py --kills 200 $(ARGS)
 	@$(BIN)/python tools/fuzz_folders.py --mutants 1000
 	@$(BIN)/python tools/fuzz_faults.py
+	@$(BIN)/python tools/soak.py $(SOAK)
+	@$(BIN)/python tools/soak.py --additions 100
 	@TOPIARIST_FUZZ=180 $(BIN)/python -m pytest -q tests/app/explorer/test_schema.py
 
 test: lint

@@ -1,0 +1,334 @@
+"""A long day in minutes: many readers, two writers in the browser and one at the terminal, then every promise is kept.
+
+    python tools/soak.py [--minutes 10] [--readers 50] [--documents 400]
+    python tools/soak.py --additions 200 [--batch 20]
+
+The first starts an explorer on loopback; readers open pages as fast as they get answers, two writers tag documents and
+rename topics, and ``file --add`` is run beside. Afterwards ``check`` must find nothing, and everything that was
+acknowledged must be there: once. The second adds documents in small batches, and kills every second command at a moment
+of chance: a batch is in the collection wholly or not at all, none is lost that was acknowledged, none is there twice.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+from urllib.parse import quote, urlencode, urlsplit
+
+sys.path[:0] = [str(Path(__file__).resolve().parent)]
+
+WORDS = (
+    "model",
+    "dark matter",
+    "galaxy",
+    "quantum",
+    "graph -field",
+    '"large scale"',
+    "date:2014",
+    "nothingatall",
+    "fiel",
+)
+PAGES = ("/", "/tree", "/model", "/time", "/groups", "/map", "/duplicates", "/help", "/review", "/new", "/trees")
+PATIENCE = 60  # seconds for an answer
+
+
+def command(*arguments: object) -> list[str]:
+    """A command of topiarist."""
+    return [sys.executable, "-m", "topiarist", *map(str, arguments)]
+
+
+def grown(folder: Path, n_docs: int, topics: int = 8) -> None:
+    """A collection of abstracts."""
+    made = command("grow", "demo", "--limit", n_docs, "--topics", topics, "-o", folder, "-q")
+    subprocess.run(made, check=True, stdout=subprocess.DEVNULL)  # noqa: S603
+
+
+class Explorer:
+    """An explorer that runs beside: where it is, and what it answers."""
+
+    def __init__(self, folder: Path, log: Path) -> None:
+        self.log = log.open("w")
+        self.process = subprocess.Popen(command("explore", folder, "--no-browser"), stderr=self.log, stdout=self.log)  # noqa: S603
+        self.address = ""
+        for _ in range(1200):
+            found = re.search(r"open at (http://\S+)", log.read_text())
+            if found:
+                self.address = found[1].rstrip("/")
+                break
+            time.sleep(0.1)
+        parts = urlsplit(self.address)
+        self.host, self.port, self.door = parts.hostname or "", parts.port or 0, parts.path
+
+    def ask(self, path: str, form: dict[str, object] | None = None) -> tuple[int, str]:
+        """The status and the text of an answer; 0 for none."""
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=PATIENCE)
+        try:
+            if form is None:
+                connection.request("GET", f"{self.door}{path}")
+            else:
+                headers = {
+                    "Origin": f"http://{self.host}:{self.port}",
+                    "Content-Type": "application/x-www-form-urlencoded",
+                }
+                connection.request("POST", f"{self.door}{path}", urlencode(form), headers)
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode("utf-8", "replace")
+        except (OSError, http.client.HTTPException) as error:
+            return 0, str(error)
+        finally:
+            connection.close()
+
+    @property
+    def megabytes(self) -> float:
+        """What it has in memory."""
+        found = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{self.process.pid}/status").read_text())
+        return int(found[1]) / 1024 if found else 0.0
+
+    def stop(self) -> int:
+        """As Ctrl-C does; its exit code."""
+        self.process.send_signal(signal.SIGINT)
+        try:
+            return self.process.wait(30)
+        finally:
+            self.process.kill()
+            self.log.close()
+
+
+class Soak:
+    """Readers and writers of one explorer, and what they were told."""
+
+    def __init__(self, explorer: Explorer, ids: list[str], topics: list[int]) -> None:
+        self.explorer, self.ids, self.topics = explorer, ids, topics
+        self.statuses, self.wrong, self.times = Counter[str](), list[str](), list[float]()
+        self.tagged, self.renamed, self.added = list[tuple[str, str]](), list[tuple[int, str]](), list[str]()
+        self.over = threading.Event()
+        self.guard = threading.Lock()
+
+    def read(self, seed: int) -> None:
+        """Open pages until it is over."""
+        chance = random.Random(seed)  # noqa: S311
+        while not self.over.is_set():
+            path = chance.choice(
+                (
+                    chance.choice(PAGES),
+                    f"/search?q={quote(chance.choice(WORDS))}",
+                    f"/search.json?q={quote(chance.choice(WORDS))}",
+                    f"/topic/{chance.choice(self.topics)}",
+                    f"/doc/{quote(chance.choice(self.ids), safe='')}",
+                )
+            )
+            began = time.monotonic()
+            status, text = self.explorer.ask(path)
+            self._note(f"read {status}", time.monotonic() - began)
+            if status in (0, 500) or not text:
+                self.wrong.append(f"{path}: {status} {text[:200]}")
+
+    def _note(self, what: str, seconds: float = 0.0) -> None:
+        with self.guard:
+            self.statuses[what] += 1
+            if seconds:
+                self.times.append(seconds)
+
+    def _hidden(self, path: str) -> dict[str, str]:
+        """What the forms of a page send along."""
+        _, text = self.explorer.ask(path)
+        found = dict(re.findall(r'name="(token|state)" value="([^"]*)"', text))
+        return {name: value.replace("&amp;", "&") for name, value in found.items()}
+
+    def tag(self) -> None:
+        """Tag one document after the other, each time with another tag."""
+        number = 0
+        while not self.over.is_set():
+            number += 1
+            id, name = self.ids[number % len(self.ids)], f"soak {number}"
+            known = self._hidden(f"/doc/{quote(id, safe='')}")
+            status, _ = self.explorer.ask("/tag", {**known, "document": id, "tag": name})
+            self._note(f"tag {status}")
+            if status in (200, 303):
+                self.tagged.append((id, name))
+
+    def rename(self) -> None:
+        """Give one topic after the other another name; who was faster is asked again."""
+        number = 0
+        while not self.over.is_set():
+            number += 1
+            topic, name = self.topics[number % len(self.topics)], f"Soaked {number}"
+            form = {**self._hidden(f"/topic/{topic}"), "edit": "rename", "topic": topic, "name": name}
+            status, _ = self.explorer.ask("/shape", form)
+            self._note(f"rename {status}")
+            if status in (200, 303):
+                self.renamed.append((topic, name))
+
+    def add(self, folder: Path) -> None:
+        """Add a document at the terminal, again and again."""
+        number = 0
+        while not self.over.wait(5.0):
+            number += 1
+            id = f"soaked-{number}"
+            file = folder.parent / "new.jsonl"
+            file.write_text(json.dumps({"id": id, "text": "a model of dark matter in galaxies and their clusters"}))
+            done = subprocess.run(  # noqa: S603
+                command("file", folder, file, "--add", "--wait", 30, "--no-learn"), capture_output=True, check=False
+            )
+            self._note(f"file --add {done.returncode}")
+            if done.returncode == 0:
+                self.added.append(id)
+            elif done.returncode not in (5,):
+                self.wrong.append(f"file --add: {done.returncode} {done.stderr.decode()[-300:]}")
+
+
+def soak(where: Path, minutes: float, n_readers: int, n_docs: int) -> list[str]:
+    """Read and write for some minutes; everything that was found wrong."""
+    from topiarist.collection.collection import Collection
+
+    folder = where / "soak.topiary"
+    grown(folder, n_docs)
+    with Collection.open(folder) as collection:
+        ids, topics = collection.documents.ids(), list(collection.outline.topics[1:])
+    explorer = Explorer(folder, where / "explorer.log")
+    if not explorer.address:
+        raise SystemExit(f"the explorer did not start: {(where / 'explorer.log').read_text()}")
+    one = Soak(explorer, ids, topics)
+    workers = [threading.Thread(target=one.read, args=(seed,), daemon=True) for seed in range(n_readers)]
+    workers += [threading.Thread(target=each, daemon=True) for each in (one.tag, one.rename)]
+    workers.append(threading.Thread(target=one.add, args=(folder,), daemon=True))
+    explorer.ask("/")
+    began, memory = time.monotonic(), explorer.megabytes
+    for worker in workers:
+        worker.start()
+    while time.monotonic() - began < 60 * minutes and explorer.process.poll() is None:
+        time.sleep(0.5)
+    after = explorer.megabytes if explorer.process.poll() is None else 0.0
+    one.over.set()
+    for worker in workers:
+        worker.join(2 * PATIENCE)
+    wrong = list(one.wrong)
+    wrong += [f"still waiting: {worker.name}" for worker in workers if worker.is_alive()]
+    if explorer.process.poll() is not None:
+        wrong.append(f"the explorer ended with {explorer.process.poll()}")
+    code = explorer.stop()
+    if code not in (0, 130, -2):
+        wrong.append(f"stopped, the explorer left with {code}")
+    wrong += kept(folder, one, n_docs)
+    one.times.sort()
+    told = ", ".join(f"{name}: {number:,}" for name, number in sorted(one.statuses.items()))
+    print(f"{told}")
+    places = {name: one.times[int(share * (len(one.times) - 1))] for name, share in (("median", 0.5), ("p99", 0.99))}
+    print(", ".join(f"{name} {seconds:.2f} s" for name, seconds in places.items()), end="; ")
+    print(f"memory {memory:.0f} MB, then {after:.0f} MB", end="; ")
+    print(f"acknowledged: {len(one.tagged):,} tags, {len(one.renamed):,} names, {len(one.added):,} documents")
+    return wrong
+
+
+def kept(folder: Path, one: Soak, n_docs: int) -> list[str]:
+    """What was acknowledged and is not there, or is there twice."""
+    from topiarist.collection.check import check
+    from topiarist.collection.collection import Collection
+    from topiarist.collection.state import steps
+
+    wrong = [f"check: {found.what}" for found in check(folder) if found.severity == "error"]
+    with Collection.open(folder) as collection:
+        known = collection.documents.ids()
+        rows = {id: row for row, id in enumerate(known)}
+        tags = set(collection.marks.all_tags())
+        wrong += [f"the tag {name!r} of {id} is lost" for id, name in one.tagged if (rows[id], name) not in tags]
+        edits = [edit for step in steps(collection) for edit in step.body.get("edits", ())]
+        names = Counter(str(edit["rename"]["name"]) for edit in edits if "rename" in edit)
+        wrong += [f"the name {name!r} is in the log {names[name]} times" for _, name in one.renamed if names[name] != 1]
+        called = {topic: collection.outline.name(topic) for topic in one.topics}
+        last = dict(one.renamed)
+        wrong += [f"topic {topic} is not called {name!r}" for topic, name in last.items() if called[topic] != name]
+        wrong += [f"the document {id} is lost" for id in one.added if id not in rows]
+        if len(known) != len(set(known)) or len(known) < n_docs + len(one.added):
+            wrong.append(f"{len(known)} documents, {len(set(known))} different ones")
+    return wrong
+
+
+def additions(where: Path, number: int, size: int, seed: int) -> list[str]:
+    """Add so many batches, and kill every second command; everything that was found wrong."""
+    from fuzz_kills import killed, run
+
+    from topiarist.collection.check import check
+    from topiarist.collection.collection import Collection
+    from topiarist.text.demo import demo_documents
+
+    chance, folder, home = random.Random(seed), where / "notes.topiary", where  # noqa: S311
+    grown(folder, 300, 4)
+    texts = [one.text for one in islice(demo_documents(), 300, 300 + 700)]
+    with Collection.open(folder) as collection:  # what commands load is loaded here, before any is forked
+        expected = collection.documents.ids()
+        assert list(collection.file(texts[:1]))  # noqa: S101
+    wrong, kills, took, again = list[str](), 0, 1.0, 0
+    for batch in range(number):
+        ids = [f"b{batch}-{place}" for place in range(size)]
+        lines = (json.dumps({"id": id, "text": f"{chance.choice(texts)} {id}"}) for id in ids)
+        (home / "batch.jsonl").write_text("\n".join(lines))
+        arguments = ("file", folder.name, "batch.jsonl", "--add", "--no-learn", "-q")
+        for attempt in range(20):
+            began = time.monotonic()
+            if (batch + attempt) % 2:
+                kills += killed(home, chance.uniform(0, 1.1 * took), *arguments)
+            else:
+                done = run(home, *arguments)
+                took = time.monotonic() - began
+                if done.returncode not in (0, 1):
+                    wrong.append(f"batch {batch}: left with {done.returncode}: {done.said[-300:]}")
+            with Collection.open(folder) as collection:
+                there = collection.documents.ids()
+            inside = [id for id in ids if id in set(there)]
+            if inside and len(inside) < size:
+                wrong.append(f"batch {batch}: {len(inside)} of {size} documents are there")
+            if inside:
+                break
+            again += 1
+        expected += ids
+        if there != expected:
+            wrong.append(f"after batch {batch} there are {len(there):,} documents, expected {len(expected):,}")
+            expected = list(there)
+        if (batch + 1) % 25 == 0:
+            print(f"{batch + 1:,} batches, {kills:,} kills, {len(wrong)} wrong", flush=True)
+    wrong += [f"check: {one.what}" for one in check(folder) if one.severity == "error"]
+    print(f"{number:,} batches of {size} documents, {kills:,} commands killed, {again:,} batches tried again")
+    return wrong
+
+
+def main() -> None:
+    """Soak, and say what was found."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--readers", type=int, default=50)
+    parser.add_argument("--documents", type=int, default=400)
+    parser.add_argument("--additions", type=int, default=0, help="batches to add, with kills between them, instead")
+    parser.add_argument("--batch", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args()
+    where = Path(tempfile.mkdtemp(prefix="topiarist-soak-"))
+    if asked.additions:
+        wrong = additions(where, asked.additions, asked.batch, asked.seed)
+    else:
+        wrong = soak(where, asked.minutes, asked.readers, asked.documents)
+    for one in wrong[:20]:
+        print(f"WRONG {one}")
+    print(f"{len(wrong)} found wrong{f', kept in {where}' if wrong else ''}")
+    if wrong:
+        sys.exit(1)
+    shutil.rmtree(where)
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    main()

@@ -11,7 +11,7 @@ help:
 	@echo "make explore    open that collection in the browser"
 	@echo "make test       set up, then check style, types and imports, and run the tests"
 	@echo "make lint       style, types and the direction of imports only"
-	@echo "make fuzz       kill commands at random moments, damage and forge collections, ask the explorer thousands of odd questions"
+	@echo "make fuzz       an hour of kills, faults, full disks, damaged files and folders, odd counts and odd questions"
 	@echo "make bench      compare with other systems in one run (sets up their own environment)"
 	@echo "make reproduce  print the published results beside ours"
 	@echo "make clean      remove the environments and caches"
@@ -32,14 +32,16 @@ explore: $(VENV)/demo
 	@test -f demo.topiary/manifest.json || $(BIN)/topiarist grow demo -o demo.topiary
 	@$(BIN)/topiarist explore demo.topiary || test $$? = 130  # Ctrl-C is how it ends
 
-# Kills commands at random moments and looks whether the collection is whole; about ten minutes. Then the questions.
+# What could go wrong, thousands of times: more than an hour. ARGS go to the kills, SOAK to the soak (SOAK='--minutes 2').
 fuzz: $(VENV)/dev
-	@$(BIN)/python tools/fuzz_kills.py --kills 200 $(ARGS)
-	@$(BIN)/python tools/fuzz_folders.py --mutants 1000
+	@$(BIN)/python tools/fuzz_kills.py --kills 1000 $(ARGS)
+	@$(BIN)/python tools/fuzz_folders.py --mutants 5000
 	@$(BIN)/python tools/fuzz_faults.py
 	@$(BIN)/python tools/soak.py $(SOAK)
 	@$(BIN)/python tools/soak.py --additions 100
-	@TOPIARIST_FUZZ=180 $(BIN)/python -m pytest -q tests/app/explorer/test_schema.py
+	@$(BIN)/python tools/fuzz_files.py --files 100000
+	@$(BIN)/python tools/fuzz_fits.py --fits 100000
+	@TOPIARIST_FUZZ=300 $(BIN)/python -m pytest -q tests/app/explorer/test_schema.py
 
 test: lint
 	@echo "== Running the tests"

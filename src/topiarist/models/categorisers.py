@@ -267,12 +267,17 @@ def posterior_of_shares(
     """
     folding = folding or patience(words.size, words.dtype)
     out = aligned_empty((rows.n_rows, len(class_tokens)), words.dtype)
-    out[:] = class_tokens / class_tokens.sum()
+    prior = class_tokens / class_tokens.sum()
+    out[:] = prior
 
     def piece(here: slice) -> None:
         indptr = rows.indptr[here.start : here.stop + 1]
         engine.kernels.categorise(indptr, rows.indices, rows.data, out[here], words, class_tokens, folding)
-        out[here] /= out[here].sum(axis=1, keepdims=True)
+        total = out[here].sum(axis=1, keepdims=True)
+        if total.all():
+            out[here] /= total
+        else:  # counts so small that nothing is left of them: as good as no words
+            out[here] = np.where(total > 0, out[here] / np.where(total > 0, total, 1), prior)
 
     engine.threads.map(piece, rows.pieces)
     return out

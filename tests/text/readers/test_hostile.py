@@ -409,4 +409,7 @@ def test_a_parser_calls_nobody(acting: None, tmp_path: Path, monkeypatch: pytest
     with socket.create_server(("127.0.0.1", 0)) as listening:
         reading = read(scripts(tmp_path / "m", f"call {listening.getsockname()[1]}", "sleep"))
         assert len([one.text for one in reading]) == 1
+        assert any(said in reasons(reading)[0] for said in ("unreachable", "permission denied"))  # by either wall
+        monkeypatch.setattr(pool.Pool, "_confined", lambda self: {})  # without the sandbox of files, which has no TCP
+        assert len([one.text for one in reading]) == 1
         assert "unreachable" in reasons(reading)[0]

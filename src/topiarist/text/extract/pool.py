@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import queue
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -47,15 +49,20 @@ def worker_command() -> list[str]:
 
 
 class Pool:
-    """Worker processes behind a queue, with one thread each to wait for them; `close` ends it all at once."""
+    """Worker processes behind a queue, with one thread each to wait for them; `close` ends it all at once.
 
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
+    ``readable``: the files and folders that they are asked to parse; they can open no others where the system has a
+    sandbox of files. None: whatever we may read. ``scratch`` is a folder for what comes out of archives.
+    """
+
+    def __init__(self, limits: Limits, readable: Sequence[str] | None = None) -> None:
+        self._limits, self._readable = limits, readable
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._tasks: queue.SimpleQueue[tuple[Task, Future[Extracted]] | None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._workers: set[_Worker] = set()
         self._idle: list[_Worker] = []  # that gave parts, and may again
-        self._lock = threading.Lock()
+        self._lock, self._making = threading.Lock(), threading.Lock()
         self._closed = False
 
     def submit(self, task: Task) -> Future[Extracted]:
@@ -83,6 +90,14 @@ class Pool:
             else:
                 self._idle.append(worker)
 
+    @property
+    def scratch(self) -> str:
+        """A folder of this reading: workers may write there and nowhere else."""
+        with self._making:
+            if self._scratch is None:
+                self._scratch = tempfile.TemporaryDirectory(prefix="topiarist-", ignore_cleanup_errors=True)
+            return os.path.realpath(self._scratch.name)
+
     def close(self) -> None:
         """Kill the workers and forget what is queued. Safe to call twice, and at any moment."""
         with self._lock:
@@ -96,6 +111,10 @@ class Pool:
         for thread in self._threads:
             thread.join(_STOP_SECONDS)
         self._threads.clear()
+        with self._making:
+            if self._scratch is not None:
+                self._scratch.cleanup()
+                self._scratch = None
 
     def _run(self) -> None:
         worker: _Worker | None = None
@@ -120,7 +139,7 @@ class Pool:
         with self._lock:
             if self._closed:
                 raise ExtractError("reading was stopped")
-            worker = _Worker(self._limits)
+            worker = _Worker(self._limits, self._confined())
             self._workers.add(worker)
         try:
             worker.wait_until_ready()
@@ -128,6 +147,12 @@ class Pool:
             self._retire(worker)
             raise
         return worker
+
+    def _confined(self) -> protocol.Header:
+        """What a worker is told of the files that it may open."""
+        if self._readable is None:
+            return {}
+        return {"readable": json.dumps([*self._readable]), "scratch": self.scratch}
 
     def _retire(self, worker: _Worker) -> None:
         worker.dispose()
@@ -138,8 +163,8 @@ class Pool:
 class _Worker:
     """One process, one question at a time."""
 
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
+    def __init__(self, limits: Limits, confined: protocol.Header) -> None:
+        self._limits, self._confined = limits, confined
         try:
             self._process = subprocess.Popen(  # noqa: S603 - our own interpreter, our own module
                 worker_command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
@@ -157,7 +182,7 @@ class _Worker:
     def wait_until_ready(self) -> None:
         """Hand over the limits and wait for the first sign of life."""
         hello: protocol.Header = {limit.name: getattr(self._limits, limit.name) for limit in fields(Limits)}
-        if self._receive(_START_SECONDS, hello) is None:
+        if self._receive(_START_SECONDS, {**hello, **self._confined}) is None:
             raise ExtractError(f"the worker process did not start: {self._cause_of_death(_START_SECONDS)}")
 
     def ask(self, task: Task) -> Extracted:

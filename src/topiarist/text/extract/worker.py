@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from functools import partial
@@ -14,7 +15,7 @@ from importlib import import_module
 from typing import BinaryIO
 
 from topiarist.errors import in_words
-from topiarist.text.extract import network, protocol
+from topiarist.text.extract import files, network, protocol
 from topiarist.text.extract.limits import Extracted, ExtractError, Extractor, Limits, Part, Parter, Source, Told
 
 _ALARM_GRACE = 10.0  # after the reader's own limit: only an orphan lives to hear it
@@ -89,6 +90,7 @@ def serve(extractors: Mapping[str, Extractor], parters: Mapping[str, Parter] | N
         hello, _ = protocol.receive(requests, 0)
         limits = _limits(hello)
         network.leave()
+        _without_files(hello)
         _confine(limits)
         protocol.send(replies, {"ready": 1})
         parts: Iterator[Part] = iter(())
@@ -122,6 +124,15 @@ def _private_streams() -> tuple[BinaryIO, BinaryIO]:
 def _limits(hello: protocol.Header) -> Limits:
     whole = {limit.name: int(hello[limit.name]) for limit in fields(Limits) if limit.name != "seconds"}
     return Limits(seconds=float(hello["seconds"]), **whole)
+
+
+def _without_files(hello: protocol.Header) -> None:
+    """Read nothing but the sources, and write nothing but into the folder of this reading, where that is known."""
+    if "readable" not in hello:
+        return
+    scratch = str(hello["scratch"])
+    tempfile.tempdir = os.environ["TMPDIR"] = scratch
+    files.leave([*json.loads(str(hello["readable"])), scratch], [scratch])
 
 
 def _confine(limits: Limits) -> None:

@@ -32,6 +32,7 @@ __all__ = ["Reading", "read"]
 
 AnyPath = str | os.PathLike[str]
 Answer = Future[Extracted]
+MANY_SOURCES = 1_000  # of more than these the folders are told to parsers
 
 
 def read(
@@ -186,7 +187,7 @@ class Reading:
     def check(self) -> None:
         """Refuse what can be refused before reading: missing paths, tables whose columns are not clear."""
         check(self._sources)
-        with closing(Pool(self._limits)) as pool:
+        with closing(self._pool()) as pool:
             setting = self._setting(pool)
             for source in self._sources:
                 kind, packing = kind_of(source)
@@ -197,11 +198,20 @@ class Reading:
                 except (ExtractError, *READ_ERRORS):
                     continue  # reported as a problem in its turn
 
+    def _pool(self) -> Pool:
+        """Workers that can open the sources and nothing else; whoever follows links has to open anything."""
+        if self._selection.follow_links:
+            return Pool(self._limits)
+        there = {os.path.realpath(source) for source in self._sources if os.path.exists(source)}
+        if len(there) > MANY_SOURCES:
+            there = {os.path.dirname(place) for place in there}
+        return Pool(self._limits, sorted(there))
+
     def _setting(self, pool: Pool) -> Setting:
         return Setting(self._columns, self._limits, pool, self._xml_path, self._ocr, items_inside)
 
     def _documents(self, account: Account) -> Generator[Document, None, None]:
-        with closing(Pool(self._limits)) as pool, closing(UniqueIds()) as ids:
+        with closing(self._pool()) as pool, closing(UniqueIds()) as ids:
             setting = replace(self._setting(pool), chosen=account.chosen)
             for file, answer in self._ahead(self._files(account), pool):
                 if isinstance(file, Problem):

@@ -24,7 +24,7 @@ def read_archive(file: File, setting: Setting) -> Iterator[Item]:
         return
     allowed = setting.allowance or _allowance(os.path.getsize(file.path), setting)
     within = replace(setting, depth=setting.depth + 1, allowance=allowed)
-    with tempfile.TemporaryDirectory(prefix="topiarist-") as folder:
+    with tempfile.TemporaryDirectory(dir=setting.pool.scratch) as folder:
         told: Told = {"folder": folder, "bytes": max(0, allowed.bytes), "members": max(0, allowed.members)}
         for part in setting.pool.parts(Task("archive", path=os.path.abspath(file.path), told=told)):
             name = f"/{part.facts['name']}" if part.facts.get("name") else ""
@@ -61,7 +61,7 @@ def parsed(file: File, place: int, answer: Future[Extracted], setting: Setting) 
         yield Trouble(_WITHIN.format(setting.limits.archive_depth), place)
         return
     within = replace(setting, depth=setting.depth + 1)
-    with tempfile.TemporaryDirectory(prefix="topiarist-") as folder:
+    with tempfile.TemporaryDirectory(dir=setting.pool.scratch) as folder:
         for number, one in enumerate(found.attached):
             at = os.path.join(folder, str(number))
             _write(at, one)

@@ -102,12 +102,12 @@ def _kernels(console: Console, *, warm: bool) -> str:
 
 def _parsers() -> str:
     """What a hostile file could make of a parser."""
-    from topiarist.text.extract.network import can_be_left
+    from topiarist.text.extract import files, network
 
-    limited = "processes of their own, with limits of time and memory"
-    return (
-        f"{limited}, without a network" if can_be_left() else f"{limited}; this system cannot take their network away"
-    )
+    told = ["processes of their own, with limits of time and memory"]
+    told.append("without a network" if network.can_be_left() else "WITH a network: this system cannot take it away")
+    can_open = "with no files but the sources" if files.can_be_left() else "with ALL your files: no Landlock here"
+    return ", ".join([*told, can_open])
 
 
 def _gpu() -> str:

@@ -25,7 +25,7 @@ from topiarist import CAM, GGM, HPLC, HPLSA, LSI, PLC, PLSA
 from topiarist.errors import TopiaristError
 
 MANY, SOME, FEW = 24, 3, 1  # how often each is fitted
-SCALES = (1.0, 1.0, 1.0, 1e-30, 1e-28, 1e-12, 1e3, 1e9, 1e12, 5e-324, 1e-300, 1e300)
+SCALES = (1.0, 1.0, 1.0, 1e-20, 1e-18, 1e-12, 1e3, 1e9, 1e12, 5e-324, 1e-300, 1e300)
 FALLS = 1e-6  # of the objective that are rounding, relative to its size
 
 

@@ -103,9 +103,9 @@ def test_what_cannot_be_counted_exactly_is_refused() -> None:
     assert check_counts([[2.0**52, 1.0]]).shape == (1, 2)
     with pytest.raises(InputError, match="too large to be a count"):
         check_counts([[1e308, 1e308]])
-    for small in (5e-324, 1e-300, 9e-31):
-        with pytest.raises(InputError, match=r"too small to be a count, under 1e-30.*at row 0, column 1"):
+    for small in (5e-324, 1e-300, 9e-21):
+        with pytest.raises(InputError, match=r"too small to be a count, under 1e-20.*at row 0, column 1"):
             check_counts([[1.0, small]])
-    assert check_counts(sparse.csr_array(([0.0, 1e-30], ([0, 0], [0, 1])), shape=(1, 2))).nnz == 1
+    assert check_counts(sparse.csr_array(([0.0, 1e-20], ([0, 0], [0, 1])), shape=(1, 2))).nnz == 1
     with pytest.raises(InputError, match="add up to more than"):
         check_counts([[2.0**52, 2.0**52, 2.0**52]])

@@ -33,8 +33,8 @@ def with_zeros(rows, columns):
 COUNTS = {
     "smallest": PLAIN * 5e-324,
     "tiny": PLAIN * 1e-300,
-    "small": PLAIN * 1e-28,
-    "smallest allowed": PLAIN * 1e-30,
+    "small": PLAIN * 1e-18,
+    "smallest allowed": PLAIN * 1e-20,
     "large": PLAIN * 1e9,
     "too large": PLAIN * 1e300,
     "uneven": np.where(RNG.random(PLAIN.shape) < 0.1, PLAIN * 1e12, PLAIN * 1e-12),

@@ -12,7 +12,7 @@ from topiarist.arrays import Array, Csr, Matrix
 from topiarist.errors import InputError
 
 _EXACT_IN_FLOAT32 = 2**24
-SMALLEST = 1e-30  # a count: what is much less is nought in single precision as soon as it is divided
+SMALLEST = 1e-20  # a count: of what is much less nothing is left where shares of it are taken, and objectives fall
 LARGEST_TOTAL = 2.0**53  # of all counts together: beyond it double precision cannot count
 
 

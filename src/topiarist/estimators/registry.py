@@ -68,9 +68,10 @@ ESTIMATORS = {
         "topiarist.estimators.similarity.fisher_kernel:FisherKernel", {"_lenses[].by_word": "words topics"}
     ),
     "GGM": Kind("topiarist.estimators.gaussian.ggm:GGM", {
-        "component_prior_": "components", "component_mean_": "components words", "component_count_": "components",
-        "component_covariance_": "components words words", "class_given_component_": "components classes",
-        "classes_": "classes", "labels_?": "documents", "_frame.centre": "words", "_frame.scale": "words",
+        "component_prior_": "components", "component_mean_": "components inner", "component_count_": "components",
+        "component_covariance_": "components inner inner", "class_given_component_": "components classes",
+        "classes_": "classes", "labels_?": "documents", "_frame.centre": "inner", "_frame.scale": "inner",
+        "space_.centre?": "words", "space_.axes?": "words inner",
     }),
     "GaussianTree": Kind("topiarist.estimators.gaussian.gaussian_tree:GaussianTree", {
         "class_nodes_": "classes", "class_prior_": "classes", "topic_given_class_": "classes nodes",
@@ -135,6 +136,7 @@ VALUES = {
     "Stream": Kind("topiarist.models.online:Stream"),
     "Tree": Kind("topiarist.hierarchy.tree:Tree"),
     "Usual": Kind("topiarist.models.misfits:RecentScores"),
+    "VectorSpace": Kind("topiarist.estimators.gaussian.vector_space:VectorSpace"),
 }  # fmt: skip
 
 _KINDS = {"model": ESTIMATORS, "value": VALUES}
@@ -211,6 +213,8 @@ def _known_lengths(model: object) -> dict[str, int]:
     lengths = {"3": 3, "4": 4}
     if type(n_words := getattr(model, "n_features_in_", None)) is int:
         lengths["words"] = n_words
+        if hasattr(model, "component_mean_") and getattr(model, "space_", None) is None:
+            lengths["inner"] = n_words  # features as they are
     if (tree := getattr(model, "tree_", None)) is not None:
         lengths |= {"nodes": len(tree), "leaves": len(tree.leaves)}
     return lengths

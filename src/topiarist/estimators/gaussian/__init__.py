@@ -10,4 +10,6 @@ Floor plan:
                        example is certain.
     mixture_pictures   Pictures of Gaussian mixtures: dendrogram, points with ellipses, curves of choices, levels,
                        clusters and labels.
+    vector_space       The space that a mixture of many features is fitted in: leading axes around the mean, and
+                       directions alone.
 """

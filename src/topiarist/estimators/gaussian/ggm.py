@@ -20,9 +20,11 @@ from topiarist.estimators.category import given_labels
 from topiarist.estimators.common import options
 from topiarist.estimators.common.display import ShownEstimator
 from topiarist.estimators.common.progress import fitting as progress
+from topiarist.estimators.gaussian import vector_space
+from topiarist.estimators.gaussian.vector_space import VectorSpace
 from topiarist.models import em
+from topiarist.models.gaussian import certainties, selection
 from topiarist.models.gaussian import fits as fitting
-from topiarist.models.gaussian import selection
 from topiarist.models.gaussian.covariances import SHAPES
 from topiarist.models.gaussian.fits import Fits
 from topiarist.models.gaussian.mixture import Options, Params
@@ -36,6 +38,13 @@ ROUNDING = 1e-12  # a feature that varies by less, in its own size or the greate
 FAR = 1e100  # in deviations: beyond, squares would overflow
 LABELS_EACH = 2  # labelled examples for each feature: with fewer, unlabelled ones must tell where a class lies
 TOLD_BY_LABELS = 0.1  # weight of unlabelled examples where there are so many
+SIZES = (1, 2, 3, 4, 6, 8, 11, 15, 20, 27, 36, 48, 64, 96, 128)  # components that are tried of vectors
+EXAMPLES_EACH = 10  # at least, on average, of a component of vectors
+PATIENCE = 2  # numbers worse than the best, one after the other, that end the search
+CRITERIA = ("aic", "bic")
+SPLIT = 0.5  # share of examples that means are estimated from
+MOST = 10  # components that are tried of other features, in all or of a class
+AMONG_VECTORS = 0.3  # weight of unlabelled examples that are vectors
 
 
 @dataclass(frozen=True)
@@ -90,10 +99,16 @@ def check_options(estimator: GGM) -> None:
     if number is not None and number != "cv":
         options.check_integer("n_components", number, 1, hint="None chooses by AIC, 'cv' by cross-validation")
     options.check_one_of("components", estimator.components, ("auto", "shared", "own"))
-    options.check_integer("max_components", estimator.max_components, 1, hint="10")
+    if estimator.max_components != "auto":
+        options.check_integer("max_components", estimator.max_components, 1, hint="10, or 'auto'")
+    if estimator.n_dimensions not in ("auto", None):
+        options.check_integer("n_dimensions", estimator.n_dimensions, 2, hint="32; None for features as they are")
+    options.check_one_of("criterion", estimator.criterion, ("auto", *CRITERIA))
+    if estimator.sharpness != "auto":
+        options.check_number("sharpness", estimator.sharpness, 0.001, 1.0, hint="1, or 'auto'")
     options.check_one_of("covariance", estimator.covariance, ("auto", *SHAPES))
     options.check_one_of("assignment", estimator.assignment, ("soft", "hard"))
-    if estimator.split is not None:
+    if estimator.split not in ("auto", None):
         options.check_number("split", estimator.split, 0.01, 0.99, hint="0.5, or None to use all examples for both")
     if estimator.unlabelled_weight not in ("auto", "cv"):
         options.check_number("unlabelled_weight", estimator.unlabelled_weight, 0.0, 1.0, hint="0.1, 'auto' or 'cv'")
@@ -112,12 +127,13 @@ def check_options(estimator: GGM) -> None:
 
 
 def checked_points(estimator: GGM, X: Matrix, *, reset: bool) -> Doubles:
-    """The features as a finite matrix of float64."""
+    """The features as a finite matrix of float64; in the space of a mixture that has one, once it is fitted."""
     checked: Any = validate_data(estimator, X, reset=reset, skip_check_array=False, dtype=np.float64, order="C")
     largest = float(np.abs(checked).max(initial=0.0))
     if largest > 1e100:
         raise InputError(f"expected features below 1e100, got {largest:g}", hint="divide them by a constant")
-    return np.asarray(checked)
+    space = None if reset else getattr(estimator, "space_", None)
+    return np.asarray(checked) if space is None else space(np.asarray(checked))
 
 
 def encoded(y: Unchecked, points: Doubles) -> tuple[Any, Any]:
@@ -177,7 +193,7 @@ def search_of(estimator: GGM, points: Doubles, codes: Ints, seed: int) -> select
     n_classes = int(codes.max(initial=-1)) + 1
     own = estimator.components == "own" or (estimator.components == "auto" and estimator.n_components is None)
     own = own and n_classes > 0
-    automatic = "shared" if own and _told_by_labels(points, codes) else "full"
+    automatic = "shared" if of_vectors(estimator) or (own and _told_by_labels(points, codes)) else "full"
     covariance = automatic if estimator.covariance == "auto" else estimator.covariance
     settings = Options(
         covariance, n_classes, estimator.assignment == "hard", estimator.condition_limit,
@@ -186,7 +202,24 @@ def search_of(estimator: GGM, points: Doubles, codes: Ints, seed: int) -> select
     sizes = _sizes(estimator, len(points), n_classes, own)
     guided = estimator.start == "auto" and n_classes > 0 and not own  # wide components find their class by its labels
     start = "overall" if guided else estimator.start
-    return selection.Search(settings, sizes, estimator.n_init, estimator.split, seed, estimator.from_all, start=start)
+    patience = PATIENCE if of_vectors(estimator) and n_classes == 0 else None
+    price = math.log(len(points)) / 2 if estimator.criterion_ == "bic" else 1.0
+    return selection.Search(
+        settings, sizes, estimator.n_init, split_of(estimator), seed, estimator.from_all, start=start, price=price,
+        patience=patience,
+    )  # fmt: skip
+
+
+def split_of(estimator: GGM) -> float | None:
+    """Share of the examples that means are estimated from; None where both come from all."""
+    if isinstance(estimator.split, str):
+        return None if of_vectors(estimator) else SPLIT
+    return estimator.split
+
+
+def of_vectors(estimator: GGM) -> bool:
+    """Whether the features were so many that they are fitted in a space of their own."""
+    return getattr(estimator, "space_", None) is not None
 
 
 def _told_by_labels(points: Doubles, codes: Ints) -> bool:
@@ -197,7 +230,10 @@ def _sizes(estimator: GGM, n_examples: int, n_classes: int, own: bool) -> tuple[
     number = estimator.n_components
     if number is None or isinstance(number, str):
         most = max(1, n_examples // selection.EXAMPLES_EACH)
-        return tuple(range(1, min(estimator.max_components, most) + 1))
+        if of_vectors(estimator) and n_classes == 0:
+            most = max(1, min(_most(estimator, SIZES[-1]), n_examples // EXAMPLES_EACH))
+            return tuple(sorted({*(size for size in SIZES if size <= most), most}))
+        return tuple(range(1, min(_most(estimator, MOST), most) + 1))
     if number > n_examples:
         raise InputError(
             f"n_components={number} needs at least as many examples; {n_examples} came",
@@ -211,6 +247,10 @@ def _sizes(estimator: GGM, n_examples: int, n_classes: int, own: bool) -> tuple[
             hint=f"n_components={n_classes}, or None to have the number chosen for each class",
         )
     return (int(number) // n_classes,)
+
+
+def _most(estimator: GGM, usual: int) -> int:
+    return usual if isinstance(estimator.max_components, str) else int(estimator.max_components)
 
 
 class Chosen(NamedTuple):
@@ -228,7 +268,7 @@ def cross_validated(estimator: GGM, sample: Sample, search: selection.Search, th
     given = estimator.unlabelled_weight
     if given in ("auto", "cv"):
         told = search.options.own_components and _told_by_labels(sample.points[0], sample.classes[0])
-        given = TOLD_BY_LABELS if told else 1.0
+        given = AMONG_VECTORS if of_vectors(estimator) else TOLD_BY_LABELS if told else 1.0
     by_size = estimator.n_components == "cv" and len(search.sizes) > 1
     if (not by_weight and not by_size) or sample.points.shape[1] < 2:
         return Chosen(search, float(given))
@@ -239,6 +279,19 @@ def cross_validated(estimator: GGM, sample: Sample, search: selection.Search, th
         return Chosen(search, float(given), {}, found.stopped)
     weight, size = found.best
     return Chosen(replace(search, sizes=(size,)) if by_size else search, weight, found.surprise, found.stopped)
+
+
+def sharpened(estimator: GGM, sample: Sample, chosen: Chosen, found: selection.Found, threads: Threads) -> float:
+    """The power that certainties are taken to: as given, or by held-out labels."""
+    if estimator.sharpness != "auto":
+        return float(estimator.sharpness)
+    fit = found.fits[0]
+    if fit.interrupted or not (sample.classes >= 0).any():
+        return 1.0
+    own = chosen.search.options.own_components
+    size = fit.params.n_components // chosen.search.options.n_classes if own else fit.params.n_components
+    alike = replace(chosen.search, sizes=(max(1, size),), n_init=1, from_all=False)
+    return certainties.sharpness(sample, chosen.weight, alike, threads)
 
 
 def rules(estimator: GGM) -> em.Rules:
@@ -313,22 +366,38 @@ class GGM(ClassifierMixin, ShownEstimator):  # type: ignore[misc]
     components : "auto", "shared" or "own", default "auto"
         Whether classes share components (P(class | component) is learned) or each has its own. "auto": their own where
         labels are given and ``n_components`` is None, else shared.
-    max_components : int, default 10
-        At most so many components are tried; of each class, where they are its own.
+    max_components : int or "auto", default "auto"
+        At most so many components are tried; of each class, where they are its own. "auto": 10; of vectors without
+        labels 128, and ten examples for each on average.
+    n_dimensions : int, "auto" or None, default "auto"
+        Dimensions of the space that the mixture is fitted in: the leading axes of the features around their mean, and
+        directions alone. "auto": 32 where there are more than 64 features (vectors of an encoder), 16 where there are
+        fewer than 64 labels beside them; features as they are where there are no more. None: as they are.
+    criterion : "auto", "aic" or "bic", default "auto"
+        What chooses the number of components where ``n_components`` is None and classes have none of their own. AIC
+        charges one for a parameter, BIC half the logarithm of the number of examples. "auto": BIC for vectors, in
+        which AIC finds ever more components; else AIC.
     covariance : "auto", "full", "shared" or "diagonal", default "auto"
         A matrix for each component, one for all, or variances only. The latter two are for few examples. "auto": one
         for all where classes have components of their own and at least two labelled examples for each feature; else a
-        matrix for each.
+        matrix for each. Of vectors always one for all.
     assignment : "soft" or "hard", default "soft"
         Examples are shared among components, or belong to the most probable one.
-    split : float or None, default 0.5
+    split : float, "auto" or None, default "auto"
         Share of the examples that means are estimated from; covariances come from the others. None: both from all.
+        "auto": a half; None for vectors, which share one covariance that cannot shrink onto examples.
     from_all : bool, default True
         After a fit with a split has settled, take a few steps more with all examples for means and for covariances.
         False leaves the fit as the split has it.
     unlabelled_weight : float, "auto" or "cv", default "auto"
         What an unlabelled example counts in comparison with a labelled one. "auto": 0.1 where classes have components
-        of their own and at least two labelled examples for each feature; else 1. "cv": by cross-validation.
+        of their own and at least two labelled examples for each feature; else 1; 0.3 for vectors. "cv": by
+        cross-validation.
+    sharpness : float or "auto", default "auto"
+        P(class | example) is taken to this power: below 1, certainties are more modest, and predictions the same.
+        Features are not independent and classes not Gaussian, so with few labels the mixture is far too sure of itself.
+        "auto": what makes held-out labels most probable, drawn to half of one by the square root of the number of
+        dimensions. 1: as the mixture has it.
     shrinkage : float, default 5.0
         Each covariance is drawn to the mean of all components, which counts as so many examples.
     condition_limit : float, default 1e4
@@ -345,9 +414,9 @@ class GGM(ClassifierMixin, ShownEstimator):  # type: ignore[misc]
     ----------
     component_prior_ : array (n_components,)
         P(component).
-    component_mean_ : array (n_components, n_features)
+    component_mean_ : array (n_components, n_features or n_dimensions)
         Means.
-    component_covariance_ : array (n_components, n_features, n_features)
+    component_covariance_ : array (n_components, n_features or n_dimensions, the same)
         Covariances, as matrices in every case.
     covariance_ : str
         Their shape: "full", "shared" or "diagonal".
@@ -367,6 +436,13 @@ class GGM(ClassifierMixin, ShownEstimator):  # type: ignore[misc]
         corrected for few examples, for the numbers that every class has examples enough for; perhaps none.
     cv_ : dict or None
         Mean surprise of held-out labels by (unlabelled_weight, number of components), where that was asked for.
+    criterion_ : str
+        What chose, or would have chosen, the number of components: "aic" or "bic".
+    space_ : VectorSpace or None
+        The space of the mixture, where features are not taken as they are: means and covariances, ``score_samples`` and
+        ``sample`` are in its dimensions.
+    sharpness_ : float
+        The power that P(class | example) is taken to; 1 where nothing was labelled.
     unlabelled_weight_, unlabelled_ : float, bool
         The weight used, and whether nothing was labelled: then ``predict`` tells components.
     degenerate_ : bool
@@ -384,12 +460,15 @@ class GGM(ClassifierMixin, ShownEstimator):  # type: ignore[misc]
         n_components: int | str | None = None,
         *,
         components: str = "auto",
-        max_components: int = 10,
+        max_components: int | str = "auto",
+        n_dimensions: int | str | None = "auto",
+        criterion: str = "auto",
         covariance: str = "auto",
         assignment: str = "soft",
-        split: float | None = 0.5,
+        split: float | str | None = "auto",
         from_all: bool = True,
         unlabelled_weight: float | str = "auto",
+        sharpness: float | str = "auto",
         shrinkage: float = 5.0,
         condition_limit: float = 1e4,
         start: str = "auto",
@@ -405,11 +484,14 @@ class GGM(ClassifierMixin, ShownEstimator):  # type: ignore[misc]
         self.n_components = n_components
         self.components = components
         self.max_components = max_components
+        self.n_dimensions = n_dimensions
+        self.criterion = criterion
         self.covariance = covariance
         self.assignment = assignment
         self.split = split
         self.from_all = from_all
         self.unlabelled_weight = unlabelled_weight
+        self.sharpness = sharpness
         self.shrinkage = shrinkage
         self.condition_limit = condition_limit
         self.start = start
@@ -428,6 +510,10 @@ class GGM(ClassifierMixin, ShownEstimator):  # type: ignore[misc]
         points = checked_points(self, X, reset=True)
         self.classes_, codes = encoded(y, points)
         rng = options.generator(self.random_state)
+        n_dims = vector_space.dimensions(self.n_dimensions, points.shape[1], int((codes >= 0).sum()), LABELS_EACH)
+        self.space_ = None if n_dims is None else VectorSpace.of(points, n_dims)
+        self.criterion_ = ("bic" if of_vectors(self) else "aic") if self.criterion == "auto" else self.criterion
+        points = points if self.space_ is None else self.space_(points)
         frame = Frame.of(points, self.condition_limit)
         with Threads(self.n_threads) as threads, threadpool_limits(limits=1, user_api="blas"):
             self._keep(self._searched(frame.inside(points), codes, rng, threads), frame, codes)
@@ -437,16 +523,18 @@ class GGM(ClassifierMixin, ShownEstimator):  # type: ignore[misc]
     def _searched(self, points: Doubles, codes: Ints, rng: np.random.Generator, threads: Threads) -> selection.Found:
         search = search_of(self, points, codes, int(rng.integers(2**31)))
         self.covariance_ = search.options.covariance
-        first = fitting.drawn_halves(codes, self.split or 0.5, rng)
+        first = fitting.drawn_halves(codes, search.split or SPLIT, rng)
         sample = Sample(points[None], codes[None], first[None])
         chosen = cross_validated(self, sample, search, threads)
-        self.unlabelled_weight_, self.cv_ = chosen.weight, chosen.table
+        self.unlabelled_weight_, self.cv_, self.sharpness_ = chosen.weight, chosen.table, 1.0
         if chosen.stopped is not None:
             return selection.Found((chosen.stopped,), {chosen.stopped.params.n_components: chosen.stopped.aic})
         with progress("GGM", rules(self), show=bool(self.verbose)) as watch:
-            return selection.searched(
+            found = selection.searched(
                 sample, chosen.weight, chosen.search, threads, watch=watch, executor=self.executor
             )
+        self.sharpness_ = sharpened(self, sample, chosen, found, threads)
+        return found
 
     def _keep(self, found: selection.Found, frame: Frame, codes: Ints) -> None:
         fit, params = found.fits[0], found.fits[0].params
@@ -482,7 +570,10 @@ class GGM(ClassifierMixin, ShownEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if self.unlabelled_:
             return self.component_given_example(X)
-        return normalised(self.component_given_example(X) @ self.class_given_component_)
+        with self._reading() as threads:
+            joint = self._joint(checked_points(self, X, reset=False), threads)
+        by_class = certainties.class_logarithms(joint, self.class_given_component_)
+        return certainties.shares(by_class, getattr(self, "sharpness_", 1.0))
 
     def predict(self, X: Matrix) -> Any:
         """The most probable class of each example; its component where nothing was labelled."""

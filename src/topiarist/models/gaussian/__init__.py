@@ -2,6 +2,7 @@
 
 Floor plan:
 
+    certainties  How sure a mixture may be of its classes. Equation (G13): docs/models/ggm.md
     covariances  Covariances of several shapes, each as the few functions that EM needs. Equations (G2), (G3):
                  docs/models/ggm.md
     fits         Fits of Gaussian mixtures, many at once: starts, the loop, what came out. Equations (G3)-(G5):

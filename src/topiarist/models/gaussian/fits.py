@@ -46,8 +46,13 @@ class Fits:
     @property
     def aic(self) -> Doubles:
         """(G5): −log-likelihood + number of parameters."""
+        return -self.log_likelihood + self.n_parameters
+
+    @property
+    def n_parameters(self) -> int:
+        """How many numbers a mixture is."""
         n_components, n_dims = self.params.component_mean.shape[1:]
-        return -self.log_likelihood + self.model.n_parameters(n_components, n_dims)
+        return self.model.n_parameters(n_components, n_dims)
 
     def corrected_aic(self, n_examples: int) -> Doubles:
         """AIC for small samples: a parameter costs more where there are few examples for each (Hurvich and Tsai)."""

@@ -53,6 +53,8 @@ class Search:
     from_all: bool = False  # estimate once more from all examples in the end
     few_examples: bool = False  # correct AIC for small samples
     start: str = "overall"  # see ``ggm_starts``
+    price: float = 1.0  # of a parameter: 1 is AIC, half the logarithm of the number of examples BIC
+    patience: int | None = None  # numbers worse than the best, one after the other, that end the search; None: all
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class Found:
 def searched(
     sample: Sample, unlabelled_weight: float | Doubles, search: Search, threads: Threads, **run: Unpack[Run]
 ) -> Found:
-    """(G5): a mixture for each fit, of the number of components with the lowest AIC.
+    """(G5): a mixture for each fit, of the number of components with the lowest AIC, or as dear as a parameter is.
 
     A mixture with a degenerate component is taken only if there is no other.
     """
@@ -78,6 +80,7 @@ def searched(
         return _own(sample, weight, search, threads, n_fits, **run)
     best: list[Any] = [None] * n_fits
     tried = {}
+    worse = 0
     for size in search.sizes:
 
         def start(number: int, size: int = size) -> Params:
@@ -87,9 +90,10 @@ def searched(
 
         ranks: list[Any] = [None] * n_fits
         for fits in _restarts(sample, weight, search, threads, start, **run):
-            _keep_best(best, ranks, fits, sample.points.shape[1] if search.few_examples else None)
-        tried[size] = np.array([rank[1] for rank in ranks])
-        if fits.interrupted:
+            _keep_best(best, ranks, fits, sample.points.shape[1] if search.few_examples else None, search.price)
+        tried[size] = np.array([rank[2] for rank in ranks])
+        worse = 0 if any(kept[0][:2] == rank[:2] for kept, rank in zip(best, ranks, strict=True)) else worse + 1
+        if fits.interrupted or worse == search.patience:
             break
     return Found(tuple(kept[1] for kept in best), tried)
 
@@ -117,11 +121,14 @@ def _restarts(
             return
 
 
-def _keep_best(best: list[Any], ranks: list[Any], fits: Fits, n_examples: int | None) -> None:
-    """The best of each sample, and its rank among those of this size: not degenerate, then of the lowest AIC."""
+def _keep_best(
+    best: list[Any], ranks: list[Any], fits: Fits, n_examples: int | None = None, price: float = 1.0
+) -> None:
+    """The best of each sample, and its rank among those of this size: not degenerate, the criterion, AIC."""
     degenerate, aic = fits.degenerate, fits.aic if n_examples is None else fits.corrected_aic(n_examples)
+    more = (price - 1.0) * fits.n_parameters
     for row in range(len(fits.params)):
-        place, rank = row % len(best), (bool(degenerate[row]), float(aic[row]))
+        place, rank = row % len(best), (bool(degenerate[row]), float(aic[row]) + more, float(aic[row]))
         if ranks[place] is None or rank < ranks[place]:
             ranks[place] = rank
         if best[place] is None or rank < best[place][0]:
@@ -175,7 +182,7 @@ def _own_of_sizes(
     drawn = replace(search, n_init=search.n_init if (sizes > 1).any() else 1)  # else every start is the same
     best: list[Any] = [None] * len(members)
     for fits in _restarts(part, own, drawn, threads, start, **run):
-        _keep_best(best, [None] * len(members), fits, None)
+        _keep_best(best, [None] * len(members), fits)
     return [kept[1] for kept in best]
 
 

@@ -89,6 +89,8 @@ if TYPE_CHECKING:
     from topiarist.collection.describe.provenance import original_of as original_of
     from topiarist.collection.describe.provenance import remembers_all_topics as remembers_all_topics
     from topiarist.collection.describe.provenance import removed_topic as removed_topic
+    from topiarist.collection.describe.short_texts import ShortTexts as ShortTexts
+    from topiarist.collection.describe.short_texts import short_texts as short_texts
     from topiarist.collection.describe.tables import BETWEEN as BETWEEN
     from topiarist.collection.describe.tables import FORMATS as TABLE_FORMATS
     from topiarist.collection.describe.tables import format_of as table_format
@@ -312,6 +314,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
         "LastFit RemovedTopic changed_since_grown growing_command grown grown_with is_as_grown last_fit "
         "opened_original=opened original_of remembers_all_topics removed_topic"
     ),
+    "describe.short_texts": "ShortTexts short_texts",
     "describe.tables": (
         "BETWEEN TABLE_FORMATS=FORMATS table_format=format_of write_spreadsheet=write_sheet write_table=write"
     ),

@@ -22,6 +22,7 @@ from topiarist.collection import (
     TopicTree,
     documents_said,
     left_out,
+    short_texts,
     write_problem_list,
 )
 from topiarist.errors import TopiaristError, UsageError
@@ -162,6 +163,8 @@ def _print(grown: Grown, console: Console, options: Options) -> None:
         console.print(Text(few), soft_wrap=not console.is_terminal)
     elif len(tree.tree.leaves) == 1:
         console.print(Text("No structure found that holds up on unseen documents."))
+    if (short := short_texts(grown.collection)) is not None:
+        console.print(Text(f"{short.said}."), soft_wrap=not console.is_terminal)
 
 
 def print_tree(console: Console, found: TopicTree, n_words: int | None = None, depth: int | None = None) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from topiarist.collection.describe.short_texts import short_texts
 from topiarist.collection.grow.inheritance import out_said
 from topiarist.collection.grow.left_out import left_out
 from topiarist.collection.passages import cut_now, cut_said, documents_said, extent, n_wholes, unit
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
 READING = "reading"  # a setting: how many files and documents a grow has read, and why others were left out
-(DOCUMENTS, READ, PASSAGES, LEFT_OUT, LANGUAGES, REPEATED, COPIES, UNDATED, REMOVED) = KINDS = (
-    "documents", "read", "passages", "left_out", "language", "repeated", "copies", "undated", "removed",
+(DOCUMENTS, READ, PASSAGES, LEFT_OUT, LANGUAGES, REPEATED, COPIES, UNDATED, REMOVED, SHORT) = KINDS = (
+    "documents", "read", "passages", "left_out", "language", "repeated", "copies", "undated", "removed", "short",
 )  # fmt: skip
 
 
@@ -63,6 +64,8 @@ def account_of(collection: Collection) -> tuple[Entry, ...]:
         which = "that was removed" if len(gone) == 1 else "that were removed"
         said = out_said(len(gone) - parts, parts, which)
         found.append(Entry(REMOVED, len(gone), f"{said} out when it is grown again"))
+    if (short := short_texts(collection)) is not None:
+        found.append(Entry(SHORT, len(collection), short.said))
     return tuple(found)
 
 

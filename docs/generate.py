@@ -1,18 +1,20 @@
 """Write the generated pages: ``python docs/generate.py``.
 
 ``reference/python.md`` comes from signatures and docstrings, ``reference/commands.md`` from ``--help`` of each command,
-``design/the-house.md`` and the floor plans of packages from the first lines of docstrings (``house.py``). A test fails
-when a page differs from what this script would write.
+``reference/rest-fields.md`` from the pages of the explorer (``rest.py``), ``design/the-house.md`` and the floor plans
+of packages from the first lines of docstrings (``house.py``). A test fails when a page differs from what this script
+would write.
 """
 
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import re
 import subprocess
 import sys
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -122,6 +124,16 @@ WHOLE_DOCSTRING = {"PLSA", "grow_tree", "read", "Columns", "Limits", "CountSetti
 MADE_ELSEWHERE = {"Reading", "Collection"}  # not by calling the class
 COLOURS = ("FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS")
 
+ASK_ALL = """
+import contextlib, io, json, sys
+from topiarist.app.cli.commands import app
+found = {}
+for name in sys.argv[1:]:
+    with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.suppress(SystemExit):
+        app([*name.split(), "--help"], prog_name="topiarist")
+    found[name] = said.getvalue()
+print(json.dumps(found))
+"""
 EXIT_CODES = """## Exit codes
 
 | code | meaning |
@@ -166,8 +178,15 @@ def commands_page() -> str:
     parts = ["# Commands", _generated()]
     for command in COMMANDS:
         title = " ".join(("topiarist", *command))
-        parts.append(f"## {title}\n\n```text\n{_help(command)}\n```")
+        parts.append(f"## {title}\n\n```text\n{_helps()[' '.join(command)]}\n```")
     return "\n\n".join([*parts, EXIT_CODES])
+
+
+def rest_fields_page() -> str:
+    """The text of ``reference/rest-fields.md``."""
+    sys.path.insert(0, str(Path(__file__).parent))
+    text: str = import_module("rest").page()
+    return text
 
 
 def _generated() -> str:
@@ -253,23 +272,25 @@ def _code(text: str) -> str:
     return text.replace("``", "`")
 
 
-def _help(command: tuple[str, ...]) -> str:
-    """What ``--help`` prints into 100 columns without colour, whatever terminal this runs in."""
+@cache
+def _helps() -> dict[str, str]:
+    """What ``--help`` of each command prints into 100 columns without colour, whatever terminal this runs in."""
     kept = {key: value for key, value in os.environ.items() if key not in COLOURS}
     fixed = {"TERMINAL_WIDTH": str(WIDTH), "COLUMNS": str(WIDTH), "NO_COLOR": "1", "TERM": "dumb", "PYTHONUTF8": "1"}
     done = subprocess.run(  # noqa: S603 - our own interpreter, our own command
-        [sys.executable, "-m", "topiarist", *command, "--help"],
+        [sys.executable, "-c", ASK_ALL, *(" ".join(command) for command in COMMANDS)],
         env=kept | fixed,
         capture_output=True,
         check=True,
     )
-    text = done.stdout.decode("utf-8").replace("\r\n", "\n")
-    return re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE).strip("\n")
+    found: dict[str, str] = json.loads(done.stdout.decode("utf-8"))
+    return {name: re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE).strip("\n") for name, text in found.items()}
 
 
 def main() -> None:
     """Write all pages."""
-    for name, text in (("python.md", python_page()), ("commands.md", commands_page())):
+    pages = {"python.md": python_page(), "commands.md": commands_page(), "rest-fields.md": rest_fields_page()}
+    for name, text in pages.items():
         (REFERENCE / name).write_text(text, encoding="utf-8")
         print(f"wrote reference/{name}: {len(text.splitlines())} lines")
     sys.path.insert(0, str(Path(__file__).parent))

@@ -2,15 +2,17 @@
 
 Floor plan:
 
-    commands/      The commands of ``topiarist``: each is a module of the room of its verb, and is listed here.
-    terminal/      The terminal: where is printed, how far a command is, how it fails and which code it leaves with.
-    grow_result    How a grow ends: the sentence of facts, the tree, what was left out, what to type next, the exit
-                   code.
-    options        How a command declares its options: one frozen value, from which its ``--help`` and its settings are
-                   made.
-    settings_file  Settings: what was typed, else the environment, else ``topiarist.toml``, else the default; and where
-                   each came from.
-    source_stream  The documents of the sources as a stream, and a digest that tells whether anything has changed.
+    commands/       The commands of ``topiarist``: each is a module of the room of its verb, and is listed here.
+    terminal/       The terminal: where is printed, how far a command is, how it fails and which code it leaves with.
+    grow_result     How a grow ends: the sentence of facts, the tree, what was left out, what to type next, the exit
+                    code.
+    options         How a command declares its options: one frozen value, from which its ``--help`` and its settings are
+                    made.
+    reading_server  A collection for programs with a language model: four tools that read and none that writes, over one
+                    protocol.
+    settings_file   Settings: what was typed, else the environment, else ``topiarist.toml``, else the default; and where
+                    each came from.
+    source_stream   The documents of the sources as a stream, and a digest that tells whether anything has changed.
 """
 
 from __future__ import annotations

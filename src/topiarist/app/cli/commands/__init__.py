@@ -28,7 +28,7 @@ from topiarist.version import __version__
 
 ROOMS = {
     "growing": ("grow", "topics"),
-    "exploring": ("tree", "show", "time", "groups", "compare", "evaluate", "explore", "report", "export"),
+    "exploring": ("tree", "show", "time", "groups", "compare", "evaluate", "explore", "report", "export", "mcp"),
     "shaping": ("shape", "name"),
     "filing": ("file", "remove", "duplicates", "learn"),
     "finding": ("find", "similar", "review"),

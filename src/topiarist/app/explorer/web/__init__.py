@@ -9,6 +9,8 @@ Floor plan:
                     document.
     map_points      The points of the map as bytes, and the document that a point is: what the page of the map asks for
                     by itself.
+    placements      Where texts would be filed: for programs, by POST with JSON. Nothing is kept, so that nothing has to
+                    be guarded.
     safety          Who may ask, who may write, and what a browser may do with an answer.
     server          The server: which function answers which address, as a page and as data.
     serving         Starting the server: sockets, addresses that can be opened, the browser.

@@ -4,6 +4,8 @@
   point here (DNS rebinding) gets nothing.
 - Writing needs a POST from a page of this server (``Sec-Fetch-Site``, or ``Origin``), and the token that only its pages
   know. There are no cookies that a foreign page could send along.
+- Programs may give the token of the address as ``Authorization: Bearer`` instead, which no foreign page can. Without a
+  browser's headers they may ask where texts would be filed, by a POST that changes nothing; and nothing else.
 - What is shown may load nothing from anywhere else, and run no script but ours; text of documents is only ever text.
 - Every address begins with a token that is made for this run (unless ``--no-token``): who else works on this machine
   gets in no more than others do.
@@ -34,6 +36,7 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 TOKEN = "x-topiarist-token"  # noqa: S105
+PLACEMENTS = "/file.json"  # by POST, changes nothing
 LARGEST = 32 << 20  # bytes of a request
 
 
@@ -79,14 +82,15 @@ class Doorkeeper:
 
     def _refused(self, scope: Scope) -> PlainTextResponse | None:
         headers = Headers(scope=scope)
-        if self.door and not self._has_token(scope["path"]):
+        if self.door and not (self._has_token(scope["path"]) or is_token(bearer(headers), self.door)):
             return PlainTextResponse("This address needs its token. Open the address that topiarist printed.", 403)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > LARGEST:
             return PlainTextResponse(f"A request may have {LARGEST >> 20} MB at most.", 413)
         if "transfer-encoding" in headers:
             return PlainTextResponse("A request has to say how long it is.", 411)
-        if scope["method"] not in ("GET", "HEAD") and not same_origin(headers):
+        reads = scope["method"] in ("GET", "HEAD") or (self._places(scope) and is_program(headers))
+        if not reads and not same_origin(headers):
             return PlainTextResponse("Only pages of this server may change something.", 403)
         if headers.get("sec-fetch-site") == "cross-site" and not navigates(headers):
             return PlainTextResponse("Pages of other sites may lead here, and ask for nothing.", 403)
@@ -95,6 +99,10 @@ class Doorkeeper:
     def _has_token(self, path: str) -> bool:
         given = path.lstrip("/").split("/", 1)[0]
         return hmac.compare_digest(given.encode(), self.door.encode())
+
+    def _places(self, scope: Scope) -> bool:
+        path = str(scope["path"])
+        return path == PLACEMENTS or bool(self.door and path == f"/{self.door}{PLACEMENTS}")
 
     def _inside(self, scope: Scope) -> Scope:
         """The token is where the pages begin: they are found behind it, and what leads elsewhere keeps it."""
@@ -131,6 +139,17 @@ def same_origin(headers: Headers) -> bool:
         return site == "same-origin"
     origin = headers.get("origin")
     return origin is not None and urlsplit(origin).netloc == headers.get("host", "")
+
+
+def bearer(headers: Headers) -> str:
+    """The token that a program gives in a header, if it does."""
+    kind, _, given = headers.get("authorization", "").partition(" ")
+    return given.strip() if kind.lower() == "bearer" else ""
+
+
+def is_program(headers: Headers) -> bool:
+    """Whether no browser asks: it would say from where."""
+    return "origin" not in headers and "sec-fetch-site" not in headers
 
 
 def is_token(given: Any, token: str) -> bool:

@@ -17,7 +17,7 @@ from topiarist.app.explorer.pages.registry import PAGES, Page, current_topic
 from topiarist.app.explorer.query_limits import found_under
 from topiarist.app.explorer.session import Session
 from topiarist.app.explorer.view import View
-from topiarist.app.explorer.web import downloads, failures, map_points, safety
+from topiarist.app.explorer.web import downloads, failures, map_points, placements, safety
 from topiarist.app.explorer.web.worker_threads import BRINGING, few_at_once, writers
 from topiarist.errors import TopiaristError
 from topiarist.version import __version__
@@ -61,6 +61,7 @@ def explorer(
     _add_documents(app)
     downloads.add(app)
     map_points.add(app)
+    placements.add(app)
     writes.add(app)
     app.mount("/assets", StaticFiles(packages=[(PACKAGE, "assets")]))
     app.add_middleware(safety.Heads)

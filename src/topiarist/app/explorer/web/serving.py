@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import secrets
 import socket
 import sys
@@ -9,7 +11,7 @@ import tempfile
 import threading
 import webbrowser
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,13 +48,16 @@ def serve(
     remote: str | None = None,
     beside: tuple[str, ...] = (),
     token: bool = True,
+    token_file: str | None = None,
 ) -> None:
     """Serve until somebody stops it. Nobody but this machine can ask, unless ``remote`` names another address.
 
     ``beside``: other collections to compare it with. ``token``: who else is on this machine must know the address,
-    which begins with a token that is made for this run.
+    which begins with a token that is made for this run, or stands in ``token_file``.
     """
-    found = opened(remote, port, token=token)
+    if token_file is not None and not token:
+        raise UsageError("--token-file and --no-token exclude each other", hint="--token-file alone")
+    found = opened(remote, port, token=token, kept=kept_token(token_file) if token_file else "")
     app = explorer(folder, read_only=read_only, hosts=found.hosts, door=found.door, beside=beside, local=found.local)
     if not found.local:
         print(
@@ -97,16 +102,35 @@ def told(folder: str, found: Opened) -> str:
     return "\n".join([*lines, "Stop with Ctrl-C."])
 
 
-def opened(remote: str | None, port: int, *, token: bool = True) -> Opened:
+def kept_token(path: str) -> str:
+    """The token in a file that nobody but its owner may read; made where there is none."""
+    file = Path(path)
+    try:
+        with suppress(FileExistsError):
+            descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "w", encoding="ascii") as new:
+                new.write(f"{secrets.token_urlsafe(24)}\n")
+        found, mode = file.read_text(encoding="utf-8").strip(), file.stat().st_mode
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read a token from {path}: {error}", hint="another file, or none") from error
+    if os.name == "posix" and mode & 0o077:
+        raise UsageError(f"others may read the token in {path}", hint=f"chmod 600 {path}")
+    if not re.fullmatch(r"[\w-]{16,200}", found, re.ASCII):
+        expected = "a token of 16 to 200 letters, digits, - and _"
+        raise UsageError(f"expected {expected} in {path}; it holds something else", hint="delete it, and one is made")
+    return found
+
+
+def opened(remote: str | None, port: int, *, token: bool = True, kept: str = "") -> Opened:
     """Sockets that listen: on this machine always, and on the address that somebody named beside.
 
-    Without a token whoever is on this machine gets in; others never do.
+    Without a token whoever is on this machine gets in; others never do. ``kept``: the token, where somebody has one.
     """
     host = remote or LOCAL
     local = host in LOOPBACK
     if not (local or token):
         raise UsageError("an address for others needs its token", hint="without --no-token")
-    door = secrets.token_urlsafe(24) if token else ""
+    door = (kept or secrets.token_urlsafe(24)) if token else ""
     first = bound(host, port)
     number = first.getsockname()[1]
     if local:

@@ -7,6 +7,7 @@ Floor plan:
     explore   ``topiarist explore``: a collection as pages in the browser, from this machine and for this machine.
     export    ``topiarist export``: how do I hand this to others, and to other programs?
     groups    ``topiarist groups``: who speaks of what, more than the others?
+    mcp       ``topiarist mcp``: how does a language model read this collection, and nothing but this?
     report    ``topiarist report``: a collection as one file, to hand on.
     show      ``topiarist show``: what is this topic about, and what is in it? What does this document say, and why is
               it here?

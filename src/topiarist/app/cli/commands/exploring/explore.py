@@ -17,6 +17,7 @@ EPILOG = examples(
 WRITES = ()
 REMOTE_HELP = "Listen on this address as well, for others: prints an address with a token."
 ORIGINALS_HELP = "Hand out files from here as originals, of a collection that was moved or sent; is remembered."
+PROGRAMS_HELP = "Take the token of the address from this file, for programs that ask; made if it is not there."
 WITH_HELP = "Another collection of the same documents, to compare the trees; only read. May be given again."
 
 
@@ -29,6 +30,7 @@ class Options:
     no_browser: Annotated[bool, option("Only print the address.", "--no-browser")] = False
     read_only: Annotated[bool, option("Let nobody change anything.", "--read-only")] = False
     no_token: Annotated[bool, option("Let everybody who works on this machine in.", "--no-token")] = False
+    token_file: Annotated[str | None, option(PROGRAMS_HELP, metavar="FILE")] = None
     allow_remote: Annotated[str | None, option(REMOTE_HELP, metavar="HOST")] = None
     beside: Annotated[list[str] | None, option(WITH_HELP, "--with", metavar="FOLDER")] = None
     originals: Annotated[list[str] | None, option(ORIGINALS_HELP, metavar="PATH")] = None
@@ -46,5 +48,6 @@ def run(options: Options) -> None:
         read_only=options.read_only,
         remote=options.allow_remote,
         token=not options.no_token,
+        token_file=options.token_file,
         beside=tuple(options.beside or ()),
     )

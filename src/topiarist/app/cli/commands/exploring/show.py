@@ -62,18 +62,18 @@ def show(screen: Screen, collection: door.Collection, options: Options) -> None:
     if not options.thing:
         _show_collection(screen, collection, options)
         return
-    topic = _topic(collection, options.thing)
+    topic = topic_meant(collection, options.thing)
     if topic is None:
         _show_document(screen, collection, options)
         return
-    found = _topic_body(collection, topic, options)
+    found = topic_body(collection, topic, options)
     if options.json:
         screen.json(found)
     else:
         _show_topic(screen, found)
 
 
-def _topic(collection: door.Collection, thing: str) -> int | None:
+def topic_meant(collection: door.Collection, thing: str) -> int | None:
     """The topic that is meant, or None for a document. An id comes before a word of a topic's name."""
     known = thing in collection.documents or door.look_at_whole(collection, thing) is not None
     try:
@@ -89,8 +89,8 @@ def _topic(collection: door.Collection, thing: str) -> int | None:
     return None if known and not exact else topic
 
 
-def _topic_body(collection: door.Collection, topic: int, options: Options) -> dict[str, Any]:
-    """What is known of a topic."""
+def topic_body(collection: door.Collection, topic: int, options: Options) -> dict[str, Any]:
+    """What is known of a topic, as plain JSON data."""
     outline, found, known = collection.outline, collection.tree, door.known_steadiness(collection)
     node = outline.node(topic)
     tree = outline.tree
@@ -223,7 +223,7 @@ def _show_document(screen: Screen, collection: door.Collection, options: Options
     found = door.look_at(collection, options.thing)
     similar = collection.similar(found.document.id, options.number) if options.number else ()
     if options.json:
-        screen.json(_document_body(found, similar))
+        screen.json(document_body(found, similar))
         return
     document = found.document
     screen.print((one_line(document.title or document.id), "bold"))
@@ -267,7 +267,7 @@ def _show_whole(screen: Screen, found: door.WholeLook, options: Options) -> None
     """Print a document in passages: what it is about, and where each passage lies."""
     document, passages = found.document, found.whole.passages
     if options.json:
-        screen.json(_whole_body(found))
+        screen.json(whole_body(found))
         return
     screen.print((one_line(document.title or document.id), "bold"))
     facts = [one_line(document.source), document.date, counted(len(passages), "passage")]
@@ -288,7 +288,8 @@ def _show_whole(screen: Screen, found: door.WholeLook, options: Options) -> None
     screen.next(("show FOLDER {}", passages[0].id), ("similar FOLDER {}", document.id))
 
 
-def _whole_body(found: door.WholeLook) -> dict[str, Any]:
+def whole_body(found: door.WholeLook) -> dict[str, Any]:
+    """What is known of a document in passages, as plain JSON data."""
     document = found.document
     return {
         "id": document.id, "title": document.title, "source": document.source, "date": document.date,
@@ -383,7 +384,8 @@ def _raised(level: int, ascii: bool) -> str:
     return "" if not level else f"^{level}" if ascii else str(level).translate(RAISED)
 
 
-def _document_body(found: door.Look, similar: Any) -> dict[str, Any]:
+def document_body(found: door.Look, similar: Any) -> dict[str, Any]:
+    """What is known of a document, as plain JSON data."""
     document = found.document
     return {
         "id": document.id, "title": document.title, "source": document.source, "date": document.date,

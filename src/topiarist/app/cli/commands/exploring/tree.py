@@ -62,7 +62,7 @@ def run(options: Options) -> None:
     with door.Collection.open(options.folder) as collection:
         top = collection.outline.root if options.topic is None else collection.topic(options.topic)
         if options.json:
-            screen.json(_body(collection, top, options))
+            screen.json(tree_body(collection, top, options))
             return
         _sentence(screen, collection)
         screen.print()
@@ -93,7 +93,7 @@ def seen_of(collection: door.Collection, top: int, options: Options, usual: Deta
     )
 
 
-def _body(collection: door.Collection, top: int, options: Options) -> dict[str, Any]:
+def tree_body(collection: door.Collection, top: int, options: Options) -> dict[str, Any]:
     """What is known of the collection, and of each topic."""
     outline, found = collection.outline, collection.tree
     known = collection.settings

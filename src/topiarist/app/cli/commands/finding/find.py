@@ -98,7 +98,7 @@ def run(options: Options) -> None:
         if options.queries:
             _find_all(screen, collection, options)
             return
-        answer = _find(collection, options, _typed(options.query or []))
+        answer = answered(collection, options, _typed(options.query or []))
         _tag(screen, collection, options, [answer])
         if options.save:
             search = door.SavedSearch(options.save, answer.query, options.by, options.topic or "")
@@ -144,7 +144,7 @@ def _find_all(screen: Screen, collection: door.Collection, options: Options) -> 
     if not options.json:
         print("query", "rank", "score", "id", "title", sep="\t")
     for query in _lines(options.queries or ""):
-        answer = _find(collection, options, query)
+        answer = answered(collection, options, query)
         answers.append(answer)
         if options.json:
             print(json.dumps(answer_body(answer)))
@@ -183,7 +183,8 @@ def _tag(screen: Screen, collection: door.Collection, options: Options, answers:
     screen.say(f"Tagged {door.extent(collection, rows)} “{one_line(options.tag)}”.")
 
 
-def _find(collection: door.Collection, options: Options, query: str) -> Answer:
+def answered(collection: door.Collection, options: Options, query: str) -> Answer:
+    """What a query finds, and which topics hold it."""
     if options.by not in door.WAYS:
         raise UsageError(
             f"a search goes by {', '.join(door.WAYS)}; got {options.by!r}",

@@ -5,12 +5,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo explore test lint fuzz bench reproduce clean
+.PHONY: help demo explore test lint docs fuzz bench reproduce clean
 help:
 	@echo "make demo       set up, then grow a tree of topics from the bundled abstracts, find and file something"
 	@echo "make explore    open that collection in the browser"
 	@echo "make test       set up, then check style, types and imports, and run the tests"
 	@echo "make lint       style, types and the direction of imports only"
+	@echo "make docs       build the documentation as a site that needs no network, with a search: build/docs/site"
 	@echo "make fuzz       an hour of kills, faults, full disks, damaged files and folders, odd counts and odd questions"
 	@echo "make bench      compare with other systems in one run (sets up their own environment)"
 	@echo "make reproduce  print the published results beside ours"
@@ -54,6 +55,10 @@ lint: $(VENV)/dev
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 
+docs: $(VENV)/docs
+	@echo "== Building the documentation"
+	@$(BIN)/python docs/build.py
+
 bench: $(VENV)/dev
 	@PYTHON=$(PYTHON) sh benchmarks/setup.sh
 	@$(BIN)/python benchmarks/tokens.py
@@ -63,7 +68,7 @@ reproduce: $(VENV)/dev
 	@for name in $(or $(ARGS),tempering events abstracts labels categorisers gaussians retrieval); do $(BIN)/python -m benchmarks.reproduce.$$name || exit; done
 
 clean:
-	rm -rf $(VENV) .venv-bench* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-bench* build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # ---- environments; a stamp says which one is complete
 
@@ -82,3 +87,8 @@ $(VENV)/dev: $(VENV)/bin/python pyproject.toml constraints.txt
 	@echo "== Installing topiarist with the tools of its developers (about a minute)"
 	@$(PIP) install -q -e '.[dev]' -c constraints.txt
 	@touch $@ $(VENV)/demo
+
+$(VENV)/docs: $(VENV)/demo
+	@echo "== Installing what builds the documentation"
+	@$(PIP) install -q -e '.[docs]' -c constraints.txt
+	@touch $@

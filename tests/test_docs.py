@@ -3,8 +3,11 @@
 import contextlib
 import importlib.util
 import inspect
+import json
 import re
+import runpy
 import shlex
+import shutil
 import sys
 import types
 from pathlib import Path
@@ -14,17 +17,23 @@ import typer
 from typer.testing import CliRunner
 
 import topiarist
-from topiarist.app.cli.commands import app
+from topiarist.app.cli.commands import COMMANDS, app
+from topiarist.collection import account_of
 from topiarist.estimators.tree_models import TREE_MODELS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
+PILE = DOCS / "tutorial" / "dirty-pile.md"  # what it makes is there on the pages that go on with it
+GOES_ON = re.compile(r"^topiarist.* pile[./]|\"pile\.topiary\"", re.MULTILINE)
+ON_THE_PILE = [page for page in PAGES if GOES_ON.search(page.read_text("utf-8"))]
 EXAMPLES = [
     page
     for page in PAGES
-    if page.parent.name in ("tutorial", "how-to", "models", "design") and "```python" in page.read_text("utf-8")
+    if page.parent.name in ("tutorial", "how-to", "models", "design")
+    and ("```python" in page.read_text("utf-8") or page in ON_THE_PILE)
+    and page != PILE
 ]
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -33,11 +42,26 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
 @pytest.fixture(scope="module")
-def generate():
-    spec = importlib.util.spec_from_file_location("docs_generate", DOCS / "generate.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def load():
+    """``load("generate")``: a script of the documentation as a module."""
+
+    def loaded(name):
+        spec = importlib.util.spec_from_file_location(f"docs_{name}", DOCS / f"{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return loaded
+
+
+@pytest.fixture(scope="module")
+def generate(load):
+    return load("generate")
+
+
+@pytest.fixture(scope="module")
+def house(load):
+    return load("house")
 
 
 def words_of(text):
@@ -116,14 +140,6 @@ def test_generated_pages_are_fresh(generate, page):
     )
 
 
-@pytest.fixture(scope="module")
-def house():
-    spec = importlib.util.spec_from_file_location("docs_house", DOCS / "house.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_the_map_and_every_floor_plan_are_fresh(house):
     assert house.PAGE.read_text("utf-8") == house.page(), "run: python docs/generate.py"
     for package in house.packages():
@@ -137,9 +153,7 @@ def test_every_module_says_in_one_line_what_it_holds(house):
     assert not [str(package) for package in house.packages() if len(house.rooms_of(package)) > 20]
 
 
-@pytest.mark.parametrize(
-    "page", [*PAGES, ROOT / "CHANGELOG.md", ROOT / "README.md"], ids=lambda page: str(page.relative_to(ROOT))
-)
+@pytest.mark.parametrize("page", [*PAGES, *sorted(ROOT.glob("*.md"))], ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
     prose = BLOCK.sub("", page.read_text("utf-8"))
     for target in LINK.findall(prose):
@@ -151,6 +165,39 @@ def test_links_lead_somewhere(page):
         if anchor:
             headings = re.findall(r"^#+ (.+)$", there.read_text("utf-8"), re.MULTILINE)
             assert anchor in {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in headings}, target
+
+
+def test_the_home_page_names_every_command():
+    table = (DOCS / "index.md").read_text("utf-8").split("## Every command")[1].split("\n## ")[0]
+    assert not [name for name in COMMANDS if f"`{name}`" not in table]
+    assert not set(re.findall(r"`(\w+)`", table)) - set(COMMANDS)
+
+
+def test_the_site_lists_every_page_once(load):
+    navigation, build = load("navigation"), load("build")
+    listed = [page for pages in navigation.SECTIONS.values() for page in pages]
+    there = {str(page.relative_to(DOCS).with_suffix("")) for page in PAGES} - {"index"}
+    outside = {place.removesuffix(".md") for place in build.OUTSIDE.values()}
+    assert len(listed) == len(set(listed))
+    assert there | outside == set(listed) - ({"reproduction", "comparison"} - there)  # those two are yet to come
+
+
+def test_links_lead_to_where_pages_are_in_the_site(load, tmp_path):
+    build = load("build")
+    build.stage(tmp_path / "pages")
+    for page in (tmp_path / "pages").rglob("*.md"):
+        for target in LINK.findall(BLOCK.sub("", page.read_text("utf-8"))):
+            path = target.partition("#")[0]
+            assert target.startswith(("https://", "http://")) or (page.parent / path).resolve().exists(), (page, target)
+
+
+def test_a_site_that_would_ask_the_network_is_found_out(load, tmp_path):
+    build = load("build")
+    (tmp_path / "one.html").write_text('<p id="here"><a href="#here">x</a><a href="https://example.org">x</a>')
+    assert build.faults(tmp_path) == []
+    (tmp_path / "two.html").write_text('<script src="https://cdn.example/x.js"></script><a href="one.html#there">x</a>')
+    (tmp_path / "style.css").write_text("@import 'https://fonts.example/x.css';")
+    assert len(build.faults(tmp_path)) == 3
 
 
 def test_every_page_can_be_reached_from_the_first():
@@ -165,12 +212,39 @@ def test_every_page_can_be_reached_from_the_first():
     assert not [str(page) for page in PAGES if page.resolve() not in seen]
 
 
+@pytest.fixture(scope="module")
+def pile(tmp_path_factory):
+    """The folder in which the page of the dirty pile was followed, once for all pages that go on from there."""
+    folder = tmp_path_factory.mktemp("pile")
+    with contextlib.chdir(folder):
+        follow(PILE, types.ModuleType("pile"))
+    return folder
+
+
+def test_the_dirty_pile_is_told_as_it_is(pile):
+    """The script knows what it put there, the collection what it found."""
+    made = json.loads((pile / "what-is-in-it.json").read_text("utf-8"))
+    kinds = ("messages", "web pages", "PDF", "tickets", "texts in an archive", "texts in an old encoding")
+    with topiarist.Collection.open(pile / "pile.topiary") as collection:
+        number = len(collection)
+        account = {one.what: one.number for one in account_of(collection)}
+    assert number == sum(made[kind] for kind in kinds) + made["copies"] + made["edited copies"]
+    assert account["copies"] == made["copies"] + made["edited copies"]
+
+
 @pytest.mark.parametrize("page", EXAMPLES, ids=lambda page: page.stem)
-def test_examples_run(page, tmp_path, monkeypatch):
+def test_examples_run(page, tmp_path, monkeypatch, request):
+    if page in ON_THE_PILE:
+        shutil.copytree(request.getfixturevalue("pile"), tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(TREE_MODELS, "toy", TREE_MODELS["cam"])  # a page registers its own: it goes with the test
     module = types.ModuleType(f"example_{page.stem.replace('-', '_')}")
     monkeypatch.setitem(sys.modules, module.__name__, module)
+    follow(page, module)
+
+
+def follow(page, module):
+    """Do what a page says, from top to bottom, in this folder."""
     for language, block in BLOCK.findall(page.read_text("utf-8")):
         if language == "python":
             with contextlib.redirect_stdout(None):
@@ -181,14 +255,19 @@ def test_examples_run(page, tmp_path, monkeypatch):
 
 
 def run_command(line):
-    """Run a line of a shell block in this process: ``topiarist …``, perhaps into a file."""
+    """Run a line of a shell block in this process: ``topiarist …``, perhaps into a file; or a script of ours."""
     program, *arguments = shlex.split(line)
+    if program == "python":
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(sys, "argv", arguments)
+            runpy.run_path(str(ROOT / arguments[0]), run_name="__main__")
+        return
     assert program == "topiarist", line
     target = None
     if ">" in arguments:
         arguments, (target,) = arguments[: arguments.index(">")], arguments[arguments.index(">") + 1 :]
     done = CliRunner().invoke(app, arguments, catch_exceptions=False)
     assert done.exit_code == 0, f"{line}\n{done.output}"
-    assert done.stdout.strip()
+    assert done.output.strip()
     if target:
         Path(target).write_text(done.stdout, encoding="utf-8")

@@ -2,8 +2,8 @@
 
 ``reference/python.md`` comes from signatures and docstrings, ``reference/commands.md`` from ``--help`` of each command,
 ``reference/rest-fields.md`` from the pages of the explorer (``rest.py``), ``design/the-house.md`` and the floor plans
-of packages from the first lines of docstrings (``house.py``). A test fails when a page differs from what this script
-would write.
+of packages from the first lines of docstrings (``house.py``), man pages and completions in ``share/`` from the commands
+(``manuals.py``). A test fails when a page differs from what this script would write.
 """
 
 from __future__ import annotations
@@ -294,8 +294,8 @@ def main() -> None:
         (REFERENCE / name).write_text(text, encoding="utf-8")
         print(f"wrote reference/{name}: {len(text.splitlines())} lines")
     sys.path.insert(0, str(Path(__file__).parent))
-    house = import_module("house")
-    house.write()
+    import_module("manuals").write()
+    import_module("house").write()
 
 
 if __name__ == "__main__":

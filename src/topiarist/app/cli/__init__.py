@@ -21,10 +21,15 @@ import io
 import os
 import sys
 
+from topiarist.version import __version__
+
 
 def main() -> None:
-    """Run ``topiarist``."""
+    """Run ``topiarist``; its version is told without loading any command."""
     _open_streams()
+    if sys.argv[1:] == ["--version"]:
+        print(f"topiarist {__version__}")
+        return
     from topiarist.errors import lack
 
     try:

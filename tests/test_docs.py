@@ -31,7 +31,8 @@ ON_THE_PILE = [page for page in PAGES if GOES_ON.search(page.read_text("utf-8"))
 EXAMPLES = [
     page
     for page in PAGES
-    if page.parent.name in ("tutorial", "how-to", "models", "design")
+    if page.parent.name in ("tutorial", "how-to", "models", "design", "reference")
+    and page.name != "python.md"  # signatures
     and ("```python" in page.read_text("utf-8") or page in ON_THE_PILE)
     and page != PILE
 ]
@@ -97,6 +98,18 @@ def test_every_public_name_is_in_the_reference():
     assert not missing
     definitions = (DOCS / "reference" / "metrics.md").read_text("utf-8")
     assert not [name for name in metrics.__all__ if f"## {name}(" not in definitions]
+
+
+def test_every_public_name_has_an_example_that_runs():
+    from topiarist import counts, metrics
+
+    pages = [*EXAMPLES, PILE, ROOT / "README.md"]
+    code = [block for page in pages for kind, block in BLOCK.findall(page.read_text("utf-8")) if kind == "python"]
+    cells = [json.loads(book.read_text("utf-8"))["cells"] for book in (DOCS / "notebooks").glob("*.ipynb")]
+    code += ["".join(cell["source"]) for book in cells for cell in book if cell["cell_type"] == "code"]
+    used = set(re.findall(r"\w+", "\n".join(code)))
+    assert not [name for name in (*topiarist.__all__, *counts.__all__, *metrics.__all__)
+                if name not in used and name != "__version__"]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,8 @@ Floor plan:
     notebook_cards  What a collection, its tree, and its topics over time and by group show of themselves in a notebook.
     plots           Pictures as axes of matplotlib: a tree, topics over time, the curve that chose the leaves, two
                     trees.
+    problem_list    ``problems.csv``: what was left out, repeated or copied, and the account of the collection, as a
+                    table for people.
     provenance      Where a collection comes from: when and how it was grown and fitted, what came since, topics that
                     are gone.
     tables          Tables to take away: documents with their topics, topics with their words, words with their

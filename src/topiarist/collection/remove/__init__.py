@@ -5,6 +5,8 @@ Floor plan:
     forgetting  Forgetting documents for good: a new generation is written without them, fitted without them, and looked
                 through.
     kept_rows   The parts of a collection without some documents: rows go, everything that was learned stays as it is.
+    mentions    Mentions of documents: does an entry of the log, a saved search or a problem speak of some that must be
+                forgotten?
     removal     Removing documents: which they are, what would change, and the step that does it and can be taken back.
     traces      Traces of texts: does any file of a folder still hold twenty letters in a row of something that must be
                 gone?

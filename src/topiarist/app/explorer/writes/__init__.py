@@ -14,6 +14,8 @@ Floor plan:
                 back.
     reviews     Reviewing from a page: relevant, not, skipped, or the last answer taken back; unless somebody was
                 faster.
+    searches    Searches that are saved and deleted from the search page; one of the same name is replaced only after a
+                question.
     tree_edits  Changing the tree from a page, unless somebody was faster: an edit, the last one undone, a fit of what
                 was edited.
     uploads     New documents from a page: read as the command line reads them, placed, and kept only if somebody says

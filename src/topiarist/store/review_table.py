@@ -61,6 +61,11 @@ class ReviewTable:
         )
         return ReviewEntry(self.last_number(label), row, answer, drawn, documents)
 
+    def of_other_documents(self) -> None:
+        """The documents are not those that earlier entries were drawn from, however many there are."""
+        if self._there:
+            self.database.run("UPDATE review_entries SET documents = 0")
+
     def entries(self, label: str) -> list[ReviewEntry]:
         """All entries of a review, the oldest first."""
         sql = "SELECT number, row, answer, drawn, documents FROM review_entries WHERE label = ? ORDER BY number"

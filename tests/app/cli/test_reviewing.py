@@ -4,6 +4,7 @@ import pytest
 
 from topiarist.collection import Collection, Grower, Recipe, Review
 from topiarist.errors import UsageError
+from topiarist.text.documents import Document
 
 
 @pytest.fixture
@@ -83,6 +84,50 @@ def test_documents_with_the_label_count_as_found_and_a_query_begins(collection):
         Documents(generation.database).change_labels(7, ["given"])
     assert Review(collection, "given").progress.found == 1
     assert Review(collection, "given").progress.unfound_most == len(ids) - 1
+
+
+def test_undo_never_takes_a_label_that_was_there_before_the_review(collection):
+    from topiarist.store.document_table import Documents
+
+    with collection.folder.writing() as generation:
+        Documents(generation.database).change_labels(7, ["given"])
+    review = Review(collection, "given")
+    review.answer(3, "y")
+    assert (review.undo(), review.undo(), review.last) == (3, None, None)
+    with collection.folder.writing() as generation:  # one more got it elsewhere, between two judgements
+        Documents(generation.database).change_labels(8, ["given"])
+    review = Review(collection, "given")
+    review.answer(4, "n")
+    assert (review.undo(), review.undo()) == (4, None)
+    assert collection.documents.with_label("given") == [7, 8]
+    assert Review(collection, "given").progress.found == 2
+
+
+def test_draws_from_documents_that_were_since_removed_tell_nothing_however_many_there_are(collection):
+    review = Review(collection, "wanted")
+    for _ in range(3):
+        row, drawn = review.next()
+        review.answer(row, "n", drawn)
+    assert review.progress.drawn_at_random == 3
+    n_docs, unread = len(collection), review.next()[0]
+    text = collection.documents.get(unread)
+    collection.remove([text.id])
+    assert Review(collection, "wanted").progress.drawn_at_random == 0
+    collection.add([Document("another", text.text)])
+    assert len(collection) == n_docs
+    assert Review(collection, "wanted").progress.judged == 3
+    assert Review(collection, "wanted").progress.drawn_at_random == 0
+
+
+def test_documents_in_another_order_are_drawn_by_another_lot(path):
+    with Collection.open(path) as old:
+        review = Review(old, "wanted")
+        review.answer(*review.next()[:1], "n")
+        documents, lot = list(old.documents.iterate()), review.lot
+    Grower(Recipe(topics=4, headings=False)).grow(documents[::-1], path, force=True).close()
+    with Collection.open(path) as new:
+        assert Review(new, "wanted").progress.judged == 1
+        assert Review(new, "wanted").lot != lot
 
 
 def test_reviews_are_carried_over_when_a_collection_is_grown_anew(path, judged, typed):

@@ -70,3 +70,18 @@ def test_what_was_given_tells_nothing_of_the_rest(documents) -> None:
         order.judge(row, bool(relevant[row]), GIVEN)
     assert order.progress.unfound_most == 300
     assert not order.progress.enough
+
+
+def test_the_ranking_does_not_know_the_lot(documents) -> None:
+    """Else what it leaves unread were no fair draw, and the bound were wrong."""
+    texts, relevant = documents
+    read = []
+    for seed in (1, 2):
+        order = ReadingOrder(texts, np.random.default_rng(seed).permutation(N))
+        order.judge(0, relevant=True, drawn=GIVEN)
+        for _ in range(45):
+            row, how = order.next()
+            assert how in (RANKED, UNSURE)
+            order.judge(row, bool(relevant[row]), how)
+        read.append(list(order.answers))
+    assert read[0] == read[1]

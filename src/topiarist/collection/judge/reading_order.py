@@ -18,6 +18,7 @@ from topiarist.collection.judge.recall_bound import CONFIDENCE, RecallBound
 from topiarist.collection.judge.relevance_model import RelevanceModel
 
 RANKED, UNSURE, RANDOM, CONTROL, GIVEN = "ranked", "unsure", "random", "control", "given"
+LABELLED = "labelled"  # had the label when the review began, or got it elsewhere: not judged here, and not undone
 BY_LOT = (RANDOM, CONTROL)  # from all unjudged documents: random to begin with, control where the ranking has ended
 TARGET = 0.95
 PATIENCE, SHARE = 50, 0.3  # ranked documents without a hit before control: at least, and of what control would take
@@ -51,8 +52,9 @@ class Progress:
 class ReadingOrder:
     """The documents of a review: which comes next, and what the judgements so far tell.
 
-    ``lot`` is an order of all documents that was drawn before the review began; ``start`` scores them before anything
-    is known (a query), ``strata`` are their topics.
+    ``lot`` is an order of all documents that was drawn before the review began; nothing depends on it but what is drawn
+    at random, and the ranking does not know it. ``start`` scores documents before anything is known (a query),
+    ``strata`` are their topics.
     """
 
     def __init__(
@@ -66,7 +68,7 @@ class ReadingOrder:
         confidence: float = CONFIDENCE,
     ) -> None:
         self.n_docs = documents.shape[0]
-        self.model = RelevanceModel(documents, lot)
+        self.model = RelevanceModel(documents)
         self.lot, self.start, self.strata = lot, start, strata
         self.target, self.confidence = target, confidence
         self.bound = RecallBound.at_first(self.n_docs, confidence)

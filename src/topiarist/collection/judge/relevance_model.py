@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from topiarist.arrays import Array, Csr, Doubles
+from topiarist.arrays import Csr, Doubles
 from topiarist.counts.weighting import tfidf, unit_rows
 
 STRENGTH = 1.0  # of the fit against the prior
@@ -27,9 +27,10 @@ def features(counts: Csr) -> Csr:
 class RelevanceModel:
     """Logistic regression that is fitted again after judgements, from where it was."""
 
-    def __init__(self, documents: Csr, lot: Array) -> None:
+    def __init__(self, documents: Csr) -> None:
         self.documents = documents
-        self._presumed = lot[::-1][:PRESUMED]  # those that are drawn last
+        # by a draw of its own: who ranks by the lot of a review reads by it, and what is left is no fair draw any more
+        self._presumed = np.random.default_rng(0).permutation(documents.shape[0])[:PRESUMED]
         self._model = LogisticRegression(
             C=STRENGTH, class_weight="balanced", solver="lbfgs", warm_start=True, max_iter=STEPS, tol=1e-3
         )

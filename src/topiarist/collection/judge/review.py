@@ -16,7 +16,7 @@ import numpy as np
 
 from topiarist.arrays import Doubles
 from topiarist.collection.judge.judgements import MOVE, Judgements
-from topiarist.collection.judge.reading_order import GIVEN, TARGET, Progress, ReadingOrder
+from topiarist.collection.judge.reading_order import GIVEN, LABELLED, TARGET, Progress, ReadingOrder
 from topiarist.collection.judge.recall_bound import CONFIDENCE
 from topiarist.collection.judge.relevance_model import features
 from topiarist.collection.shape.changes import ChangedError
@@ -119,8 +119,8 @@ class Review:
     @property
     def last(self) -> tuple[int, str] | None:
         """The row and the answer that ``undo`` takes back; None where there is none."""
-        standing = _standing(self.entries)
-        return (standing[-1].row, standing[-1].answer) if standing else None
+        judged = _judged(_standing(self.entries))
+        return (judged[-1].row, judged[-1].answer) if judged else None
 
     @contextmanager
     def together(self, generation: Generation | None = None) -> Iterator[None]:
@@ -150,10 +150,9 @@ class Review:
 
     def undo(self) -> int | None:
         """Take the last answer back; the row of its document, None where there is none."""
-        standing = _standing(self.entries)
-        if not standing:
+        if self.last is None:
             return None
-        row = standing[-1].row
+        row = self.last[0]
         self._write(row, UNDONE, GIVEN)
         self.order = self._replayed()
         return row
@@ -170,7 +169,7 @@ class Review:
             if table.lot(self.label) != self.lot or table.last_number(self.label) != self.number:
                 raise ChangedError("somebody else judges for this label at the same time", hint="open the review again")
             n_docs = self.order.n_docs
-            made = [table.append(self.label, given, YES, GIVEN, n_docs) for given in self._given]
+            made = [table.append(self.label, given, YES, LABELLED, n_docs) for given in self._given]
             made.append(table.append(self.label, row, answer, drawn, n_docs))
             self._relabel(database, row, answer)
         self.entries, self._given = [*self.entries, *made], []
@@ -178,7 +177,7 @@ class Review:
     def _relabel(self, database: Database, row: int, answer: str) -> None:
         """Give a relevant document the label, take it from one that is not; what was undone is as before it."""
         if answer == UNDONE:
-            before = _standing(self.entries)[:-1]
+            before = _judged(_standing(self.entries))[:-1]
             wanted: bool | None = any(entry.row == row and entry.answer == YES for entry in before)
         else:
             wanted = ANSWERS[answer]
@@ -196,7 +195,7 @@ class Review:
         """The order after all that was said so far, each document with the answer that it has now."""
         n_docs = len(self.collection)
         order = ReadingOrder(
-            self._features, np.random.default_rng(self.lot).permutation(n_docs), start=self._start,
+            self._features, np.random.default_rng([self.lot, n_docs]).permutation(n_docs), start=self._start,
             strata=self._strata, target=self.target, confidence=self.confidence,
         )  # fmt: skip
         standing = _standing(self.entries)
@@ -229,6 +228,7 @@ def carry_over(old: Database, new: Database) -> tuple[int, int]:
     """Take reviews over to a collection that replaces another, by the ids of documents; how many entries, of how many.
 
     Where the documents are not the same, judgements are kept, and what was drawn at random tells nothing any more.
+    Where they stand in another order, the rest is drawn by another lot: the old one is of rows that are others now.
     """
     before, after = ReviewTable(old), ReviewTable(new)
     labels = before.labels()
@@ -239,7 +239,8 @@ def carry_over(old: Database, new: Database) -> tuple[int, int]:
     same = len(ids) if set(ids) == set(names) else CHANGED
     kept = every = 0
     for label in labels:
-        after.begin(label, before.lot(label) or 0)
+        lot = before.lot(label)
+        after.begin(label, new_lot() if lot is None or ids != names else lot)
         for entry in _standing(before.entries(label)):
             every += 1
             if names[entry.row] in rows:
@@ -250,13 +251,15 @@ def carry_over(old: Database, new: Database) -> tuple[int, int]:
 
 
 def _standing(entries: list[ReviewEntry]) -> list[ReviewEntry]:
-    """The entries that were not taken back: each undo takes the last one before it."""
+    """The entries that were not taken back: each undo takes the last judgement before it."""
     found: list[ReviewEntry] = []
     for entry in entries:
         if entry.answer != UNDONE:
             found.append(entry)
-        elif found:
-            found.pop()
+            continue
+        last = next((at for at in reversed(range(len(found))) if found[at].drawn != LABELLED), None)
+        if last is not None:
+            del found[last]
     return found
 
 
@@ -264,8 +267,13 @@ def _taken_back(entries: list[ReviewEntry]) -> ReviewEntry | None:
     """What the last entry took back, where it is an undo."""
     if not entries or entries[-1].answer != UNDONE:
         return None
-    before = _standing(entries[:-1])
+    before = _judged(_standing(entries[:-1]))
     return before[-1] if before else None
+
+
+def _judged(entries: list[ReviewEntry]) -> list[ReviewEntry]:
+    """Those that somebody judged in the review; not documents that came with the label."""
+    return [entry for entry in entries if entry.drawn != LABELLED]
 
 
 def _scores(collection: Collection, query: str) -> Doubles:

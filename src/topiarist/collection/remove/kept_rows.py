@@ -29,6 +29,7 @@ from topiarist.store import copy_table, facts
 from topiarist.store.column_table import ColumnTable
 from topiarist.store.date_table import Dates
 from topiarist.store.generation import Part, new_part
+from topiarist.store.review_table import ReviewTable
 from topiarist.store.succession import Succession, part_like, same_part
 from topiarist.text.language import language_of_text
 
@@ -104,11 +105,15 @@ def copies(known: Copies, keep: Bools) -> Copies:
 
 
 def keep_tables(collection: Collection, succession: Succession, keep: Bools) -> None:
-    """Tables that tell of documents together: columns are counted again, and copies are those that stay."""
+    """Tables that tell of documents together: columns are counted again, and copies are those that stay.
+
+    What was drawn at random in reviews was drawn from other documents.
+    """
     database = succession.new.database
     with database.transaction():
         ColumnTable(database).count_again()
         Dates(database).count_again()
+        ReviewTable(database).of_other_documents()
         if copy_table.is_known(database):
             copy_table.forget_copies(database)
             keep_copies(database, copies(collection.copies, keep))

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 
 from topiarist.store.fulltext import Index
 from topiarist.text.query import Filter, Query, Term, folded
 from topiarist.text.spelling import alike
 
 SHOWN = 5  # values that a condition may have, where there are no more
+SPELLED = 5  # unknown words for which near spellings are looked up
 _SAID = {
     "topic": "lies under “{}”", "tag": "is tagged “{}”", "label": "has the label “{}”", "type": "is of type “{}”",
     "before": "is from before {}", "after": "is from {} or later", "date": "is from {}",
@@ -26,11 +28,21 @@ class Remark:
     without: str = ""
 
 
-def few_words(index: Index, query: Query, total: int, finds: Callable[[Query], bool]) -> Remark:
-    """What to say of few or no documents that were found by words; ``finds`` says whether another query does."""
+def few_words(
+    index: Index,
+    query: Query,
+    total: int,
+    finds: Callable[[Query], bool],
+    suggest: Callable[[str], Sequence[str]],
+) -> Remark:
+    """What to say of few or no documents that were found by words.
+
+    ``finds`` says whether another query does, ``suggest`` which words are spelt nearly as one.
+    """
     missing = index.missing(query)
     unknown = dict.fromkeys(word for term in missing for word in term.split())
-    near = {word: index.suggest(word) for word in unknown if word in missing or index.missing(Query((Term(word),)))}
+    strange = (word for word in unknown if word in missing or index.missing(Query((Term(word),))))
+    near = {word: suggest(word) for word in islice(strange, SPELLED)}
     if not query.terms:
         message = ""
     elif missing:

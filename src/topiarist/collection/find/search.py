@@ -17,7 +17,7 @@ from topiarist.collection.copies import folded as folded_rows
 from topiarist.collection.copies import number_of_copies
 from topiarist.collection.describe.columns import undated_said
 from topiarist.collection.find.default_ranking import DefaultQuestion
-from topiarist.collection.find.empty_answer import emptied, few_words, not_all_words, unknown_words
+from topiarist.collection.find.empty_answer import SPELLED, emptied, few_words, not_all_words, unknown_words
 from topiarist.collection.find.index import Answer, Explanation
 from topiarist.collection.find.index.question import Question
 from topiarist.collection.find.set_question import SetQuestion
@@ -44,7 +44,6 @@ LONG = 12  # words beside phrases: a question with more is told in sentences
 EARLIER = "Rare words and other forms are not looked for: grow the collection again, or add to it, to index them."
 READ = 50_000  # characters of a text in which a snippet is looked for
 NOTABLE = 0.25  # of the hits in a topic, for it to be shown below its parent
-SPELLED = 5  # unknown words for which near spellings are looked up
 BLOCK = 1 << 14  # documents whose places are looked at in one go
 
 
@@ -218,7 +217,7 @@ class Search:
             within = _within(_lying_under(self.collection, other, topic))
             return self._index.search(other, limit=1, within=within, enough=1).total > 0
 
-        return replace(found, **vars(few_words(self._index, self.query, answer.total, finds)))
+        return replace(found, **vars(few_words(self._index, self.query, answer.total, finds, self._suggest)))
 
     def rows(self, topic: str | int | None = None) -> Array:
         """All documents that match: by words in their order, by meaning the best first."""
@@ -240,6 +239,14 @@ class Search:
     @property
     def _index(self) -> Index:
         return Index(self.collection.generation.database)
+
+    def _suggest(self, word: str) -> Sequence[str]:
+        """Words that are spelt nearly so; by the full text where all words are not kept, or their index is gone."""
+        try:
+            words = self.collection.words
+        except DamagedError:
+            words = None
+        return self._index.suggest(word) if words is None else words.suggest(word)
 
     def _by_words(self, n: int, offset: int, topic: str | int | None) -> tuple[Hits, int]:
         """A page of hits, and how many copies are not among all of them."""
@@ -285,7 +292,7 @@ class Search:
             reasons=[hit.why for hit in answer.hits],
         )  # fmt: skip
         all_words, missing = best.with_all_words(allowed)
-        near = {word: self._index.suggest(word) for word in answer.unknown[:SPELLED]}
+        near = {word: self._suggest(word) for word in answer.unknown[:SPELLED]}
         signs = () if self.required else tuple(map(str, self.query.required))
         unknown = answer.unknown if self._loose else (*signs, *answer.unknown)
         said = not_all_words(self.query, unknown, missing, near, signs if self._loose else ())

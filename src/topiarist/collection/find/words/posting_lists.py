@@ -16,6 +16,7 @@ import numpy as np
 from scipy.sparse import csc_array, csr_array
 
 from topiarist.arrays import Array, Csr, Floats
+from topiarist.collection.find.words.near_spellings import NearSpellings
 from topiarist.counts.chunks import count_texts, merged
 from topiarist.counts.workers import map_chunks
 from topiarist.errors import DamagedError
@@ -57,6 +58,11 @@ class PostingLists:
     def places(self) -> dict[str, int]:
         """The place of each stem."""
         return {stem: place for place, stem in enumerate(self.stems)}
+
+    @cached_property
+    def spellings(self) -> NearSpellings:
+        """The forms, to be looked through for one that somebody misspelt."""
+        return NearSpellings.of(self.forms, np.diff(self.ends))
 
     def of_stem(self, stem: str) -> tuple[Array, Floats] | None:
         """The documents with a stem, and how often each has it; one that has several forms comes once for each."""

@@ -20,6 +20,7 @@ import numpy as np
 from topiarist.arrays import Array, Floats
 from topiarist.collection.find.index.segments import K1, B, n_staying
 from topiarist.collection.find.words import posting_lists, word_space
+from topiarist.collection.find.words.near_spellings import suggested
 from topiarist.collection.find.words.posting_lists import PostingLists, vars_of
 from topiarist.collection.find.words.word_space import WordSpace
 from topiarist.errors import DamagedError
@@ -94,6 +95,10 @@ class WordIndex:
         """What a stem tells: log(1 + (N − n + ½)/(n + ½))."""
         number = self.n_documents(stem)
         return float(np.log1p((len(self) - number + 0.5) / (number + 0.5)))
+
+    def suggest(self, word: str, limit: int = 3) -> list[str]:
+        """Words of the documents that are spelt nearly so."""
+        return suggested(word, (one.spellings for one in self.segments), limit)
 
     def near(self, times: Mapping[str, float]) -> Floats | None:
         """The cosine of every document with a query in the space of words; None where it has no place there."""

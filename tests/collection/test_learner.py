@@ -7,6 +7,7 @@ import pytest
 
 from topiarist.collection.judge import learner
 from topiarist.collection.judge.categories import Categories
+from topiarist.counts.copies import Copies
 from topiarist.errors import InputError
 
 
@@ -101,3 +102,12 @@ def test_certainties_of_several_labels_are_probabilities(collection):
     assert rows.max() <= 1
     told = collection.categories.read(collection.counts)
     assert np.unique(told.place).size == len(collection)  # at least one label each
+
+
+def test_copies_are_held_out_together(collection, monkeypatch):
+    rows = np.array([1, 4, 6, 9])
+    copies = Copies(np.array([4, 9]), np.array([0, 6]), np.ones(2))
+    monkeypatch.setitem(vars(collection), "copies", copies)
+    assert learner._together(collection, rows) == [[0], [1], [2, 3]]
+    groups = learner._numbered([[0], [1], [2, 3]], rows, 12)
+    assert groups.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 8, 6, 10, 11]

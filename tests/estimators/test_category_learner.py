@@ -281,3 +281,33 @@ def test_scores_that_favour_rare_classes_are_put_right_before_shares_are_told():
         calibration.class_shares(calibration.probabilities(scores[1500:] + each), known, 1500) for each in (bias, 0.0)
     ]
     assert np.abs(shares[0] - known).max() < 0.02 < np.abs(shares[1] - known).max()
+
+
+def test_documents_of_a_group_are_held_out_together():
+    classes = np.repeat([0, 1, 2, 3], [12, 8, 6, 1])
+    groups = np.array([0, 0, 0, 3, 3, 5, 6, 7, 8, 9, 10, 11, *range(12, 20), 20, 20, 20, 20, 20, 20, 11])
+    folds = one_label.fold_numbers(classes, 0, groups)
+    for group in np.unique(groups):
+        assert len(set(folds[groups == group])) == 1
+    assert (folds[classes == 2] == -1).all()  # one group alone is all of its class
+    assert (folds[groups == 11] == -1).all()  # held out, a class would have none
+    assert (folds[(classes < 2) & (groups != 11)] >= 0).all()
+    alone = one_label.fold_numbers(classes, 0, np.arange(len(classes)))
+    assert (np.flatnonzero(alone == -1) == [26]).all()
+
+
+def test_copies_do_not_make_answers_look_right(data):
+    """Labels are drawn by lot here: only a copy can know what a document was called."""
+    counts = sp.csr_array(data[0][np.tile(np.arange(60), 4)])
+    lot = np.tile(np.random.default_rng(0).integers(2, size=60), 4)
+    one, many = CategoryLearner(), CategoryLearner()
+    one.fit(counts, lot, groups=np.tile(np.arange(60), 4))
+    many.fit(counts, lot)
+    assert one.predict_proba(counts[:60]).max() < 0.8
+    assert many.predict_proba(counts[:60]).max() > 0.9
+    several = np.stack([lot, 1 - lot], axis=1)
+    apart = CategoryLearner().fit(counts, several, groups=[f"{n}" for n in np.tile(np.arange(60), 4)])
+    assert apart._settled.trial.f < 0.75
+    assert CategoryLearner().fit(counts, several)._settled.trial.f > 0.95
+    with pytest.raises(InputError, match="a number for each"):
+        CategoryLearner().fit(counts, lot, groups=[1, 2])

@@ -89,18 +89,20 @@ def learn(
     rows, given, left_out = _labelled(collection, labels)
     several = max(map(len, given)) > 1 if several is None else several
     given = given if several else [one[:1] for one in given]
-    out, known = _held_out(given, holdout, seed, _of_one_document(collection, rows))
+    together = _together(collection, rows)
+    out, known = _held_out(given, holdout, seed, together)
+    groups = _numbered(together, rows, len(collection))
     n_out = len(out)
     counts, trial = collection.all_counts, None
     quality = Quality(len(rows), n_out, len({name for one in given for name in one}), several, None, None, left_out)
     learned: CategoryLearner | None = None
     if n_out and len({name for place in known for name in given[place]}) > 1:
-        learned = _fitted(counts, rows[known], [given[place] for place in known], several, unlabelled_weight)
+        learned = _fitted(counts, rows[known], [given[place] for place in known], several, unlabelled_weight, groups)
         trial = Categories(learned, several)
     chosen = learned if len(known) >= MANY else None
-    final = Categories(_fitted(counts, rows, given, several, unlabelled_weight, chosen), several)
-    quality = replace(quality, reason=final.model.reason_)
+    final = Categories(_fitted(counts, rows, given, several, unlabelled_weight, groups, chosen), several)
     judging = out if trial is not None else out[:0]
+    quality = replace(quality, reason=final.model.reason_, n_held_out=len(judging))
     right, told = [given[place] for place in judging], (trial or final).read(counts[rows[judging]], final.names)
     if trial is not None:
         quality = _judged(quality, right, _names(final, told, len(judging)))
@@ -158,13 +160,27 @@ def _labelled(
     return np.array([row for row, _ in kept]), [names for _, names in kept], rare
 
 
-def _of_one_document(collection: Collection, rows: Array) -> list[list[int]]:
-    """Places of labelled documents that belong together: the passages of each whole document."""
+def _together(collection: Collection, rows: Array) -> list[list[int]]:
+    """Places of labelled documents that belong together: copies of each other, and passages of one whole document.
+
+    Who has learned from the one knows too much of the other to be judged by it.
+    """
+    copies = collection.copies
+    first = dict(zip(copies.rows.tolist(), copies.originals.tolist(), strict=True))
+    kinds = [first.get(row, row) for row in rows.tolist()]
     found: dict[str, list[int]] = {}
-    names = [one.id for one in collection.documents.many(rows, texts=False)] if is_cut(collection) else map(str, rows)
+    names = [one.id for one in collection.documents.many(kinds, texts=False)] if is_cut(collection) else map(str, kinds)
     for place, name in enumerate(names):
         found.setdefault(whole_id(name), []).append(place)
     return list(found.values())
+
+
+def _numbered(together: Sequence[Sequence[int]], rows: Array, n_docs: int) -> Array:
+    """Of every document the number of its group; without a label each is one for itself."""
+    groups = np.arange(n_docs)
+    for places in together:
+        groups[rows[list(places)]] = rows[places[0]]
+    return groups
 
 
 def _held_out(
@@ -195,14 +211,18 @@ def _fitted(
     given: Sequence[Sequence[str]],
     several: bool,
     weight: float | None,
+    groups: Array,
     chosen: CategoryLearner | None = None,
 ) -> CategoryLearner:
-    """``chosen``: a learner of some of these documents whose choices hold for all of them."""
+    """``groups``: of every document, what is held out together. ``chosen``: a learner whose choices hold for all."""
     if several:
         binary = MultiLabelBinarizer(sparse_output=True)
         labels = binary.fit_transform(given)
         alike = chosen is not None and len(chosen.classes_) == labels.shape[1]
-        model = (chosen.fit_more if chosen is not None and alike else CategoryLearner().fit)(counts[rows], labels)
+        if chosen is not None and alike:
+            model = chosen.fit_more(counts[rows], labels)
+        else:
+            model = CategoryLearner().fit(counts[rows], labels, groups=groups[rows])
         model.classes_ = np.asarray(binary.classes_)
         return model
     names = [labels[0] for labels in given]
@@ -213,7 +233,7 @@ def _fitted(
         return chosen.fit_more(counts, np.array(y, object))
     tree = Tree.from_paths(sorted(set(names))) if any("/" in name for name in names) else None
     made = CategoryLearner(tree, unlabelled_weight="cv" if weight is None else weight)
-    return made.fit(counts, np.array(y, object))
+    return made.fit(counts, np.array(y, object), groups=groups)
 
 
 def _names(model: Categories, told: Told, n: int) -> list[list[str]]:

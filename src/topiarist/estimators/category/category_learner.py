@@ -12,8 +12,9 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from topiarist.arrays import Array, ArrayLike, Csr, Floats, Matrix, Seed
+from topiarist.arrays import Array, ArrayLike, Csr, Floats, Ints, Matrix, Seed
 from topiarist.counts.validation import check_counts
+from topiarist.errors import InputError
 from topiarist.estimators.category import explanation, one_label, several_labels
 from topiarist.estimators.category.class_learning import check_words
 from topiarist.estimators.category.given_labels import (
@@ -89,27 +90,30 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimat
         self.generative_weight = generative_weight
         self.random_state = random_state
 
-    def fit(self, X: Documents, y: Matrix) -> Self:
+    def fit(self, X: Documents, y: Matrix, *, groups: ArrayLike | None = None) -> Self:
         """Learn from counts (documents × words) and labels.
 
         ``y`` has a label for each document, −1 (in a list of texts also "-1" or None) for one without; or it is a 0/1
-        matrix with a column for each label, and documents may have several.
+        matrix with a column for each label, and documents may have several. ``groups``: a number or a name for each
+        document; those that share it (copies, pages of one report) are held out together, so that none is judged by
+        what was learned from another.
         """
         self._check_options()
         stored_counts.in_memory(X, "training")
         counts = self._counts(X, reset=True)
+        together = _together(groups, counts.shape[0])
         seed = int(options.generator(0 if self.random_state is None else self.random_state).integers(2**31))
         several = y is not None and _is_matrix(y)
         with threadpool_limits(limits=1, user_api="blas"):
             if several:
-                self._fit_several(counts, y, seed)
+                self._fit_several(counts, y, seed, together)
             else:
-                self._fit_one(counts, y, seed)
+                self._fit_one(counts, y, seed, together)
         self._known = np.zeros(counts.shape[1], bool)
         self._known[counts.indices] = True
         return self
 
-    def _fit_one(self, counts: Csr, y: Matrix, seed: int) -> None:
+    def _fit_one(self, counts: Csr, y: Matrix, seed: int, together: Ints | None) -> None:
         labels = read_labels(y, counts.shape[0])
         check_words(counts, labels)
         self.classes_ = labels.classes
@@ -117,7 +121,7 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimat
         wanted = one_label.Wanted(_number(self.unlabelled_weight), _number(self.generative_weight))
         of_row = labels.of_row
         before = getattr(self, "_before", None)
-        model, settled = one_label.learn(counts, of_row, self.tree_, self.class_nodes_, wanted, seed, before)
+        model, settled = one_label.learn(counts, of_row, self.tree_, self.class_nodes_, wanted, seed, before, together)
         self._model, self._settled = model, settled
         setting, trial = settled.setting, settled.trial
         known = of_row[of_row >= 0]
@@ -129,12 +133,12 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimat
         self.n_unseen_ = 0 if trial is None else trial.n_unseen
         self.reason_ = _reason(setting, trial, int((of_row < 0).sum()))
 
-    def _fit_several(self, counts: Csr, y: Matrix, seed: int) -> None:
+    def _fit_several(self, counts: Csr, y: Matrix, seed: int, together: Ints | None) -> None:
         labels = read_label_matrix(y, counts.shape[0])
         self.classes_, self._form = labels.classes, labels.form
         self.tree_, self.class_nodes_ = class_nodes(None, labels.classes)
         before = getattr(self, "_before", None)
-        model, settled = several_labels.learn_several(counts, labels.matrix, seed, before)
+        model, settled = several_labels.learn_several(counts, labels.matrix, seed, before, together)
         self._model, self._settled = model, settled
         trial = settled.trial
         sizes = np.bincount(labels.matrix.indices, minlength=len(self.classes_))
@@ -249,6 +253,17 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimat
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def _together(groups: ArrayLike | None, n_docs: int) -> Ints | None:
+    if groups is None:
+        return None
+    found = np.unique(np.asarray(groups), return_inverse=True)[1]
+    if found.shape != (n_docs,):
+        raise InputError(
+            f"groups must have a number for each of the {n_docs:,} documents, got {found.shape}", hint="or none at all"
+        )
+    return found
 
 
 def _is_matrix(y: Any) -> bool:

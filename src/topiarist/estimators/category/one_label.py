@@ -125,6 +125,7 @@ class Material:
     latent: Floats
     tree: Tree
     class_nodes: tuple[int, ...]
+    groups: Ints  # of documents that belong together: a number for each
 
     @property
     def n_classes(self) -> int:
@@ -134,8 +135,9 @@ class Material:
     def of(self, rows: Array) -> Material:
         """Some documents."""
         return Material(
-            csr_array(self.counts[rows]), csr_array(self.words[rows]), self.latent[rows], self.tree, self.class_nodes
-        )
+            csr_array(self.counts[rows]), csr_array(self.words[rows]), self.latent[rows], self.tree, self.class_nodes,
+            self.groups[rows],
+        )  # fmt: skip
 
 
 def learn(
@@ -146,15 +148,20 @@ def learn(
     wanted: Wanted,
     seed: int,
     settled: Settled | None = None,
+    groups: Ints | None = None,
 ) -> tuple[OneLabel, Settled]:
-    """``of_row``: the class of each document, −1 for none. ``settled``: what is chosen already."""
+    """``of_row``: the class of each document, −1 for none. ``settled``: what is chosen already.
+
+    ``groups``: documents with the same number are held out together.
+    """
     labelled, free = np.flatnonzero(of_row >= 0), np.flatnonzero(of_row < 0)
     if wanted.unlabelled_weight == 0.0:
         free = free[:0]
     every = len(labelled) + len(free) == counts.shape[0]
     features = Features.of(counts if every else csr_array(counts[labelled]), seed)
     words = features.words(counts)
-    documents = Material(counts, words, features.latent(words)[0], tree, class_nodes)
+    together = np.arange(counts.shape[0]) if groups is None else groups
+    documents = Material(counts, words, features.latent(words)[0], tree, class_nodes, together)
     known, others, classes = documents.of(labelled), documents.of(free), of_row[labelled]
     unseen = None
     if settled is None:
@@ -175,17 +182,24 @@ def learn(
     return OneLabel(features, linear, lexical, setting.weight, shift, calibration), settled
 
 
-def fold_numbers(classes: Ints, seed: int) -> Ints:
-    """The part in which each document is held out; −1 for one that is alone in its class, which never is."""
+def fold_numbers(classes: Ints, seed: int, groups: Ints) -> Ints:
+    """The part in which each document is held out; −1 for one that is never: alone in its class, or with such a one.
+
+    Those of a group are in one part, which goes by the class of the first of them.
+    """
     rng = np.random.default_rng(seed)
-    sizes = np.bincount(classes)
+    _, first, group = np.unique(groups, return_index=True, return_inverse=True)
+    pairs = np.unique(np.stack([classes, group]), axis=1)
+    sizes = np.bincount(pairs[0])  # groups of each class
     n_folds = N_FOLDS_OF_MANY if len(classes) >= MANY else min(N_FOLDS, int(sizes.max(initial=0)))
-    folds, turn = np.full(len(classes), -1), 0
+    folds, turn = np.full(len(first), -1), 0
     for label in np.flatnonzero(sizes > 1):
-        members = rng.permutation(np.flatnonzero(classes == label))
+        members = rng.permutation(np.flatnonzero(classes[first] == label))
         folds[members] = (turn + np.arange(len(members))) % n_folds
         turn += len(members)
-    return folds
+    folds[pairs[1, sizes[pairs[0]] == 1]] = -1
+    found: Ints = folds[group]
+    return found
 
 
 def _shares(classes: Ints, n_classes: int) -> Floats:
@@ -210,7 +224,7 @@ def _settled(
     known: Material, others: Material, classes: Ints, wanted: Wanted, seed: int
 ) -> tuple[Settled, tuple[Floats, Ints] | None]:
     """What gets most documents right that were held out in turn; their scores and classes."""
-    folds = fold_numbers(classes, seed)
+    folds = fold_numbers(classes, seed, known.groups)
     usual = Setting(
         USUAL.topical, USUAL.strength, _given(wanted.unlabelled_weight, USUAL.unlabelled_weight),
         _given(wanted.weight, USUAL.weight),

@@ -71,27 +71,32 @@ class SeveralLabels:
 
 
 def learn_several(
-    counts: Csr, labels: Csr, seed: int, settled: SettledSeveral | None = None
+    counts: Csr, labels: Csr, seed: int, settled: SettledSeveral | None = None, groups: Ints | None = None
 ) -> tuple[SeveralLabels, SettledSeveral]:
-    """``labels``: documents × labels, at least one each. ``settled``: what is chosen already."""
+    """``labels``: documents × labels, at least one each. ``settled``: what is chosen already.
+
+    ``groups``: documents with the same number are held out together.
+    """
     features = Features.of(counts, seed)
     words = features.words(counts)
     latent = features.latent(words)[0]
     sizes = np.asarray(labels.sum(axis=0)).ravel()
     odds = np.log((sizes + 0.5) / (labels.shape[0] - sizes + 0.5))
     if settled is None or len(settled.threshold) != labels.shape[1]:
-        settled = _settled(words, latent, labels, odds, seed)
+        together = np.arange(labels.shape[0]) if groups is None else np.unique(groups, return_inverse=True)[1]
+        folds = np.random.default_rng(seed).permutation(int(together.max(initial=-1)) + 1) % N_FOLDS
+        settled = _settled(words, latent, labels, odds, folds[together])
     linear = svm_of_labels(words, latent, labels, TOPICAL, STRENGTH)
     return SeveralLabels(features, linear, settled.threshold, settled.line, odds), settled
 
 
-def _settled(words: Csr, latent: Floats, labels: Csr, odds: Floats, seed: int) -> SettledSeveral:
+def _settled(words: Csr, latent: Floats, labels: Csr, odds: Floats, folds: Ints) -> SettledSeveral:
     """What has a good F on documents that were held out in turn."""
     usual = np.array([1.0, 0.0, 0.5])
-    if labels.shape[0] < 2 * N_FOLDS:
+    if labels.shape[0] < 2 * N_FOLDS or len(np.unique(folds)) < N_FOLDS:
         return SettledSeveral(None, _even(usual, odds), usual)
     given = labels.toarray().astype(int)
-    scores = _unseen(words, latent, labels, np.random.default_rng(seed).permutation(len(given)) % N_FOLDS)
+    scores = _unseen(words, latent, labels, folds)
     line = _line(scores, given, odds)
     told = _told(scores, line, odds)
     needs = 0.5 * (choice.best_threshold(told, labels) + np.minimum(choice.best_thresholds(told, labels), 1.0))

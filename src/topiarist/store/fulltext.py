@@ -320,7 +320,7 @@ def _condition(item: Filter, row: str) -> tuple[str, list[Any]]:
         return fact.format("d.date <> '' AND d.date < ?"), [item.value]
     if item.kind == "after":
         return fact.format("d.date >= ?"), [item.value]
-    return "1", []  # a topic: the caller's
+    return "1", []  # a topic, or a document to be like: the caller's
 
 
 def _plain(text: str) -> str:

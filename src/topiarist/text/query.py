@@ -5,6 +5,7 @@
     hear*             words that begin so   before:2004  after:2004-03  by date: until then, from then on
     -football         without the word          date:2004-03..2005         from one until another
     bail OR surety    one of them at least      status:open  price:10..20  by a column of the documents
+    like:inbox/1.txt  like that document, by its id; -like:inbox/2.txt  and not like that one
 
 A minus turns anything round. Whatever makes no sense is left out, and ``read_as`` says how the rest was read.
 """
@@ -17,6 +18,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
+from topiarist.errors import UsageError
 from topiarist.text.dates import read_date
 from topiarist.text.fields import DATE, NUMBER, Field, span_of
 from topiarist.text.readers.making import storable
@@ -24,7 +26,8 @@ from topiarist.text.spelling import likeliest
 from topiarist.text.tokens import is_unspaced, letters_apart
 
 NO_VALUE = "none"  # of a date or a column: documents that have none
-FILTERS = ("topic", "tag", "type", "label", "before", "after", "date")
+LIKE = "like"  # no condition that documents meet or not: it changes their order
+FILTERS = ("topic", "tag", "type", "label", "before", "after", "date", LIKE)
 COLUMN = "column."  # before the name of a column that is called like a condition
 LONGEST = 2_000  # characters of a query that are read
 FEW_LETTERS = 4  # of a script without spaces: a word, not a sentence
@@ -81,6 +84,17 @@ class Term:
         return f'"{self.words}"{"*" * self.prefix}'
 
 
+def liking(ids: Iterable[str], exclude: bool = False) -> list[str]:
+    """Documents to be like, or unlike, as they are typed; an id that cannot be typed is an error."""
+    found = []
+    for id in ids:
+        said = str(Filter(LIKE, id, exclude))
+        if parse(said).items != (Filter(LIKE, id, exclude),):
+            raise UsageError(f"the id {id!r} cannot be part of a query", hint="another document")
+        found.append(said)
+    return found
+
+
 def phrase(words: str) -> str:
     """A word, or several in a row, as they are typed."""
     return str(Term(words, phrase=" " in words))
@@ -123,6 +137,11 @@ class Query:
     def topics(self) -> tuple[Filter, ...]:
         """Conditions on topics, which only the caller can look up."""
         return tuple(item for item in self.filters if item.kind == "topic")
+
+    @cached_property
+    def likes(self) -> tuple[Filter, ...]:
+        """Documents that the answer should be like, or unlike, by their ids; only the caller can look them up."""
+        return tuple(item for item in self.filters if item.kind == LIKE)
 
     @cached_property
     def required(self) -> tuple[Term, ...]:

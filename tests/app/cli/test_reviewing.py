@@ -148,3 +148,51 @@ def test_more_like_these_and_not_like_those(typed, collection):
     assert f"not like {third}" in typed("similar", one, "--not", third).stdout
     with pytest.raises(UsageError, match="both wanted and not wanted"):
         collection.similar([one], unlike=[one])
+
+
+def test_more_like_these_is_saved_and_asked_again(typed, collection):
+    one, other, third = collection.documents.ids()[:3]
+    found = typed("similar", one, other, "--not", third, "--save", "letters", "--json")
+    again = typed("find", "--saved", "letters", "--json")
+    assert again["query"] == f"like:{one} like:{other} -like:{third}"
+    assert [hit["id"] for hit in again["hits"]] == [hit["id"] for hit in found["hits"]]
+    assert "is a file" in typed("similar", __file__, "--save", "letters", code=2).stderr
+    word = collection.tree.nodes[1].words[0]
+    with_words = typed("find", word, "--like", one, "--not", third, "--save", "both", "--why", "--json")
+    ids = [hit["id"] for hit in with_words["hits"]]
+    assert with_words["query"] == f"{word} like:{one} -like:{third}"
+    assert {one, third}.isdisjoint(ids)
+    assert all(hit["why"]["words"] for hit in with_words["hits"])
+    assert [hit["id"] for hit in typed("find", "--saved", "both", "--json")["hits"]] == ids
+    assert "no document" in typed("find", word, "--like", "nobody", code=2).stderr
+
+
+def test_likes_change_the_order_and_conditions_still_hold(typed, collection):
+    word = collection.tree.nodes[1].words[0]
+    everything = ("--number", "500", "--json")
+    plain = [hit["id"] for hit in typed("find", word, *everything)["hits"]]
+    last = plain[-1]
+    liked = [hit["id"] for hit in typed("find", f"{word} like:{last}", *everything)["hits"]]
+    assert last not in liked
+    near = {hit["id"] for hit in typed("similar", last, "--number", "20", "--json")["hits"]}
+    assert sum(id in near for id in liked[:40]) > sum(id in near for id in plain[:40])
+    exact = typed("find", f'"{word}" like:{last}', "--number", "40", "--json")
+    matching = {hit["id"] for hit in typed("find", f'"{word}"', "--by", "words", "--number", "400", "--json")["hits"]}
+    assert {hit["id"] for hit in exact["hits"]} <= matching
+    assert last not in {hit["id"] for hit in exact["hits"]}
+
+
+def test_what_likes_cannot_say_is_said(typed, collection):
+    one = collection.documents.ids()[0]
+    word = collection.tree.nodes[1].words[0]
+    gone = typed("find", f"{word} like:nobody", "--json")
+    assert "No document is called 'nobody'" in " ".join(gone["remarks"])
+    assert gone["hits"]
+    both = typed("find", f"{word} like:{one} -like:{one}", "--json")
+    assert "both wanted and not wanted" in " ".join(both["remarks"])
+    assert "Only what is not wanted" in typed("find", "--not", one, "--json", code=1)["message"]
+    assert typed("find", "like:nobody", "--json", code=1)["hits"] == []
+    words = typed("find", f"{word} like:{one}", "--by", "words", "--json")
+    assert words["hits"]
+    with pytest.raises(UsageError, match="none is removed for its place"):
+        collection.remove(query=f"{word} like:{one}")

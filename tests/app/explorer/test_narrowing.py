@@ -104,6 +104,20 @@ def test_what_no_query_can_say_is_said_in_the_address(client):
     assert "label=" not in narrowed["chips"][-1]["address"]
 
 
+def test_hits_lead_to_more_like_them_and_to_others(client):
+    page = asked(client, addresses.search("court judge"))
+    first = page["hits"][0]
+    liked = asked(client, first["like"])
+    assert liked["query"] == f"court judge like:{first['document']['id']}"
+    assert first["document"]["id"] not in [hit["document"]["id"] for hit in liked["hits"]]
+    assert [chip["name"] for chip in liked["chips"]] == [f"like {first['document']['id']}"]
+    other = asked(client, liked["hits"][0]["unlike"])
+    assert other["query"].endswith(f"-like:{liked['hits'][0]['document']['id']}")
+    assert len(other["chips"]) == 2
+    assert "more like this" in client.get(addresses.search("court judge")).text
+    assert not asked(client, addresses.search("court", by="words"))["hits"][0]["like"]
+
+
 def test_an_open_quote_does_not_swallow_a_condition():
     address = at('court "open').with_condition(Filter("type", "pdf"))
     assert address == addresses.search('court "open" type:pdf')

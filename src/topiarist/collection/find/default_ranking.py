@@ -65,23 +65,23 @@ class DefaultQuestion:
     @cached_property
     def of_vectors(self) -> float:
         """By what that is multiplied: as the space of words is."""
-        return 0.0 if self.pointed is None else self._weight * OF_VECTORS * _over_spread(self.pointed)
+        return 0.0 if self.pointed is None else self._weight * OF_VECTORS * over_spread(self.pointed)
 
     @property
     def _weight(self) -> float:
         """What meaning counts for this query."""
         _, of_kernel, of_space = self.shares
-        spread = _over_spread(self.kernel.scores)
+        spread = over_spread(self.kernel.scores)
         if spread:
             return of_kernel / (OF_KERNEL * spread)
-        spread = 0.0 if self.near is None else _over_spread(self.near)
+        spread = 0.0 if self.near is None else over_spread(self.near)
         return of_space / (OF_SPACE * spread) if spread else MEANING
 
     @cached_property
     def shares(self) -> tuple[float, float, float]:
         """By what words, kernel and space are multiplied."""
-        of_words, of_kernel = _over_spread(self.words.scores), _over_spread(self.kernel.scores)
-        of_space = 0.0 if self.near is None else _over_spread(self.near)
+        of_words, of_kernel = over_spread(self.words.scores), over_spread(self.kernel.scores)
+        of_space = 0.0 if self.near is None else over_spread(self.near)
         meaning = of_kernel * self.kernel.scores + (0.0 if self.near is None else of_space * self.near)
         weight = _weight(self.words.asked, meaning) if of_words else 1.0
         return of_words, weight * OF_KERNEL * of_kernel, weight * OF_SPACE * of_space
@@ -157,7 +157,8 @@ class DefaultQuestion:
         )  # fmt: skip
 
 
-def _over_spread(scores: Floats) -> float:
+def over_spread(scores: Floats) -> float:
+    """One over the spread of scores over the collection; 0 where all are the same."""
     spread = float(np.std(scores, dtype=np.float64)) if len(scores) else 0.0
     return 1.0 / spread if spread > 1e-12 else 0.0
 

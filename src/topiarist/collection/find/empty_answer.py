@@ -106,7 +106,7 @@ def _instead(known: Mapping[str, str], word: str) -> str:
 
 def emptied(index: Index, query: Query, finds: Callable[[Query], bool]) -> Remark | None:
     """The first condition without which a query finds something; None where it is not one condition alone."""
-    for item in query.filters:
+    for item in (one for one in query.filters if one not in query.likes):
         rest = Query(tuple(one for one in query.items if one != item))
         if not rest or finds(rest):
             return _without(index, query, item, rest)

@@ -20,13 +20,13 @@ from topiarist.collection.find.default_ranking import DefaultQuestion
 from topiarist.collection.find.empty_answer import SPELLED, emptied, few_words, not_all_words, unknown_words
 from topiarist.collection.find.index import Answer, Explanation
 from topiarist.collection.find.index.question import Question
-from topiarist.collection.find.set_question import SetQuestion
-from topiarist.collection.find.vector_voice import PointedQuestion, cosines, direction_of
+from topiarist.collection.find.liked_question import LIKE, LikedQuestion, likeness_of
 from topiarist.errors import DamagedError, UsageError
 from topiarist.hierarchy.levels import deepest_certain, node_posterior
 from topiarist.measures.placed_documents import CERTAIN
 from topiarist.store.fulltext import Hits, Index, Ranked
 from topiarist.text.highlights import Pieces, Span, forms, joined, snippet, spots
+from topiarist.text.query import LIKE as LIKED
 from topiarist.text.query import NO_VALUE, Filter, Query, Term, parse
 from topiarist.text.repeated import without
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 WAYS = ("words", "meaning", "both")
 DEFAULT = "both"
-LIKE = "both"  # documents are alike in words and in meaning: more often of one label than by either alone
 FEW = 5  # hits by words: below, meaning is offered
 NEAR = 100  # documents that are looked at to see where a meaning is at home
 LEAD = 160  # characters of a text that was found by meaning
@@ -116,9 +115,10 @@ class Search:
     def __init__(self, collection: Collection, query: Query | str, by: str = DEFAULT, *, near: int = NEAR) -> None:
         if by not in WAYS:
             raise UsageError(f"a search goes by {', '.join(WAYS)}; got {by!r}", hint="--by meaning")
-        self.collection, self.by, self.near = collection, by, near
         self.query = parse(query, collection.fields) if isinstance(query, str) else query
-        self.by_words = by == "words" or not self.query.meant
+        self.collection, self.near = collection, near
+        self.by = DEFAULT if self.query.likes and by == "words" else by
+        self.by_words = (by == "words" or not self.query.meant) and not self.query.likes
         self.trouble = ""  # why the index could not be asked
         self._under: dict[str | int | None, Array | None] = {}
 
@@ -129,8 +129,25 @@ class Search:
 
     @cached_property
     def question(self) -> Question:
-        """By meaning: the words that count, asked of the index."""
-        return Question(self.collection.index, self.query.meant, self.by)
+        """By meaning: the words that count, asked of the index; and the documents that were pointed at."""
+        like, unlike, _ = self.liked
+        if not like and not unlike:
+            return Question(self.collection.index, self.query.meant, self.by)
+        if not self.query.meant and like:
+            return likeness_of(self.collection, like, unlike)
+        words = self.best or Question(self.collection.index, self.query.meant, self.by)
+        sides = (likeness_of(self.collection, side) if side else None for side in (like, unlike))
+        return LikedQuestion(words, *sides)
+
+    @cached_property
+    def liked(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[str, ...]]:
+        """The rows of documents to be like, and unlike, and the ids that no document has."""
+        documents = self.collection.documents
+        known = {one: documents.row_of(one.value) for one in self.query.likes if documents.has(one.value)}
+        like, unlike = (tuple(row for one, row in known.items() if one.exclude is side) for side in (False, True))
+        both = set(like) & set(unlike)
+        missing = tuple(one.value for one in self.query.likes if one not in known)
+        return tuple(row for row in like if row not in both), tuple(row for row in unlike if row not in both), missing
 
     @cached_property
     def best(self) -> DefaultQuestion | None:
@@ -140,7 +157,7 @@ class Search:
         """
         try:
             words = self.collection.words if self.by == DEFAULT and not self.by_words else None
-            if words is None:
+            if words is None or not self.query.meant:
                 return None
             question = DefaultQuestion(self.collection, words, self.query.meant)
         except DamagedError:  # or of a state that is no more
@@ -169,7 +186,7 @@ class Search:
     @cached_property
     def _as_words(self) -> bool:
         """Whether nothing but the full text can answer: no word of the query is known to the other indexes."""
-        if self.by_words or self.by != DEFAULT or self.best is not None:
+        if self.by_words or self.by != DEFAULT or self.best is not None or self.query.likes:
             return self.by_words
         return bool(self.trouble) or self.collection.words is not None
 
@@ -179,12 +196,15 @@ class Search:
 
         By both, phrases, beginnings and alternatives are conditions as well: what is written with a sign is exact.
         """
-        others = [item for item in self.query.filters if item.kind != "topic"]
+        others = [item for item in self.query.filters if item.kind not in ("topic", LIKED)]
         excluded = [term for term in self.query.terms if term.exclude]
-        if not others and not excluded and not self.required:
+        like, unlike, _ = self.liked
+        if not others and not excluded and not self.required and not like and not unlike:
             return None
-        kept = np.zeros(len(self.collection), bool)
-        kept[[row for row in self._index.rows(Query((*others, *self.required, *excluded))) if row < len(kept)]] = True
+        asked = Query((*others, *self.required, *excluded))
+        kept = np.full(len(self.collection), not asked)
+        kept[[row for row in self._index.rows(asked) if row < len(kept)]] = True
+        kept[[*like, *unlike]] = False
         return kept
 
     def page(self, n: int = 10, offset: int = 0, *, topic: str | int | None = None, why: bool = False) -> Found:
@@ -197,9 +217,22 @@ class Search:
         asked = [item for item in self.query.filters if item.kind in ("before", "after", "date") and not item.column]
         dated = any(item.value.casefold() != NO_VALUE for item in asked)
         undated = undated_said(self.collection.generation.database) if dated else ""
-        return (*self.query.notes, *([undated] if undated else []))
+        return (*self.query.notes, *([undated] if undated else []), *self._of_likes)
+
+    @property
+    def _of_likes(self) -> Iterator[str]:
+        """What is to be said of documents that were pointed at."""
+        if not self.query.likes:
+            return
+        like, unlike, missing = self.liked
+        if missing:
+            yield f"No document is called {', '.join(map(repr, missing[:SPELLED]))}: that says nothing here."
+        if len(like) + len(unlike) + len(missing) < len(dict.fromkeys(self.query.likes)):
+            yield "A document that is both wanted and not wanted says nothing."
 
     def _page(self, n: int, offset: int, *, topic: str | int | None, why: bool) -> Found:
+        if self._pointed:
+            return self._by_likes(n, offset, topic, why=why)
         if self.best is not None:
             return self._by_default(self.best, n, offset, topic, why=why)
         if not self._as_words:
@@ -223,11 +256,12 @@ class Search:
         """All documents that match: by words in their order, by meaning the best first."""
         if self._as_words:
             return np.sort(self._ranked_under(topic).rows)
-        if self.best is not None:
+        if self.best is not None and not self._pointed:
             some = self.near if self.nearest else len(self.collection)
             hits = self.best.page(some, allowed=self._left(topic), exact=not self.nearest).hits
         else:
-            hits = self.question.page(self.near, allowed=self._left(topic)).hits
+            some = self.near if self.nearest else len(self.collection)
+            hits = self.question.page(some, allowed=self._left(topic)).hits
         return np.array([hit.number for hit in hits], np.int64)
 
     def under(self, topic: str | int | None) -> Array | None:
@@ -303,6 +337,26 @@ class Search:
             said.without, all_words=all_words, not_required=(*signs, *answer.unknown, *missing),
         )  # fmt: skip
 
+    @property
+    def _pointed(self) -> bool:
+        """Whether documents were pointed at that are here."""
+        return bool(self.query.likes) and any(self.liked[:2])
+
+    def _by_likes(self, n: int, offset: int, topic: str | int | None, *, why: bool) -> Found:
+        """Hits by what they are like, beside words where there are any."""
+        shown, folded = self._folded(self._left(topic))
+        answer = self.question.page(n, offset, allowed=shown, why=why)
+        found = self._shown(answer)
+        if self.query.meant:
+            texts = self.collection.documents.many([hit.row for hit in found.hits])
+            marked = [snippet(one.text, self.marked(one.text[:READ])) for one in texts]
+            found = replace(
+                found, hits=tuple(replace(hit, snippet=text) for hit, text in zip(found.hits, marked, strict=True))
+            )
+        elif not self.liked[0]:
+            found = replace(found, message="Only what is not wanted was told: add words, or like: and a document.")
+        return replace(found, total=found.total + folded, folded=folded, read_as=self.query.read_as)
+
     def marked(self, text: str) -> list[Span]:
         """Where in a text the words of the query are: by default in every form, otherwise as they were typed."""
         if self.best is None:
@@ -354,22 +408,7 @@ class Likeness(Search):
     @cached_property
     def question(self) -> Question:
         """The texts, or the words of the documents, asked of the index by meaning."""
-        question, vectors = self._by_index, self.collection.vectors
-        direction = direction_of(self.collection, self.like, self.unlike)
-        if vectors is None or direction is None:
-            return question
-        return PointedQuestion(question, cosines(vectors, direction))
-
-    @property
-    def _by_index(self) -> Question:
-        index, (like, unlike) = self.collection.index, (self.like, self.unlike)
-        if len(like) == 1 and not unlike:
-            return Question(index, self._asked(like[0]), LIKE)
-        wanted, unwanted = ([index.read(self._asked(one)) for one in side] for side in (like, unlike))
-        return SetQuestion(index, wanted, unwanted, LIKE)
-
-    def _asked(self, one: str | int) -> Any:
-        return one if isinstance(one, str) else self.collection.counts[[one]]
+        return likeness_of(self.collection, self.like, self.unlike)
 
     @cached_property
     def conditions(self) -> Array | None:

@@ -68,7 +68,10 @@ def chosen(collection: Collection, ids: Iterable[str] = (), query: str = "") -> 
         raise UsageError("neither documents nor a query were told, or both", hint="ids of documents, or --query QUERY")
     if names:
         return sorted({row for name in names for row in rows_of(collection, name)})
-    rows: list[int] = np.sort(Search(collection, query, "words").rows()).tolist()
+    search = Search(collection, query, "words")
+    if search.query.likes:
+        raise UsageError("like: puts documents in an order, and none is removed for its place", hint="words, or ids")
+    rows: list[int] = np.sort(search.rows()).tolist()
     if not rows:
         raise UsageError(f"no document matches {query!r}", hint="topiarist find FOLDER WORDS --by words")
     return rows

@@ -14,7 +14,7 @@ from topiarist.errors import UsageError
 from topiarist.store.document_table import counts_among
 from topiarist.text.dates import following
 from topiarist.text.fields import DATE, NUMBER, Field, number_text
-from topiarist.text.query import LONGEST, Filter, Query, field_key, parse
+from topiarist.text.query import LIKE, LONGEST, Filter, Query, field_key, parse
 
 BRANCHES = 8  # topics of the answer
 SHOWN, DATES = 8, 12  # of each other kind, and of dates
@@ -27,6 +27,7 @@ SAID = {
     "before": "before {}",
     "after": "since {}",
     "date": "of {}",
+    "like": "like {}",
 }
 COLUMNS, RANGES = 8, 5  # columns that narrow, and ranges of a column of numbers
 
@@ -59,6 +60,11 @@ class SearchAddress:
             return self.address(q=said)
         (first, *_) = conditions
         return self.address(**{first.kind: first.value}) if first.kind in ("tag", "label") else ""
+
+    def pointing(self, id: str, *, exclude: bool = False) -> str:
+        """The same search for more like a document, or for others; nothing where its id cannot be typed."""
+        said = self.saying(Filter(LIKE, id, exclude))
+        return "" if said is None else self.address(q=said)
 
     def saying(self, *conditions: Filter) -> str | None:
         """The query with conditions in it; None where they cannot be typed."""

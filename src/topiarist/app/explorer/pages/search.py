@@ -49,7 +49,8 @@ from topiarist.text.query import Query as Parsed
 ALSO = 6  # words the model ties to the query's
 NOTHING = "Type words, “phrases in quotes”, beginnings*, -not, this OR that; "
 NOTHING += (
-    "or narrow with topic: tag: label: type: before: after: date: or a column of the documents, as in price:10..20"
+    "or narrow with topic: tag: label: type: before: after: date: or a column of the documents, as in price:10..20; "
+    "like:ID finds more like a document"
 )
 LITTLE = 0.005  # of a similarity: less is no reason
 
@@ -84,6 +85,8 @@ class HitLine:
     document: DocumentLine
     number: int
     why: tuple[Reason, ...] = ()
+    like: str = ""  # address of the same search, for more like this one
+    unlike: str = ""  # … for others than this one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +164,7 @@ def _filled(view: View, ask: Ask) -> SearchPage:
         stopped=_stopped(found.total) if late else "",
         count_all=address.address(all=1) if late and not ask.all else "",
         folded=found.folded,
-        hits=_hits(view, ask, found, pages),
+        hits=_hits(view, ask, found, pages, address),
         branches=branches,
         more_branches=more,
         within=() if ask.topic is None else path_to(view, view.shape.node(ask.topic)),
@@ -247,7 +250,7 @@ def _given(view: View, ask: Ask) -> Any:
     return kept(view, rows, tag=ask.tag, label=ask.label)
 
 
-def _hits(view: View, ask: Ask, found: Found, pages: Paging) -> tuple[HitLine, ...]:
+def _hits(view: View, ask: Ask, found: Found, pages: Paging, search: SearchAddress) -> tuple[HitLine, ...]:
     rows = [hit.row for hit in found.hits]
     read, tags = view.collection.marks.read_among(rows), view.collection.marks.tags_of(rows)
     told = []
@@ -272,7 +275,10 @@ def _hits(view: View, ask: Ask, found: Found, pages: Paging) -> tuple[HitLine, .
             copies=hit.copies,
             copies_address=addresses.duplicates(id=hit.id) if hit.copies else "",
         )
-        told.append(HitLine(line, at, reasons(hit.why)))
+        ways = ("", "")
+        if ask.q.strip() and ask.by != "words" and not (ask.tag or ask.label):
+            ways = (search.pointing(hit.id), search.pointing(hit.id, exclude=True))
+        told.append(HitLine(line, at, reasons(hit.why), *ways))
     return tuple(told)
 
 

@@ -17,7 +17,7 @@ from topiarist.app.cli.terminal.screen import Screen, bar
 from topiarist.app.words import DOT, and_more, counted, one_line, path_of, percent
 from topiarist.errors import UsageError
 from topiarist.text.passages import part_of
-from topiarist.text.query import phrase
+from topiarist.text.query import liking, phrase
 from topiarist.text.spelling import proposed
 
 EPILOG = examples(
@@ -25,6 +25,7 @@ EPILOG = examples(
     "topiarist find mail.topiary '\"bail hearing\" -football after:2004'",
     "topiarist find tickets.topiary 'printer status:open price:10..20 date:2025'",
     "topiarist find mail.topiary '\"bail hearing\"' --tag bail --save bail",
+    "topiarist find mail.topiary bail --like inbox/0231.txt --not inbox/0100.txt --save bail",
     "topiarist find mail.topiary --saved bail",
     "topiarist find mail.topiary --queries questions.txt --json > answers.jsonl",
 )
@@ -39,10 +40,16 @@ NOTABLE = 0.01  # of a score: less is no reason
 class Options(WritingOptions):
     """Find documents, the best first: words in every form, none of them required, and what they mean. Exact are
     phrases in quotes, prefix*, -not, this OR that, topic:, tag:, label:, type:, before:, after:, date:, and any column
-    of the documents: status:open, price:10..20.
+    of the documents: status:open, price:10..20. like:ID asks for more like a document, -like:ID for others.
     """
 
     query: Annotated[list[str] | None, typer.Argument(metavar="QUERY…", help="What to look for.")] = None
+    like: Annotated[
+        list[str] | None, option("More like this document; may be given several times.", "--like", metavar="ID")
+    ] = None
+    not_: Annotated[
+        list[str] | None, option("Not like this one; may be given several times.", "--not", metavar="ID")
+    ] = None
     by: Annotated[str, option("`both`; `words`: all of them, as typed; or `meaning`.")] = "both"
     topic: Annotated[str | None, UNDER] = None
     number: Annotated[int, NUMBER] = 10
@@ -77,10 +84,11 @@ class Answer:
 def run(options: Options) -> None:
     """Search, print, leave with 1 if nothing was found."""
     screen = Screen(options)
-    ways = [options.query, options.queries, options.saved, options.list_saved, options.delete_saved]
+    typed = bool(options.query or options.like or options.not_)
+    ways = [typed, options.queries, options.saved, options.list_saved, options.delete_saved]
     if sum(map(bool, ways)) != 1:
         raise UsageError("expected a query, a file of them, or a saved one", hint="topiarist find FOLDER bail hearing")
-    if options.save and not options.query:
+    if options.save and not typed:
         raise UsageError("--save keeps a query that is typed", hint="topiarist find FOLDER bail hearing --save bail")
     with door.Collection.open(options.folder) as collection:
         if options.list_saved or options.delete_saved:
@@ -98,18 +106,25 @@ def run(options: Options) -> None:
         if options.queries:
             _find_all(screen, collection, options)
             return
-        answer = answered(collection, options, _typed(options.query or []))
+        for id in (*(options.like or []), *(options.not_ or [])):
+            collection.documents.row_of(id)
+        pointed = [*liking(options.like or []), *liking(options.not_ or [], exclude=True)]
+        answer = answered(collection, options, " ".join(filter(None, [_typed(options.query or []), *pointed])))
         _tag(screen, collection, options, [answer])
         if options.save:
-            search = door.SavedSearch(options.save, answer.query, options.by, options.topic or "")
-            again = " in place of the one before" if door.save_search(collection, search) else ""
-            screen.say(f"Saved as “{one_line(options.save)}”{again}: find FOLDER --saved {phrase(options.save)}")
+            save(screen, collection, door.SavedSearch(options.save, answer.query, options.by, options.topic or ""))
     if options.json:
         screen.json(answer_body(answer))
     else:
         _show(screen, options, answer)
     if not answer.found.hits:
         raise SystemExit(NOTHING_FOUND)
+
+
+def save(screen: Screen, collection: door.Collection, search: door.SavedSearch) -> None:
+    """Keep a search, and say how it is asked again."""
+    again = " in place of the one before" if door.save_search(collection, search) else ""
+    screen.say(f"Saved as “{one_line(search.name)}”{again}: find FOLDER --saved {phrase(search.name)}")
 
 
 def _saved(screen: Screen, collection: door.Collection, options: Options) -> None:

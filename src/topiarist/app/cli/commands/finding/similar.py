@@ -9,22 +9,25 @@ from typing import Annotated
 import typer
 
 from topiarist import collection as door
-from topiarist.app.cli.commands.finding.find import NOTHING_FOUND, Answer, answer_body, show_hit
-from topiarist.app.cli.options import NUMBER, UNDER, WHY, FolderOptions, examples, option
+from topiarist.app.cli.commands.finding.find import NOTHING_FOUND, Answer, answer_body, save, show_hit
+from topiarist.app.cli.options import NUMBER, UNDER, WHY, WritingOptions, examples, option
 from topiarist.app.cli.terminal.screen import Screen
 from topiarist.app.words import counted, one_line
+from topiarist.errors import UsageError
+from topiarist.text.query import liking
 from topiarist.text.readers import read
 
 EPILOG = examples(
     "topiarist similar mail.topiary inbox/0231.txt",
     "topiarist similar mail.topiary ./new-letter.pdf --why",
-    "topiarist similar mail.topiary inbox/0231.txt inbox/0417.txt --not inbox/0100.txt",
+    "topiarist similar mail.topiary inbox/0231.txt inbox/0417.txt --not inbox/0100.txt --save letters",
+    "topiarist find mail.topiary --saved letters",
 )
-WRITES = ()
+WRITES = ("save",)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(FolderOptions):
+class Options(WritingOptions):
     """Find the documents that are most like one of the collection, a file, or several; and not like others."""
 
     documents: Annotated[
@@ -36,6 +39,9 @@ class Options(FolderOptions):
     topic: Annotated[str | None, UNDER] = None
     number: Annotated[int, NUMBER] = 10
     why: Annotated[bool, WHY] = False
+    save: Annotated[
+        str | None, option("Keep the search with the collection; `find --saved` asks it again.", metavar="NAME")
+    ] = None
 
 
 def run(options: Options) -> None:
@@ -43,6 +49,12 @@ def run(options: Options) -> None:
     screen = Screen(options)
     with door.Collection.open(options.folder) as collection:
         found, unit = _similar(collection, options), door.unit(collection)
+        if options.save:
+            save(
+                screen,
+                collection,
+                door.SavedSearch(options.save, _query(collection, options), topic=options.topic or ""),
+            )
     if options.json:
         screen.json(answer_body(Answer(" ".join(options.documents), found)))
     else:
@@ -54,6 +66,17 @@ def run(options: Options) -> None:
 def _similar(collection: door.Collection, options: Options) -> door.Found:
     like, unlike = ([_given(collection, name) for name in names] for names in (options.documents, options.not_ or []))
     return door.Likeness(collection, like, unlike).page(options.number, topic=options.topic, why=options.why)
+
+
+def _query(collection: door.Collection, options: Options) -> str:
+    """The same as a query, of documents that the collection has."""
+    names = [*options.documents, *(options.not_ or [])]
+    files = [name for name in names if name not in collection.documents]
+    if files:
+        raise UsageError(
+            f"{files[0]!r} is a file: a saved search knows documents by their ids", hint="file --add first"
+        )
+    return " ".join([*liking(options.documents), *liking(options.not_ or [], exclude=True)])
 
 
 def _given(collection: door.Collection, name: str) -> str | int:

@@ -573,5 +573,15 @@ def test_an_addition_holds_the_words_that_occur(kernel, corpus):
 @pytest.mark.parametrize("n", [1, 50, 900, 30_000])
 def test_the_nth_largest_of_many_is_that_of_all(n):
     rng = np.random.default_rng(n)
-    for values in (rng.normal(size=30_000), rng.integers(0, 3, 30_000) * 1.0, np.sort(rng.normal(size=30_000))):
+    few = np.where(rng.random(30_000) < 0.01, rng.random(30_000), 0.0)  # a rare word: most have no score at all
+    for values in (rng.normal(size=30_000), rng.integers(0, 3, 30_000) * 1.0, np.sort(rng.normal(size=30_000)), few):
         assert nth_largest(values, n) == np.sort(values)[-n]
+
+
+def test_values_that_are_all_the_same_are_not_sorted(monkeypatch):
+    sizes = []
+    partition = np.partition
+    monkeypatch.setattr(np, "partition", lambda values, at: sizes.append(len(values)) or partition(values, at))
+    few = np.where(np.arange(30_000) % 3_000 == 7, 1.0, 0.0)
+    assert (nth_largest(few, 50), nth_largest(few, 5)) == (0.0, 1.0)
+    assert max(sizes) < 3_000

@@ -79,11 +79,17 @@ def allowed(segments: Sequence[Segment], below: Any, label: str | Iterable[str] 
 
 
 def nth_largest(values: Floats, n: int) -> float:
-    """The ``n``-th largest of values. Of many a sample tells first above what it must be: few are left to look at."""
+    """The ``n``-th largest of values. Of many a sample tells first above what it must be: few are left to look at.
+
+    Where most values are the same (no score at all), it is often just that one.
+    """
     if len(values) > MANY:
         sample = values[::EACH]
         place = len(sample) - min(2 * n // EACH + 32, len(sample))
-        above = values[values >= np.partition(sample, place)[place]]
+        least = np.partition(sample, place)[place]
+        above = values[values > least]
+        if len(above) < n <= np.count_nonzero(values >= least):
+            return float(least)
         values = above if len(above) >= n else values
     return float(np.partition(values, len(values) - n)[len(values) - n])
 

@@ -106,17 +106,31 @@ def test_the_part_of_a_document_is_that_of_its_copies(data):
     assert class_words.part_of(turned)[0] == parts[5]
 
 
-def test_few_unseen_documents_lean_on_the_certainty_of_scores():
+def test_few_unseen_documents_lean_on_how_far_those_agree_who_learned_from_different_parts():
     rng = np.random.default_rng(3)
     truth = rng.integers(0, 2, 4000)
     scores = np.stack([-2.0 * truth, 2.0 * truth], axis=1) + rng.normal(0, 1.0, (4000, 2))
     right = (scores.argmax(axis=1) == truth).mean()
     wrong = np.argsort(scores[np.arange(4000), truth] - scores[np.arange(4000), 1 - truth])[:6]  # by bad luck
-    for others, bounds in ((None, (0.0, right - 0.2)), (scores, (right - 0.1, right + 0.1))):
-        told = calibration.leveled(1.0, scores[wrong], truth[wrong], np.zeros(2), others)(scores, np.zeros(2))
+    none = np.zeros(2)
+
+    def opinions(turned):
+        """Five who each turn so many answers round, of the documents that are least certain."""
+        sure = np.abs(scores[:600, 0] - scores[:600, 1])
+        likely = turned * 600 * (1 / sure) / (1 / sure).sum()
+        return calibration.Opinions(
+            np.arange(600),
+            np.stack([np.where(rng.random((600, 1)) < likely[:, None], -scores[:600], scores[:600]) for _ in range(5)]),
+        )
+
+    rare, often = opinions(0.04), opinions(0.4)
+    assert rare.wrong(1.0, none).mean() < often.wrong(1.0, none).mean()
+    assert (opinions(0.0).wrong(1.0, none) == 0).all()
+    for said, bounds in ((None, (0.0, right - 0.2)), (rare, (right - 0.1, right + 0.1)), (often, (0.5, right - 0.08))):
+        told = calibration.leveled(1.0, scores[wrong], truth[wrong], none, scores, said)(scores, none)
         assert bounds[0] <= told.max(axis=1).mean() <= bounds[1]
-    told = calibration.leveled(1.0, scores, truth, np.zeros(2), scores)(scores, np.zeros(2))
-    assert told.max(axis=1).mean() == pytest.approx(right, abs=0.02)
+    told = calibration.leveled(1.0, scores, truth, none, scores, often)(scores, none)
+    assert told.max(axis=1).mean() == pytest.approx(right, abs=0.04)  # many unseen documents know better
 
 
 def test_the_largest_score_stays_the_largest_probability():

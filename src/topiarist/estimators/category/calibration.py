@@ -1,7 +1,8 @@
 """Certainties that a person can act on: scores of unseen documents to probabilities, and the shares of classes.
 
 Everything is fitted to documents that the scores were not learned from. Where there are few of them, how often answers
-are right is not known well: then it leans on how certain the scores themselves are of documents without a label.
+are right is not known well: then it leans on documents without a label. How often those who have learned from different
+parts of the labels disagree about them tells how often they are wrong; a little is said by how certain scores are.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq, minimize, minimize_scalar
 
-from topiarist.arrays import Array, Floats
+from topiarist.arrays import Array, Floats, Ints
 
 SHARPEST = 20.0
 STEADINESS = 0.7  # at least so much do the labelled documents' shares of classes weigh beside those of the others
@@ -20,8 +21,12 @@ CARE = 0.5  # of a class's expected documents, and documents: pseudo-counts for 
 RIDGE = 3.0  # unseen documents that say: certainties are right as they are
 STEEPEST = 1.1  # slope: what is right of some may be chance
 SUREST = 20  # documents at least, or a quarter of the unseen: how many of them are right is the most certain it gets
-PRESUMED = 120.0  # documents: what the certainty of scores weighs beside unseen documents
-PRESUMED_SUREST = 20.0  # the same beside the surest unseen documents
+PRESUMED = 45.0  # documents: what the certainty of scores weighs beside unseen documents
+PRESUMED_SUREST = 20.0  # what documents without a label weigh beside the surest unseen ones
+WRONG = {2: 0.7, 5: 1.85}  # wrong answers for each disagreement of two of so many, each of whom lacks a part
+DOUBT = {2: 0.25, 5: 0.15}  # by how much of itself that is mistaken
+MOST_DOCUMENTS = 600.0  # that disagreement weighs beside unseen ones, at most
+LEAST_WRONG, MOST_WRONG = 0.005, 0.95
 CERTAIN = 0.995  # at most
 SURE = 0.9  # what people act on: nothing is so certain where many answers are wrong and few were checked
 CHECKED = 50.0  # documents that speak for the mean against the surest, in that
@@ -61,6 +66,33 @@ class Calibration:
 UNSEEN_NOTHING = Calibration()
 
 
+@dataclass(frozen=True)
+class Opinions:
+    """What is said of some documents without a label by those who have learned without one part of the labels each."""
+
+    rows: Ints  # of the documents, among those without a label
+    scores: Floats  # (n_parts, n_docs, n_classes)
+
+    def wrong(self, sharpness: float, shift: Floats) -> Floats:
+        """How often the answer for each document is wrong, as far as disagreement tells."""
+        votes = (sharpness * self.scores + shift).argmax(axis=2)
+        pairs = [(one, other) for one in range(len(votes)) for other in range(one)]
+        differ: Floats = np.mean([votes[one] != votes[other] for one, other in pairs], axis=0)
+        return self._by_parts(WRONG) * differ
+
+    @property
+    def doubt(self) -> float:
+        """By how much of itself that is mistaken."""
+        return self._by_parts(DOUBT)
+
+    def _by_parts(self, known: dict[int, float]) -> float:
+        return float(np.interp(len(self.scores), list(known), list(known.values())))
+
+
+def _kept_apart(wrong: Floats) -> float:
+    return float(np.clip(wrong.mean(), LEAST_WRONG, MOST_WRONG))
+
+
 def _log_odds(p: Floats) -> Floats:
     inside = np.clip(p, 1e-6, 1 - 1e-6)
     odds: Floats = np.log(inside / (1.0 - inside))
@@ -96,12 +128,19 @@ def calibrated(scores: Floats, truth: Array) -> Calibration:
     return leveled(sharpness_of(scores, truth)[0], scores, truth, np.zeros(scores.shape[1]))
 
 
-def leveled(sharpness: float, scores: Floats, truth: Array, shift: Floats, others: Floats | None = None) -> Calibration:
+def leveled(
+    sharpness: float,
+    scores: Floats,
+    truth: Array,
+    shift: Floats,
+    others: Floats | None = None,
+    opinions: Opinions | None = None,
+) -> Calibration:
     """The same with a sharpness that is known, where classes have other shares than among these documents.
 
     ``shift`` is the log of how much larger they are: a document of such a class stands for so many. ``others``: scores
-    of documents without a label. On the average they are as certain as unseen documents were right, where there are
-    many of those; the fewer there are, the more as the scores say.
+    of documents without a label, and ``opinions`` of some of them. On the average they are as certain as unseen
+    documents were right, where there are many of those; the fewer there are, the more as disagreement tells.
     """
     rows = probabilities(sharpness * scores + shift)
     weight = np.exp(shift)[truth]
@@ -118,17 +157,23 @@ def leveled(sharpness: float, scores: Floats, truth: Array, shift: Floats, other
     slope, constant = float(np.clip(line[0], 0.05, STEEPEST)), float(line[1])
     surest = np.argsort(-odds, kind="stable")[: max(SUREST, len(truth) // 4)]
     share, number = float(weight[surest] @ right[surest] / weight[surest].sum()), len(surest)
-    if others is None or not len(others):
+    if others is None or opinions is None or not len(opinions.rows):
         return Calibration(sharpness, slope, constant, (share * number + 1.0) / (number + 2.0))
-    presumed = np.sort(probabilities(others + shift).max(axis=1))
-    best = float(presumed[-max(1, len(presumed) // 4) :].mean())
-    most = min((share * number + PRESUMED_SUREST * best) / (number + PRESUMED_SUREST), CERTAIN)
+    certain = probabilities(sharpness * others + shift).max(axis=1)
+    wrong = opinions.wrong(sharpness, shift)
+    best = np.argsort(-certain[opinions.rows], kind="stable")[: max(1, len(wrong) // 4)]
+    most = (share * number + PRESUMED_SUREST * (1.0 - _kept_apart(wrong[best]))) / (number + PRESUMED_SUREST)
     seen = len(weight) ** 2 / float(weight @ weight)  # as many documents of one weight know as much
-    wanted = (seen * float(weight @ right) / len(weight) + PRESUMED * float(presumed.mean())) / (seen + PRESUMED)
-    if wanted + (1.0 - wanted) * seen / (seen + CHECKED) < SURE:
-        most = min(most, SURE - 1e-3)
-    told = slope * _log_odds(probabilities(sharpness * others + shift).max(axis=1))
-    return Calibration(sharpness, slope, _constant(told, most, wanted), most)
+    error = _kept_apart(wrong)
+    known = min((1.0 - error) / (opinions.doubt**2 * error), MOST_DOCUMENTS)  # whose share would be as mistaken
+    presumed = float(probabilities(others + shift).max(axis=1).mean())
+    wanted = (seen * float(weight @ right) / len(weight) + known * (1.0 - error) + PRESUMED * presumed) / (
+        seen + known + PRESUMED
+    )
+    checked = seen + known / 4.0
+    limit = SURE - 1e-3 if wanted + (1.0 - wanted) * checked / (checked + CHECKED) < SURE else CERTAIN
+    most = min(most, limit)
+    return Calibration(sharpness, slope, _constant(slope * _log_odds(certain), most, wanted), most)
 
 
 def _constant(odds: Floats, most: float, wanted: float) -> float:

@@ -17,6 +17,7 @@ from topiarist.arrays import Array, Csr, Floats, Ints
 from topiarist.estimators.category.calibration import (
     UNSEEN_NOTHING,
     Calibration,
+    Opinions,
     calibrated,
     class_bias,
     class_shares,
@@ -36,6 +37,7 @@ MARGIN = 6.0  # log-odds for a score of the linear classifier
 GUESS = 10.0  # the same for the guess that unlabelled documents get first
 N_FOLDS, N_FOLDS_OF_MANY, MANY = 5, 3, 2000
 MOST_UNLABELLED = 3000  # documents without a label that the folds look at
+ASKED = 600  # of them, about whom those who have learned from different parts are asked
 PREFERENCE = 6.0  # documents by which a weight must be better that is one unit from the usual …
 ENOUGH = 100  # … of so many unseen; of fewer by more, for they know less
 OTHERWISE = 4.0  # documents by which leaving out those without a label must be better
@@ -81,6 +83,15 @@ class Settled:
     trial: Trial | None
     calibration: Calibration
     bias: Floats  # (n_classes,) of scores, by the classes that unseen documents have
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """Documents that were held out in turn: their scores and classes; and what each part says of some others."""
+
+    scores: Floats
+    truth: Ints
+    opinions: Opinions
 
 
 @dataclass(frozen=True)
@@ -177,7 +188,7 @@ def learn(
             rows = probabilities(calibration.sharpness * told + settled.bias)
             shift = np.log(class_shares(rows, shares, len(classes)) / shares)
         if unseen is not None:
-            calibration = leveled(calibration.sharpness, *unseen, shift, told)
+            calibration = leveled(calibration.sharpness, unseen.scores, unseen.truth, shift, told, unseen.opinions)
             settled = replace(settled, calibration=calibration)
     return OneLabel(features, linear, lexical, setting.weight, shift, calibration), settled
 
@@ -222,8 +233,8 @@ def _class_words(known: Material, others: Material, classes: Ints, linear: Linea
 
 def _settled(
     known: Material, others: Material, classes: Ints, wanted: Wanted, seed: int
-) -> tuple[Settled, tuple[Floats, Ints] | None]:
-    """What gets most documents right that were held out in turn; their scores and classes."""
+) -> tuple[Settled, Unseen | None]:
+    """What gets most documents right that were held out in turn; and these."""
     folds = fold_numbers(classes, seed, known.groups)
     usual = Setting(
         USUAL.topical, USUAL.strength, _given(wanted.unlabelled_weight, USUAL.unlabelled_weight),
@@ -250,13 +261,17 @@ def _settled(
     tried |= more
     best = max([best, *more], key=lambda key: _worth(tried[key][0][unseen], truth))
     found, machines = tried[best]
-    some = _some(others, seed)
+    looked_at = _some(others.counts.shape[0], seed)
+    some, asked = others.of(looked_at), _some(len(looked_at), seed + 1, ASKED)
+    few = some.of(asked)
     lexical: dict[float, Floats] = {}
+    of_few: dict[float, list[Floats]] = {}
     for weight in _candidates(wanted.unlabelled_weight, UNLABELLED if some.counts.shape[0] else (0.0,)):
-        lexical[weight] = np.zeros_like(found)
+        lexical[weight], of_few[weight] = np.zeros_like(found), []
         for (rest, out), machine in zip(parts, machines, strict=True):
             fitted = _class_words(known.of(rest), some, classes[rest], machine, weight)
             lexical[weight][out] = fitted(csr_array(known.counts[out]))
+            of_few[weight].append(fitted(few.counts))
     ways = [(free, weight) for free in lexical for weight in _candidates(wanted.weight, WEIGHTS)]
 
     def worth(way: tuple[float, float]) -> float:
@@ -275,7 +290,12 @@ def _settled(
     trial = Trial(len(truth), right(scores), right(found), right(lexical[free]), without)
     calibration = calibrated(scores[unseen], truth)
     bias = class_bias(calibration.sharpness * scores[unseen], truth, _shares(classes, known.n_classes))
-    return Settled(Setting(*best, free, weight), trial, calibration, bias), (scores[unseen], truth)
+    said = [
+        mixed(machine(few.words, few.latent), words, weight)
+        for machine, words in zip(machines, of_few[free], strict=True)
+    ]
+    opinions = Opinions(looked_at[asked], np.stack(said).astype(np.float32))
+    return Settled(Setting(*best, free, weight), trial, calibration, bias), Unseen(scores[unseen], truth, opinions)
 
 
 def _worth(scores: Floats, truth: Array) -> float:
@@ -283,11 +303,12 @@ def _worth(scores: Floats, truth: Array) -> float:
     return float((scores.argmax(axis=1) == truth).sum()) - 0.3 * sharpness_of(scores, truth)[1]
 
 
-def _some(others: Material, seed: int) -> Material:
-    number = others.counts.shape[0]
-    if number <= MOST_UNLABELLED:
-        return others
-    return others.of(np.sort(np.random.default_rng(seed).choice(number, MOST_UNLABELLED, replace=False)))
+def _some(number: int, seed: int, most: int = MOST_UNLABELLED) -> Ints:
+    """Some of so many, in their order; all, where there are few."""
+    chosen: Ints = np.random.default_rng(seed).choice(number, min(number, most), replace=False) if number else (
+        np.zeros(0, np.int64)
+    )  # fmt: skip
+    return np.sort(chosen)
 
 
 def _given(value: float | None, otherwise: float) -> float:

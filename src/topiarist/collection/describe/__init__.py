@@ -25,6 +25,8 @@ Floor plan:
                     table for people.
     provenance      Where a collection comes from: when and how it was grown and fitted, what came since, topics that
                     are gone.
+    short_texts     Are the documents too short to be sorted by their words? Told by what the tree gained on words that
+                    it had not seen.
     tables          Tables to take away: documents with their topics, topics with their words, words with their
                     probabilities.
     text_levels     From which level and which topic the words of a document speak, word by word.

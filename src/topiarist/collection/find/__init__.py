@@ -10,6 +10,7 @@ Floor plan:
                      nothing.
     index_part       The index by meaning as a part of a collection. What it has in common with the part before lies on
                      the disk once.
+    liked_question   More like these, not like those: documents that somebody has pointed at, beside words or alone.
     saved_searches   Saved searches: a query under a name, kept with the collection, asked again whenever somebody wants
                      it.
     search           Finding documents in a collection: by words and meaning together, by words alone (full text), or by

@@ -18,6 +18,8 @@ Floor plan:
                      joined.
     left_out         What a grow leaves out of counting, as it is told and kept: lines that many documents share, and
                      copies.
+    made_with        What a collection was grown with: versions, processor and device, and a digest of the texts that
+                     were read.
     one_language     The one language of a collection, for a grow that leaves the others out: that of most documents, of
                      all of them.
     recipe           How a collection is grown: everything a person may choose, as one value that is kept with the

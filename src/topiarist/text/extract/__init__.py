@@ -8,6 +8,8 @@ Floor plan:
                       reader gave.
     decoding          Bytes to text: UTF-8 first, then a guess from a sample, and a refusal of what is no text at all.
     docx              Text of a Word document: body, tables, headers, footers and notes, in order, by docx2python.
+    files             Parsers without files: what a hostile file makes of a parser, it reads nothing else with it, and
+                      changes nothing.
     html              Text of an HTML page, by the lexbor parser: what a browser would show, one line per block.
     latex             Text of a LaTeX source, by pylatexenc: words without commands, formulas as they would be read.
     limits            How much one document may take, and what comes out of one.

@@ -5,7 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo explore test lint docs fuzz bench reproduce clean
+.PHONY: help demo explore test lint docs fuzz bench reproduce clean mutants audit
 help:
 	@echo "make demo       set up, then grow a tree of topics from the bundled abstracts, find and file something"
 	@echo "make explore    open that collection in the browser"
@@ -13,6 +13,8 @@ help:
 	@echo "make lint       style, types and the direction of imports only"
 	@echo "make docs       build the documentation as a site that needs no network, with a search: build/docs/site"
 	@echo "make fuzz       an hour of kills, faults, full disks, damaged files and folders, odd counts and odd questions"
+	@echo "make mutants    break one thing after the other, and see whether a test fails (hours)"
+	@echo "make audit      licences, sizes and wholeness of what is installed, and an SBOM"
 	@echo "make bench      compare with other systems in one run (sets up their own environment)"
 	@echo "make reproduce  print the published results beside ours"
 	@echo "make clean      remove the environments and caches"
@@ -43,6 +45,14 @@ fuzz: $(VENV)/dev
 	@$(BIN)/python tools/fuzz_files.py --files 100000
 	@$(BIN)/python tools/fuzz_fits.py --fits 100000
 	@TOPIARIST_FUZZ=300 $(BIN)/python -m pytest -q tests/app/explorer/test_schema.py
+
+# Breaks one thing after the other and sees whether a test fails; hours. ARGS='--own' has only the list of promises.
+mutants: $(VENV)/dev
+	@$(BIN)/python tools/mutants.py $(ARGS)
+
+# Licences, sizes and wholeness of what is installed, and a list of it (CycloneDX) in sbom.json; asks nobody.
+audit: $(VENV)/dev
+	@$(BIN)/python tools/supply_chain.py --extras dev --sbom sbom.json
 
 test: lint
 	@echo "== Running the tests"

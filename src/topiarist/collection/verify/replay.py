@@ -7,7 +7,7 @@ generation that has them, as long as that is kept; what nobody has any more is t
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -125,15 +125,14 @@ class _Origin:
         """How many documents the tree was grown with."""
         return grown_with(self.collection)
 
-    def documents(self, number: int) -> list[Document]:
-        """The next documents, with the labels that they came with."""
-        rows = range(self.row, self.row + number)
-        if rows.stop > len(self.collection):
+    def documents(self, number: int) -> Iterator[Document]:
+        """The next documents, with the labels that they came with; never all of them in memory."""
+        start, stop = self.row, self.row + number
+        if stop > len(self.collection):
             raise CannotReplayError("the log tells of more documents than there are", hint="topiarist check")
-        self.row = rows.stop
-        labels = _labels_before(self.collection)
-        found = self.collection.documents.many(rows)
-        return [replace(one, labels=labels.get(row, one.labels)) for row, one in zip(rows, found, strict=True)]
+        self.row = stop
+        labels, found = _labels_before(self.collection), self.collection.documents.iterate(start, stop)
+        return (replace(one, labels=labels.get(row, one.labels)) for row, one in enumerate(found, start))
 
     def vectors(self, first: int, number: int) -> Any:
         """Those of some documents; None where there are none."""
@@ -157,6 +156,15 @@ class _Origin:
             stops = changes.stopped_after(step)
             watching = None if stops is None else _Stopping(stops)
             changes.shape(again, edits, refit=step.kind == REFIT or bool(step.body.get(FITTED)), watching=watching)
+            if stops is None:
+                _unless_stopped(again)
+
+
+def _unless_stopped(again: Collection) -> None:
+    """A fit takes Ctrl-C as the wish to keep what it has; here it is the wish to end."""
+    last = edit_log.history(again.generation.database, limit=1)[0]
+    if last.body.get(STOPPED) == INTERRUPTED:
+        raise KeyboardInterrupt
 
 
 class _Stopping(Watching):
@@ -186,6 +194,7 @@ def _grown(origin: _Origin, first: edit_log.Edit, work: Path, n_threads: int | N
     grower = Grower(_recipe(origin.collection, work), n_threads, vectors=origin.vectors(0, number))
     told = {WORDS: known[WORDS]} if known.get(WORDS) else {}
     again = grower.grow(origin.documents(number), work / NAME, told=told)
+    _unless_stopped(again)
     if first.body.get("carried"):
         then = State.from_dict(edit_log.state(origin.collection.generation.database, first.after))
         with again.folder.writing() as generation:

@@ -16,8 +16,8 @@ import numpy as np
 
 from topiarist.collection.grow.made_with import MADE_WITH, circumstances
 from topiarist.collection.verify.digests import Digests, digests, parameters, text_digest
-from topiarist.collection.verify.replay import CannotReplayError, Tell, plan, replayed
-from topiarist.errors import UsageError, reading
+from topiarist.collection.verify.replay import CannotReplayError, Plan, Tell, plan, replayed
+from topiarist.errors import InputError, TopiaristError, UsageError, reading
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -89,8 +89,8 @@ def verify(
     with tempfile.TemporaryDirectory(prefix="topiarist-verify-", dir=work) as folder:
         steps = len(planned.steps) - 1
         try:
-            again = replayed(collection, planned, Path(folder), tell, n_threads)
-        except UsageError as error:  # an edit that does not fit the tree that comes out
+            again = _done_again(collection, planned, Path(folder), tell, n_threads)
+        except (UsageError, InputError) as error:  # an edit that does not fit the tree that comes out
             stuck = (*changed, f"The steps of the log cannot be done again: {error.message}.")
             return Verdict(here, False, ("tree",), stuck, reasons, planned.given, steps, known)
         with again:
@@ -101,6 +101,17 @@ def verify(
                 told.append(_how_far(collection, again))
     agrees = not differs
     return Verdict(here, agrees, differs, tuple(told), () if agrees else reasons, planned.given, steps, known)
+
+
+def _done_again(collection: Collection, planned: Plan, work: Path, tell: Tell, n_threads: int | None) -> Collection:
+    """The collection again; settings and a log that nobody could have written are damage."""
+    try:
+        return replayed(collection, planned, work, tell, n_threads)
+    except TopiaristError:
+        raise
+    except Exception as error:
+        with reading(f"what {collection.folder.shown} says of itself"):
+            raise error
 
 
 def _reasons(known: Mapping[str, Any] | None) -> tuple[str, ...]:

@@ -320,11 +320,12 @@ def main() -> None:
             by = killed(mutant, where, asked.seconds)
             known = KNOWN.get(mutant.name, "")
             kind = mutant.file.partition("/")[0]
-            tally[f"{kind} {'killed' if by else 'known' if known else 'SURVIVED'}"] += 1
+            how = "late" if "(no end after" in by else "killed" if by else "known" if known else "SURVIVED"
+            tally[f"{kind} {how}"] += 1
             said = f"killed by {by}" if by else f"survives: {known}" if known else "SURVIVED"
             print(f"{number}/{len(wanted)} {mutant.name}: {said}", flush=True)
     dead = sum(times for what, times in tally.items() if what.endswith("killed"))
-    counted = sum(tally.values()) - sum(times for what, times in tally.items() if what.endswith("known"))
+    counted = sum(times for what, times in tally.items() if not what.endswith(("known", "late")))
     print(", ".join(f"{what}: {times}" for what, times in sorted(tally.items())))
     print(f"{dead} of {counted} mutants killed ({dead / max(counted, 1):.0%}) in {time.perf_counter() - began:.0f} s")
     sys.exit(0 if dead == counted else 1)

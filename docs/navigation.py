@@ -5,7 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "Tutorial": ("how-to/install", "tutorial/first-tree", "tutorial/dirty-pile", "tutorial/first-topics"),
+    "Tutorial": (
+        "how-to/install",
+        "tutorial/first-tree",
+        "tutorial/an-afternoon",
+        "tutorial/dirty-pile",
+        "tutorial/first-topics",
+    ),
     "How to, by what you have": (
         "how-to/for-a-leak",
         "how-to/for-a-repository",

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
-PILE = DOCS / "tutorial" / "dirty-pile.md"  # what it makes is there on the pages that go on with it
+PILE = DOCS / "tutorial" / "dirty-pile.md"  # which makes what the pages that go on with it need
 GOES_ON = re.compile(r"^topiarist.* pile[./]|\"pile\.topiary\"", re.MULTILINE)
 ON_THE_PILE = [page for page in PAGES if GOES_ON.search(page.read_text("utf-8"))]
 EXAMPLES = [
@@ -33,8 +33,8 @@ EXAMPLES = [
     for page in PAGES
     if page.parent.name in ("tutorial", "how-to", "models", "design", "reference")
     and page.name != "python.md"  # signatures
-    and ("```python" in page.read_text("utf-8") or page in ON_THE_PILE)
-    and page != PILE
+    and "```python" in page.read_text("utf-8")
+    and page not in ON_THE_PILE
 ]
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -103,7 +103,7 @@ def test_every_public_name_is_in_the_reference():
 def test_every_public_name_has_an_example_that_runs():
     from topiarist import counts, metrics
 
-    pages = [*EXAMPLES, PILE]
+    pages = [*EXAMPLES, *ON_THE_PILE]
     code = [block for page in pages for kind, block in BLOCK.findall(page.read_text("utf-8")) if kind == "python"]
     cells = [json.loads(book.read_text("utf-8"))["cells"] for book in (DOCS / "notebooks").glob("*.ipynb")]
     code += ["".join(cell["source"]) for book in cells for cell in book if cell["cell_type"] == "code"]
@@ -225,30 +225,28 @@ def test_every_page_can_be_reached_from_the_first():
     assert not [str(page) for page in PAGES if page.resolve() not in seen]
 
 
-@pytest.fixture(scope="module")
-def pile(tmp_path_factory):
-    """The folder in which the page of the dirty pile was followed, once for all pages that go on from there."""
-    folder = tmp_path_factory.mktemp("pile")
-    with contextlib.chdir(folder):
-        follow(PILE, types.ModuleType("pile"))
-    return folder
-
-
-def test_the_dirty_pile_is_told_as_it_is(pile):
-    """The script knows what it put there, the collection what it found."""
-    made = json.loads((pile / "what-is-in-it.json").read_text("utf-8"))
+def test_the_dirty_pile_and_the_pages_that_go_on_with_it_run(tmp_path, monkeypatch):
+    """Followed once, in one test: a copy for each page. The script knows what it put there, the collection the same."""
+    (tmp_path / "first").mkdir()
+    monkeypatch.chdir(tmp_path / "first")
+    follow(PILE, types.ModuleType("pile"))
+    made = json.loads(Path("what-is-in-it.json").read_text("utf-8"))
     kinds = ("messages", "web pages", "PDF", "tickets", "texts in an archive", "texts in an old encoding")
-    with topiarist.Collection.open(pile / "pile.topiary") as collection:
+    with topiarist.Collection.open("pile.topiary") as collection:
         number = len(collection)
         account = {one.what: one.number for one in account_of(collection)}
     assert number == sum(made[kind] for kind in kinds) + made["copies"] + made["edited copies"]
     assert account["copies"] == made["copies"] + made["edited copies"]
+    assert len(ON_THE_PILE) > 4
+    for page in ON_THE_PILE:
+        if page != PILE:
+            shutil.copytree(tmp_path / "first", tmp_path / page.stem)
+            monkeypatch.chdir(tmp_path / page.stem)
+            follow(page, types.ModuleType(page.stem))
 
 
 @pytest.mark.parametrize("page", EXAMPLES, ids=lambda page: page.stem)
-def test_examples_run(page, tmp_path, monkeypatch, request):
-    if page in ON_THE_PILE:
-        shutil.copytree(request.getfixturevalue("pile"), tmp_path, dirs_exist_ok=True)
+def test_examples_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(TREE_MODELS, "toy", TREE_MODELS["cam"])  # a page registers its own: it goes with the test
     module = types.ModuleType(f"example_{page.stem.replace('-', '_')}")

@@ -1,4 +1,4 @@
-"""Draw the pictures of the concepts: ``python docs/pictures.py``, about five minutes. They are of real documents.
+"""Draw the pictures of the concepts: ``python docs/pictures.py``, about a minute. They are of real documents.
 
 Each is a figure of bundled abstracts that the page tells of; the numbers of the pages are those that this prints.
 """

@@ -123,3 +123,12 @@ def test_standard_output_carries_the_protocol_and_nothing_else(path):
     arguments = ["-m", "topiarist", "mcp", str(path)]
     parameters = StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ))
     assert asked(parameters, "tree", topics=3)["documents"] == N_DOCS
+
+
+def test_without_its_package_the_command_says_what_to_install(typed, monkeypatch):
+    monkeypatch.delitem(sys.modules, reading_server.__name__)
+    monkeypatch.delattr("topiarist.app.cli.reading_server")
+    monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
+    done = typed("mcp", code=5)
+    assert "topiarist[mcp]" in done.stderr
+    assert done.stdout == ""

@@ -150,8 +150,6 @@ class Cluster(InProcess):
         (lambda X: HPLSA(2).fit(X), "growing a tree needs counts in memory, and this is a BlockStore"),
         (lambda X: HPLSA(tree=TREE, topic_mix="heldout").fit(X), "topic_mix='heldout' does not go"),
         (lambda X: HPLSA(tree=TREE, effective_length=35).fit(X), "effective_length=35 does not go"),
-        (lambda X: CAM(2).fit(X), "fitting a CAM needs counts in memory, and this is a BlockStore"),
-        (lambda X: CAM(2, executor=Cluster()).fit(COUNTS), "which Cluster does not compute on"),
         (lambda X: HPLSA(2, executor=Cluster()).fit(COUNTS), "which Cluster does not compute on"),
     ],
 )

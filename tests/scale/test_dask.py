@@ -13,7 +13,7 @@ from distributed import Client, LocalCluster
 from sklearn.base import clone
 
 from tests.scale.clusters import COUNTS, QUIET, assert_same_bits, contents, run, write_parquet
-from topiarist import PLSA
+from topiarist import CAM, PLSA
 from topiarist.counts import CountSettings
 from topiarist.errors import InputError, UsageError
 from topiarist.kernels import load
@@ -23,10 +23,22 @@ from topiarist.scale import BlockStore, DaskExecutor, InProcess
 from topiarist.scale.dask import LARGE, _places, pack, unpack
 from topiarist.scale.threads import Threads
 
+TREE = {"n_clusters": 2, "random_state": 0, "max_iter": 1}
+
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     return BlockStore.write(tmp_path_factory.mktemp("dask") / "store", COUNTS, block_size=32)  # 10 blocks
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory):
+    return BlockStore.write(tmp_path_factory.mktemp("dask") / "few", COUNTS[:90], block_size=16)  # 6 blocks
+
+
+@pytest.fixture(scope="module")
+def tree(few):
+    return CAM(**TREE).fit(few)
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +69,16 @@ def test_an_estimator_on_a_cluster(store, client):
     np.testing.assert_array_equal(here.component_given_doc_, there.component_given_doc_)
     np.testing.assert_array_equal(here.component_prior_, there.component_prior_)
     np.testing.assert_array_equal(there.transform(store), here.transform(COUNTS))
+
+
+@pytest.mark.parametrize("n_workers", [1, 2, 3])
+def test_a_tree_grows_the_same_on_any_number_of_workers(few, tree, n_workers):
+    with LocalCluster(processes=False, n_workers=n_workers, **QUIET) as cluster, Client(cluster) as client:
+        there = CAM(**TREE, executor=DaskExecutor(client)).fit(few)
+    assert there.tree_ == tree.tree_
+    for name in ("word_given_node_", "node_given_cluster_", "cluster_prior_", "cluster_given_doc_", "history_"):
+        np.testing.assert_array_equal(getattr(there, name), getattr(tree, name))
+    assert not list(few.folder.glob("scratch-*"))
 
 
 def test_an_executor_is_not_copied_with_its_estimator(client):

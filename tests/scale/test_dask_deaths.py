@@ -6,6 +6,7 @@ import signal
 import time
 from concurrent.futures import CancelledError
 
+import numpy as np
 import pytest
 import scipy.sparse as sp
 
@@ -15,6 +16,7 @@ import dask
 from distributed import Client, LocalCluster
 
 from tests.scale.clusters import COUNTS, QUIET, assert_same_bits, bounded, contents, run, until, write_parquet
+from topiarist import CAM
 from topiarist.errors import ResourceError
 from topiarist.scale import BlockStore, DaskExecutor, InProcess
 from topiarist.scale import dask as clusters
@@ -108,6 +110,7 @@ class Killing(DaskExecutor):
     """Kills a worker process in the middle of its fourth pass: some blocks are done, and no answer has been taken."""
 
     passes, victim, rows, killed = 0, 0, (), False
+    blind = False  # a pass that leaves no rows cannot be looked at
 
     def _pass(self, function, work, rows, folder):
         self.passes += 1
@@ -116,7 +119,8 @@ class Killing(DaskExecutor):
 
     def _sum(self, last):
         if self.passes == 4 and not self.killed:
-            until(lambda: any(os.path.exists(row.path) for row in self.rows), "rows of a block")
+            if not self.blind:
+                until(lambda: any(os.path.exists(row.path) for row in self.rows), "rows of a block")
             os.kill(self.victim, signal.SIGKILL)
             self.killed = True
         return super()._sum(last)
@@ -205,3 +209,18 @@ def test_an_answer_that_comes_late_is_asked_for_once(client, monkeypatch):
 
 def _late():
     raise TimeoutError("of its own")
+
+
+@needs_kill
+def test_a_worker_killed_while_a_tree_grows_changes_nothing(tmp_path, processes):
+    store = BlockStore.write(tmp_path / "store", COUNTS[:90], block_size=16)  # 6 blocks
+    executor = Killing(processes)
+    executor.victim, executor.blind = pids(processes)[0], True
+    options = {"n_clusters": 2, "random_state": 0, "max_iter": 1}
+    there = bounded(lambda: CAM(**options, executor=executor).fit(store))
+    assert executor.killed
+    here = CAM(**options).fit(store)
+    assert here.tree_ == there.tree_
+    np.testing.assert_array_equal(here.word_given_node_, there.word_given_node_)
+    np.testing.assert_array_equal(here.cluster_given_doc_, there.cluster_given_doc_)
+    assert not list(store.folder.glob("scratch-*"))

@@ -111,6 +111,7 @@ class Cam:
     fixed_mix: Floats | None = None  # P(a|c) when it is fixed
     seeds: Seeds | None = None  # words that people want at nodes
     joined: Directions | None = None  # how vectors weigh beside words; None: words alone
+    keeps_rows: bool = True  # False: an E-step hands on no P(c|d), which nobody needs for the next one
 
     def __post_init__(self) -> None:
         if self.path_mask.ndim != 2 or self.path_mask.dtype != bool or not self.path_mask.any(axis=1).all():
@@ -125,7 +126,7 @@ class Cam:
 
     def e_step(
         self, shared: Params, block: Block, local: Floats | None = None, inverse_temperature: float = 1.0
-    ) -> tuple[Stats, Floats]:
+    ) -> tuple[Stats, Floats | None]:
         """(C1), (C2) and the sums of (C3), (C4); the temperature is that of the posterior of clusters alone."""
         training, heldout, vectors = block
         paths = self._paths(shared)
@@ -140,7 +141,8 @@ class Cam:
             mix_count = self.engine.path_counts(shared.word_given_node, words, word_count, paths)
         cluster_count = self.engine.column_totals(posterior)
         directions = None if vectors is None or self.joined is None else sums_of(self.engine, posterior, vectors)
-        return Stats(node_count, mix_count, cluster_count, objective / inverse_temperature, directions), posterior
+        stats = Stats(node_count, mix_count, cluster_count, objective / inverse_temperature, directions)
+        return stats, posterior if self.keeps_rows else None
 
     def m_step(self, stats: Stats) -> Params:
         """(C3) with the prior, and (C4); (V3) where there are vectors."""
@@ -201,6 +203,14 @@ class Cam:
     def log_likelihoods(self, shared: Params, rows: Side, posterior: Floats) -> Floats:
         """The same of each document by itself."""
         return self.engine.log_likelihoods(rows, posterior, self.class_word_table(shared))
+
+    def judged(self, shared: Params, block: Block, inverse_temperature: float = 1.0) -> tuple[Floats, Floats]:
+        """P(c|d) of the documents of a block, and what each adds to the log-likelihood of its held-out tokens."""
+        if block.heldout is None:
+            raise ValueError("nothing can be judged without held-out counts: Block(training, heldout)")
+        words = self.class_word_table(shared)
+        rows, _ = self._posterior(shared, words, block.training.rows, inverse_temperature, block.vectors)
+        return rows, self.engine.log_likelihoods(block.heldout.rows, rows, words)
 
     def stream_stats(self, shared: Params, block: Block) -> Stats:
         """See ``online.Learner``."""

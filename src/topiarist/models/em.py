@@ -167,10 +167,14 @@ def step(
     inverse_temperature: float,
     executor: Executor,
 ) -> tuple[State, float]:
-    """One EM step: the next state, and the objective of the given one."""
+    """One EM step: the next state, and the objective of the given one.
+
+    A model whose rows follow from the shared parameters may keep none of them (``keeps_rows``): they stay as given.
+    """
     stats, local = executor.total(Sweep(model, state.shared, inverse_temperature), blocks, state.local)
     objective = stats.objective + model.log_prior(state.shared)
-    return State(model.m_step(stats), local), float(objective)
+    kept = getattr(model, "keeps_rows", True)
+    return State(model.m_step(stats), local if kept else state.local), float(objective)
 
 
 def run(

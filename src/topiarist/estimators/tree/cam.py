@@ -13,11 +13,12 @@ from threadpoolctl import threadpool_limits
 from topiarist.arrays import Csr, DTypeLike, Floats, Seed
 from topiarist.counts.vectors import check_vectors, widened
 from topiarist.counts.weighting import shortened
+from topiarist.errors import UsageError
 from topiarist.estimators.common import options, stored_counts
 from topiarist.estimators.common.display import ShownEstimator
 from topiarist.estimators.common.progress import fitting
 from topiarist.estimators.common.stored_counts import Documents
-from topiarist.estimators.tree import chosen_words, preparation
+from topiarist.estimators.tree import chosen_words, preparation, stored_ground
 from topiarist.estimators.tree.abstraction import ReadsDocuments
 from topiarist.estimators.tree.chosen_words import SeedWords, Words
 from topiarist.estimators.tree.posteriors import PlacesDocuments
@@ -48,6 +49,7 @@ class _Begun:
     rng: np.random.Generator
     seeds: dict[int, list[int]]
     journal: growing.Journal | None
+    most: int | None = None  # leaves that there is room for
 
 
 def _joined(directions: Floats | None, concentration: float) -> Directions | None:
@@ -58,7 +60,7 @@ def _joined(directions: Floats | None, concentration: float) -> Directions | Non
 @options.common_options(
     max_iter="EM steps at most after the tree has grown.",
     random_state=options.seed_of("the held-out tokens and of growth"),
-    executor="Where a ``BlockStore`` is read, block by block; a CAM is fitted in this process.",
+    executor="Where the blocks of a ``BlockStore`` are computed; None is this process. See docs/how-to/scale.md.",
 )
 class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, ShownEstimator):  # type: ignore[misc]
     """Cluster-abstraction model: each document in one cluster, a leaf; each word from a node between leaf and root.
@@ -195,9 +197,14 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         zeros is a document without one. Only their directions count.
 
         A ``journal`` keeps checkpoints of a tree that grows long, and a fit that was killed goes on from the last one.
+
+        A ``BlockStore`` is fitted block by block, without vectors. All documents decide about words, levels and the
+        number of leaves; of more than 32,768 so many are drawn, which propose splits and headings.
         """
         self._check_options()
-        stored_counts.in_memory(X, "fitting a CAM", self.executor)
+        if stored_counts.is_stored(X, self.executor):
+            self._fit_stored(X, vectors, journal)
+            return self
         counts = self._counts(X, reset=True)
         directions = None
         if vectors is not None and self.concentration != 0:
@@ -254,10 +261,11 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         species = CamSpecies(
             engine, cam.Block(ground.training, ground.heldout, directions), ground.collection, rng,
             self.word_smoothing, self.root_smoothing, self.levels, executor=self.executor, seeds=seeds,
-            joined=_joined(directions, concentration),
+            joined=_joined(directions, concentration), stored=ground.stored,
         )  # fmt: skip
         if self.tree is not None:
             start = placed(self.tree, self.tree.leaves, ground.space(concentration), species.words_of, rng)
+            start = replace(start, each=species.each)
             start = chosen_words.sown(start, ground.counts, seeds, species.words_of) if seeds else start
             start = start if self.levels else flattened(start)
             steps = Steps(last=self.max_iter, tol=self.tol)
@@ -270,7 +278,8 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
             annealing = (cam_schedule(temperature), np.ones(ground.counts.shape[0]))
         # without levels inner nodes say nothing, and stay all the same
         space = ground.space(concentration)
-        return preparation.grown_tree(self, species, space, annealing, begun.journal, whole=not self.levels)
+        whole, most = not self.levels, begun.most
+        return preparation.grown_tree(self, species, space, annealing, begun.journal, whole=whole, most=most)
 
     def _shown(self, title: str) -> Any:
         return fitting(title, em.Rules(self.max_iter, self.tol), show=bool(self.verbose))
@@ -286,7 +295,6 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         directions: Floats | None,
     ) -> None:
         """Learn the words from all tokens, with the tree and the levels as they are."""
-        parts = grown.stage.parts
         rows = shortened(counts, length)
         shard = engine.shard(rows, dtype, preparation.TILE_COLUMNS)
         totals = np.asarray(rows.sum(axis=0), np.float64).ravel()
@@ -295,19 +303,64 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
             self.word_smoothing, self.root_smoothing, seeds=seeds,
             joined=_joined(directions, self.concentration_),
         )  # fmt: skip
-        model = species.model(parts, "fixed")
-        rules = em.Rules(self.max_iter, self.tol, float(totals.sum()), accelerate=False)
-        with self._shown("CAM, all tokens") as watch:
-            fit = preparation.last_run(
-                model, species.block, species.state(parts), rules, grown.stage.inverse_temperature,
-                watch=watch, executor=self.executor,
-            )  # fmt: skip
-        self._keep_tree(parts, grown, fit, length)
-        self.seeds_ = chosen_words.pairs(seeds)
-        self.directions_ = fit.state.shared.directions
+        self._learn_words(species, grown, length, float(totals.sum()))
         self.cluster_given_doc_ = self._reader(engine)(counts, directions)
         self.labels_ = self.cluster_given_doc_.argmax(axis=1)
         self._forget_stream(counts.shape[0], float(totals.sum()))
+
+    def _learn_words(self, species: CamSpecies, grown: growing.Growth, length: float | None, n_tokens: float) -> None:
+        """The last EM run, over all tokens, and what is kept of it."""
+        parts = grown.stage.parts
+        rules = em.Rules(self.max_iter, self.tol, n_tokens, accelerate=False)
+        with self._shown("CAM, all tokens") as watch:
+            fit = preparation.last_run(
+                species.model(parts, "fixed"), species.blocks, species.state(parts), rules,
+                grown.stage.inverse_temperature, watch=watch, executor=self.executor,
+            )  # fmt: skip
+        self._keep_tree(parts, grown, fit, length)
+        self.seeds_ = chosen_words.pairs(dict(species.seeds))
+        self.directions_ = fit.state.shared.directions
+
+    def _fit_stored(self, X: Documents, vectors: Floats | None, journal: growing.Journal | None) -> None:
+        """Grow a tree (or fit the given one) to a store, see ``stored_ground``."""
+        if vectors is not None:
+            raise UsageError("vectors cannot decide beside counts that are files", hint="counts in memory")
+        length = self.effective_length
+        if isinstance(length, str):
+            raise UsageError("effective_length='heldout' needs counts in memory", hint="35, or None")
+        with (
+            stored_counts.as_store(self, X) as store,
+            options.running(self) as engine,
+            threadpool_limits(limits=1, user_api="blas"),
+        ):
+            preparation.check_filled(self.tree, self.n_clusters, "n_clusters", store.n_filled, len(store))
+            dtype = options.precision(self.dtype, store.nnz, store.largest, preparation.TILE_COLUMNS)
+            most = stored_ground.room_for_leaves(self, store, dtype)
+            prepare_kernels(dtype, "paths", device=self.device)
+            seeds = chosen_words.seeded_nodes(self, self.tree) if self.tree is not None else {}
+            groups = chosen_words.seeded_groups(self) if self.tree is None else []
+            rng = options.generator(self.random_state)
+            seed, ignored = int(rng.integers(2**31)), chosen_words.ignored_columns(self)
+            with stored_ground.scratch_folder(store, self.executor, *stored_ground.PARTED) as folder:
+                how = stored_ground.PartBlock(str(folder), length, self.heldout_fraction, seed, dtype.name, ignored)
+                ground = stored_ground.prepared(engine, store, how, self.executor)
+                grown = self._grown(engine, _Begun(ground, rng, seeds, journal, most), 0.0)
+            drawn = ground.stored.drawn if ground.stored is not None else ()
+            del ground
+            seeds = seeds or chosen_words.homes(groups, grown.stage.parts)
+            stored_ground.say_where_memory_ended_it(self, grown, most)
+            with stored_ground.scratch_folder(store, self.executor, stored_ground.WEIGHED) as folder:
+                weigh = stored_ground.WeighBlock(str(folder), length, dtype.name, ignored)
+                all_tokens = stored_ground.weighed(engine, store, weigh, drawn, self.executor)
+                self.concentration_ = 0.0
+                species = CamSpecies(
+                    engine, all_tokens.block, all_tokens.words / all_tokens.words.sum(), np.random.default_rng(0),
+                    self.word_smoothing, self.root_smoothing, seeds=seeds, stored=all_tokens.stored,
+                )  # fmt: skip
+                self._learn_words(species, grown, length, float(all_tokens.words.sum()))
+            answers = stored_counts.read_store(store, self._reader(engine), self.executor)
+            self.cluster_given_doc_, self.labels_ = answers.rows(), answers.labels()
+            self._forget_stream(len(store), float(all_tokens.words.sum()))
 
     def _keep_tree(self, parts: Parts, grown: growing.Growth, fit: em.Fit, length: float | None) -> None:
         shared: cam.Params = fit.state.shared

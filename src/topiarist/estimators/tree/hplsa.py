@@ -219,7 +219,7 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         rules = em.Rules(self.max_iter, tol, tokens, accelerate=model.monotone)
         with fitting("HPLSA, all tokens", rules, show=bool(self.verbose)) as watch:
             fit = preparation.last_run(
-                model, species.block, species.state(parts), rules, beta, watch=watch, executor=self.executor
+                model, [species.block], species.state(parts), rules, beta, watch=watch, executor=self.executor
             )
         self._keep_fit(parts.tree, parts.class_nodes, fit)
         self.seeds_ = chosen_words.pairs(species.seeds)

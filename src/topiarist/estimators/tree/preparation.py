@@ -20,12 +20,14 @@ from topiarist.counts.weighting import effective_length_weights, scale_rows
 from topiarist.errors import InputError
 from topiarist.estimators.common import options
 from topiarist.estimators.common.progress import growing_tree
+from topiarist.estimators.common.stored_counts import seat
 from topiarist.hierarchy.growth.annealed import Annealed
 from topiarist.hierarchy.growth.guided import Guided
 from topiarist.hierarchy.growth.hplsa_species import HplsaSpecies
 from topiarist.hierarchy.growth.loop import Growth, Journal, Proposer, Record, Rules, Stage, grow
 from topiarist.hierarchy.growth.parts import Parts
 from topiarist.hierarchy.growth.species import CamSpecies, Steps, cam_params
+from topiarist.hierarchy.growth.stored_documents import StoredDocuments
 from topiarist.hierarchy.tree import Tree
 from topiarist.models import cam, em
 from topiarist.models.directions import Directions, sums_of
@@ -92,7 +94,7 @@ def given(stage: Stage) -> Growth:
 
 def last_run(
     model: Any,
-    block: object,
+    blocks: Sequence[object],
     start: em.State,
     rules: em.Rules,
     inverse_temperature: float,
@@ -102,10 +104,11 @@ def last_run(
 ) -> em.Fit:
     """EM over all tokens, from the host and back to it; Ctrl-C in its first step keeps the start."""
     engine: Engine = model.engine
+    place, brought = seat(engine, blocks, executor)
     try:
         fit = em.run(
-            model, [block], engine.to_device(start), rules,
-            inverse_temperature=inverse_temperature, watch=watch, executor=executor or engine.executor,
+            model, blocks, brought(start), rules,
+            inverse_temperature=inverse_temperature, watch=watch, executor=place,
         )  # fmt: skip
     except KeyboardInterrupt:
         return em.Fit(start, (), (), 0, "interrupted", inverse_temperature)
@@ -117,12 +120,13 @@ class Ground:
     """Documents as growth needs them: tokens to learn from, held-out tokens, and a point in space for each."""
 
     training: Shard
-    heldout: Shard
+    heldout: Shard | None
     unseen: Any  # the held-out tokens, each counting one
     counts: Any  # what ``training`` indexes
     collection: Floats  # P(w)
     vectors: Floats
     directions: Floats | None = None  # the vectors that documents came with
+    stored: StoredDocuments | None = None  # all documents, where those here are drawn from files
 
     def space(self, concentration: float) -> Floats:
         """Where splits are looked for: latent space, with the vectors beside it where they count."""
@@ -210,18 +214,22 @@ def _unseen(engine: Engine, ground: Ground, parts: Parts, posterior: Floats) -> 
 
 def check_size(tree: Tree | None, n_leaves: int | None, name: str, counts: Csr) -> None:
     """Enough documents with words for the leaves that are given or asked for."""
+    check_filled(tree, n_leaves, name, int(np.count_nonzero(np.diff(counts.indptr))), counts.shape[0])
+
+
+def check_filled(tree: Tree | None, n_leaves: int | None, name: str, filled: int, n_docs: int) -> None:
+    """The same, from the number of documents that have any words."""
     if tree is not None:
         check_tree(tree, n_leaves, name)
     wanted = len(tree.leaves) if tree is not None else n_leaves or 1
-    filled = int(np.count_nonzero(np.diff(counts.indptr)))
     if not filled:
         raise InputError(
-            f"no document has any words (n_samples={counts.shape[0]})", hint="documents with words that are counted"
+            f"no document has any words (n_samples={n_docs})", hint="documents with words that are counted"
         )
     if filled < wanted:
         what = f"{name}={wanted} needs" if tree is None else f"the given tree has {wanted} leaves, which need"
         raise InputError(
-            f"{what} at least as many documents with words; {filled} came (n_samples={counts.shape[0]})",
+            f"{what} at least as many documents with words; {filled} came (n_samples={n_docs})",
             hint=f"at most {max(1, filled // 5)} leaves, or more documents",
         )
 
@@ -252,13 +260,16 @@ def grown_tree(
     journal: Journal | None,
     *,
     whole: bool = False,
+    most: int | None = None,
 ) -> Growth:
     """Grow as the options of an estimator say; ``annealing`` has the schedule and the weights of documents.
 
-    ``whole`` keeps inner nodes that say little, as annealing does: the tree of the papers.
+    ``whole`` keeps inner nodes that say little, as annealing does: the tree of the papers. ``most`` are the leaves that
+    there is room for, where that is not for as many as the options allow.
     """
     number = getattr(estimator, estimator._number)
-    most, fewest = getattr(estimator, estimator._number.replace("n_", "max_")), 3.0 if number is None else 1.0
+    most = most or getattr(estimator, estimator._number.replace("n_", "max_"))
+    fewest = 3.0 if number is None else 1.0
     proposer: Proposer
     if annealing is not None:
         species = replace(species, steps=ANNEALING)

@@ -147,11 +147,14 @@ def _named(headings: Headings, presence: Any, sizes: Any) -> Headings:
 def headed(parts: Parts, rows: Any) -> Parts:
     """Grown parameters with headings built over their leaves, as a start for EM; a few leaves need none.
 
-    ``rows`` are the documents' (weighted) tokens in compressed rows: ``indptr``, ``indices`` and ``data``.
+    ``rows`` are the documents' (weighted) tokens in compressed rows: ``indptr``, ``indices`` and ``data``. Where they
+    are a sample, each counts for as many as it stands for.
     """
     if parts.n_classes <= FEWEST:
         return parts
     counts, presence = class_words(parts.class_given_doc, rows, parts.word_given_node.shape[1])
+    if parts.each != 1.0:
+        counts, presence = counts * parts.each, presence * parts.each
     headings = built_over_branches(parts.tree, parts.class_nodes, counts, presence, parts.sizes())
     return with_headings(parts, headings, counts)
 

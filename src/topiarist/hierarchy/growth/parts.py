@@ -25,10 +25,11 @@ class Parts(TreeTopics):
     """A tree with the documents that it grows from, which say how frequent its classes are; these are leaves."""
 
     class_given_doc: Array  # (n_docs, n_classes)
+    each: float = 1.0  # documents that each row stands for: more than itself where rows are a sample
 
     def sizes(self) -> Array:
         """The expected number of documents of each class."""
-        total: Array = self.class_given_doc.sum(axis=0, dtype=np.float64)
+        total: Array = self.class_given_doc.sum(axis=0, dtype=np.float64) * self.each
         return total
 
     @property
@@ -47,10 +48,10 @@ class Split:
     halves: tuple[Array, Array] | None = None
 
 
-def seedling(words: Array, n_docs: int) -> Parts:
+def seedling(words: Array, n_docs: int, each: float = 1.0) -> Parts:
     """One node that is root, leaf and class at once."""
     one = np.ones((1, 1))
-    return Parts(Tree.single(), (0,), np.ascontiguousarray(words[None]), one, np.ones((n_docs, 1), words.dtype))
+    return Parts(Tree.single(), (0,), np.ascontiguousarray(words[None]), one, np.ones((n_docs, 1), words.dtype), each)
 
 
 def divide(parts: Parts, splits: Sequence[Split], child_words: Array, child_shares: Array) -> Parts:
@@ -73,7 +74,7 @@ def divide(parts: Parts, splits: Sequence[Split], child_words: Array, child_shar
         nodes[split.index] = leaf
         nodes.append(leaf + 1)
     words = np.concatenate([parts.word_given_node, child_words.astype(parts.word_given_node.dtype)])
-    return Parts(tree, tuple(nodes), words, mix, shares)
+    return Parts(tree, tuple(nodes), words, mix, shares, parts.each)
 
 
 def halved_shares(parts: Parts, split: Split) -> Array:
@@ -109,7 +110,7 @@ def join(parts: Parts, pairs: Sequence[tuple[int, int]]) -> Parts:
     origin = list(edit.origin)
     return Parts(
         edit.tree, tuple(places[nodes[index]] for index in kept), np.ascontiguousarray(words[origin]),
-        mix[np.ix_(kept, origin)], np.ascontiguousarray(shares[:, kept]),
+        mix[np.ix_(kept, origin)], np.ascontiguousarray(shares[:, kept]), parts.each,
     )  # fmt: skip
 
 
@@ -188,4 +189,4 @@ def _renumbered(parts: Parts, edit: edits.Edit) -> Parts:
     even = edit.tree.path_mask(tree_nodes)
     mix = np.where(total > 0, mix / np.where(total > 0, total, 1), even / even.sum(axis=1, keepdims=True))
     words = np.ascontiguousarray(parts.word_given_node[origin])
-    return Parts(edit.tree, tree_nodes, words, mix, parts.class_given_doc)
+    return Parts(edit.tree, tree_nodes, words, mix, parts.class_given_doc, parts.each)

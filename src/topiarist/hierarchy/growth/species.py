@@ -11,12 +11,14 @@ import numpy as np
 from topiarist.arrays import Array
 from topiarist.hierarchy.growth.loop import Stage
 from topiarist.hierarchy.growth.parts import Parts, Split, divide, halved_shares, seedling
+from topiarist.hierarchy.growth.stored_documents import StoredDocuments
 from topiarist.hierarchy.tree_model import TreeModel
 from topiarist.models import cam, em
 from topiarist.models.directions import Directions, foretold, sums_of
 from topiarist.models.engine import Side
 from topiarist.models.engine.host import Engine
 from topiarist.models.seeds import Seeds
+from topiarist.scale.executors import Executor, InProcess
 
 PERTURBATION = 0.1
 LARGE = 32  # classes
@@ -63,11 +65,27 @@ class CamSpecies:
     watch: Callable[[em.Loop], None] | None = None
     seeds: Mapping[int, Sequence[int]] = field(default_factory=dict)  # columns of words that belong to nodes
     joined: Directions | None = None  # how the vectors of the block weigh beside words
+    stored: StoredDocuments | None = None  # all documents, in files, where those of the block are drawn from them
+
+    @property
+    def blocks(self) -> list[cam.Block]:
+        """All documents."""
+        return [self.block] if self.stored is None else list(self.stored.blocks)
+
+    @property
+    def tokens(self) -> float:
+        """That all documents have to learn from."""
+        return _tokens(self.block.training) if self.stored is None else self.stored.tokens
+
+    @property
+    def each(self) -> float:
+        """Documents that each one of the block stands for."""
+        return 1.0 if self.stored is None else self.stored.each
 
     def seedling(self) -> Parts:
         """All documents in one cluster, which speaks as the collection does."""
         rows = self.block.training.rows
-        return seedling(self.collection.astype(rows.data.dtype), rows.n_rows)
+        return seedling(self.collection.astype(rows.data.dtype), rows.n_rows, self.each)
 
     def divided(self, parts: Parts, splits: tuple[Split, ...]) -> Parts:
         """Each half speaks as its documents do; where chance decides, as its parent but for a perturbation."""
@@ -94,12 +112,13 @@ class CamSpecies:
     def model(self, parts: Parts, node_mix: cam.NodeMix = "heldout") -> cam.Cam:
         """The model on the tree of these parameters."""
         prior = np.full(len(parts.tree), self.prior_tokens)
-        prior[parts.tree.root] += self.root_prior * self.block.training.rows.data.sum(dtype=np.float64)
+        prior[parts.tree.root] += self.root_prior * self.tokens
         node_mix = node_mix if self.levels else "fixed"
         seeds = seeds_under(self.seeds, parts, self.block.training.rows)
         return cam.Cam(
-            self.engine, parts.path_mask, node_mix, self.collection, prior, parts.node_given_class, seeds, self.joined
-        )
+            self.engine, parts.path_mask, node_mix, self.collection, prior, parts.node_given_class, seeds, self.joined,
+            keeps_rows=self.stored is None,
+        )  # fmt: skip
 
     def state(self, parts: Parts) -> em.State:
         """Parameters as EM takes them; directions are where the documents of each class are."""
@@ -107,17 +126,26 @@ class CamSpecies:
         if self.joined is not None and self.block.vectors is not None:
             sums = sums_of(self.engine, parts.class_given_doc, self.block.vectors)
             shared = replace(shared, directions=self.joined.means(sums))
-        return em.State(shared, (parts.class_given_doc,))
+        rows = (parts.class_given_doc,) if self.stored is None else self.stored.new_rows(parts.n_classes)
+        return em.State(shared, rows)
+
+    def start(self, parts: Parts) -> em.State:
+        """The same where EM begins: on the device, unless documents are files that come there one by one."""
+        return self.engine.to_device(self.state(parts)) if self.stored is None else self.state(parts)
+
+    @property
+    def place(self) -> Executor:
+        """Where blocks are computed."""
+        return self.executor or (self.engine.executor if self.stored is None else InProcess())
 
     def fitted(self, parts: Parts, inverse_temperature: float, *, last: bool = False) -> Stage:
         """See ``growth.Species``."""
         model = self.model(parts)
-        tokens = float(self.block.training.rows.data.sum(dtype=np.float64))
         steps, tol = self.steps.of(parts.n_classes, last=last)
-        rules = em.Rules(steps, tol, tokens, accelerate=False)
+        rules = em.Rules(steps, tol, self.tokens, accelerate=False)
         fit = em.run(
-            model, [self.block], self.engine.to_device(self.state(parts)), rules, watch=self.watch,
-            inverse_temperature=inverse_temperature, executor=self.executor or self.engine.executor,
+            model, self.blocks, self.start(parts), rules, watch=self.watch,
+            inverse_temperature=inverse_temperature, executor=self.place,
         )  # fmt: skip
         shared = self.engine.to_host(fit.state.shared)
         parts = replace(parts, word_given_node=shared.word_given_node, node_given_class=shared.node_given_cluster)
@@ -127,6 +155,11 @@ class CamSpecies:
     def judged(self, parts: Parts, inverse_temperature: float, shared: cam.Params | None = None) -> Stage:
         """See ``growth.Species``; posteriors follow from the parameters."""
         model, shared = self.model(parts), shared or self.state(parts).shared
+        if self.stored is not None:
+            told = self.stored.judged(model, shared, inverse_temperature, self.place)
+            charge = _charge(parts, self.stored.heldout_tokens) if self.levels else 0.0
+            parts = replace(parts, class_given_doc=told.rows.astype(parts.word_given_node.dtype))
+            return Stage(parts, told.total, charge, inverse_temperature, by_document=told.by_document)
         rows = model.fold_in(shared, self.block.training.rows, inverse_temperature, self.block.vectors)
         parts = replace(parts, class_given_doc=rows)
         likelihoods = heldout_likelihoods(self.block.heldout, lambda side: model.log_likelihoods(shared, side, rows))
@@ -141,15 +174,16 @@ class CamSpecies:
         """What each document adds to the likelihood of vectors, per token of the collection; 0 without vectors."""
         if self.joined is None or self.block.vectors is None or shared.directions is None:
             return np.float64(0.0)
-        tokens = float(self.block.training.rows.data.sum(dtype=np.float64))
-        return foretold(self.engine, rows, self.block.vectors, shared.directions, self.joined) / max(tokens, 1.0)
+        told = foretold(self.engine, rows, self.block.vectors, shared.directions, self.joined)
+        return told / max(self.tokens, 1.0)
 
 
 def seeds_under(words: Mapping[int, Sequence[int]], parts: Parts, rows: Side) -> Seeds | None:
     """Prior tokens of words by node, in proportion to the tokens of the documents that lie under each node now."""
     if not words:
         return None
-    return Seeds.of(words, lengths_of(rows) @ parts.class_given_doc.astype(np.float64) @ parts.path_mask)
+    tokens = lengths_of(rows) @ parts.class_given_doc.astype(np.float64) @ parts.path_mask
+    return Seeds.of(words, tokens * parts.each)
 
 
 def lengths_of(rows: Side) -> Array:
@@ -179,8 +213,11 @@ def heldout_likelihoods(shard: Any, log_likelihoods: Callable[[Side], Array]) ->
 
 def charged(shard: Any, parts: Parts) -> float:
     """A nat for each weight on a path that the held-out tokens were free to choose, per held-out token."""
+    return _charge(parts, _tokens(shard))
+
+
+def _charge(parts: Parts, tokens: float) -> float:
     free = int(np.count_nonzero(parts.path_mask)) - parts.n_classes
-    tokens = _tokens(shard)
     return free / tokens if tokens else 0.0
 
 

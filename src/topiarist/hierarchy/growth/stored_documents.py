@@ -1,0 +1,86 @@
+"""Documents that are files: all of them fit and judge a tree; those that are drawn, and in memory, propose its splits.
+
+A pass over all of them is a sum over blocks, wherever these are computed. What a proposer looks at, where documents lie
+and what they are sure of, is known of the drawn ones alone: nothing here grows with the number of documents but files.
+Where a collection is small, all of its documents are drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from topiarist.arrays import Array
+from topiarist.models import cam
+from topiarist.scale.executors import Executor
+from topiarist.store.array_files import NewRows
+
+MOST_DRAWN = 1 << 15  # documents: a tree of 512 leaves has 64 for each of them to propose a split
+
+
+def drawn_documents(sizes: list[int], seed: int, most: int = MOST_DRAWN) -> tuple[Array, ...]:
+    """Which documents of each block are drawn: all, or so many in their order. It depends on the seed alone."""
+    total = sum(sizes)
+    if total <= most:
+        return tuple(np.arange(size) for size in sizes)
+    chosen = np.sort(np.random.default_rng(seed).choice(total, most, replace=False))
+    ends = np.cumsum(sizes)
+    parts = np.split(chosen, np.searchsorted(chosen, ends[:-1]))
+    return tuple(part - (end - size) for part, end, size in zip(parts, ends.tolist(), sizes, strict=True))
+
+
+class Judgement(NamedTuple):
+    """What held-out tokens say of a tree: of the drawn documents one by one, and of all together."""
+
+    rows: Array  # P(class | document) of those that were drawn
+    by_document: Array  # such that ``loop.standard_error`` is that of all documents
+    total: float  # log-likelihood per held-out token
+
+
+@dataclass(frozen=True)
+class Judge:
+    """The judgement of one block, as a function that may travel."""
+
+    model: cam.Cam
+    shared: cam.Params
+    inverse_temperature: float
+
+    def __call__(self, block: cam.Block, own: tuple[Array, Any]) -> tuple[float, Array]:
+        """The log-likelihood of its held-out tokens; and for each drawn document its row, and what it adds to that."""
+        rows, likelihoods = self.model.judged(self.shared, block, self.inverse_temperature)
+        drawn = own[0]
+        return float(likelihoods.sum()), np.column_stack([rows[drawn].astype(np.float64), likelihoods[drawn]])
+
+
+@dataclass(frozen=True)
+class StoredDocuments:
+    """All documents of a tree that grows from files, and which of them are drawn."""
+
+    blocks: tuple[cam.Block, ...]  # of handles: training and held-out tokens, weighted
+    sizes: tuple[int, ...]  # documents of each block
+    drawn: tuple[Array, ...]  # which of them
+    tokens: float  # to learn from, weighted
+    heldout_tokens: float
+    dtype: str
+
+    @property
+    def each(self) -> float:
+        """Documents that each drawn one stands for."""
+        return sum(self.sizes) / max(1, sum(map(len, self.drawn)))
+
+    def new_rows(self, n_classes: int) -> tuple[NewRows, ...]:
+        """Rows that nobody keeps; how much memory they take while a block is computed is known by them."""
+        return tuple(NewRows(size, n_classes, self.dtype) for size in self.sizes)
+
+    def judged(self, model: cam.Cam, shared: cam.Params, inverse_temperature: float, executor: Executor) -> Judgement:
+        """One pass over all documents."""
+        local = list(zip(self.drawn, self.new_rows(shared.n_components), strict=True))
+        total, files = executor.total(Judge(model, shared, inverse_temperature), self.blocks, local)
+        told = np.concatenate([file.load() for file in files])
+        if not self.heldout_tokens:
+            return Judgement(told[:, :-1], np.zeros(0), 0.0)
+        by_document = told[:, -1] / self.heldout_tokens * math.sqrt(self.each)
+        return Judgement(told[:, :-1], by_document, total / self.heldout_tokens)

@@ -1,0 +1,140 @@
+"""Trees that are fitted to, and grown from, collections that are files."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from tests.oracles import textbook
+from tests.work import peak
+from topiarist import CAM, Tree
+from topiarist.errors import InputError, ResourceError, UsageError
+from topiarist.estimators.tree import stored_ground
+from topiarist.hierarchy.growth import stored_documents
+from topiarist.hierarchy.growth.stored_documents import drawn_documents
+from topiarist.scale import BlockStore, InProcess
+
+COUNTS = sp.csr_matrix(textbook.planted(np.random.default_rng(0), 240, 60, 4, length=60)[0])
+TREE = Tree.balanced(2, 2)
+LEARNED = ("word_given_node_", "node_given_cluster_", "cluster_prior_", "cluster_given_doc_", "labels_", "history_")
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory):
+    return BlockStore.write(tmp_path_factory.mktemp("blocks") / "one", COUNTS)
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory):
+    return BlockStore.write(tmp_path_factory.mktemp("blocks") / "several", COUNTS, block_size=48)  # 5 blocks
+
+
+def assert_same(model, other):
+    assert model.tree_ == other.tree_
+    for name in LEARNED:
+        np.testing.assert_array_equal(getattr(model, name), getattr(other, name), err_msg=name)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"tree": TREE},
+        {"tree": TREE, "seed_words": {TREE.leaves[0]: [3, 5]}, "ignore_words": [7]},
+        {"max_clusters": 8},
+        {"n_clusters": 4, "headings": False, "dtype": "float32"},
+        {"n_clusters": 3, "levels": False, "effective_length": None, "seed_words": [[2, 4]]},
+    ],
+)
+def test_a_store_of_one_block_gives_the_bits_of_counts_in_memory(one, options):
+    model, other = (CAM(random_state=0, **options).fit(X) for X in (one, COUNTS))
+    assert_same(model, other)
+    assert (model.grown_, model.stopped_, model.n_iter_) == (other.grown_, other.stopped_, other.n_iter_)
+    assert model.n_tokens_seen_ == pytest.approx(other.n_tokens_seen_)
+    np.testing.assert_array_equal(model.seeds_, other.seeds_)
+    if other.curve_ is not None:
+        np.testing.assert_allclose(model.curve_.criterion, other.curve_.criterion, rtol=1e-9)
+    assert not list(one.folder.glob("scratch-*"))
+
+
+def test_annealing_reads_files_too(tmp_path):
+    options = {"growth": "annealed", "n_clusters": 2, "max_iter": 3, "random_state": 0, "effective_length": 6}
+    store = BlockStore.write(tmp_path / "few", COUNTS[:30])
+    assert_same(CAM(**options).fit(store), CAM(**options).fit(COUNTS[:30]))
+
+
+def test_several_blocks_find_the_planted_groups(several):
+    model, other = CAM(4, random_state=0).fit(several), CAM(4, random_state=0).fit(COUNTS)
+    table = np.zeros((4, 4))
+    np.add.at(table, (model.labels_, other.labels_), 1)
+    assert table.max(axis=1).sum() >= 0.9 * len(several)  # each block holds other tokens out
+    np.testing.assert_array_equal(model.cluster_given_doc_, model.transform(COUNTS))
+    assert model.history_[-1] == pytest.approx(other.history_[-1], rel=0.02)
+
+
+def test_a_sample_proposes_and_all_documents_fit(several, monkeypatch):
+    monkeypatch.setattr(stored_ground, "MOST_DRAWN", 120)
+    model = CAM(4, random_state=0).fit(several)
+    whole = CAM(4, random_state=0).fit(COUNTS)
+    assert len(model.labels_) == len(several)
+    assert model.history_[-1] == pytest.approx(whole.history_[-1], rel=0.02)
+    np.testing.assert_allclose(model.cluster_prior_.sum(), 1.0)
+
+
+def test_drawn_documents_are_so_many_of_all_blocks_in_their_order():
+    sizes = [100, 0, 300, 1]
+    drawn = drawn_documents(sizes, 3, most=200)
+    assert sum(map(len, drawn)) == 200
+    assert all((np.diff(part) > 0).all() for part in drawn)
+    assert all(len(part) == 0 or (part[0] >= 0 and part[-1] < size) for part, size in zip(drawn, sizes, strict=True))
+    assert 25 < len(drawn[0]) < 75
+    assert [part.tolist() for part in drawn_documents([2, 3], 0)] == [[0, 1], [0, 1, 2]]
+    assert stored_documents.MOST_DRAWN == stored_ground.MOST_DRAWN
+
+
+def test_passes_are_those_of_em_and_one_to_judge_each_tree(several):
+    class Counting(InProcess):
+        names = []  # noqa: RUF012
+
+        def total(self, function, blocks, local):
+            self.names.append(type(function).__name__)
+            return super().total(function, blocks, local)
+
+    model = CAM(tree=TREE, random_state=0, max_iter=5, tol=0.0, executor=Counting()).fit(several)
+    judged = Counting.names.index("Judge")
+    assert Counting.names[0] == "PartBlock"
+    assert set(Counting.names[1:judged]) == {"Sweep"}
+    assert Counting.names[judged + 1] == "WeighBlock"
+    assert Counting.names[-1] == "ReadBlock"
+    assert Counting.names.count("Sweep") == (judged - 1) + model.n_iter_ + 1
+    assert Counting.names.count("Judge") == 1
+
+
+def test_growing_stays_within_its_allowance(tmp_path):
+    rng = np.random.default_rng(0)
+    counts = sp.random(900, 1000, 0.02, "csr", rng=rng, data_rvs=lambda n: rng.integers(1, 4, n)).astype(np.float32)
+    store = BlockStore.write(tmp_path / "s", counts, block_size=300)
+    options = {"n_clusters": 3, "random_state": 0, "dtype": "float32", "max_iter": 1, "headings": False}
+    need = stored_ground.growth_bytes(store, 3, np.dtype("float32"))
+    CAM(**{**options, "n_clusters": 1}).fit(store)  # what is made once is there
+    used = peak(CAM(**options, executor=InProcess(need)).fit, store)
+    assert need / 8 < used < need
+    with pytest.raises(ResourceError, match="a tree of 3 leaves takes"):
+        CAM(**options, executor=InProcess(need - 1)).fit(store)
+
+
+def test_growth_that_ends_for_want_of_memory_says_so(several):
+    need = stored_ground.growth_bytes(several, 3, np.dtype("float64"))
+    with pytest.warns(UserWarning, match="holds no more than 3: more memory may give more leaves"):
+        model = CAM(random_state=0, headings=False, max_iter=2, executor=InProcess(need)).fit(several)
+    assert len(model.tree_.leaves) <= 3
+    with pytest.raises(ResourceError, match="a tree of 2 leaves takes"):
+        CAM(executor=InProcess(1000)).fit(several)
+
+
+def test_what_needs_memory_is_refused_before_anything_is_written(several):
+    with pytest.raises(UsageError, match="vectors cannot decide beside counts that are files"):
+        CAM().fit(several, vectors=np.ones((240, 2)))
+    with pytest.raises(UsageError, match="effective_length='heldout' needs counts in memory"):
+        CAM(effective_length="heldout").fit(several)
+    with pytest.raises(InputError, match="n_clusters=500 needs at least as many documents"):
+        CAM(500).fit(several)
+    assert not list(several.folder.glob("scratch-*"))

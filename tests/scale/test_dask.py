@@ -188,7 +188,7 @@ def test_dask_is_imported_by_those_who_ask_for_it_only():
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     first, second, third = done.stdout.strip().splitlines()
     assert first == "[]"
-    assert second == "ResourceError DaskExecutor needs the package distributed"
+    assert second == "ResourceError a cluster needs the package distributed"
     assert "pip install topiarist[dask]" in third
 
 

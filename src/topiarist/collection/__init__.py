@@ -139,6 +139,7 @@ if TYPE_CHECKING:
     from topiarist.collection.find.search import listed as listed_documents
     from topiarist.collection.find.search import places_of as places_of
     from topiarist.collection.find.search import topics_of as topics_of
+    from topiarist.collection.grow.block_growth import InBlocks as InBlocks
     from topiarist.collection.grow.estimate import dry_run as dry_run
     from topiarist.collection.grow.estimate import memory_shortage as memory_shortage
     from topiarist.collection.grow.existing import existing_collection as existing_collection
@@ -333,6 +334,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
         "DEFAULT_WAY=DEFAULT FEW Found FoundDocument Held Likeness Search WAYS listed_documents=listed places_of "
         "topics_of"
     ),
+    "grow.block_growth": "InBlocks",
     "grow.estimate": "dry_run memory_shortage",
     "grow.existing": "existing_collection kept_after_stop",
     "grow.fit_description": "named_by_words=labelled",

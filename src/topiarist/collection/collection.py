@@ -87,6 +87,8 @@ class Collection:
         n_threads: int | None = None,
         verbose: bool = False,
         vectors: Any = None,
+        client: Any = None,
+        memory: int | None = None,
     ) -> Collection:
         """Grow a tree, and keep all of it in a folder; without one, as long as the collection is open.
 
@@ -94,8 +96,10 @@ class Collection:
         (pandas, polars, Arrow), whose ``columns`` hold what is said, ``{"text": "body", "date": "sent"}``, or what
         their names and lengths tell. ``force`` replaces a collection that is there; ``resume`` takes a grow up that was
         interrupted. ``vectors``: of any encoder, a row for each document in their order, or by their ids; or a source,
-        such as ``Encoder()``.
+        such as ``Encoder()``. ``client``, a ``distributed.Client``: its workers, who see the folder, compute the tree
+        from blocks in files; ``memory``: this process does, within so many bytes.
         """
+        from topiarist.collection.grow.block_growth import InBlocks
         from topiarist.collection.grow.data_frames import documents_of
         from topiarist.collection.grow.grower import Grower
         from topiarist.text.readers import Columns
@@ -103,10 +107,11 @@ class Collection:
         asked = Columns(**columns) if isinstance(columns, Mapping) else columns
         documents = documents_of(source, asked)
         place = os.path.join(tempfile.mkdtemp(prefix="topiarist-"), "memory.topiary") if folder is None else folder
+        blocks = None if client is None and memory is None else InBlocks(client, memory)
         try:
-            found = Grower(recipe or Recipe(), n_threads=n_threads, verbose=verbose, vectors=vectors).grow(
-                documents, place, force=force, resume=resume
-            )
+            found = Grower(
+                recipe or Recipe(), n_threads=n_threads, verbose=verbose, vectors=vectors, place=blocks
+            ).grow(documents, place, force=force, resume=resume)
         except BaseException:
             if folder is None:
                 shutil.rmtree(os.path.dirname(place), ignore_errors=True)

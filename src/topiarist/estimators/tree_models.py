@@ -27,6 +27,7 @@ class TreeModelKind:
     headings: bool = False  # whether its upper tree may be built anew: it takes ``headings``
     resumes: bool = False  # whether ``fit`` takes a ``journal`` of checkpoints
     chooses: bool = False  # whether people may choose its words: it takes ``seed_words`` and ``ignore_words``
+    blocks: bool = False  # whether it grows from a ``BlockStore``: it takes ``executor``
     joins: bool = False  # whether ``fit`` and ``transform`` take ``vectors`` beside words
     mixes: bool = False  # whether a document mixes classes; else it has one
 
@@ -44,7 +45,7 @@ class TreeModelKind:
 TREE_MODELS = {
     "cam": TreeModelKind(
         estimator="topiarist.estimators.tree.cam:CAM", called="a cluster-abstraction model",
-        devices=("cpu", "cuda"), online=True, headings=True, resumes=True, chooses=True, joins=True,
+        devices=("cpu", "cuda"), online=True, headings=True, resumes=True, chooses=True, blocks=True, joins=True,
     ),
     "hplsa": TreeModelKind(
         estimator="topiarist.estimators.tree.hplsa:HPLSA", called="a hierarchical probabilistic semantic model",

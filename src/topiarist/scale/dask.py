@@ -191,7 +191,7 @@ def pack(value: Any, path: str) -> Parcel:
 
     Only arrays: what Dask will take as a Python object again, and trust, is never read from a file.
     """
-    header, (thing, *arrays) = _distributed().protocol.serialize(_Whole(value), on_error="raise")
+    header, (thing, *arrays) = package().protocol.serialize(_Whole(value), on_error="raise")
     frames: list[Any] = [bytes(thing)]
     end = 0
     with new_file(path) as file:
@@ -222,14 +222,15 @@ def unpack(parcel: Parcel, *, map: bool = True) -> Any:
             hint="scratch=, a folder that all workers see under the same name",
         ) from error
     frames = [buffer.data[frame[0] : frame[1]] if isinstance(frame, tuple) else frame for frame in parcel.frames]
-    return _distributed().protocol.deserialize(parcel.header, frames).value
+    return package().protocol.deserialize(parcel.header, frames).value
 
 
-def _distributed() -> Any:
+def package() -> Any:
+    """Dask's package of clusters, which only those load who ask for one."""
     try:
         import distributed
     except ImportError as error:
-        raise ResourceError("DaskExecutor needs the package distributed", hint="pip install topiarist[dask]") from error
+        raise ResourceError("a cluster needs the package distributed", hint="pip install topiarist[dask]") from error
     return distributed
 
 
@@ -250,7 +251,7 @@ class Cluster:
     @classmethod
     def of(cls, client: Any, *, retries: int = 3, patience: float = 60.0) -> Cluster:
         """A client of distributed, if it is one."""
-        lost = (_distributed().KilledWorker, CancelledError)
+        lost = (package().KilledWorker, CancelledError)
         if not callable(getattr(client, "map", None)):
             raise UsageError(f"client must be a distributed.Client, got {client!r}", hint="distributed.Client()")
         return cls(client, lost, retries=retries, patience=patience)

@@ -509,3 +509,35 @@ def test_help_has_examples_and_exit_codes():
         assert option in shown
     for jargon in ("TEXT", "INTEGER", "<str>", "<int"):
         assert jargon not in shown
+
+
+def test_a_tree_grows_from_blocks_in_files(home):
+    done = invoke("notes", "--topics", 2, "--memory", "200MB")
+    assert done.exit_code == 0, done.stderr
+    assert "1 block of documents, one after the other within 200 MB" in done.stderr
+    assert "notes.topiary · 60 documents · 2 topics" in done.stdout
+    again = invoke("notes", "--topics", 2, "--memory", "1GB")
+    assert "Already up to date" in again.stdout  # the same blocks, the same collection
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (("--memory", "much"), 2, "expected a size such as 2GB or 500MB"),
+        (("--memory", "2GB", "--cluster", "local:2"), 2, "memory is that of one process"),
+        (("--memory", "2GB", "--model", "hplsa"), 2, "from blocks in files by the model cam"),
+        (("--cluster", "local:none"), 2, "names no number of workers"),
+        (("--memory", "1kB"), 5, "a tree of 2 leaves takes"),
+    ],
+)
+def test_blocks_that_cannot_be(home, options, code, message):
+    done = invoke("notes", *options)
+    assert done.exit_code == code
+    assert message in " ".join(done.stderr.replace("│", " ").split())
+
+
+def test_sizes_are_read_as_people_write_them():
+    from topiarist.app.cli.commands.growing.grow import memory_size
+
+    read = [memory_size(text) for text in ("2GB", "1.5 GiB", "500m", "64", "3kB")]
+    assert read == [2 * 10**9, 3 * 2**29, 5 * 10**8, 64, 3000]

@@ -29,6 +29,7 @@ from topiarist.collection.describe.nodes import named
 from topiarist.collection.document_vectors import brought, with_vectors
 from topiarist.collection.find import index_part
 from topiarist.collection.grow import granted, inheritance, language_trees
+from topiarist.collection.grow.block_growth import InBlocks
 from topiarist.collection.grow.fit_description import corpus_of, familiar, keep_fit
 from topiarist.collection.grow.journal import KIND as CHECKPOINT
 from topiarist.collection.grow.journal import PartJournal, Teller
@@ -103,6 +104,7 @@ class Grower:
     take_removed: bool = False  # read documents again that people removed
     tell: Teller = field(default_factory=Teller)
     vectors: Any = None  # where the vectors of documents come from; see ``counts.embeddings.given.VectorSource``
+    place: InBlocks | None = None  # who computes blocks in files; None: the tree grows in memory
 
     def grow(
         self,
@@ -114,6 +116,8 @@ class Grower:
         told: dict[str, Any] | None = None,
     ) -> Collection:
         """From documents to a collection in a folder. ``told`` are settings to keep with it."""
+        if self.place is not None:
+            self.place.check(self.recipe, self.vectors)
         settings = {"recipe": self.recipe.to_dict(), **_named(source), **(told or {})}
         settings[MADE_WITH] = circumstances(self.device)
         settings |= {WORDS: words} if (words := inheritance.words_of(os.fspath(folder))) else {}
@@ -305,7 +309,7 @@ class Grower:
         corpus = replace(whole, counts=seen.applied(whole.counts))
         rows = fitted_rows(kept_copies(generation.database), corpus.n_docs)
         once, whole_once = (corpus, whole) if rows is None else (corpus.subset(rows), whole.subset(rows))
-        self.tell.counted(corpus)
+        self.tell.counted(corpus, in_blocks=self.place is not None)
         if self.vectors is not None:
             self.tell.phase("Bringing vectors")
         vectors = brought(generation, self.vectors, corpus.n_docs, self.tell.said)
@@ -315,8 +319,9 @@ class Grower:
         journal, unseen = PartJournal(generation, self.tell), np.flatnonzero(seen.moved).tolist()
         languages = contents.read_languages(open_part(generation, facts.settings(generation.database)[READ]))
         some = vectors if rows is None or vectors is None else vectors[rows]
-        joined = self._joined(once, languages, rows, journal, unseen)
-        model = self.fitted(once, journal, unseen, some) if joined is None else joined.model
+        alone = replace(self, place=None if self.place is None else replace(self.place, folder=generation.folder))
+        joined = alone._joined(once, languages, rows, journal, unseen)
+        model = alone.fitted(once, journal, unseen, some) if joined is None else joined.model
         if joined is not None and some is not None:  # by words so far
             learn_directions(model, once.counts, some, CONCENTRATION)
         if vectors is not None:
@@ -378,6 +383,14 @@ class Grower:
             model = self._unfitted(unseen)
             if self.recipe.online:
                 return _pointed(_online(model, corpus, given), corpus, vectors)
+            if self.place is not None:
+                with self.place.blocks(corpus.counts) as store:
+                    self.tell.said(self.place.said(store))
+                    with warnings.catch_warnings(record=True) as heard:
+                        model.set_params(executor=self.place.executor(store)).fit(store, journal=journal)
+                    for one in heard:
+                        self.tell.said(str(one.message))
+                return model.set_params(executor=None)
             fitted = model.fit(corpus.counts, **given, **({"journal": journal} if kind.resumes else {}))
             return _pointed(fitted, corpus, vectors)
 

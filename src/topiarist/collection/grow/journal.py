@@ -37,8 +37,11 @@ class Teller:
     def doing(self, text: str) -> None:
         """What is done now in the phase."""
 
-    def counted(self, corpus: Corpus) -> None:
-        """All is counted, nothing has grown yet; whoever sees that it cannot grow here may raise."""
+    def counted(self, corpus: Corpus, *, in_blocks: bool = False) -> None:
+        """All is counted, nothing has grown yet; whoever sees that it cannot grow here may raise.
+
+        ``in_blocks``: it will grow from files, and not from counts in memory.
+        """
 
     def grown(self, record: Record) -> None:
         """The tree has grown a little: what was seen so far."""

@@ -236,6 +236,11 @@ def in_memory(X: Documents, what: str, executor: Executor | None = None) -> None
         )
 
 
+def block_size(n_docs: int) -> int:
+    """Documents in a block, of so many: it depends on nothing else, and neither do the bits of a fit."""
+    return min(LARGEST_BLOCK, max(SMALLEST_BLOCK, -(-n_docs // BLOCKS)))
+
+
 @contextmanager
 def as_store(estimator: Fitted, X: Documents) -> Iterator[BlockStore]:
     """The store given, or one of counts in memory for as long as this lasts. Its blocks depend on the counts alone."""
@@ -244,7 +249,7 @@ def as_store(estimator: Fitted, X: Documents) -> Iterator[BlockStore]:
         yield X
         return
     counts = estimator._counts(X, reset=True)
-    size = min(LARGEST_BLOCK, max(SMALLEST_BLOCK, -(-counts.shape[0] // BLOCKS)))
+    size = block_size(counts.shape[0])
     scratch = getattr(estimator.executor, "scratch", None)
     with tempfile.TemporaryDirectory(dir=scratch, prefix="topiarist-") as folder:
         yield BlockStore.write(Path(folder) / "counts", counts, block_size=size, dtype=counts.data.dtype.name)

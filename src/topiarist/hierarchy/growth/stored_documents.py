@@ -47,11 +47,12 @@ class Judge:
     model: cam.Cam
     shared: cam.Params
     inverse_temperature: float
+    tokens: float  # held out, of all documents
 
     def __call__(self, block: cam.Block, own: tuple[Array, Any]) -> tuple[float, Array]:
-        """The log-likelihood of its held-out tokens; and for each drawn document its row, and what it adds to that."""
+        """What it adds to the log-likelihood per held-out token; for each drawn document its row, and its own part."""
         rows, likelihoods = self.model.judged(self.shared, block, self.inverse_temperature)
-        drawn = own[0]
+        drawn, likelihoods = own[0], likelihoods / self.tokens
         return float(likelihoods.sum()), np.column_stack([rows[drawn].astype(np.float64), likelihoods[drawn]])
 
 
@@ -78,9 +79,8 @@ class StoredDocuments:
     def judged(self, model: cam.Cam, shared: cam.Params, inverse_temperature: float, executor: Executor) -> Judgement:
         """One pass over all documents."""
         local = list(zip(self.drawn, self.new_rows(shared.n_components), strict=True))
-        total, files = executor.total(Judge(model, shared, inverse_temperature), self.blocks, local)
+        judge = Judge(model, shared, inverse_temperature, self.heldout_tokens or 1.0)
+        total, files = executor.total(judge, self.blocks, local)
         told = np.concatenate([file.load() for file in files])
-        if not self.heldout_tokens:
-            return Judgement(told[:, :-1], np.zeros(0), 0.0)
-        by_document = told[:, -1] / self.heldout_tokens * math.sqrt(self.each)
-        return Judgement(told[:, :-1], by_document, total / self.heldout_tokens)
+        by_document = told[:, -1] * math.sqrt(self.each) if self.heldout_tokens else np.zeros(0)
+        return Judgement(told[:, :-1], by_document, total)

@@ -90,13 +90,14 @@ class Progress(Teller):
         """What is done now in the phase."""
         self._moved(text)
 
-    def counted(self, corpus: Corpus) -> None:
+    def counted(self, corpus: Corpus, *, in_blocks: bool = False) -> None:
         """All is counted: refuse to grow what would not fit, rather than to swap."""
         self.n_docs = corpus.n_docs
-        if short := memory_shortage(corpus, self.goal):
+        if not in_blocks and (short := memory_shortage(corpus, self.goal)):
             raise ResourceError(
                 f"growing this collection needs about {size(short.needed)} of memory, {size(short.free)} are free",
-                hint=f"--limit {short.documents_that_fit} or --min-documents 10",
+                hint=f"--memory {size(short.free / 4).replace(' ', '')}, --limit {short.documents_that_fit} or "
+                "--min-documents 10",
             )
 
     def grown(self, record: Record) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -57,6 +59,8 @@ MODEL_HELP = f"Kind of tree: {listed([f'`{name}`' for name in TREE_MODELS])}."
 HIERARCHY_HELP = "Learn this tree from labelled documents instead of growing one: paths on lines, JSON, YAML or SKOS."
 NO_HEADINGS_HELP = "Keep the upper tree as it grew instead of building headings over the topics."
 ONLINE_HELP = "Grow on a sample, then learn from all documents in batches: for very large collections."
+CLUSTER_HELP = "Grow on a Dask cluster, or on N workers here: blocks in files, which all workers see."
+MEMORY_HELP = "Grow from blocks in files, in no more memory than this: `2GB`. Reading and indexing take their own."
 DEPTH_HELP = "Levels to print below the root; without it about twenty topics."
 KEEP_HELP = "Count lines that many documents share, too: navigation bars, footers, disclaimers."
 VECTORS_HELP = "Vectors to decide beside words: .npy, in the order of the documents; .npz, .parquet or .jsonl with ids."
@@ -79,6 +83,15 @@ def topics_number(text: str) -> int | None:
     if not str(text).isdecimal() or int(text) < 1:
         raise typer.BadParameter(f"expected a whole number of at least 1, or auto; got {text}")
     return int(text)
+
+
+def memory_size(text: str) -> int:
+    """Bytes: ``2GB``, ``500MB``, ``1.5 GiB``."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?)b?|b?)", str(text).strip().lower())
+    if not found:
+        raise typer.BadParameter(f"expected a size such as 2GB or 500MB, got {text}")
+    number, letter, binary = found.groups()
+    return int(float(number) * (1024 if binary else 1000) ** (" kmgt".index(letter) if letter else 0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +118,8 @@ class Options(SourceOptions):
     device: Annotated[str, option("`cpu`, or `cuda` for an NVIDIA GPU.", metavar="NAME", parser=one_of(DEVICES))] = (
         DEVICES[0]
     )
+    cluster: Annotated[str | None, option(CLUSTER_HELP, metavar="ADDRESS|local:N")] = None
+    memory: Annotated[int | None, option(MEMORY_HELP, metavar="SIZE", parser=memory_size)] = None
     force: Annotated[bool, flag("Grow anew what is there; it stays until then.", "--force")] = False
     take_removed: Annotated[
         bool, flag("With --force: read documents again that `remove` took out.", "--take-removed")
@@ -152,7 +167,10 @@ def run(options: Options) -> None:
     vectors = door.vector_source(options.vectors, options.embed, encoder=options.encoder, n_threads=options.threads)
     if vectors is not None and options.device != DEVICES[0]:
         raise UsageError("vectors and words are fitted together by the processor", hint="without --device")
-    made_from = digest(stream, {**recipe.to_dict(), **_vectors_named(options)})
+    if in_blocks := options.cluster is not None or options.memory is not None:
+        door.InBlocks(options.cluster, options.memory).check(recipe, vectors)
+    blocks = {"blocks": True} if in_blocks else {}
+    made_from = digest(stream, {**recipe.to_dict(), **_vectors_named(options), **blocks})
     known = None if options.force else door.existing_collection(folder, made_from, resume=options.resume)
     if known is not None:
         if options.json:
@@ -161,11 +179,12 @@ def run(options: Options) -> None:
             print(f"{folder}: Already up to date (force with --force)")
         return
     stop = Stop()
-    with _progress(options, stop) as progress, stoppable(progress.say, stop):
+    with ExitStack() as ends, _progress(options, stop) as progress, stoppable(progress.say, stop):
         progress.share_read = lambda: _share_read(stream)
         grower = door.Grower(
-            recipe, options.threads, options.device, take_removed=options.take_removed, tell=progress, vectors=vectors
-        )
+            recipe, options.threads, options.device, take_removed=options.take_removed, tell=progress, vectors=vectors,
+            place=_place(options, ends) if in_blocks else None,
+        )  # fmt: skip
         settings = {
             door.MADE_FROM: made_from,
             "sources": options.sources,
@@ -183,6 +202,15 @@ def run(options: Options) -> None:
             stream.close()
     grown = grow_result.Grown(collection, folder, stream, time.perf_counter() - began, progress.seconds)
     grow_result.tell(grown, options, stopped=stop.wanted)
+
+
+def _place(options: Options, ends: ExitStack) -> door.InBlocks:
+    """Who computes blocks of documents; a cluster is let go at the end."""
+    if options.cluster is None:
+        return door.InBlocks(memory=options.memory)
+    from topiarist.scale.cluster_address import connected
+
+    return door.InBlocks(ends.enter_context(connected(options.cluster)))
 
 
 def _places(options: Options) -> list[str]:

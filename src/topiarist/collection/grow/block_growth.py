@@ -1,0 +1,78 @@
+"""Growing from blocks in files: on the workers of a cluster, or in this process within an allowance of memory.
+
+How documents are cut into blocks depends on their number alone. So a collection is the same on any number of workers
+and within any allowance; and as long as its documents are one block, the same as if it had been grown in memory.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+from topiarist.arrays import Csr
+from topiarist.collection.grow.recipe import Recipe
+from topiarist.errors import UsageError
+from topiarist.estimators.common.stored_counts import block_size
+from topiarist.estimators.tree_models import TREE_MODELS, listed
+from topiarist.scale import BlockStore, DaskExecutor, InProcess
+
+SCRATCH = "blocks-"  # begins the name of the folder that blocks are in while a tree grows
+
+
+@dataclass(frozen=True)
+class InBlocks:
+    """Who computes the blocks: the workers of ``client``, which see the folder of the collection; or this process.
+
+    ``memory``: bytes that this process may take to grow, beyond what it holds already; None: no limit. ``folder``: what
+    blocks are written in while a tree grows; None: where temporary files go.
+    """
+
+    client: Any = None
+    memory: int | None = None
+    folder: Path | None = None
+
+    def check(self, recipe: Recipe, vectors: object) -> None:
+        """Refuse, before anything is read, what only grows in memory."""
+        kinds = [name for name, kind in TREE_MODELS.items() if kind.blocks]
+        if recipe.model not in kinds or recipe.hierarchy is not None or recipe.online:
+            raise UsageError(
+                f"a tree grows from blocks in files by the model {listed(kinds)}, and neither online nor by labels",
+                hint="without --cluster and --memory",
+            )
+        if vectors is not None:
+            raise UsageError("vectors are fitted in memory", hint="without --cluster and --memory")
+        if self.client is not None and self.memory is not None:
+            raise UsageError("memory is that of one process", hint="limit the memory of the workers where they start")
+
+    def said(self, store: BlockStore) -> str:
+        """Where it grows, in words."""
+        number = len(store.manifest.blocks)
+        blocks = f"{number:,} block{'' if number == 1 else 's'} of documents"
+        if self.client is None:
+            limit = "" if self.memory is None else f" within {self.memory / 1e6:,.0f} MB"
+            return f"{blocks}, one after the other{limit}"
+        workers = len(self.client.nthreads())
+        return f"{blocks} on {workers:,} worker{'' if workers == 1 else 's'}"
+
+    def executor(self, store: BlockStore) -> Any:
+        """What computes them; what it writes on the way lies beside the store."""
+        if self.client is None:
+            return InProcess(self.memory, store.folder.parent)
+        return DaskExecutor(self.client, scratch=store.folder.parent)
+
+    @contextmanager
+    def blocks(self, counts: Csr) -> Iterator[BlockStore]:
+        """The counts in files, in a folder for as long as this lasts; one that was left by a grow that died goes."""
+        for left in self.folder.glob(f"{SCRATCH}*") if self.folder is not None else ():
+            shutil.rmtree(left, ignore_errors=True)
+        folder = Path(mkdtemp(prefix=SCRATCH, dir=self.folder))
+        try:
+            size = block_size(counts.shape[0])
+            yield BlockStore.write(folder / "counts", counts, block_size=size, dtype=counts.data.dtype.name)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)

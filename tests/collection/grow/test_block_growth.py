@@ -1,0 +1,115 @@
+"""Collections that are grown from blocks in files: the same as in memory, within an allowance and on a cluster."""
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+from tests.grown import documents
+from topiarist.collection.check import check
+from topiarist.collection.collection import Collection
+from topiarist.collection.grow.block_growth import SCRATCH, InBlocks
+from topiarist.collection.grow.grower import Grower
+from topiarist.collection.grow.journal import Teller
+from topiarist.collection.grow.recipe import Recipe
+from topiarist.counts.validation import check_counts
+from topiarist.errors import ResourceError, UsageError
+from topiarist.estimators.common import stored_counts
+from topiarist.estimators.tree import stored_ground
+
+N_DOCS = 160
+RECIPE = Recipe(topics=3, headings=False)
+
+
+def grow(folder, **options):
+    Collection.grow(documents()[:N_DOCS], folder, RECIPE, **options).close()
+    return arrays(folder)
+
+
+def arrays(folder):
+    """All that was learned: of the tree, and of where documents are."""
+    (generation,) = folder.glob("g-*")
+    parts = ("tree-1/model/model.safetensors", "shares-1/arrays.safetensors")
+    found = {part: load_file(generation / part) for part in parts}
+    return {f"{part}: {name}": array for part, known in found.items() for name, array in known.items()}
+
+
+def assert_same(one, other):
+    assert one.keys() == other.keys()
+    for name, array in one.items():
+        np.testing.assert_array_equal(array, other[name], err_msg=name)
+
+
+@pytest.fixture(scope="module")
+def client():
+    pytest.importorskip("distributed")
+    from distributed import Client, LocalCluster
+
+    from tests.scale.clusters import QUIET
+
+    with LocalCluster(processes=False, n_workers=2, **QUIET) as cluster, Client(cluster) as client:
+        yield client
+
+
+def test_documents_of_one_block_give_the_collection_that_grows_in_memory(tmp_path):
+    assert_same(grow(tmp_path / "memory"), grow(tmp_path / "files", memory=200_000_000))
+    assert not list((tmp_path / "files").rglob(f"{SCRATCH}*"))
+    assert check(tmp_path / "files") == []
+
+
+def test_a_cluster_gives_the_collection_of_one_process(tmp_path, client, monkeypatch):
+    monkeypatch.setattr(stored_counts, "SMALLEST_BLOCK", 40)  # 4 blocks
+    here, there = grow(tmp_path / "here", memory=200_000_000), grow(tmp_path / "there", client=client)
+    assert_same(here, there)
+    with Collection.open(tmp_path / "there") as collection:
+        assert len(collection.outline.tree.leaves) == 3
+        assert len(collection) == N_DOCS
+    assert not list((tmp_path / "there").rglob(f"{SCRATCH}*"))
+
+
+def test_an_allowance_that_is_too_small_is_told_and_the_grow_can_be_taken_up(tmp_path):
+    folder = tmp_path / "small"
+    with pytest.raises(ResourceError, match="a tree of 3 leaves takes"):
+        grow(folder, memory=1_000_000)
+    left = folder / "growing" / f"{SCRATCH}left"  # of a process that was killed
+    left.mkdir()
+    found = grow(folder, memory=200_000_000, resume=True)
+    assert not left.exists()
+    assert not list(folder.rglob(f"{SCRATCH}*"))
+    assert_same(found, grow(tmp_path / "at-once", memory=200_000_000))
+
+
+@pytest.mark.parametrize(
+    ("recipe", "options", "message"),
+    [
+        (Recipe(model="hplsa"), {"memory": 10**9}, "from blocks in files by the model cam"),
+        (Recipe(online=True), {"memory": 10**9}, "neither online nor by labels"),
+        (Recipe(), {"memory": 10**9, "vectors": np.ones((N_DOCS, 2))}, "vectors are fitted in memory"),
+        (Recipe(), {"memory": 10**9, "client": object()}, "memory is that of one process"),
+    ],
+)
+def test_what_grows_in_memory_alone_is_refused_before_anything_is_read(tmp_path, recipe, options, message):
+    with pytest.raises(UsageError, match=message):
+        Collection.grow(documents()[:4], tmp_path / "none", recipe, **options)
+    assert not (tmp_path / "none").exists()
+
+
+def test_want_of_memory_is_told_in_words(tmp_path):
+    class Heard(Teller):
+        sentences = []  # noqa: RUF012
+
+        def said(self, text):
+            self.sentences.append(text)
+
+    few = stored_ground.growth_bytes
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stored_ground, "growth_bytes", lambda store, leaves, dtype: few(store, 2, dtype) * leaves // 2)
+        grower = Grower(Recipe(headings=False), tell=Heard(), place=InBlocks(memory=9_000_000))
+        grower.grow(documents()[:60], tmp_path / "few").close()
+    assert any("no more than" in one and "more memory may give more leaves" in one for one in Heard.sentences)
+
+
+def test_where_it_grows_is_said(tmp_path):
+    counts = check_counts(np.eye(5, dtype=np.float32))
+    with InBlocks(memory=5_000_000, folder=tmp_path).blocks(counts) as store:
+        assert InBlocks(memory=5_000_000).said(store) == "1 block of documents, one after the other within 5 MB"
+        assert InBlocks().said(store) == "1 block of documents, one after the other"

@@ -189,6 +189,28 @@ def _dask(result: dict) -> str:
     return f"{text}\n\n{_table(['workers', 'one pass', 'speed-up', 'bar', 'met'], table)}"
 
 
+def _scale_tree(result: dict) -> str:
+    counts, grown = result["counts"], result["grown"]
+    table = [
+        [
+            how, str(row["leaves"]), str(row["passes"]), f"{row['seconds']:.1f} s", f"{row['between_passes']:.1f} s",
+            f"{row['processor_seconds']:.1f} s", f"{row['peak'] / 1e6:.0f} MB", f"{row['objective']:.6g}",
+        ]
+        for how, row in grown.items()
+    ]  # fmt: skip
+    bits = "the same" if result["same_bits"] else "**DIFFERENT**"
+    text = (
+        f"A CAM grown to {result['n_leaves']} leaves, with headings: {result['documents_from']}, "
+        f"{counts['documents']:,} documents, {counts['words']:,} words, {counts['nonzeros']:,} non-zeros; "
+        f"{result['n_blocks']} blocks, {result['bytes'] / 1e6:,.0f} MB in files; one thread in each process. Bits from "
+        f"files, of one and of two workers: {bits}. *Peak* is that of the process that asks, beyond an idle one, with "
+        "the pages of files that are mapped. Processor seconds are those of all processes, whatever else the machine "
+        "does."
+    )
+    names = ["where", "leaves", "passes", "seconds", "between passes", "processor", "peak", "objective"]
+    return f"{text}\n\n{_table(names, table)}"
+
+
 def _out_of_core(result: dict) -> str:
     peak, allowance = result["peak"], result["allowance"]
     cost = result["nanoseconds"]
@@ -270,6 +292,7 @@ SECTIONS: dict[str, Callable[[dict], str]] = {
     "explorer": findings.render,
     "dask": _dask,
     "out_of_core": _out_of_core,
+    "scale_tree": _scale_tree,
     "device": findings.render,
     "stream": _stream,
     "sparse": findings.render,

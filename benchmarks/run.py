@@ -28,6 +28,7 @@ BENCHMARKS = {
     "learn_default": "benchmarks.bench_learn_default",
     "dask": "benchmarks.bench_dask",
     "out_of_core": "benchmarks.bench_out_of_core",
+    "scale_tree": "benchmarks.bench_scale_tree",
     "device": "benchmarks.bench_device",
     "stream": "benchmarks.bench_stream",
     "sparse": "benchmarks.bench_sparse",

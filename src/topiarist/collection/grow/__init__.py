@@ -2,6 +2,8 @@
 
 Floor plan:
 
+    block_growth     Growing from blocks in files: on the workers of a cluster, or in this process within an allowance
+                     of memory.
     data_frames      Documents from what people have in Python: data frames of any library, series, lists of texts or of
                      paths.
     estimate         What a grow will take: memory before it grows; for a dry run files, documents, time and memory.

@@ -28,12 +28,12 @@ COLLECTION, LARGE = "arxiv-demo", "arxiv-2011-2013"
 N_LEAVES, LARGE_LEAVES, QUICK_LEAVES = 32, 64, 6
 WORKERS = {"1 worker": 1, "2 workers": 2}
 HOWS = ("in memory", "from files", *WORKERS)
+BLOCK_SIZES = {COLLECTION: 4_096, LARGE: 16_384}  # documents: enough blocks for two, each worth its words
 FEW = 400  # documents of a tree that is grown first, so that nothing is compiled or imported in the other
 
 
 def main(settings: Settings) -> dict:
     """Write the blocks once; then one tree after the other, each in a process of its own."""
-    from topiarist.estimators.common.stored_counts import block_size
     from topiarist.scale import BlockStore
 
     name = LARGE if settings.full else COLLECTION
@@ -43,7 +43,7 @@ def main(settings: Settings) -> dict:
     n_leaves = QUICK_LEAVES if settings.quick else LARGE_LEAVES if settings.full else N_LEAVES
     CACHE.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=CACHE) as folder:
-        store = BlockStore.write(Path(folder) / "store", counts, block_size=block_size(counts.shape[0]))
+        store = BlockStore.write(Path(folder) / "store", counts, block_size=BLOCK_SIZES[name])
         size = sum(entry["bytes"] for block in store.manifest.blocks for entry in block.files.values())
         rows = {how: _child(store.folder, how, n_leaves) for how in HOWS}
     return {

@@ -53,9 +53,10 @@ def test_settings_reach_the_grow(home):
     assert "Settings are read from topiarist.toml: topics" in done.stderr
 
 
-@pytest.mark.parametrize(
-    "name", ["output", "figure", "curve", "labels", "hierarchy", "config", "quiet", "json", "force"]
-)
+ORDERS = "output figure curve labels hierarchy config quiet json force vectors embed cluster"
+
+
+@pytest.mark.parametrize("name", ORDERS.split())
 def test_documents_do_not_come_with_orders(home, name):
     (home / "precious.svg").write_text("precious")
     (home / "notes" / "topiarist.toml").write_text(f'{name} = "precious.svg"\n')

@@ -7,13 +7,14 @@ from safetensors.numpy import load_file
 from tests.grown import documents
 from topiarist.collection.check import check
 from topiarist.collection.collection import Collection
+from topiarist.collection.grow import block_growth
 from topiarist.collection.grow.block_growth import SCRATCH, InBlocks
 from topiarist.collection.grow.grower import Grower
 from topiarist.collection.grow.journal import Teller
 from topiarist.collection.grow.recipe import Recipe
+from topiarist.collection.verify.verification import verify
 from topiarist.counts.validation import check_counts
 from topiarist.errors import ResourceError, UsageError
-from topiarist.estimators.common import stored_counts
 from topiarist.estimators.tree import stored_ground
 
 N_DOCS = 160
@@ -57,12 +58,13 @@ def test_documents_of_one_block_give_the_collection_that_grows_in_memory(tmp_pat
 
 
 def test_a_cluster_gives_the_collection_of_one_process(tmp_path, client, monkeypatch):
-    monkeypatch.setattr(stored_counts, "SMALLEST_BLOCK", 40)  # 4 blocks
+    monkeypatch.setattr(block_growth, "SMALLEST_BLOCK", 40)  # 4 blocks
     here, there = grow(tmp_path / "here", memory=200_000_000), grow(tmp_path / "there", client=client)
     assert_same(here, there)
     with Collection.open(tmp_path / "there") as collection:
         assert len(collection.outline.tree.leaves) == 3
         assert len(collection) == N_DOCS
+        assert verify(collection, n_threads=1).agrees  # it is grown from blocks again
     assert not list((tmp_path / "there").rglob(f"{SCRATCH}*"))
 
 

@@ -30,10 +30,10 @@ PREFIX = "TOPIARIST_"
 TRUE = ("true", "1", "yes", "on")
 # What is said about one run only, and cannot be a setting.
 # A file of settings may come with documents from anywhere, so it can neither choose what is read or written beside them
-# nor silence what is said.
+# nor silence what is said; nor can it name programs to run, or a cluster, which runs programs too.
 ONLY_TYPED = (
     "sources", "config", "show_config", "debug", "force", "resume", "dry_run", "output", "figure", "curve", "labels",
-    "hierarchy", "quiet", "json",
+    "hierarchy", "quiet", "json", "vectors", "embed", "cluster",
 )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ and within any allowance; and as long as its documents are one block, the same a
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,8 @@ from topiarist.estimators.common.stored_counts import block_size
 from topiarist.estimators.tree_models import TREE_MODELS, listed
 from topiarist.scale import BlockStore, DaskExecutor, InProcess
 
+IN_BLOCKS = "in_blocks"  # what the log of a collection calls it
+SMALLEST_BLOCK = 1 << 14  # documents: what is done for each word of a block is then a small part of a pass
 SCRATCH = "blocks-"  # begins the name of the folder that blocks are in while a tree grows
 
 
@@ -35,6 +37,16 @@ class InBlocks:
     client: Any = None
     memory: int | None = None
     folder: Path | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """What of it decides about the tree, as plain JSON data: not who computes it, but how large it may become."""
+        return {"memory": self.memory}
+
+    @classmethod
+    def from_dict(cls, body: Mapping[str, Any]) -> InBlocks:
+        """What ``to_dict`` has written, to be computed here."""
+        memory = body["memory"]
+        return cls(memory=None if memory is None else int(memory))
 
     def check(self, recipe: Recipe, vectors: object) -> None:
         """Refuse, before anything is read, what only grows in memory."""
@@ -72,7 +84,7 @@ class InBlocks:
             shutil.rmtree(left, ignore_errors=True)
         folder = Path(mkdtemp(prefix=SCRATCH, dir=self.folder))
         try:
-            size = block_size(counts.shape[0])
+            size = block_size(counts.shape[0], SMALLEST_BLOCK)
             yield BlockStore.write(folder / "counts", counts, block_size=size, dtype=counts.data.dtype.name)
         finally:
             shutil.rmtree(folder, ignore_errors=True)

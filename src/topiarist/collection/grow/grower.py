@@ -29,7 +29,7 @@ from topiarist.collection.describe.nodes import named
 from topiarist.collection.document_vectors import brought, with_vectors
 from topiarist.collection.find import index_part
 from topiarist.collection.grow import granted, inheritance, language_trees
-from topiarist.collection.grow.block_growth import InBlocks
+from topiarist.collection.grow.block_growth import IN_BLOCKS, InBlocks
 from topiarist.collection.grow.fit_description import corpus_of, familiar, keep_fit
 from topiarist.collection.grow.journal import KIND as CHECKPOINT
 from topiarist.collection.grow.journal import PartJournal, Teller
@@ -143,6 +143,7 @@ class Grower:
                     carried = self._carried(growing, state)
                     body = {"model": state.model, "carried": carried.shape != state.shape}
                     body |= self._ended(growing, state)
+                    body |= {} if self.place is None else {IN_BLOCKS: self.place.to_dict()}
                     edit_log.record(database, "grow", body, carried.to_dict(), parts=parts)
             edit_log.drop(database, [name for name in edit_log.parts(database) if name.startswith(f"{CHECKPOINT}-")])
             sweep_parts(growing.generation)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from topiarist.collection.describe.provenance import GROW, grown_with
 from topiarist.collection.file import arrivals
+from topiarist.collection.grow.block_growth import IN_BLOCKS, InBlocks
 from topiarist.collection.grow.grower import INTERRUPTED, STOPPED, WORDS, Grower
 from topiarist.collection.grow.recipe import ONE, TOGETHER, Recipe
 from topiarist.collection.judge.judgements import Judgements
@@ -191,7 +192,8 @@ def _grown(origin: _Origin, first: edit_log.Edit, work: Path, n_threads: int | N
     """The collection as it was grown; what was carried over into it is taken as it is."""
     known = origin.collection.settings
     number = origin.n_grown
-    grower = Grower(_recipe(origin.collection, work), n_threads, vectors=origin.vectors(0, number))
+    blocks = InBlocks.from_dict(first.body[IN_BLOCKS]) if first.body.get(IN_BLOCKS) is not None else None
+    grower = Grower(_recipe(origin.collection, work), n_threads, vectors=origin.vectors(0, number), place=blocks)
     told = {WORDS: known[WORDS]} if known.get(WORDS) else {}
     again = grower.grow(origin.documents(number), work / NAME, told=told)
     _unless_stopped(again)

@@ -236,9 +236,9 @@ def in_memory(X: Documents, what: str, executor: Executor | None = None) -> None
         )
 
 
-def block_size(n_docs: int) -> int:
+def block_size(n_docs: int, smallest: int = SMALLEST_BLOCK) -> int:
     """Documents in a block, of so many: it depends on nothing else, and neither do the bits of a fit."""
-    return min(LARGEST_BLOCK, max(SMALLEST_BLOCK, -(-n_docs // BLOCKS)))
+    return min(LARGEST_BLOCK, max(smallest, -(-n_docs // BLOCKS)))
 
 
 @contextmanager

@@ -326,7 +326,7 @@ def test_undo_of_learning_gives_back_every_bit(collection):
     assert bits(collection) == before
 
 
-def test_undo_goes_back_step_by_step_and_stops_at_documents(collection):
+def test_undo_goes_back_step_by_step_also_before_documents_that_were_added(collection):
     seen = [bits(collection)]
     for edit in ("rename 1 A", "rename 1 B", "merge 2 3"):
         collection.shape([edit], refit=False)
@@ -346,10 +346,40 @@ def test_undo_goes_back_step_by_step_and_stops_at_documents(collection):
     assert collection.marks.tags() == {"mine": 1}
     assert not [finding for finding in check(collection.folder.path) if finding.severity != "note"]
     agree(collection)
-    with pytest.raises(UsageError, match=r"rename .*C.*cannot be undone"):
-        collection.undo()
+    assert "rename" in collection.undo()  # it goes on before the addition
+    assert bits(collection) == seen[0]
     collection.add(new_documents(3), learn=False)
     assert len(collection) == N_DOCS + 3
+
+
+def test_undo_crosses_documents_that_were_added_and_removed(collection):
+    new, seen = new_documents(8), [bits(collection)]
+    steps = [
+        lambda: collection.shape(["rename 1 A"], refit=False),
+        lambda: collection.add(new[:2]),
+        lambda: collection.remove([collection.documents.ids()[5], new[0].id]),
+        lambda: collection.add(new[2:4], learn=False),
+        lambda: collection.shape(["rename 2 B"], refit=False),
+    ]
+    ids = [collection.documents.ids()]
+    for step in steps:
+        step()
+        seen.append(bits(collection))
+        ids.append(collection.documents.ids())
+    while len(seen) > 1:
+        assert (bits(collection), collection.documents.ids()) == (seen.pop(), ids.pop())
+        collection.undo()
+    assert (bits(collection), collection.documents.ids()) == (seen[0], ids[0])
+    assert not [finding for finding in check(collection.folder.path) if finding.severity != "note"]
+    agree(collection)
+    collection.remove([ids[0][0]])
+    for one in new[4:]:
+        collection.add([one], learn=False)
+    assert not collection.folder.manifest.kept  # three additions since
+    for _ in range(3):
+        collection.undo()
+    with pytest.raises(UsageError, match="cannot be undone"):
+        collection.undo()
 
 
 def test_what_was_before_the_last_step_can_be_looked_at(collection):
@@ -495,7 +525,8 @@ def test_single_additions_do_not_fill_the_disk(collection, path, learn):
     collection.undo()
     collection.undo()
     assert bits(collection) == before
-    assert collection.undo() == "1 document added"
+    for _ in range(3):
+        assert collection.undo() == "1 document added"
     agree(collection)
     with pytest.raises(UsageError, match="cannot be undone"):
         collection.undo()

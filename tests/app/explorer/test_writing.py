@@ -471,7 +471,7 @@ def test_new_documents_are_placed_and_stored_only_when_somebody_says_so(client):
     assert "2 documents to file" in answer.text
     assert len(client.view.collection) == 400
     key = answer.text.split('name="key" value="')[1].split('"')[0]
-    assert "can then no longer be undone" in answer.text
+    assert "goes back over the last three additions" in answer.text
     answer = client.put_form("/keep", key=key)
     assert answer.url.path == "/new"
     assert "2 documents filed" in answer.text

@@ -58,7 +58,7 @@ def account_of(collection: Collection) -> tuple[Entry, ...]:
         why = f", {unread:,} of them one that could not be read" if unread else ""
         size = extent(collection, (row for row, date in enumerate(collection.documents.dates()) if not date))
         have = "has" if undated == 1 else "have"
-        found.append(Entry(UNDATED, size.documents, f"{size} {have} no date{why}", f"date:{NO_VALUE}"))
+        found.append(Entry(UNDATED, undated, f"{size} {have} no date{why}", f"date:{NO_VALUE}"))
     if gone := facts.removed(database):
         parts = sum(gone.values())
         which = "that was removed" if len(gone) == 1 else "that were removed"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from topiarist.collection.copies import copies_among, keep_copies, kept_copies, 
 from topiarist.collection.document_vectors import write_vectors
 from topiarist.collection.find import index_part
 from topiarist.collection.grow.fit_description import corpus_of, keep_fit, labelled
-from topiarist.collection.state import COUNTS, MINIMA, SEARCH, SHARES, TREE, VECTORS, State
+from topiarist.collection.state import COUNTS, GENERATION, MINIMA, SEARCH, SHARES, TREE, VECTORS, State
 from topiarist.errors import InputError
 from topiarist.store import edit_log
 from topiarist.store.generation import Generation, Part, new_part
@@ -26,18 +26,31 @@ if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
 ADD = "add"  # what the log calls an addition
+ADDITIONS = 3  # that can be undone, with what was done between them
 MOST_PIECES = 8  # of counts: then they become one
 HOLDS = ("curve", "stopped", "reason", "familiar")  # what was told of a grown tree, and is true after it has learned
 
 
+def within_reach(generation: Generation) -> Iterator[edit_log.Edit]:
+    """The steps that undo may go back over, newest first: up to the last few additions, for each takes room."""
+    additions = 0
+    for entry in edit_log.walk(generation.database):
+        yield entry
+        additions += entry.kind == ADD
+        if additions == ADDITIONS:
+            return
+
+
 def reachable(generation: Generation) -> set[int]:
-    """The states that may be asked for: undo goes back to the last addition, and a comparison to the step before it."""
-    found: set[int] = set()
-    for entry in edit_log.history(generation.database):
-        found |= {entry.after} if entry.before is None else {entry.before, entry.after}
-        if entry.kind == ADD:
-            break
-    return found
+    """The states that may be asked for, by undo or for a comparison with what was before it."""
+    steps = within_reach(generation)
+    return {state for entry in steps for state in (entry.before, entry.after) if state is not None}
+
+
+def generations_within_reach(generation: Generation, kept: Iterable[str]) -> tuple[str, ...]:
+    """Of earlier generations, which had documents that were removed since, those that undo may come back to."""
+    named = {entry.body.get(GENERATION) for entry in within_reach(generation)}
+    return tuple(name for name in kept if name in named)
 
 
 class OwnIds:

@@ -18,7 +18,7 @@ from topiarist.collection import contents
 from topiarist.collection.describe.closeup import all_places
 from topiarist.collection.describe.problem_list import keep_problem_list
 from topiarist.collection.document_vectors import none_for, vectors_for
-from topiarist.collection.file.additions import ADD, Addition, OwnIds, reachable
+from topiarist.collection.file.additions import ADD, Addition, OwnIds, generations_within_reach, reachable
 from topiarist.collection.file.misfits import misfits
 from topiarist.collection.find.search import Place
 from topiarist.collection.grow.left_out import ADDED, REPEATED, repeated_in, with_repeated
@@ -201,8 +201,10 @@ def add(
                 body["said"] = str(Extent(len(added), n_brought, n_brought, cut=True))
             edit_log.record(generation.database, ADD, body, state.to_dict(), parts=new.parts)
             edit_log.forget(generation.database, reachable(generation))
-        if collection.folder.manifest.kept:  # undo does not cross this, and so nobody comes back to them
-            collection.folder.go_to(Manifest(generation.folder.name))
+        kept = collection.folder.manifest.kept
+        left = generations_within_reach(generation, kept)
+        if left != kept:  # nobody comes back to the others
+            collection.folder.go_to(Manifest(generation.folder.name, kept=left))
         learned = learn and new.learns
     collection.refresh()
     keep_problem_list(collection)

@@ -209,7 +209,7 @@ def check_expected(collection: Collection, expected: str | None) -> None:
 
 
 def last_step(generation: Generation) -> edit_log.Edit:
-    """The newest step that was not taken back. With each addition of documents what was before it is let go."""
+    """The newest step that was not taken back. What was before the last few additions of documents is let go."""
     undone = set[int | None]()
     for entry in edit_log.walk(generation.database):
         if entry.kind == UNDO:

@@ -60,7 +60,7 @@ def _said(view: View, found: Removal) -> str:
     others = f" and {len(topics) - SHOWN:,} more topics" if len(topics) > SHOWN else ""
     return (
         f"{titles}{more}. From {', '.join(topics[:SHOWN])}{others}. {found.left_said} stay. "
-        "They leave the tree, the lists and every search; Undo brings them back, until documents are added. "
+        "They leave the tree, the lists and every search; Undo brings them back, until documents were added thrice. "
         "The files that they came from are not touched."
     )
 

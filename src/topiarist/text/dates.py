@@ -20,7 +20,8 @@ from functools import lru_cache
 DAY_FIRST, MONTH_FIRST, MIXED, AUTO = "day-first", "month-first", "mixed", "auto"
 ORDERS = (DAY_FIRST, MONTH_FIRST)
 LONGEST = 100  # characters of something that may be a date
-FIRST_YEAR, LAST_YEAR = 1000, 2399  # a later one counts from another beginning: 2568 is 2025 in Thailand
+FIRST_YEAR, LAST_YEAR = 1000, 2999
+OTHER_ERA = "2400"  # from this year on a document counts from another beginning: 2568 is 2025 in Thailand
 EPOCH = (100_000_000, 1_900_000_000)  # seconds: 1973 to 2030; above, ten digits may be a day and an hour
 
 _MONTHS = (
@@ -208,8 +209,18 @@ def iso_date(text: str, order: str = "") -> str:
 
 
 @lru_cache(maxsize=8192)
-def read_date(text: str, *, figures: bool = True) -> Read:
-    """A date as it was written. ``figures``: whether 2025, 20250122 and seconds since 1970 are dates too."""
+def read_date(text: str, *, figures: bool = True, typed: bool = False) -> Read:
+    """A date as it was written. ``figures``: whether 2025, 20250122 and seconds since 1970 are dates too.
+
+    ``typed``: somebody asks for it, who may mean any year; in a document a late one counts from another beginning.
+    """
+    found = _read(text, figures)
+    if found and not typed and max(found.iso, found.day_first, found.month_first) >= OTHER_ERA:
+        return Read()
+    return found
+
+
+def _read(text: str, figures: bool) -> Read:
     if len(text) > LONGEST:
         return Read()
     plain = " ".join(text.split()).strip(" ,;")
@@ -225,16 +236,14 @@ def read_date(text: str, *, figures: bool = True) -> Read:
         return Read()
 
 
-_ANOTHER_ERA = re.compile(r"(?<!\d)2[4-9]\d\d(?!\d)")
-
-
 def unread_because(text: str) -> str:
     """Why a date is none, in words."""
     if read_date(text):
         return "day and month may be either"
-    found = _ANOTHER_ERA.search(text) if len(text) <= LONGEST else None
-    if found and read_date(text.replace(found[0], str(int(found[0]) - 543))):
-        return f"the year {found[0]} counts from another beginning ({int(found[0]) - 543} if that of the Buddhist era)"
+    late = read_date(text, typed=True)
+    if late:
+        year = int(max(late.iso, late.day_first, late.month_first)[:4])
+        return f"the year {year} counts from another beginning ({year - 543} if that of the Buddhist era)"
     return "not a date that can be read"
 
 

@@ -163,7 +163,7 @@ def _number_ends(text: str) -> Span | None:
 
 def _date_ends(text: str) -> Span | None:
     """A year, month or day: from its beginning until the next."""
-    iso = read_date(text).iso[:10]
+    iso = read_date(text, typed=True).iso[:10]
     return Span(iso, following(iso) or "9999", below=True) if iso else None
 
 

@@ -309,7 +309,7 @@ def _filter(found: re.Match[str], known: dict[str, Field]) -> Filter | None:
     kind, exclude = found["kind"].lower(), bool(found["minus"])
     if kind in FILTERS:
         if kind in ("before", "after"):
-            value = read_date(value).iso[:10]
+            value = read_date(value, typed=True).iso[:10]
         if kind == "date" and span_of(value, DATE) is None and value.casefold() != NO_VALUE:
             return None
         return Filter(kind, value, exclude) if value else None

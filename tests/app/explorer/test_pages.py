@@ -99,6 +99,7 @@ def test_pages_are_in_the_schema(client):
     files = {"/export.{kind}", "/original", "/job.json"}
     writes = {
         "/tag", "/untag", "/read", "/undo", "/refit", "/steadiness", "/stop", "/shape", "/remove", "/new", "/keep",
+        "/save_search", "/delete_search",
         "/judge", "/review",
     }  # fmt: skip
     assert {(path, method) for path, methods in schema["paths"].items() for method in methods} == {

@@ -1,5 +1,6 @@
 """The tokeniser against a slow, obvious one; every script; where words stand in the original text."""
 
+import random
 import unicodedata
 
 import pytest
@@ -164,3 +165,16 @@ def test_whatever_normalises_to_a_mark_counts_as_one() -> None:
         if unicodedata.combining(first) and not patterns().ignorable.match(character):
             assert patterns().mark_run.fullmatch(character * 256)
             assert patterns().many_marks.fullmatch(character * 8)
+
+
+def test_text_of_western_europe_is_cut_as_the_pattern_cuts_it() -> None:
+    signs = [*range(32, 256), *range(0x2010, 0x2028), *range(0x2030, 0x205F), 0x300, 0x200D, 0x3B1, 0x153, 0x17F]
+    chance = random.Random(0)
+    for _ in range(2_000):
+        text = "".join(map(chr, chance.choices(signs, k=chance.randint(1, 30))))
+        form = normalised(text)
+        if not patterns().unusual.search(form):
+            assert Tokenizer().pieces(text) == patterns().word.findall(form)
+    allowed = [chr(sign) for sign in signs if sign > 255 and not patterns().beyond_latin.match(chr(sign))]
+    assert allowed
+    assert not any(map(str.isalnum, allowed))

@@ -43,6 +43,7 @@ class Patterns(NamedTuple):
     ignorable: re.Pattern[str]
     many_marks: re.Pattern[str]  # in every 32nd character: there may be a run of marks that is too long
     mark_run: re.Pattern[str]  # such a run; its group is what is kept
+    beyond_latin: re.Pattern[str]  # a character that is neither in Latin-1 nor a quote, a dash or the like
     unusual: re.Pattern[str]  # a character that the fast pattern does not treat properly
     word: re.Pattern[str]  # runs of word characters with marks of the basic plane
     any_word: re.Pattern[str]  # the same with the marks of all planes
@@ -79,6 +80,7 @@ def patterns() -> Patterns:
         # Of the other planes any character will do: a class of many ranges in them is slow.
         many_marks=re.compile(f"[{basic_marks}{_MARKS_IN_LETTERS}\U00010000-\U0010ffff]{{{_MARKS_SEEN}}}"),
         mark_run=re.compile(f"({mark}{{{_MARKS_KEPT}}}){mark}{{{_MARKS_STEP * _MARKS_SEEN - _MARKS_KEPT},}}"),
+        beyond_latin=re.compile("[^\\x00-\\xff\\u2010-\\u2027\\u2030-\\u205e]"),
         unusual=re.compile(f"[{UNSPACED}\U00010000-\U0010ffff]"),
         word=re.compile(rf"\w+(?:[{basic}]+\w*)*"),
         any_word=re.compile(rf"\w+(?:[{every}]+\w*)*"),

@@ -22,6 +22,8 @@ from topiarist.text.segmenters import segmenter
 _SIGNS = "\ue000"  # stands for signs between runs of letters: a private character, a word to the full-text index
 # ASCII text needs no regular expression: this table lower-cases letters and turns separators into spaces.
 _ASCII = "".join(chr(code).lower() if chr(code).isalnum() or chr(code) == "_" else " " for code in range(128))
+# Nor does text of western Europe with quotes and dashes of any kind: as one byte a character it is cut in the same way.
+_LATIN = bytes(code if chr(code).isalnum() or code == ord("_") else ord(" ") for code in range(256))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ class Tokenizer:
         text = normalised(text)
         if text.isascii():
             return text.translate(_ASCII).split()
+        if not patterns().beyond_latin.search(text):
+            return text.encode("latin-1", "replace").translate(_LATIN).decode("latin-1").split()
         if patterns().unusual.search(text):
             return [text[start:end] for start, end in _spans(text, self.words)]
         return patterns().word.findall(text)

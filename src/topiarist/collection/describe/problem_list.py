@@ -9,7 +9,7 @@ import io
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from topiarist.collection.copies import found_copies, listed_copies
+from topiarist.collection.copies import listed_copies
 from topiarist.collection.describe.account import account_of
 from topiarist.collection.describe.tables import write_sheet
 from topiarist.collection.grow.left_out import left_out
@@ -50,7 +50,7 @@ def _not_counted(collection: Collection) -> Iterator[tuple[str, str]]:
     what = unit(collection)
     for line, number in left_out(collection).lines:
         yield line, f"a line of {number:,} {what}{'s' * (number != 1)}, not counted"
-    for one in listed_copies(collection, found_copies(collection)):
+    for one in listed_copies(collection, collection.copies):
         for copy in one.copies:
             kind = "a copy" if copy.exact else f"a near-copy ({copy.shared:.0%} of the words)"
             yield copy.id, f"{kind} of {one.id}, counted once"

@@ -74,10 +74,9 @@ def forget(collection: Collection, ids: Sequence[str], *, wait: float = 0.0, exp
         removal = preview(collection, chosen(collection, ids))
         keep = keeping(collection, removal)
         gone = collection.documents.many(removal.rows)
-        texts = [text for one in gone for text in (one.text, one.title, one.id, one.source, *one.labels)]
+        texts = [text for one in gone for text in (one.text, one.title, one.id)]
         texts += _beside(collection, removal.rows)
-        own = [text for one in gone for text in (one.text, one.title, one.id)]
-        told += _copy(collection, following, removal, gone, traces.Sequences(own))
+        told += _copy(collection, following, removal, gone, traces.Sequences(texts))
         kept_rows.keep_tables(collection, following, keep)
         facts.add_removed(following.new.database, *remembered(collection, removal))
         n_words = _fit(collection, following, keep, removal)

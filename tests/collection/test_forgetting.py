@@ -96,7 +96,7 @@ def test_dates_columns_and_problems_of_a_forgotten_document_are_gone_and_those_o
         Marks(generation.database).tag([N_DOCS], "x")
     topic = collection.outline.topics[1]
     collection.shape([Rename(topic, "7 sisters"), Pin(("8",), topic)], refit=False)
-    for name, query in (("weeks", "7 weeks"), ("seven", "7"), ("notes", new[0].text[:40])):
+    for name, query in (("weeks", "7 weeks"), ("seven", "7"), ("alike", "bond like:7"), ("notes", new[0].text[:40])):
         save_search(collection, SavedSearch(name, query))
     write_problem_list(collection)
     assert "Candlemas" in (path / "problems.csv").read_text()
@@ -109,7 +109,7 @@ def test_dates_columns_and_problems_of_a_forgotten_document_are_gone_and_those_o
     assert collection.dates.account.examples == ("on the eve of Lammas", "soon")
     assert collection.dates.account.unread == 2
     assert [one.name for one in saved_searches(collection)] == ["weeks"]
-    assert "2 saved searches spoke of them, and are gone" in found.told
+    assert "3 saved searches spoke of them, and are gone" in found.told
     log = [one.kind for one in edit_log.history(collection.generation.database)]
     assert "an edit of documents that were forgotten" not in log
     assert collection.outline.pins == {"8": topic}

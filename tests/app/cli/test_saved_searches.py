@@ -66,24 +66,27 @@ def test_saved_searches_keep_to_the_topic_that_is_the_same_in_a_new_tree_or_say_
         kept = collection.outline.topics[collection.outline.tree.leaves[0]]
         save_search(collection, SavedSearch("here", "model", "words", str(kept)))
         save_search(collection, SavedSearch("gone", "model", "words", str(kept)))
+        save_search(collection, SavedSearch("inside", f"model topic:{kept} -topic:977", "words"))
         with pytest.raises(UsageError):
             save_search(collection, SavedSearch("nowhere", "model", "words", "977"))
         before = collection.search("model", 100, by="words", topic=kept).total
         with collection.folder.writing() as generation:  # as if the tree had been edited since
             found = [one.to_dict() for one in saved_searches(collection)]
-            facts.change_settings(generation.database, {"saved_searches": [{**found[0], "topic": "977"}, found[1]]})
+            facts.change_settings(generation.database, {"saved_searches": [{**found[0], "topic": "977"}, *found[1:]]})
     asked = CliRunner().invoke(app, ["find", str(folder), "--saved", "gone"])
     assert "its topic 977 is gone: everywhere" in asked.stderr
     told = []
     teller = Teller()
     teller.said = told.append
     with Grower(recipe, tell=teller).grow(some, folder, force=True) as again:
-        gone, here = saved_searches(again)
+        gone, here, inside = saved_searches(again)
         assert (gone.topic, gone.lost) == ("", "977")
         if here.topic:
             assert again.search("model", 100, by="words", topic=here.topic).total >= before / 2
+            assert (inside.query, inside.lost) == (f"model topic:{here.topic}", "977")
         else:
             assert here.lost
+            assert inside.query == "model"
         assert any(one.startswith("Asked everywhere now, for the topic") for one in told)
 
 

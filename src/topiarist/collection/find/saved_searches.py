@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 KEPT = "saved_searches"  # a setting
 LONGEST = 100  # letters of a name
+_TOPIC = re.compile(r"(?<!\S)(?P<sign>-?)topic:#?(?P<number>\d+)(?!\S)", re.IGNORECASE)  # in a query, by its number
 
 
 @dataclass(frozen=True)
@@ -50,15 +52,15 @@ def saved_search(collection: Collection, name: str) -> SavedSearch:
 def topic_of(collection: Collection, search: SavedSearch) -> tuple[int | None, str]:
     """The topic that a search keeps to, None for everywhere; and what there is to say where it is gone."""
     if not search.topic:
-        return None, _gone(search.lost) if search.lost else ""
+        return None, _gone(search.lost, search.query) if search.lost else ""
     try:
         return collection.topic(search.topic), ""
     except UsageError:
-        return None, _gone(search.topic)
+        return None, _gone(search.topic, search.query)
 
 
-def _gone(topic: str) -> str:
-    return f"its topic {topic} is gone: everywhere"
+def _gone(topic: str, query: str) -> str:
+    return f"its topic {topic} is gone{', and left out' if 'topic:' in query.lower() else ': everywhere'}"
 
 
 def save_search(collection: Collection, search: SavedSearch, *, wait: float = 0.0) -> bool:
@@ -102,6 +104,7 @@ def carry_over(old: Collection, database: Database, known: Mapping[int, int]) ->
             one = replace(one, topic=str(known[topic]))
         elif gone:
             one = replace(one, topic="", lost=one.lost or one.topic)
+        one = _with_topics(old, one, known)
         found.append(one)
         lost += [f"{one.name} ({one.lost})"] if one.lost else []
     if not found:
@@ -111,6 +114,23 @@ def carry_over(old: Collection, database: Database, known: Mapping[int, int]) ->
     if lost:
         topics = "the topic of 1 of them is" if len(lost) == 1 else f"the topics of {len(lost):,} of them are"
         yield f"Asked everywhere now, for {topics} not surely in the new tree: {', '.join(lost[:8])}"
+
+
+def _with_topics(old: Collection, search: SavedSearch, known: Mapping[int, int]) -> SavedSearch:
+    """A search whose query has numbers of topics, with those of the same topics; without conditions on lost ones."""
+    lost: list[str] = [search.lost] if search.lost else []
+
+    def moved(found: re.Match[str]) -> str:
+        number = int(found["number"])
+        if number in known:
+            return f"{found['sign']}topic:{known[number]}"
+        lost.append(old.outline.name(number) if number in old.outline.node_of else found["number"])
+        return ""
+
+    query = _TOPIC.sub(moved, search.query)
+    if query == search.query:
+        return search
+    return replace(search, query=" ".join(query.split()) or f'topic:"{lost[-1]}"', lost=", ".join(lost))
 
 
 def carry_back(now: Database, then: Database) -> None:

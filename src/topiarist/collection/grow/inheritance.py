@@ -57,7 +57,7 @@ def carried(old: Collection, generation: Generation, state: State) -> Carried:
     """
     told = list(_marks(old, generation))
     shape, was, known = state.shape, old.outline, dict[int, int]()
-    searches = any(one.topic for one in saved_searches.saved_searches(old))
+    searches = any(one.topic or "topic:" in one.query.lower() for one in saved_searches.saved_searches(old))
     if searches or was.titles or was.notes or was.pins or was.gathered or was.seeds:
         shares = read_matrix(generation.folder / state.pieces(SHARES)[0])
         now = placed(shape, shares, Documents(generation.database).ids())

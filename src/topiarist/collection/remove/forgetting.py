@@ -37,6 +37,7 @@ from topiarist.store.document_table import Documents
 from topiarist.store.generation import Part, new_part
 from topiarist.store.succession import Succession, copy_log, copy_tables, same_part, succession
 from topiarist.text.documents import Document, Problem
+from topiarist.text.query import parse
 from topiarist.text.repeated import Repeated, plain_line
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def _copy(
     copy_log(old, new)
     named = Mentions((name for one in gone for name in (one.id, one.title)), known)
     entries = edit_log.rewrite(new, SOME, named.in_value)
-    searches = keep_searches(new, lambda one: not (named.in_text(one.name) or named.in_text(one.query)))
+    searches = keep_searches(new, lambda one: not any(map(named.in_text, (one.name, one.query, *_liked(one.query)))))
     staying = set(Documents(new).sources())
     sources = {one.source for one in gone if one.source not in staying} | {one.id for one in gone}
     quoted = [f"“{text[:80]}”" for text in collection.dates.only_of(removal.rows).values()]
@@ -119,6 +120,11 @@ def _copy(
         yield f"{entries:,} {'entry' if entries == 1 else 'entries'} of the log spoke of them, and tell nothing more"
     if searches:
         yield f"{searches:,} saved search{'es' * (searches != 1)} spoke of them, and {_are(searches)} gone"
+
+
+def _liked(query: str) -> list[str]:
+    """The ids of documents that a query points at."""
+    return [one.value for one in parse(query).likes]
 
 
 def _are(number: int) -> str:

@@ -35,6 +35,7 @@ BENCHMARKS = {
     "gaussians": "benchmarks.bench_gaussians",
     "search": "benchmarks.bench_search",
     "find_default": "benchmarks.bench_find_default",
+    "find_vectors": "benchmarks.bench_find_vectors",
     "review": "benchmarks.bench_review",
     "collection": "benchmarks.bench_collection",
     "explorer": "benchmarks.bench_explorer",

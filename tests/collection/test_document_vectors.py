@@ -160,6 +160,7 @@ def test_likeness_hears_vectors_and_says_what_they_add(opened):
     first = opened.documents.ids()[0]
     found = opened.similar(first, 5, why=True)
     near = opened.vectors.astype(float) @ opened.vectors[0].astype(float)
+    near -= near.mean()
     for hit in found:
         assert hit.why.vectors == pytest.approx(2.0 * max(near[hit.row], 0.0), abs=1e-4)
         parts = sum(one.amount for one in hit.why.words) + sum(one.amount for one in hit.why.topics)
@@ -193,3 +194,42 @@ def test_a_query_is_encoded_where_the_encoder_is_here(opened, monkeypatch, vecto
     assert hit.why.vectors > 0
     monkeypatch.setattr(vector_voice, "own_encoder", lambda _: None)
     assert opened.search(text, 5, why=True).hits[0].why.vectors == 0
+
+
+def test_who_has_no_vector_is_as_if_it_lay_like_all():
+    near = np.array([0.9, 0.0, 0.5, 0.4, 0.0], np.float32)
+    lean = vector_voice.leaning(near)
+    np.testing.assert_allclose(lean, [0.3, 0.0, -0.1, -0.2, 0.0], atol=1e-6)
+    assert not vector_voice.leaning(np.zeros(3, np.float32)).any()
+    assert len(vector_voice.leaning(np.zeros(0, np.float32))) == 0
+
+
+def test_words_that_the_collection_does_not_know_are_found_by_their_vector(opened, monkeypatch, vectors):
+    class Known:
+        def of(self, first, some):
+            return vectors[7:8]
+
+    assert not opened.search("zyzzyva", 5).hits
+    monkeypatch.setattr(vector_voice, "own_encoder", lambda _: Known())
+    found = opened.search("zyzzyva", 5, why=True)
+    near = np.asarray(opened.vectors, float) @ vectors[7]
+    assert [hit.row for hit in found.hits][0] == int(near.argmax())
+    why = found.hits[0].why
+    assert why.vectors > 0
+    assert why.vectors + why.of_all == pytest.approx(found.hits[0].score, rel=1e-4)
+
+
+def test_a_far_vector_takes_nobody_out_who_has_the_words(opened, monkeypatch, vectors):
+    class Far:
+        def of(self, first, some):
+            return -vectors[:1]
+
+    text = " ".join(opened.documents.get(0).text.split()[:6])
+    monkeypatch.setattr(vector_voice, "own_encoder", lambda _: Far())
+    hits = opened.search(text, N, why=True).hits
+    (mine,) = [hit for hit in hits if hit.row == 0]
+    assert mine.why.vectors < 0
+    assert mine.score == pytest.approx(
+        sum(one.amount for one in (*mine.why.words, *mine.why.topics))
+        + mine.why.of_all + mine.why.alike + mine.why.vectors, rel=1e-4,
+    )  # fmt: skip

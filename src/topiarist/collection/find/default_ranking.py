@@ -2,9 +2,12 @@
 
 Three scores of every document, each divided by its own spread over the collection (z-scores; what all documents have
 does not change their order): BM25 over stems with feedback, the Fisher kernel of the tree's models, and the cosine in
-the space of words; and where the collection was grown with an encoder that is here, the cosine to the encoded query.
-How much the two kinds of meaning count is decided for each query by how far they agree with its
+the space of words. How much the two kinds of meaning count is decided for each query by how far they agree with its
 words about the best documents: where they know nothing of what is asked, words decide.
+
+Where the collection was grown with an encoder that is here, the cosine to the encoded query is one more. It knows words
+that the collection does not have, so it counts for itself, twice as much as the words, and the other two kinds of
+meaning, much of which it knows as well, count by half.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from topiarist.collection.find.index import Answer, Explanation, Hit
 from topiarist.collection.find.index.answers import WordReason
 from topiarist.collection.find.index.question import Question
 from topiarist.collection.find.index.ranking import best, hit, nth_largest
-from topiarist.collection.find.vector_voice import cosines, direction_of
+from topiarist.collection.find.vector_voice import cosines, direction_of, leaning
 from topiarist.collection.find.words.word_index import WordIndex
 from topiarist.collection.find.words.word_question import WordQuestion
 from topiarist.counts.corpus import text_of
@@ -31,7 +34,8 @@ if TYPE_CHECKING:
 LOOKED_AT, FEWEST = 50, 5  # best documents by words, and by meaning, that tell how far both agree
 MEANING, AGREEING = 0.6, 0.8  # what meaning counts where nothing is agreed on, and how much more where all is
 LEAST, MOST = 0.2, 1.2
-OF_KERNEL, OF_SPACE, OF_VECTORS = 0.6, 1.2, 1.2  # of that weight
+OF_KERNEL, OF_SPACE = 0.6, 1.2  # of that weight
+OF_VECTORS, BESIDE_VECTORS = 2.0, 0.5  # what vectors count, and what they leave of that weight
 
 
 class DefaultQuestion:
@@ -48,7 +52,7 @@ class DefaultQuestion:
     @property
     def empty(self) -> bool:
         """Whether nothing that was asked for is known here."""
-        return not self.words.known and not len(self.kernel.counts.columns)
+        return not self.words.known and not len(self.kernel.counts.columns) and self.pointed is None
 
     @cached_property
     def near(self) -> Floats | None:
@@ -57,25 +61,20 @@ class DefaultQuestion:
 
     @cached_property
     def pointed(self) -> Floats | None:
-        """The cosine to the encoded query; None where the collection has no vectors, or their encoder is not here."""
+        """How near documents lie to the encoded query; None where there are no vectors, or no encoder for them."""
         direction = direction_of(self.collection, [self.query])
         vectors = self.collection.vectors
-        return None if vectors is None or direction is None else cosines(vectors, direction)
+        return None if vectors is None or direction is None else leaning(cosines(vectors, direction))
 
     @cached_property
     def of_vectors(self) -> float:
-        """By what that is multiplied: as the space of words is."""
-        return 0.0 if self.pointed is None else self._weight * OF_VECTORS * over_spread(self.pointed)
+        """By what that is multiplied."""
+        return 0.0 if self.pointed is None else OF_VECTORS * over_spread(self.pointed)
 
-    @property
-    def _weight(self) -> float:
-        """What meaning counts for this query."""
-        _, of_kernel, of_space = self.shares
-        spread = over_spread(self.kernel.scores)
-        if spread:
-            return of_kernel / (OF_KERNEL * spread)
-        spread = 0.0 if self.near is None else over_spread(self.near)
-        return of_space / (OF_SPACE * spread) if spread else MEANING
+    @cached_property
+    def _of_all(self) -> float:
+        """What every document has, so that a far vector takes nobody out who has the words."""
+        return 0.0 if self.pointed is None else self.of_vectors * -min(float(self.pointed.min(initial=0.0)), 0.0)
 
     @cached_property
     def shares(self) -> tuple[float, float, float]:
@@ -84,6 +83,7 @@ class DefaultQuestion:
         of_space = 0.0 if self.near is None else over_spread(self.near)
         meaning = of_kernel * self.kernel.scores + (0.0 if self.near is None else of_space * self.near)
         weight = _weight(self.words.asked, meaning) if of_words else 1.0
+        weight *= 1.0 if self.pointed is None else BESIDE_VECTORS
         return of_words, weight * OF_KERNEL * of_kernel, weight * OF_SPACE * of_space
 
     @cached_property
@@ -92,7 +92,7 @@ class DefaultQuestion:
         of_words, of_kernel, of_space = self.shares
         total = of_words * self.words.scores + of_kernel * self.kernel.scores
         total = total if self.near is None else total + of_space * self.near
-        return np.asarray(total if self.pointed is None else total + self.of_vectors * self.pointed)
+        return np.asarray(total if self.pointed is None else total + (self.of_vectors * self.pointed + self._of_all))
 
     def page(self, n: int, offset: int = 0, *, allowed: Any = None, why: bool = False, exact: bool = False) -> Answer:
         """The ``n`` best documents after the ``offset`` best; with ``exact`` all that are allowed are found."""
@@ -147,7 +147,7 @@ class DefaultQuestion:
             type(reason)(reason.words, of_kernel * reason.amount, reason.model, reason.topic)
             for reason in (kernel.topics if kernel else ())
         ]
-        of_all = of_kernel * kernel.of_all if kernel else 0.0
+        of_all = (of_kernel * kernel.of_all if kernel else 0.0) + self._of_all
         alike = 0.0 if self.near is None else of_space * float(self.near[row])
         lies = 0.0 if self.pointed is None else self.of_vectors * float(self.pointed[row])
         score = sum(one.amount for one in words) + sum(one.amount for one in topics) + of_all + alike + lies

@@ -1,7 +1,8 @@
 """The voice of vectors in finding: how near documents lie to a document, to several, or to a question that is encoded.
 
-Every document is compared, exactly, in pieces that are made wider one after the other. Documents without a vector have
-nothing to say here, and are found by their words.
+Every document is compared, exactly, in pieces that are made wider one after the other. What counts is how much nearer a
+document lies than documents do on average: one without a vector is as if it lay like all, neither preferred nor put
+last, and is found by its words.
 """
 
 from __future__ import annotations
@@ -37,6 +38,15 @@ def cosines(vectors: Floats, direction: Floats) -> Floats:
     )
 
 
+def leaning(near: Floats) -> Floats:
+    """How much nearer each document lies than the average of those that have a vector; 0 for the others."""
+    there = near != 0  # of a row of zeros it is exactly that
+    number = int(np.count_nonzero(there))
+    mean = float(near.sum(dtype=np.float64)) / number if number else 0.0
+    lean: Floats = np.where(there, near - np.float32(mean), np.float32(0))
+    return lean
+
+
 def direction_of(collection: Collection, like: Sequence[str | int], unlike: Sequence[str | int] = ()) -> Floats | None:
     """Where documents (by their rows) and texts point together, and away from others; None where nobody can tell."""
     if collection.vectors is None:
@@ -63,7 +73,7 @@ class PointedQuestion(Question):
 
     def __init__(self, question: Question, near: Floats) -> None:
         self.question, self.index, self.by, self.counts = question, question.index, question.by, question.counts
-        self.added = SHARE_OF_VECTORS * np.maximum(near.astype(np.float64), 0.0)
+        self.added = SHARE_OF_VECTORS * np.maximum(leaning(near).astype(np.float64), 0.0)
 
     @cached_property
     def scores(self) -> Floats:

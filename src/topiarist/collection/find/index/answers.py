@@ -56,7 +56,8 @@ class Explanation:
             lines.append(f"  {reason.amount:.3f}  the word {reason.word!r}{sense}")
         lines += [f"  {reason.amount:.3f}  the topic {', '.join(reason.words[:5])}" for reason in self.topics[:3]]
         if self.vectors:
-            lines.append(f"  {self.vectors:.3f}  their vectors lie near each other")
+            lies = "near each other" if self.vectors > 0 else "farther apart than most"
+            lines.append(f"  {self.vectors:.3f}  their vectors lie {lies}")
         return "\n".join(lines)
 
 

@@ -62,7 +62,9 @@ def main(settings: Settings) -> dict:
     found = Findings("MAP / nDCG@10 in percent, the best 1,000 hits looked at; the encoder is that of the extra.")
     results = {title: found_in(name) for name, title in names.items()}
     ways = list(next(iter(results.values())))
-    found.table(["", *results], [[way, *(judged_queries._cell(here[way]) for here in results.values())] for way in ways])
+    found.table(
+        ["", *results], [[way, *(judged_queries._cell(here[way]) for here in results.values())] for way in ways]
+    )
     for title, here in results.items():
         for peer in (TWO, SUM):
             found.bar(f"{title}, MAP: three voices and {peer}", here[THREE][0], here[peer][0], least=True, form=".1f")

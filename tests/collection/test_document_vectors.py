@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 from tests.grown import documents
-from topiarist.collection import document_vectors
+from topiarist.collection import account_of, document_vectors, placed_by_words
+from topiarist.collection.check import disagreements
 from topiarist.collection.collection import Collection
 from topiarist.collection.describe.closeup import look
 from topiarist.collection.find import vector_voice
+from topiarist.collection.grow.grower import Grower
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.counts.corpus import Corpus
 from topiarist.counts.lsi import document_directions
@@ -84,6 +86,49 @@ def test_a_shaped_tree_learns_its_directions_anew(opened):
     opened.shape([f"merge {topics[0]} {topics[1]}"])
     assert opened.model.directions_.shape == (len(opened.tree_model.class_nodes), DIMS)
     assert opened.model.concentration_ == 40.0
+
+
+def test_rows_too_many_are_refused_when_documents_are_added(opened, vectors):
+    with pytest.raises(InputError, match="6 vectors, and there are 5 documents"):
+        opened.add(pile()[N : N + 5], vectors=vectors[N : N + 6])
+    assert len(opened) == N
+    with pytest.raises(InputError, match="6 vectors, and there are 5 documents"):
+        list(opened.file(pile()[N : N + 5], vectors=vectors[N : N + 6]))
+    with pytest.raises(InputError, match="no document has one of the 1 ids"):
+        opened.add(pile()[N : N + 5], vectors={"nobody": vectors[0]})
+    assert len(opened) == N
+
+
+def test_who_came_without_a_vector_is_told(opened, collection_without, vectors):
+    said = [one.said for one in account_of(opened) if one.what == "vectors"]
+    assert said == [f"{N} documents have a vector"]
+    opened.add(pile()[N : N + 5])
+    said = [one.said for one in account_of(opened) if one.what == "vectors"]
+    assert said == [f"{N} documents have a vector, 5 have none and are told by their words"]
+    opened.undo()
+    assert "came without" in placed_by_words(opened)
+    assert placed_by_words(opened, "vectors.npz") == ""
+    assert placed_by_words(collection_without) == ""
+
+
+def test_a_check_finds_vectors_that_are_no_numbers(opened, monkeypatch):
+    assert not list(disagreements(opened))
+    broken = np.array(opened.vectors)
+    broken[3, 0] = np.inf
+    monkeypatch.setattr(opened, "vectors", broken)
+    assert list(disagreements(opened)) == ["the vectors of 1 documents hold something that is no number"]
+
+
+def test_vectors_that_a_grow_brings_no_more_are_missed(tmp_path, vectors):
+    Collection.grow(pile()[:60], tmp_path / "a", RECIPE, vectors=vectors[:60]).close()
+    told = []
+
+    class Tells(type(Grower(RECIPE).tell)):
+        def said(self, text):
+            told.append(text)
+
+    Grower(RECIPE, tell=Tells()).grow(pile()[:60], tmp_path / "a", force=True).close()
+    assert any("had vectors" in one for one in told)
 
 
 def test_removed_documents_take_their_vectors_along(opened, vectors):
@@ -213,7 +258,7 @@ def test_words_that_the_collection_does_not_know_are_found_by_their_vector(opene
     monkeypatch.setattr(vector_voice, "own_encoder", lambda _: Known())
     found = opened.search("zyzzyva", 5, why=True)
     near = np.asarray(opened.vectors, float) @ vectors[7]
-    assert [hit.row for hit in found.hits][0] == int(near.argmax())
+    assert found.hits[0].row == int(near.argmax())
     why = found.hits[0].why
     assert why.vectors > 0
     assert why.vectors + why.of_all == pytest.approx(found.hits[0].score, rel=1e-4)

@@ -110,6 +110,7 @@ if TYPE_CHECKING:
     from topiarist.collection.describe.voices import Voices as Voices
     from topiarist.collection.describe.voices import voices as voices
     from topiarist.collection.document_vectors import ABOUT as ABOUT_VECTORS
+    from topiarist.collection.document_vectors import placed_by_words as placed_by_words
     from topiarist.collection.document_vectors import vector_source as vector_source
     from topiarist.collection.file.additions import ADD as ADD
     from topiarist.collection.file.arrivals import Filed as Filed
@@ -323,7 +324,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "describe.topic_tree": "FEWEST_TO_JUDGE TopicTree",
     "describe.two_trees": "TreeSide TwoTrees two_trees",
     "describe.voices": "Voices voices",
-    "document_vectors": "ABOUT_VECTORS=ABOUT vector_source",
+    "document_vectors": "ABOUT_VECTORS=ABOUT placed_by_words vector_source",
     "file.additions": "ADD",
     "file.arrivals": "Filed add_documents=add batches_as_they_come=coming file_documents=file",
     "file.file_moves": "move_files plan_moves",

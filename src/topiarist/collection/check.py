@@ -35,6 +35,7 @@ T = TypeVar("T")
 AGAIN = "take it from a backup, or grow it anew with --force"
 REPAIR = "topiarist check --repair"
 _MANY = 20  # faults of one kind; there is no need to list them all
+ROWS = 1 << 14  # vectors that are looked at together
 SUMS = 1e-3  # how far the shares of a document may be from one: they are single-precision numbers
 
 
@@ -192,7 +193,7 @@ def _leftover_findings(folder: Folder) -> Iterator[Finding]:
 
 def disagreements(collection: Collection) -> Iterator[str]:
     """What does not fit, a sentence each; a part that cannot be read is one of them."""
-    for look in (_documents, _counts, _shares, _tree, _search, _categories):
+    for look in (_documents, _counts, _shares, _vectors, _tree, _search, _categories):
         yield from _read(look, collection)
 
 
@@ -236,6 +237,20 @@ def _shares(collection: Collection) -> Iterator[str]:
     wrong = int((~(np.abs(sums - 1.0) <= SUMS)).sum())
     if wrong:
         yield f"the shares of {wrong:,} documents do not add up to one"
+
+
+def _vectors(collection: Collection) -> Iterator[str]:
+    vectors, directions = collection.vectors, getattr(collection.model, "directions_", None)
+    if vectors is None:
+        return
+    wrong = sum(
+        int(np.count_nonzero(~np.isfinite(vectors[start : start + ROWS]).all(axis=1)))
+        for start in range(0, len(vectors), ROWS)
+    )
+    if wrong:
+        yield f"the vectors of {wrong:,} documents hold something that is no number"
+    if directions is not None and directions.shape[1] != vectors.shape[1]:
+        yield f"vectors have {vectors.shape[1]:,} dimensions, the directions of topics {directions.shape[1]:,}"
 
 
 def _tree(collection: Collection) -> Iterator[str]:

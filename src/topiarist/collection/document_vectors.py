@@ -143,6 +143,13 @@ def vectors_for(collection: Collection, documents: Sequence[Document], first: in
     return _checked(given_vectors(source), first, documents, known.shape[1])
 
 
+def placed_by_words(collection: Collection, source: Any = None) -> str:
+    """A sentence where new documents come without vectors to a collection that has some; nothing otherwise."""
+    if source is not None or not collection.state.pieces(VECTORS) or own_encoder(collection) is not None:
+        return ""
+    return "The documents of this collection have vectors, these came without: their words alone placed them"
+
+
 def vector_source(
     file: str | None = None, program: str | None = None, *, encoder: bool = False, n_threads: int | None = None
 ) -> VectorSource | None:

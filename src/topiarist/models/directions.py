@@ -54,7 +54,7 @@ def add_agreement(engine: Engine, scores: Floats, vectors: Floats, means: Floats
     weighed = np.ascontiguousarray((concentration * means).T, scores.dtype)
 
     def piece(rows: slice) -> None:
-        scores[rows] += vectors[rows].astype(scores.dtype) @ weighed
+        scores[rows] += vectors[rows].astype(scores.dtype, copy=False) @ weighed
 
     engine.threads.map(piece, row_pieces(vectors, PIECE))
     return scores
@@ -64,7 +64,8 @@ def sums_of(engine: Engine, posterior: Floats, vectors: Floats) -> Floats:
     """(V2): Σ_d P(c|d) v_d, (n_classes, n_dimensions), added in double precision in the order of the pieces."""
 
     def piece(rows: slice) -> Floats:
-        part: Floats = (posterior[rows].T @ vectors[rows].astype(posterior.dtype)).astype(np.float64)
+        wide = vectors[rows].astype(posterior.dtype, copy=False)
+        part: Floats = (posterior[rows].T @ wide).astype(np.float64)
         return part
 
     total = np.zeros((posterior.shape[1], vectors.shape[1]))
@@ -75,7 +76,7 @@ def sums_of(engine: Engine, posterior: Floats, vectors: Floats) -> Floats:
 
 def joined_rows(rows: Floats, vectors: Floats, means: Floats, concentration: float) -> Floats:
     """(V1) from P(c|words of d): times exp(κ μ_c·v_d), to sum one again."""
-    agreement = concentration * (vectors.astype(np.float32) @ means.T.astype(np.float32))
+    agreement = concentration * (vectors.astype(np.float32, copy=False) @ means.T.astype(np.float32))
     agreement -= agreement.max(axis=1, keepdims=True)
     joint = np.maximum(rows, SMALLEST).astype(np.float64) * np.exp(agreement)
     there = np.count_nonzero(vectors, axis=1)[:, None] > 0

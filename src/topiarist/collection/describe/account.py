@@ -9,10 +9,13 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from topiarist.collection.describe.short_texts import short_texts
 from topiarist.collection.grow.inheritance import out_said
 from topiarist.collection.grow.left_out import left_out
 from topiarist.collection.passages import cut_now, cut_said, documents_said, extent, n_wholes, unit
+from topiarist.counts.vectors import has_vector
 from topiarist.store import facts
 from topiarist.text.language import LANGUAGE, LANGUAGE_COLUMN, language_name
 from topiarist.text.query import NO_VALUE
@@ -21,8 +24,9 @@ if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
 READING = "reading"  # a setting: how many files and documents a grow has read, and why others were left out
-(DOCUMENTS, READ, PASSAGES, LEFT_OUT, LANGUAGES, REPEATED, COPIES, UNDATED, REMOVED, SHORT) = KINDS = (
+(DOCUMENTS, READ, PASSAGES, LEFT_OUT, LANGUAGES, REPEATED, COPIES, UNDATED, REMOVED, SHORT, POINTED) = KINDS = (
     "documents", "read", "passages", "left_out", "language", "repeated", "copies", "undated", "removed", "short",
+    "vectors",
 )  # fmt: skip
 
 
@@ -64,6 +68,7 @@ def account_of(collection: Collection) -> tuple[Entry, ...]:
         which = "that was removed" if len(gone) == 1 else "that were removed"
         said = out_said(len(gone) - parts, parts, which)
         found.append(Entry(REMOVED, len(gone), f"{said} out when it is grown again"))
+    found += _vectors(collection)
     if (short := short_texts(collection)) is not None:
         found.append(Entry(SHORT, len(collection), short.said))
     return tuple(found)
@@ -83,6 +88,15 @@ def reading_said(reading: dict[str, int]) -> str:
     rest = [f"{reading[name]:,} {what}" for name, what in told.items() if reading.get(name)]
     files = reading.get("files", 0)
     return f"{reading['read']:,} read from {files:,} file{'s' * (files != 1)}{': ' if rest else ''}{', '.join(rest)}"
+
+
+def _vectors(collection: Collection) -> list[Entry]:
+    """How many documents have a vector, and how the others are told; nothing where none has."""
+    if collection.vectors is None:
+        return []
+    number, there = len(collection), int(np.count_nonzero(has_vector(collection.vectors)))
+    rest = f", {number - there:,} have none and are told by their words" if there < number else ""
+    return [Entry(POINTED, there, f"{there:,} documents have a vector{rest}")]
 
 
 def _languages(collection: Collection) -> list[Entry]:

@@ -24,6 +24,7 @@ from topiarist.collection.find.search import Place
 from topiarist.collection.grow.left_out import ADDED, REPEATED, repeated_in, with_repeated
 from topiarist.collection.passages import Extent, is_cut
 from topiarist.counts.counting import Heard
+from topiarist.counts.embeddings.given import given_vectors
 from topiarist.errors import UsageError, reading
 from topiarist.estimators.tree.fitted_tree import sparse_shares
 from topiarist.models.misfits import Usual
@@ -93,11 +94,13 @@ def file(
     documents, or where they come from.
     """
     _check_rho(rho)
-    first = 0
+    first, source = 0, None if vectors is None else given_vectors(vectors)
     for batch in coming(documents, BATCH) if live else batches(documents, BATCH):
-        own = vectors_for(collection, batch, first, vectors)
+        own = vectors_for(collection, batch, first, source)
         first += len(batch)
         yield from placed(collection, batch, rho, several=several, vectors=own)[0]
+    if source is not None:
+        source.check(first)
 
 
 class Batch(NamedTuple):
@@ -174,17 +177,20 @@ def add(
         ids = OwnIds([*taken, *map(whole_id, taken if cut else ())], rename=rename)
         named = map(with_language, documents) if collection.settings.get(LANGUAGE_COLUMN) else documents
         parts, n_brought = list[Batch](), 0
+        source = None if vectors is None else given_vectors(vectors)
         for some in batches(named, BATCH):
             own = list(ids.own(some))
             n_brought += len(own)
             if cut:
                 forms = collection.counting.repeated.forms
                 own = [one for whole in own for one in passages(titled(whole, forms))]
-            near = vectors_for(collection, own, sum(len(part.documents) for part in parts), vectors)
+            near = vectors_for(collection, own, sum(len(part.documents) for part in parts), source)
             parts.append(placed(collection, own, rho, several=several, vectors=near))
         if not parts:
             return iter(())
         added = [document for part in parts for document in part.documents]
+        if source is not None:
+            source.check(len(added))
         new = Addition(collection, generation)
         with generation.database.transaction():
             Documents(generation.database).append(added, dates)

@@ -20,7 +20,7 @@ from topiarist.collection.judge import review
 from topiarist.collection.judge.judgements import carry_over
 from topiarist.collection.shape.edits import Group, apply
 from topiarist.collection.shape.shape import Shape, unlike
-from topiarist.collection.state import CATEGORIES, SHARES, State
+from topiarist.collection.state import CATEGORIES, SHARES, VECTORS, State
 from topiarist.errors import InputError, TopiaristError, UsageError
 from topiarist.hierarchy.edits import rename
 from topiarist.measures.comparison import match_nodes
@@ -77,6 +77,8 @@ def carried(old: Collection, generation: Generation, state: State) -> Carried:
     told += said
     if old.state.parts.get(CATEGORIES) is not None:
         told.append("The categories that were learned are not carried over: learn them again")
+    if old.state.pieces(VECTORS) and not state.pieces(VECTORS):
+        told.append("The collection before had vectors, this grow brought none: words alone decide now")
     return Carried(replace(state, shape=shape), tuple(told))
 
 

@@ -140,6 +140,8 @@ def run(options: Options) -> None:
         speed = f"; {account.number / max(seconds, 1e-9):,.0f} a second" if account.number >= MANY else ""
         _say(screen, account, options, speed)
         _say_copies(screen, account)
+        if account.number and (said := door.placed_by_words(collection, options.vectors or options.embed)):
+            screen.say(f"{said} (--vectors, --embed)")
         _say_unusual(screen, account, groups, options)
         _next(screen, account, options)
         failed = documents.counts.failed

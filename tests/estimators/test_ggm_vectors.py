@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.metrics import adjusted_rand_score
 
-from topiarist import GGM, MixtureHierarchy
-from topiarist.errors import UsageError
+from topiarist import GGM, LSI, MixtureHierarchy
+from topiarist.errors import InputError, UsageError
+from topiarist.estimators.gaussian import mixture_pictures
 from topiarist.estimators.gaussian.vector_space import NARROW, WIDE, VectorSpace
 from topiarist.estimators.model_folder import load_model, save_model
 from topiarist.models.gaussian import certainties
@@ -57,6 +59,28 @@ def test_the_space_is_that_of_leading_directions(vectors, clusters):
     np.testing.assert_array_equal(clusters.predict(points), clusters.labels_)
 
 
+def test_words_of_a_mixture_of_many_latent_dimensions():
+    rng = np.random.default_rng(0)
+    which = np.repeat(np.arange(3), 60)
+    counts = csr_array(rng.poisson(np.where(np.arange(120)[None] // 40 == which[:, None], 1.0, 0.05)))
+    lsi = LSI(80, random_state=0)
+    model = GGM(3, random_state=0).fit(lsi.fit_transform(counts))
+    assert adjusted_rand_score(which, model.labels_) > 0.9
+    words = MixtureHierarchy("kl").fit(model).keywords([f"w{word:03}" for word in range(120)], lsi=lsi, n=3, plain=True)
+    leaves = [{int(word[1:]) // 40 for word in words[leaf]} for leaf in range(3)]
+    assert sorted(leaves, key=min) == [{0}, {1}, {2}]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 20])
+def test_few_and_equal_examples_are_borne(n):
+    rng = np.random.default_rng(0)
+    for points in (rng.normal(size=(n, 100)), np.ones((n, 100))):
+        model = GGM(random_state=0).fit(points)
+        assert np.isfinite(model.score_samples(points)).all()
+        given = GGM(random_state=0).fit(points, np.arange(n) % 2)
+        np.testing.assert_allclose(given.predict_proba(points).sum(axis=1), 1)
+
+
 def test_features_that_are_few_stay_as_they_are(vectors):
     assert GGM(2, n_init=1, random_state=0).fit(vectors[0][:, :64]).space_ is None
     assert GGM(2, n_init=1, n_dimensions=None, covariance="diagonal").fit(vectors[0]).space_ is None
@@ -74,6 +98,15 @@ def test_a_tree_and_a_file_of_a_mixture_of_vectors(vectors, clusters, tmp_path):
     again = load_model(tmp_path / "model")
     np.testing.assert_array_equal(again.predict_proba(points), clusters.predict_proba(points))
     np.testing.assert_array_equal(again.space_.axes, clusters.space_.axes)
+
+
+def test_a_picture_is_of_the_space_of_the_mixture(vectors, clusters):
+    pytest.importorskip("matplotlib")
+    ax = mixture_pictures.scatter(clusters, vectors[0])
+    drawn = np.concatenate([np.asarray(one.get_offsets()) for one in ax.collections])
+    assert np.abs(drawn).max() <= 1
+    with pytest.raises(InputError, match=f"{WIDE} dimensions"):
+        mixture_pictures.scatter(clusters, vectors[0], dimensions=(0, WIDE))
 
 
 def labelled(which, each, seed=0):

@@ -212,7 +212,8 @@ class MixtureHierarchy(ShownEstimator):
         options.check_integer("n", n, 1, hint="8")
         weight = count = None
         if lsi is not None and (X is None or counts is None):
-            means = self.ggm_.component_mean_[self.components_]
+            means, space = self.ggm_.component_mean_[self.components_], getattr(self.ggm_, "space_", None)
+            means = means if space is None else space.outside(means)
             rows = projected(lsi, means, self.weight_, self.node_members_)
         elif lsi is None and X is not None and counts is not None:
             rows, weight, count = counted(self.node_given_example(X), counts)

@@ -83,9 +83,11 @@ def scatter(
     """Draw examples in two or three of their dimensions, coloured by label or component, with the components' ellipses.
 
     An ellipse (in three dimensions three circles of an ellipsoid) is two deviations wide, and has the colour of its
-    component, or of the label that most of its examples have. Examples without a label are grey.
+    component, or of the label that most of its examples have. Examples without a label are grey. Dimensions are those
+    of the mixture's own space, where it has one.
     """
-    points = np.asarray(X, np.float64)
+    space = getattr(ggm, "space_", None)
+    points = np.asarray(X, np.float64) if space is None else space(np.asarray(X, np.float64))
     chosen = list(dimensions)
     if len(chosen) not in (2, 3) or max(chosen) >= points.shape[1] or min(chosen) < 0:
         raise InputError(f"expected two or three of {points.shape[1]} dimensions, got {chosen}", hint="(0, 1)")
@@ -108,7 +110,7 @@ def scatter(
         for curve in ellipses(means[component], covariance):
             drawing.plot(*curve.T, color=colour, linewidth=1.3)
         drawing.text(*means[component], str(component), fontsize=9, color=INK, weight="bold")
-    columns = getattr(ggm, "feature_names_in_", None)
+    columns = getattr(ggm, "feature_names_in_", None) if space is None else None
     for axis, dimension in zip("xyz", chosen, strict=False):
         name = f"dimension {dimension}" if columns is None else str(columns[dimension])
         getattr(drawing, f"set_{axis}label")(name)

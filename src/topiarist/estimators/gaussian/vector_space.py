@@ -22,6 +22,7 @@ class VectorSpace:
 
     centre: Doubles  # (features,)
     axes: Doubles  # (features, dimensions)
+    length: float  # that points have inside on average, before they have length one
 
     @classmethod
     def of(cls, points: Doubles, n_dims: int) -> VectorSpace:
@@ -33,7 +34,8 @@ class VectorSpace:
         else:
             found = np.linalg.eigh(away.T @ away)[1][:, ::-1][:, :n_dims]
         largest = np.abs(found).argmax(axis=0)
-        return cls(centre, np.ascontiguousarray(found * np.sign(found[largest, np.arange(found.shape[1])])))
+        axes = np.ascontiguousarray(found * np.sign(found[largest, np.arange(found.shape[1])]))
+        return cls(centre, axes, float(np.linalg.norm(away @ axes, axis=1).mean()))
 
     def __call__(self, points: Doubles) -> Doubles:
         """Directions in this space, of length one; a point at the mean stays there."""
@@ -41,6 +43,11 @@ class VectorSpace:
         length = np.linalg.norm(found, axis=1, keepdims=True)
         inside: Doubles = np.ascontiguousarray(found / np.where(length > 0, length, 1.0))
         return inside
+
+    def outside(self, inside: Doubles) -> Doubles:
+        """Points of this space among the features: as far from the mean as points are on average."""
+        points: Doubles = self.centre + self.length * inside @ self.axes.T
+        return points
 
 
 def dimensions(asked: int | str | None, n_features: int, n_labelled: int, enough: int) -> int | None:

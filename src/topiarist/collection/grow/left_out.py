@@ -77,9 +77,9 @@ class PageHeads:
         for id, title in zip(documents.ids(), documents.titles(), strict=True) if forms else ():
             part = part_of(id)
             if part is not None and title.endswith(f", {part.label}"):
-                wholes.setdefault(part.whole, plain_line(whole_title(title, part)))
-        shared = Counter(wholes.values())
-        self.wholes = {whole for whole, form in wholes.items() if form in forms and shared[form] > 1}
+                wholes.setdefault(part.whole, whole_title(title, part))
+        shared = Counter(wholes.values())  # with their numbers: Report 1 and Report 2 are two titles
+        self.wholes = {one for one, title in wholes.items() if shared[title] > 1 and plain_line(title) in forms}
 
     def titled(self, document: Document) -> Document:
         """A passage by the first line of its document; the first passage of each comes first."""

@@ -100,7 +100,7 @@ def test_pages_are_in_the_schema(client):
     writes = {
         "/tag", "/untag", "/read", "/undo", "/refit", "/steadiness", "/stop", "/shape", "/remove", "/new", "/keep",
         "/save_search", "/delete_search",
-        "/judge", "/review",
+        "/judge", "/review", "/file.json",
     }  # fmt: skip
     assert {(path, method) for path, methods in schema["paths"].items() for method in methods} == {
         *((path, "get") for path in pages | files), *((path, "post") for path in writes),

@@ -78,3 +78,14 @@ def test_the_folder_of_a_reading_goes_with_it(tmp_path):
     one.close()
     assert not place.exists()
     assert os.path.isdir(tmp_path)
+
+
+def test_packages_are_read_wherever_they_lie_and_the_folder_of_a_script_is_not(tmp_path, monkeypatch):
+    target, home = tmp_path / "libs", tmp_path / "home"
+    (target / "some-1.0.dist-info").mkdir(parents=True)
+    home.mkdir()
+    monkeypatch.syspath_prepend(target)
+    monkeypatch.syspath_prepend(home)
+    known = set(files.own_files())
+    assert str(target) in known
+    assert str(home) not in known

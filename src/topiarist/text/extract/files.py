@@ -23,7 +23,8 @@ _OF_FILES = _WRITE_FILE | _READ_FILE | _TRUNCATE  # what may be said of a path t
 _NO_TCP, _NO_OTHERS = 0b11, 0b11  # no bind and connect; no abstract sockets and signals beyond this process
 _READ = _READ_FILE | _READ_FOLDER
 SYSTEM = (
-    "/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/etc/mime.types", "/dev/null", "/dev/urandom",
+    "/usr", "/lib", "/lib64", "/nix/store", "/gnu/store", "/home/linuxbrew/.linuxbrew",
+    "/etc/ld.so.cache", "/etc/localtime", "/etc/mime.types", "/dev/null", "/dev/urandom",
     "/proc/cpuinfo", "/proc/meminfo", "/proc/self/cgroup", "/sys/devices/system/cpu",
 )  # fmt: skip
 
@@ -72,7 +73,14 @@ def own_files() -> Iterator[str]:
     yield from SYSTEM
     yield from {sys.prefix, sys.base_prefix, sys.exec_prefix, *sysconfig.get_paths().values()}
     yield str(Path(__file__).resolve().parents[2])
-    yield from (path for path in sys.path if path.rstrip("/").endswith(("site-packages", "dist-packages", ".zip")))
+    yield from (path for path in sys.path if path.endswith(".zip") or _holds_packages(path))
+    yield from filter(None, os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep))
+
+
+def _holds_packages(path: str) -> bool:
+    """Whether packages were installed into a folder of the module path; that of somebody's script may be their home."""
+    name = os.path.basename(path.rstrip("/"))
+    return name in ("site-packages", "dist-packages") or next(Path(path).glob("*.dist-info"), None) is not None
 
 
 def _allow(system: ctypes.CDLL, ruleset: int, path: str, access: int) -> None:

@@ -30,7 +30,11 @@ FAR = {
     "models": ("tests/models", "tests/estimators/test_adversarial.py"),
     "kernels": ("tests/kernels", "tests/models/test_plsa.py"),
     "store": ("tests/store", "tests/collection/test_forged.py", "tests/collection/test_kills.py"),
-    "app": ("tests/app/explorer/test_safety.py", "tests/app/explorer/test_serving.py"),
+    "app": (
+        "tests/app/explorer/test_safety.py",
+        "tests/app/explorer/test_serving.py",
+        "tests/app/explorer/test_query_limits.py",
+    ),
 }
 NEAR = {  # modules, and what is nearest to them
     "models/em.py": "models/test_em.py",

@@ -459,7 +459,8 @@ def rounds(
 
 def _sizes(start: Path, known: Rehearsed, number: int, victim: Victim) -> list[int]:
     """Sizes from what is there already to what is needed."""
-    least, most = used(start) + 4096, known.size + (known.size - used(start)) // 2
+    least = used(start) + (64 << 10)  # what a disk needs for itself
+    most = max(known.size, 2 * used(start)) + (known.size // 2)
     return [least + (most - least) * place // max(1, number - 1) for place in range(number)]
 
 

@@ -19,6 +19,7 @@ from topiarist.collection.check import check
 from topiarist.collection.collection import Collection
 from topiarist.collection.describe.closeup import topic_words
 from topiarist.collection.file import arrivals
+from topiarist.collection.file.additions import ADDITIONS
 from topiarist.collection.file.new_topics import new_topics
 from topiarist.collection.grow.grower import Grower
 from topiarist.collection.grow.journal import Teller
@@ -536,7 +537,8 @@ def test_readers_see_the_old_state_until_they_look_again(collection, path):
     with Collection.open(path) as reader:
         before = bits(reader)
         collection.shape(["merge 1 2"])
-        collection.add(new_documents(3), learn=False)
+        for one in new_documents(ADDITIONS + 1):  # after which the state that it sees is forgotten
+            collection.add([one], learn=False)
         assert bits(reader) == before
         assert reader.search("model", by="words").total >= 1
         found = reader.search("model")  # its index has gone with its state
@@ -544,7 +546,7 @@ def test_readers_see_the_old_state_until_they_look_again(collection, path):
         assert "by words alone" in found.message
         assert reader.refresh()
         assert "by words alone" not in reader.search("model").message
-        assert len(reader) == N_DOCS + 3
+        assert len(reader) == N_DOCS + ADDITIONS + 1
         agree(reader)
         assert not reader.refresh()
 

@@ -263,7 +263,10 @@ def test_memory_that_is_not_there_is_refused_before_growing(home, monkeypatch):
     monkeypatch.setattr("topiarist.collection.grow.estimate.free_memory", lambda: 100e6)
     done = invoke("notes")
     assert done.exit_code == 5
-    assert "needs about 400 MB of memory, 100 MB are free\n  Try: --limit 1000 or --min-documents 10" in done.stderr
+    assert (
+        "needs about 400 MB of memory, 100 MB are free\n  Try: --memory 25MB, --limit 1000 or --min-documents 10"
+        in done.stderr
+    )
     monkeypatch.undo()
     monkeypatch.chdir(home)
     taken_up = invoke("notes", "--resume")

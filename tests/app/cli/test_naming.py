@@ -89,8 +89,8 @@ def test_a_tree_that_is_shaped_meanwhile_costs_no_other_proposal(typed, program,
     before = names(typed)
     gone, kept = sorted(before)[-2:]
     shaping = f"""
-from topiarist.collection import Collection, Merge
 if number == 0:
+    from topiarist.collection import Collection, Merge
     with Collection.open({str(path)!r}) as collection:
         collection.shape([Merge(({kept}, {gone}))], refit=False)
 """

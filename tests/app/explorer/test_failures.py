@@ -15,6 +15,7 @@ from topiarist.app.explorer.pages import overview
 from topiarist.app.explorer.web.server import current_view, explorer
 from topiarist.app.words import day
 from topiarist.collection.collection import Collection
+from topiarist.collection.file.additions import ADDITIONS
 from topiarist.collection.file.arrivals import add
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.shape.edits import Delete
@@ -60,7 +61,7 @@ def test_a_topic_that_is_gone_tells_where_its_documents_are(copied):
     assert page["title"] == "This topic is gone"
     assert f"Topic “{name}” belonged to the model of {day(grown)}." in page["message"]
     assert page["links"][0]["name"] == view.names[view.tree.parents[leaf]]
-    for number in range(2):  # after which earlier states are forgotten
+    for number in range(ADDITIONS + 1):  # after which earlier states are forgotten
         with Collection.open(copied) as collection:
             for _ in add(collection, [Document(f"new {number}", "oil barrel crude price")]):
                 pass

@@ -15,6 +15,7 @@ from topiarist.app.explorer.pages.trees import Block, Picture, Stream
 from topiarist.app.explorer.ribbons import ribbons
 from topiarist.app.explorer.web.server import explorer
 from topiarist.collection.collection import Collection
+from topiarist.collection.file.additions import ADDITIONS
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.state import at
 from topiarist.measures.comparison import compare
@@ -218,10 +219,10 @@ def test_states_that_were_forgotten_are_not_offered(copied):
         leaf = collection.outline.topics[collection.outline.tree.leaves[0]]
         for name in ("one", "two"):
             collection.shape([{"rename": {"topic": leaf, "name": name}}], refit=False)
-        collection.add([Document("late", "oil barrel price output market")])
+        for number in range(ADDITIONS + 1):
+            collection.add([Document(f"late {number}", "oil barrel price output market")])
     client = TestClient(explorer(copied), base_url="http://127.0.0.1")
-    offered = keys(client)
-    assert offered == ["state-4"]
+    assert keys(client) == ["state-7", "state-6", "state-5"]  # as far back as undo leads: three additions
     page = client.get("/trees.json").json()
     assert "1 document only at the right" in page["detail"]
 

@@ -299,7 +299,7 @@ def test_a_file_of_many_elements_says_how_to_divide_it(tmp_path: Path) -> None:
 def test_a_worker_for_tables_is_used_again_and_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started = []
     true = pool._Worker.__init__
-    monkeypatch.setattr(pool._Worker, "__init__", lambda self, limits: (started.append(self), true(self, limits))[1])
+    monkeypatch.setattr(pool._Worker, "__init__", lambda self, *given: (started.append(self), true(self, *given))[1])
     for number in range(5):
         (tmp_path / f"{number}.json").write_text('[{"text": "words"}]')
     assert len(list(read(tmp_path))) == 5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 
@@ -116,7 +116,7 @@ def print_summary(grown: Grown, *, n_words: int = 8, up_to_date: bool = False) -
         "n_hard_to_place": grown.n_hard,
         "seconds": round(grown.seconds, 3),
         "phases": grown.phases,
-        "repeated": grown.collection.settings.get("repeated") or {},
+        "repeated": _counted_lines(grown.collection.settings.get("repeated") or {}),
         "copies": {"copies": len(grown.collection.copies), "originals": grown.collection.copies.n_originals},
     }
     if grown.stream is not None and grown.stream.counts is not None:
@@ -240,3 +240,8 @@ def _exit_code(grown: Grown) -> int:
 def _note(text: str, options: Options) -> None:
     if not options.quiet:
         Console(stderr=True, highlight=False).print(Text(text), soft_wrap=True)
+
+
+def _counted_lines(repeated: Mapping[str, int]) -> dict[str, int]:
+    """What is told of repeated lines: numbers, not how they are kept."""
+    return {name: repeated[name] for name in ("lines", "documents", "words", "kept") if name in repeated}

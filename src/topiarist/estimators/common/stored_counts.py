@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from topiarist.arrays import Array, Csr, Dtype, DTypeLike, Floats, Ints, Matrix
 from topiarist.counts.column_map import without_columns
@@ -155,7 +154,7 @@ def read_labels(estimator: Fitted, X: Documents) -> Any:
 
 
 def _read(estimator: Fitted, store: BlockStore) -> Answers:
-    validate_data(estimator, store, reset=False, skip_check_array=True)
+    _known_features(estimator, store, reset=False)
     with options.running(estimator) as engine:
         return read_store(store, estimator._reader(engine), estimator.executor)
 
@@ -221,7 +220,7 @@ def checked(estimator: object, X: Documents, what: str, *, reset: bool) -> Csr:
     """Counts in memory, checked; the estimator remembers their columns, or compares them with those of its fit."""
     in_memory(X, what)
     counts = check_counts(cast("Matrix", X))
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    _known_features(estimator, X, reset=reset)
     return counts
 
 
@@ -245,7 +244,7 @@ def block_size(n_docs: int, smallest: int = SMALLEST_BLOCK) -> int:
 def as_store(estimator: Fitted, X: Documents) -> Iterator[BlockStore]:
     """The store given, or one of counts in memory for as long as this lasts. Its blocks depend on the counts alone."""
     if isinstance(X, BlockStore):
-        validate_data(estimator, X, reset=True, skip_check_array=True)
+        _known_features(estimator, X, reset=True)
         yield X
         return
     counts = estimator._counts(X, reset=True)
@@ -267,3 +266,10 @@ def check_filled(store: BlockStore, wanted: int, what: str) -> None:
             f"{what} needs at least as many documents with words; {store.n_filled} came (n_samples={len(store)})",
             hint=f"at most {max(1, store.n_filled // 10)}, or more documents",
         )
+
+
+def _known_features(estimator: Any, X: Any, *, reset: bool) -> None:
+    """Let scikit-learn note, or compare, how many columns there are. It is loaded by who fits, not by who looks."""
+    from sklearn.utils.validation import validate_data
+
+    validate_data(estimator, X, reset=reset, skip_check_array=True)

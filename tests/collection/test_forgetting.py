@@ -14,6 +14,7 @@ from topiarist.collection.collection import Collection
 from topiarist.collection.describe.problem_list import write_problem_list
 from topiarist.collection.find.saved_searches import SavedSearch, save_search, saved_searches
 from topiarist.collection.remove.forgetting import forget
+from topiarist.collection.remove.mentions import Mentions
 from topiarist.collection.remove.traces import LETTERS, Sequences, look
 from topiarist.collection.shape.edits import Pin, Rename
 from topiarist.errors import UsageError
@@ -156,3 +157,10 @@ def test_traces_are_found_however_they_are_written(tmp_path):
     assert not found.left
     assert found.shared > 0
     assert not Sequences(["-" * 60]).within(b"-" * 100)
+
+
+def test_names_are_meant_however_they_are_written():
+    named = Mentions(["John Smith", "7", "report.pdf"], Sequences([]))
+    assert named.in_text("search for john smith again")
+    assert named.in_text("REPORT.PDF")
+    assert not named.in_text("page 17, or 7 of them")

@@ -232,3 +232,15 @@ def test_a_heading_is_called_by_words_that_tell_of_all_its_children_together():
 )
 def test_scraps_of_formulas_describe_nothing(word, formula):
     assert exam.is_formula(word) is formula
+
+
+def test_a_heading_of_hundreds_of_topics_is_named_too():
+    rng, number = np.random.default_rng(0), 300
+    words = [f"word{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(400)]
+    tree = Tree((-1, 0, *([1] * number), 0))
+    leaves = (*range(2, 2 + number), 2 + number)
+    each = rng.poisson(3.0, (number + 1, 400)).astype(np.float64)
+    each[-1] = 0
+    mask = tree.path_mask(leaves).astype(np.float64)
+    presence = present.Presence(tree, mask.T @ each, mask.T @ np.full(number + 1, 20.0))
+    assert naming.node_names(presence, words, leaves)[1].name

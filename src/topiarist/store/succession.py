@@ -173,9 +173,7 @@ def _carry_judgements_back(then: Database, joined: str) -> None:
     from topiarist.store.judgement_table import JudgementTable
 
     JudgementTable(then).create()
-    names = "number, time, row, kind, before, after"
-    own = "t.number, t.time, d.row, t.kind, t.before, t.after"
-    then.run(f"INSERT OR IGNORE INTO main.judgements ({names}) SELECT {own} FROM now.judgements AS t {joined}")  # noqa: S608
+    _append_newer(then, "judgements", ("time", "row", "kind", "before", "after"), joined)
 
 
 def _carry_reviews_back(then: Database, joined: str) -> None:
@@ -184,9 +182,20 @@ def _carry_reviews_back(then: Database, joined: str) -> None:
     for statement in TABLES:
         then.run(statement)
     then.run("INSERT OR IGNORE INTO main.reviews (label, lot, time) SELECT label, lot, time FROM now.reviews")
-    names = "number, time, label, row, answer, drawn, documents"
-    own = "t.number, t.time, t.label, d.row, t.answer, t.drawn, t.documents"
-    then.run(f"INSERT OR IGNORE INTO main.review_entries ({names}) SELECT {own} FROM now.review_entries AS t {joined}")  # noqa: S608
+    _append_newer(then, "review_entries", ("time", "label", "row", "answer", "drawn", "documents"), joined)
+
+
+def _append_newer(then: Database, table: str, columns: Sequence[str], joined: str) -> None:
+    """Entries that were made since, behind all others and in their order.
+
+    Not by their numbers: entries of documents that were gone had left theirs to newer ones.
+    """
+    own = ["d.row" if name == "row" else f"t.{name}" for name in columns]
+    same = " AND ".join(f"m.{name} IS {value}" for name, value in zip(columns, own, strict=True) if name != "documents")
+    then.run(
+        f"INSERT INTO main.{table} ({', '.join(columns)}) SELECT {', '.join(own)} FROM now.{table} AS t {joined} "  # noqa: S608
+        f"WHERE NOT EXISTS (SELECT 1 FROM main.{table} AS m WHERE m.number = t.number AND {same}) ORDER BY t.number"
+    )
 
 
 # ---- parts

@@ -50,3 +50,10 @@ def test_what_somebody_saw_before_is_asked_again(client):  # noqa: F811
     assert late.status_code == 409
     assert "Documents were removed" in late.text
     assert client.post("/remove", data={"document": "x", "state": state}).status_code == 403
+
+
+def test_nothing_is_removed_for_its_place_in_an_order(client):  # noqa: F811
+    topic = client.view.shape.topics[1]
+    refused = removed(client, query=f"like:{ID}", topic=str(topic), back="/")
+    assert refused.status_code == 422
+    assert "puts documents in an order" in refused.text

@@ -292,7 +292,8 @@ class Arriving:
                 if not self.take_removed:
                     left.see(document, gone)
                     continue
-                self.removed = {digest: part for digest, part in self.removed.items() if digest not in gone}
+                for digest in gone:
+                    self.removed.pop(digest, None)
             self.n_sources += 1
             yield document
         if left.number:

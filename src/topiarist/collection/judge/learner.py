@@ -165,13 +165,25 @@ def _together(collection: Collection, rows: Array) -> list[list[int]]:
 
     Who has learned from the one knows too much of the other to be judged by it.
     """
-    copies = collection.copies
+    copies, numbers = collection.copies, rows.tolist()
     first = dict(zip(copies.rows.tolist(), copies.originals.tolist(), strict=True))
-    kinds = [first.get(row, row) for row in rows.tolist()]
-    found: dict[str, list[int]] = {}
-    names = [one.id for one in collection.documents.many(kinds, texts=False)] if is_cut(collection) else map(str, kinds)
-    for place, name in enumerate(names):
-        found.setdefault(whole_id(name), []).append(place)
+    wholes = collection.documents.many(numbers, texts=False) if is_cut(collection) else []
+    parent, first_with = list(range(len(numbers))), dict[tuple[str, object], int]()
+
+    def root(place: int) -> int:
+        while parent[place] != place:
+            parent[place] = place = parent[parent[place]]
+        return place
+
+    for place, row in enumerate(numbers):
+        kinds: list[tuple[str, object]] = [("copy", first.get(row, row))]
+        if wholes:
+            kinds.append(("whole", whole_id(wholes[place].id)))
+        for kind in kinds:
+            parent[root(place)] = root(first_with.setdefault(kind, place))
+    found: dict[int, list[int]] = {}
+    for place in range(len(numbers)):
+        found.setdefault(root(place), []).append(place)
     return list(found.values())
 
 

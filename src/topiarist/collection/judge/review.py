@@ -251,13 +251,14 @@ def carry_over(old: Database, new: Database) -> tuple[int, int]:
 
 
 def _standing(entries: list[ReviewEntry]) -> list[ReviewEntry]:
-    """The entries that were not taken back: each undo takes the last judgement before it."""
+    """The entries that were not taken back: each undo takes the last judgement of its document before it."""
     found: list[ReviewEntry] = []
     for entry in entries:
         if entry.answer != UNDONE:
             found.append(entry)
             continue
-        last = next((at for at in reversed(range(len(found))) if found[at].drawn != LABELLED), None)
+        own = (at for at in reversed(range(len(found))) if found[at].row == entry.row and found[at].drawn != LABELLED)
+        last = next(own, None)
         if last is not None:
             del found[last]
     return found

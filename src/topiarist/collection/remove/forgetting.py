@@ -37,6 +37,7 @@ from topiarist.store.document_table import Documents
 from topiarist.store.generation import Part, new_part
 from topiarist.store.succession import Succession, copy_log, copy_tables, same_part, succession
 from topiarist.text.documents import Document, Problem
+from topiarist.text.passages import whole_id
 from topiarist.text.query import parse
 from topiarist.text.repeated import Repeated, plain_line
 
@@ -103,7 +104,7 @@ def _copy(
     old, new = following.old.database, following.new.database
     copy_tables(old, new, removal.rows)
     copy_log(old, new)
-    named = Mentions((name for one in gone for name in (one.id, one.title)), known)
+    named = Mentions((name for one in gone for name in (one.id, whole_id(one.id), one.title)), known)
     entries = edit_log.rewrite(new, SOME, named.in_value)
     searches = keep_searches(new, lambda one: not any(map(named.in_text, (one.name, one.query, *_liked(one.query)))))
     staying = set(Documents(new).sources())

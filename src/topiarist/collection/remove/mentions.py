@@ -21,12 +21,13 @@ class Mentions:
     """What is looked for: names as wholes, and sequences of letters."""
 
     def __init__(self, names: Iterable[str], known: Sequences) -> None:
-        self.names, self.known = {name.strip() for name in names} - {""}, known
+        self.names, self.known = {name.strip().casefold() for name in names} - {""}, known
         self.telling = [name for name in self.names if len(name) >= SHORT and any(map(str.isalpha, name))]
 
     def in_text(self, text: str) -> bool:
         """Whether a text speaks of the documents."""
-        if text.strip() in self.names or any(name in text and _stands_alone(name, text) for name in self.telling):
+        folded = text.casefold()
+        if folded.strip() in self.names or any(name in folded and _stands_alone(name, folded) for name in self.telling):
             return True
         return bool(self.known.within(text.encode("utf-8", "surrogatepass")))
 

@@ -58,10 +58,10 @@ class Removal:
         }  # fmt: skip
 
 
-def chosen(collection: Collection, ids: Iterable[str] = (), query: str = "") -> list[int]:
+def chosen(collection: Collection, ids: Iterable[str] = (), query: str = "", *, topic: int | None = None) -> list[int]:
     """The rows of documents with these ids and of their passages, or of all that a query finds by its words, each once.
 
-    A query that finds nothing is an error, and so is an id that nobody has.
+    A query that finds nothing is an error, and so is an id that nobody has. ``topic``: only what a query finds there.
     """
     names = list(ids)
     if bool(names) == bool(query):
@@ -71,7 +71,7 @@ def chosen(collection: Collection, ids: Iterable[str] = (), query: str = "") -> 
     search = Search(collection, query, "words")
     if search.query.likes:
         raise UsageError("like: puts documents in an order, and none is removed for its place", hint="words, or ids")
-    rows: list[int] = np.sort(search.rows()).tolist()
+    rows: list[int] = np.sort(search.rows(topic)).tolist()
     if not rows:
         raise UsageError(f"no document matches {query!r}", hint="topiarist find FOLDER WORDS --by words")
     return rows

@@ -34,6 +34,7 @@ PHRASE_SHARE = 0.06  # of the documents have a phrase
 PHRASE_BONUS = 1.25  # two words that belong together say more than one
 TOGETHER = 0.3  # share of the documents with a phrase's rarest word that have the phrase
 PAIRED, OF_EACH_CHILD = 16, 6  # items of a heading that are tried together: its own best, and those of each child
+MOST_PAIRED = 96  # of them: a heading that people made may have hundreds of children
 TRIED = 24  # pairs that are examined
 SECOND = 0.3  # of the best score that a second item of a name must have
 CANDIDATES = 3
@@ -206,7 +207,7 @@ def _paired(items: list[Item], node: int, examiner: Examiner, number: int) -> li
     """Names of two items of a heading that tell most of its children together, and lead to it; none for a leaf."""
     presence = examiner.presence
     below = list(presence.tree.children(node))
-    some = items[:PAIRED] + [item for item in items[PAIRED:] if not item.tells_of_most]
+    some = (items[:PAIRED] + [item for item in items[PAIRED:] if not item.tells_of_most])[:MOST_PAIRED]
     if not below or len(some) < 2:
         return []
     weights = presence.documents[below] / max(float(presence.documents[below].sum()), 1e-12)

@@ -22,6 +22,7 @@ _WRITE_FILE, _READ_FILE, _READ_FOLDER, _TRUNCATE = 1 << 1, 1 << 2, 1 << 3, 1 << 
 _OF_FILES = _WRITE_FILE | _READ_FILE | _TRUNCATE  # what may be said of a path that is no folder
 _NO_TCP, _NO_OTHERS = 0b11, 0b11  # no bind and connect; no abstract sockets and signals beyond this process
 _READ = _READ_FILE | _READ_FOLDER
+_NEVER = 1 | 1 << 6 | 0b1111 << 9  # to run; to make devices, sockets, pipes and links
 SYSTEM = (
     "/usr", "/lib", "/lib64", "/nix/store", "/gnu/store", "/home/linuxbrew/.linuxbrew",
     "/etc/ld.so.cache", "/etc/localtime", "/etc/mime.types", "/dev/null", "/dev/urandom",
@@ -60,7 +61,9 @@ def leave(readable: Iterable[str], writable: Iterable[str] = ()) -> bool:
             _allow(system, ruleset, path, _READ & handled)
         _allow(system, ruleset, os.devnull, (_READ | _WRITE_FILE) & handled)
         for path in writable:
-            _allow(system, ruleset, path, handled & ~1)  # everything but running it
+            _allow(
+                system, ruleset, path, handled & ~_NEVER
+            )  # everything but running it, and what only looks like a file
         if system.prctl(_NO_NEW_RIGHTS, 1, 0, 0, 0):
             return False
         return bool(system.syscall(_RESTRICT, ruleset, 0) == 0)

@@ -13,7 +13,6 @@ from topiarist.app.explorer.writes.posts import asked, back, conflict, conflict_
 from topiarist.collection import (
     ChangedError,
     Removal,
-    Search,
     chosen_documents,
     preview_removal,
     remove_documents,
@@ -43,13 +42,8 @@ def remove(request: Request, session: Session, body: Removed) -> Response:
 def _wanted(view: View, body: Removed) -> Removal:
     """The documents that are spoken of."""
     collection = view.collection
-    if body.topic is not None and body.query:
-        rows = Search(collection, body.query, "words").rows(body.topic).tolist()
-        if not rows:
-            raise UsageError(f"no document matches {body.query!r} there", hint="search again")
-        return preview_removal(collection, rows)
     ids = () if body.document is None else (body.document,)
-    return preview_removal(collection, chosen_documents(collection, ids, body.query))
+    return preview_removal(collection, chosen_documents(collection, ids, body.query, topic=body.topic))
 
 
 def _said(view: View, found: Removal) -> str:

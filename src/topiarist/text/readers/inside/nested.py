@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -32,6 +33,9 @@ def read_archive(file: File, setting: Setting) -> Iterator[Item]:
                 yield Trouble(str(part.facts["fault"]), member=name)
                 continue
             place = os.path.join(folder, str(int(part.facts["number"])))
+            if not stat.S_ISREG(os.lstat(place).st_mode):  # a link of a parser that was taken over
+                yield Trouble("is no file, and was left out", member=name)
+                continue
             allowed.take(os.path.getsize(place))
             try:
                 yield from _inside(file, name, place, within)

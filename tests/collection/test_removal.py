@@ -185,3 +185,15 @@ def test_languages_and_repeated_lines_count_what_is_added_and_what_is_removed(tm
         collection.remove([f"new/{added[0].id}"])
         assert collection.settings["languages"] == {"en": first[0][0]}  # what was added was never counted
         assert told(collection)[-1][0] == second[-1][0] - 1
+
+
+def test_additions_that_were_taken_back_do_not_end_what_undo_reaches(collection):
+    gone = collection.documents.ids()[7]
+    collection.remove([gone])
+    for number in range(2):
+        collection.add([Document(f"tried {number}", "magnetic field of the sun")], learn=False)
+        collection.undo()
+    collection.add([Document("kept", "magnetic field of the sun")], learn=False)
+    collection.undo()
+    assert "removed" in collection.undo()
+    assert gone in collection.documents.ids()

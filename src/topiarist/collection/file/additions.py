@@ -27,17 +27,27 @@ if TYPE_CHECKING:
 
 ADD = "add"  # what the log calls an addition
 ADDITIONS = 3  # that can be undone, with what was done between them
+MOST_WALKED = 4 * ADDITIONS  # with those that were taken back
 MOST_PIECES = 8  # of counts: then they become one
 HOLDS = ("curve", "stopped", "reason", "familiar")  # what was told of a grown tree, and is true after it has learned
 
 
 def within_reach(generation: Generation) -> Iterator[edit_log.Edit]:
-    """The steps that undo may go back over, newest first: up to the last few additions, for each takes room."""
-    additions = 0
+    """The steps that undo may go back over, newest first: up to the last few additions that were not taken back.
+
+    Each takes room, also one that was taken back: of all together a few more are walked over.
+    """
+    from topiarist.collection.shape.changes import UNDO, WITH
+
+    additions = every = 0
+    undone = set[int | None]()
     for entry in edit_log.walk(generation.database):
         yield entry
-        additions += entry.kind == ADD
-        if additions == ADDITIONS:
+        if entry.kind == UNDO:
+            undone.update((entry.body.get("edit"), entry.body.get(WITH)))
+        additions += entry.kind == ADD and entry.number not in undone
+        every += entry.kind == ADD
+        if additions == ADDITIONS or every == MOST_WALKED:
             return
 
 

@@ -6,6 +6,7 @@ calls its parameters. ``a_given_b`` has a row for each *b*; rows sum to one.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,3 +55,30 @@ class TreeModel(TreeTopics):
         """P(node): how much of the collection each node explains."""
         weight: Array = (self.class_prior / self.class_prior.sum()) @ self.node_given_class
         return weight
+
+
+def cut_at(model: TreeModel, nodes: Iterable[int]) -> TreeModel:
+    """The tree down to some nodes: the classes under each of them are one, which speaks as they do together.
+
+    A class that is under none of the nodes stays as it is.
+    """
+    tree, cut = model.tree, set(nodes)
+    ends = [next((node for node in tree.path(own) if node in cut), own) for own in model.class_nodes]
+    found = sorted(set(ends))
+    kept = sorted({node for end in found for node in tree.path(end)})
+    places = {node: number for number, node in enumerate(kept)}
+    groups = np.searchsorted(found, ends)
+    prior = np.bincount(groups, np.asarray(model.class_prior, np.float64), len(found))
+    weights = np.zeros((len(found), model.n_classes))
+    weights[groups, np.arange(model.n_classes)] = np.maximum(model.class_prior, np.finfo(float).tiny)
+    mix = (weights / weights.sum(axis=1, keepdims=True)) @ model.node_given_class
+    words = model.word_given_node[kept]
+    for group, end in enumerate(found):
+        below = [end, *tree.descendants(end)]
+        spoken = mix[group, below]
+        if len(below) > 1 and spoken.sum() > 0:
+            words[places[end]] = (spoken / spoken.sum()) @ model.word_given_node[below]
+        mix[group, end] = spoken.sum()
+    parents = tuple(places.get(tree.parents[node], -1) for node in kept)
+    smaller = Tree(parents, tuple(tree.names[node] for node in kept))
+    return TreeModel(smaller, tuple(places[end] for end in found), words, mix[:, kept], prior)

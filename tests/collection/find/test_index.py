@@ -14,7 +14,8 @@ from topiarist.collection.find.index.ranking import best, nth_largest
 from topiarist.counts import CountSettings
 from topiarist.counts.settings import PhraseSettings
 from topiarist.errors import InputError, UsageError
-from topiarist.estimators.similarity.lenses import tree_of
+from topiarist.estimators.similarity.coarse_model import coarse
+from topiarist.estimators.similarity.lenses import lens_of, tree_of
 from topiarist.kernels import search as verbs
 from topiarist.scale import BlockStore
 from topiarist.text.documents import Document
@@ -95,6 +96,18 @@ def test_meaning_finds_what_words_do_not(index, corpus):
     assert {hit.labels[0] for hit in found} == {"money"}
     with_words = {hit.number for hit in index.search("loan", 120, by="words")}
     assert any(hit.number not in with_words for hit in index.search("loan", 30))
+
+
+def test_a_large_tree_is_seen_from_further_away(corpus):
+    tree = CAM(8, random_state=0).fit(corpus.counts)
+    assert coarse(tree, tree.tree_model_.n_classes) is tree
+    upper = coarse(tree, 4)
+    assert 1 < upper.tree_model_.n_classes <= 4 < tree.tree_model_.n_classes
+    index = SearchIndex.build(FisherKernel([*FisherKernel(1).fit(corpus.counts).models_, upper]), corpus)
+    assert index.lenses[1].n_classes == upper.tree_model_.n_classes
+    assert index.lenses[1].effective_length == lens_of(tree).effective_length
+    nearest = [index.similar(row, 1).hits[0].number for row in range(20)]
+    assert [one % 4 for one in nearest] == [row % 4 for row in range(20)], "of the same subject"
 
 
 def test_bm25_is_the_formula(index, corpus):

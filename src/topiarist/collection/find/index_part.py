@@ -27,6 +27,7 @@ from topiarist.text.language import known_code
 INDEX, MODEL, WORDS = "index", "model", "words"
 PARTS = ("topical", "lexical")  # of the kernel: words alone are a model of one topic
 FLAT_TOPICS, FEWEST = 64, 20  # topics of a model without a tree, and documents for each of them at least
+TREE_CLASSES = 64  # of the tree: a document is compared with a query in each of them
 
 
 def write_flat(generation: Generation, corpus: Corpus, n_threads: int | None = None) -> Part:
@@ -51,15 +52,17 @@ def write_index(
     """Index a corpus by the Fisher kernel of three models: words alone, the tree's own, and topics without a tree.
 
     On collections with judged queries all three find better than any two of them, and reasons are told in the topics
-    of the tree. ``flat`` is the folder of a part that was just written, or that ``open_part`` has looked at. All words
-    of the documents are indexed beside; where a part ``before`` has them, they are the same.
+    of the tree, seen from as far away as ``TREE_CLASSES`` say. ``flat`` is the folder of a part that was just written,
+    or that ``open_part`` has looked at. All words of the documents are indexed beside; where a part ``before`` has
+    them, they are the same.
     """
     from topiarist.estimators.flat.plsa import PLSA
     from topiarist.estimators.model_folder import load_model
+    from topiarist.estimators.similarity.coarse_model import coarse
     from topiarist.estimators.similarity.fisher_kernel import FisherKernel
 
     words = PLSA(1, random_state=0, n_threads=n_threads).fit(corpus.counts)
-    models = (words, model, load_model(flat / MODEL))
+    models = (words, coarse(model, TREE_CLASSES), load_model(flat / MODEL))
     index = SearchIndex.build(FisherKernel(models=models, parts=PARTS), corpus, n_threads=n_threads)
     with new_part(generation, SEARCH) as part:
         index.save(part.folder / INDEX)

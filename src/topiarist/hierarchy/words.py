@@ -22,6 +22,7 @@ FEWEST = 3  # with fewer telling words than this, probable ones help out
 CHILDS = 2.0  # times as probable at a child: then the word is the child's
 EVIDENCE = 2.0  # how often a word must be expected at a node; once may be chance
 CONSIDERED = 10  # candidates for each word wanted, so that variants can be skipped
+STEM = 4  # letters that forms of a word have in common at least
 ROW_TOLERANCE = 1e-3  # float32 rows of 100,000 words add up no better
 
 
@@ -91,7 +92,7 @@ def is_variant(word: Sequence[str], said: Sequence[str]) -> bool:
 
 def _same_stem(word: str, other: str) -> bool:
     """The same beginning, and short endings: model(s), learn(ing), theor(y, ies), but not market and marker."""
-    if word == other or word[:4] != other[:4]:
+    if word == other or word[:STEM] != other[:STEM]:
         return word == other
     short, long = sorted((word, other), key=len)
     common = next((place for place, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))

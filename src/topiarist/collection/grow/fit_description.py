@@ -54,7 +54,11 @@ class KeptTexts(Sequence[str]):
         return self._number
 
     def __getitem__(self, row: Any) -> Any:
-        return without(self._documents.many([row])[0].text, self._repeated)
+        return self.many([row])[0]
+
+    def many(self, rows: Sequence[int]) -> list[str]:
+        """The texts of some documents."""
+        return [without(one.text, self._repeated) for one in self._documents.many(rows)]
 
 
 class KeptFit(NamedTuple):

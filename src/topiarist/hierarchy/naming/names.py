@@ -38,6 +38,7 @@ MOST_PAIRED = 96  # of them: a heading that people made may have hundreds of chi
 TRIED = 24  # pairs that are examined
 SECOND = 0.3  # of the best score that a second item of a name must have
 CANDIDATES = 3
+BEGINNING = 3  # letters that a word and its forms have in common at least
 LONG_STEM, LONGEST_ENDING = 8, 4  # letters: words that begin so alike, and differ in so few at the end, are one
 
 
@@ -92,7 +93,8 @@ def node_names(
     tree, readings = presence.tree, readings or Readings()
     columns = usable_words(presence, words, empty)
     columns = np.array([c for c in columns.tolist() if not {words[c]} & (readings.glued | readings.verbs)], np.int64)
-    items = [_items(presence, words, columns, node, class_nodes, readings) for node in range(len(tree))]
+    phrases = _Phrases.of(presence, class_nodes, readings)
+    items = [_items(presence, words, columns, node, phrases) for node in range(len(tree))]
     examiner = Examiner(presence, words)
     found: list[Named] = [Named(())] * len(tree)
     above: list[list[list[str]]] = [[] for _ in range(len(tree))]
@@ -109,9 +111,32 @@ def node_names(
     return tuple(found)
 
 
-def _items(
-    presence: Presence, words: Sequence[str], columns: Array, node: int, class_nodes: Sequence[int], readings: Readings
-) -> list[Item]:
+@dataclass(frozen=True)
+class _Phrases:
+    """The phrases of readings, with the leaves that each node has under it."""
+
+    readings: Readings
+    under: Array  # whether a leaf (row) is at a node (column) or under it
+    sizes: Array  # documents of each leaf
+    of_leaf: Mapping[int, Sequence[str]]
+
+    @classmethod
+    def of(cls, presence: Presence, class_nodes: Sequence[int], readings: Readings) -> _Phrases:
+        """By leaf: a node has the phrases of the leaves under it and no others."""
+        of_leaf: dict[int, list[str]] = {}
+        for phrase, by_leaf in readings.phrases.items():
+            for leaf in by_leaf:
+                of_leaf.setdefault(leaf, []).append(phrase)
+        sizes = np.array([presence.documents[own] for own in class_nodes])
+        return cls(readings, np.asarray(presence.tree.path_mask(class_nodes), bool), sizes, of_leaf)
+
+    def at(self, node: int) -> Iterable[str]:
+        """Those of a node."""
+        leaves = np.flatnonzero(self.under[:, node]).tolist()
+        return dict.fromkeys(phrase for leaf in leaves for phrase in self.of_leaf.get(leaf, ()))
+
+
+def _items(presence: Presence, words: Sequence[str], columns: Array, node: int, phrases: _Phrases) -> list[Item]:
     """Words and phrases for a node, the best first."""
     tree = presence.tree
     if node == tree.root:
@@ -134,7 +159,7 @@ def _items(
         for place in dict.fromkeys(picked)
     ]  # fmt: skip
     share_of = {words[columns[place]]: float(share[place]) for place in np.flatnonzero(scores).tolist()}
-    found += _phrase_items(presence, node, class_nodes, readings, share_of)
+    found += _phrase_items(presence.tree, node, phrases, share_of)
     return sorted(found, key=lambda item: (-item.score, item.text))
 
 
@@ -147,21 +172,17 @@ def _tells_of_most(each: Array, documents: Array, elsewhere: Array) -> Array:
     return enough
 
 
-def _phrase_items(
-    presence: Presence, node: int, class_nodes: Sequence[int], readings: Readings, share_of: Mapping[str, float]
-) -> list[Item]:
-    tree = presence.tree
-    sizes = np.array([presence.documents[own] for own in class_nodes])
-    under = np.array([node in tree.path(own) for own in class_nodes], bool)
-    below = [np.array([child in tree.path(own) for own in class_nodes], bool) for child in tree.children(node)]
+def _phrase_items(tree: Tree, node: int, phrases: _Phrases, share_of: Mapping[str, float]) -> list[Item]:
+    sizes, under = phrases.sizes, phrases.under[:, node]
+    below = [phrases.under[:, child] for child in tree.children(node)]
     here, everywhere = float(sizes[under].sum()), float(sizes.sum())
     found = []
-    for phrase, by_leaf in readings.phrases.items():
+    for phrase in phrases.at(node):
         first, *_, last = phrase.split()
         if first not in share_of or last not in share_of:
             continue
         documents = np.zeros(len(sizes))
-        for leaf, times in by_leaf.items():
+        for leaf, times in phrases.readings.phrases[phrase].items():
             documents[leaf] = times * sizes[leaf]
         share = float(documents[under].sum()) / max(here, 1e-12)
         elsewhere = (float(documents[~under].sum()) + 0.5) / (max(everywhere - here, 0.0) + 1.0)
@@ -248,8 +269,10 @@ def shares_word(name: str, others: Iterable[str]) -> bool:
 
 def _overlaps(parts: list[str], others: Iterable[list[str]]) -> bool:
     """Whether a word is one of the others, or a form of it."""
+    begun = {part[:BEGINNING] for part in parts}
+    near = (other for other in others if any(one[:BEGINNING] in begun for one in other))
     return any(
-        is_variant([part], other) or any(_is_form(part, one) for one in other) for other in others for part in parts
+        is_variant([part], other) or any(_is_form(part, one) for one in other) for other in near for part in parts
     )
 
 

@@ -18,7 +18,7 @@ from scipy.sparse import csc_array, csr_array
 from topiarist.arrays import Array
 from topiarist.hierarchy.growth.headings import outside
 from topiarist.hierarchy.tree import Tree
-from topiarist.hierarchy.words import is_variant
+from topiarist.hierarchy.words import STEM, is_variant
 
 RIVALS = 3  # words looked at for each that describes a node
 AGREEMENT = 2.0  # how much words that occur in the same documents are preferred
@@ -148,6 +148,7 @@ def _best(scores: Array, number: int, words: Sequence[str] | None, said: list[li
     columns, own = np.array(rivals), scores[rivals].astype(np.float64)
     npmi = _agreement(has, rivals) if has is not None else np.zeros((len(rivals), len(rivals)))
     picked, together, waiting = list[int](), np.zeros(len(rivals)), np.ones(len(rivals), bool)
+    begun = {part[:STEM] for other in said for part in other}  # variants begin alike
     while waiting.any() and len(picked) < number:
         value = np.where(waiting, own * np.exp(AGREEMENT * together / max(len(picked), 1)), -np.inf)
         best = np.flatnonzero(value == value.max())
@@ -155,9 +156,10 @@ def _best(scores: Array, number: int, words: Sequence[str] | None, said: list[li
         waiting[place] = False
         if words is not None:
             parts = words[rivals[place]].split()
-            if any(is_variant(parts, other) for other in said):
+            if parts[0][:STEM] in begun and any(is_variant(parts, other) for other in said):
                 continue
             said.append(parts)
+            begun |= {part[:STEM] for part in parts}
         picked.append(rivals[place])
         together += npmi[place]
     return picked

@@ -10,7 +10,7 @@ in any language that puts spaces between words.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -23,6 +23,7 @@ from topiarist.arrays import Array
 
 SAMPLED = (20, 120)  # documents of each leaf that are read for phrases and the forms of words, at least and at most
 PART = 0.15  # of all documents are read, within these limits
+MOST_READ = 12_000  # documents of a large collection, but for the least of each leaf
 READ = 1500  # characters of each of them
 FEWEST_TIMES = 3  # documents that make a phrase
 VARIED = 0.4  # different neighbours for each document with a word or phrase; with fewer it is boilerplate
@@ -59,7 +60,7 @@ def sample_of(shares: Any) -> list[list[int]]:
     shares = csr_array(shares)
     own = _largest(shares)
     rows = []
-    most = int(np.clip(PART * shares.shape[0] / max(shares.shape[1], 1), *SAMPLED))
+    most = int(np.clip(min(PART * shares.shape[0], MOST_READ) / max(shares.shape[1], 1), *SAMPLED))
     for number in range(shares.shape[1]):
         members = np.flatnonzero(own == number)
         if len(members) > most:
@@ -87,12 +88,13 @@ def read(texts: Sequence[str], rows: Sequence[Sequence[int]], words: Iterable[st
     notes of an agency. They are no phrases, and count as ``glued``.
     """
     known = frozenset(word for word in words if " " not in word)
-    notes = _Notes(articles([texts[row][:READ] for row in _some([row for members in rows for row in members])]))
+    some = _those(texts, _some([row for members in rows for row in members]))
+    notes = _Notes(articles([text[:READ] for text in some]))
     found: dict[str, dict[int, float]] = {}
     for leaf, members in enumerate(rows):
         times = Counter[str]()
-        for row in members:
-            times.update(_phrases(_spoken(texts[row][:READ], known, notes), known, notes))
+        for text in _those(texts, members):
+            times.update(_phrases(_spoken(text[:READ], known, notes), known, notes))
         for phrase, number in times.items():
             if number >= min(FEWEST_TIMES, max(2, len(members) // 8)):
                 found.setdefault(phrase, {})[leaf] = (number - number**0.5) / len(members)
@@ -102,6 +104,13 @@ def read(texts: Sequence[str], rows: Sequence[Sequence[int]], words: Iterable[st
     written = {word: _usual(counts) for word, counts in notes.forms.items()}
     parts = {word for word, number in notes.seen.items() if notes.glued[word] > GLUED * number}
     return Readings(found, written, frozenset(parts | set(filter(notes.is_boilerplate, known))), verbs, len(rows))
+
+
+def _those(texts: Sequence[str], rows: Sequence[int]) -> Iterable[str]:
+    """The texts of some rows: all at once where they can be had so."""
+    many = getattr(texts, "many", None)
+    found: Iterable[str] = (texts[row] for row in rows) if many is None else many(rows)
+    return found
 
 
 def _some(rows: list[int]) -> list[int]:
@@ -140,14 +149,14 @@ class _Notes:
     def __init__(self, articles: frozenset[str] = frozenset()) -> None:
         self.articles = articles
         self.announced, self.announcing = Counter[str](), Counter[str]()  # by an article, and an article
-        self.forms: dict[str, Counter[str]] = {}
+        self.forms = defaultdict[str, Counter[str]](Counter)
         self.seen, self.glued, self.documents = Counter[str](), Counter[str](), Counter[str]()
-        self.contexts: dict[str, set[tuple[str, str]]] = {}
+        self.contexts = defaultdict[str, set[tuple[str, str]]](set)
 
     def note(self, text: str, before: str, after: str) -> None:
         """Where a word or phrase stands for the first time in a document."""
         self.documents[text] += 1
-        self.contexts.setdefault(text, set()).add((before, after))
+        self.contexts[text].add((before, after))
 
     def listen(self, spoken: list[tuple[str, bool]], place: int) -> None:
         """Whether an article stands before or behind a word, with nothing between them."""
@@ -194,7 +203,7 @@ def _usual(forms: Counter[str]) -> str:
 def _spoken(text: str, known: frozenset[str], notes: _Notes | None) -> list[tuple[str, bool]]:
     """The words of a text, each with whether nothing but a blank or a hyphen parts it from the one before."""
     spoken = list[tuple[str, bool]]()
-    end, headline = -2, False
+    end, headline, has_commands = -2, False, "\\" in text
     for match in WORD.finditer(text):
         start, form = match.start(), match.group()
         word = form.lower()
@@ -204,10 +213,10 @@ def _spoken(text: str, known: frozenset[str], notes: _Notes | None) -> list[tupl
         if notes is not None and word in known:
             notes.seen[word] += 1
             if not (capitals and headline):  # among words in capitals these mean nothing
-                notes.forms.setdefault(word, Counter())[form] += 1
+                notes.forms[word][form] += 1
             before = start > 1 and text[start - 1] in JOINTS and not text[start - 2].isspace()
             after = end + 1 < len(text) and text[end] in JOINTS and not text[end + 1].isspace()
-            if before or after or COMMAND.search(text[max(start - 5, 0) : start]):
+            if before or after or (has_commands and COMMAND.search(text[max(start - 5, 0) : start])):
                 notes.glued[word] += 1
         headline = capitals
     return spoken

@@ -37,11 +37,12 @@ class Steps:
     growing_tol: float = 5e-4  # nats a token: the next split will move everything again
     tol: float = 1e-5
     large: int = 2  # instead of ``growing``, where there are more than ``LARGE`` classes
+    last_large: int = 20  # instead of a larger ``last``, there: documents have found their places by then
 
     def of(self, n_classes: int, *, last: bool = False) -> tuple[int, float]:
         """Steps at most, and the gain below which they end."""
         if last:
-            return self.last, self.tol
+            return (min(self.last, self.last_large) if n_classes > LARGE else self.last), self.tol
         return (self.large if n_classes > LARGE else self.growing), self.growing_tol
 
 

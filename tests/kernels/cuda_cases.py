@@ -1,7 +1,6 @@
 """Every verb on a device says what the reference says. Run by ``test_cuda`` in numba's simulator, or on a device."""
 
 import inspect
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
+from tests import simulator
 from tests.oracles import trees
 from tests.strategies import simplex_rows
 from topiarist.kernels import Folding, Paths, load
@@ -21,7 +21,7 @@ from topiarist.kernels.cuda.verbs import Verbs
 from topiarist.kernels.cuda.warp import LANES
 from topiarist.models.engine.host import paths_of
 
-sys.setswitchinterval(5e-4)  # a simulated warp is a handful of Python threads that wait for each other
+simulator.patient()
 
 REFERENCE = load("reference")
 HOST_ONLY = {*compiled.VERBS, "hand_down", "categorise"}  # sparse rows, and classes that are known

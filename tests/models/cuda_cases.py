@@ -2,7 +2,6 @@
 
 import inspect
 import pickle
-import sys
 from dataclasses import replace
 from itertools import pairwise
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, csr_matrix
 
+from tests import simulator
 from tests.oracles import trees
 from tests.strategies import simplex_rows
 from topiarist import CAM, HPLSA, PLSA, Tree
@@ -28,7 +28,7 @@ from topiarist.scale.blocks import BlockStore
 from topiarist.scale.executors import InProcess
 from topiarist.scale.threads import Threads
 
-sys.setswitchinterval(5e-4)  # a simulated warp is a handful of Python threads that wait for each other
+simulator.patient()
 
 THREADS = Threads(1)
 HOST = Engine(load("compiled"), THREADS)

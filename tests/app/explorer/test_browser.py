@@ -3,16 +3,13 @@
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
+from tests.app.explorer.axe import violations
 from tests.app.explorer.conftest import hostile_documents
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.report import write_report
 from topiarist.collection.collection import Collection
 
-TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-TARGETS = {"target-size": {"enabled": True}}  # axe leaves it out unless it is asked for
-RULES = {"runOnly": {"type": "tag", "values": TAGS}, "rules": TARGETS}
 ID = "wire/law/bail/000.txt"
 EVERY = (
     "/", "/?view=list", "/?view=icicle", "/topic/0", "/topic/1", "/search", "/search?q=court", "/search?q=footbal",
@@ -234,24 +231,6 @@ def test_hostile_text_does_nothing(page, hostile_served):
     assert all(address.startswith((hostile_served.address, "data:")) for address in page.asked)
 
 
-COLOURS = {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}
-
-
-@pytest.mark.parametrize("part", range(3))
-@pytest.mark.parametrize(("theme", "rules"), [("light", RULES), ("dark", COLOURS)], ids=["light", "dark"])
-def test_axe_finds_nothing(browser, served, theme, rules, part):
-    """All rules in one theme, those about colours in the other: nothing else differs."""
-    page = browser.new_page(color_scheme=theme, viewport={"width": 1280, "height": 800})
-    found = []
-    for path in EVERY[part::3]:
-        page.goto(served.address + path)
-        settled(page)
-        violations = Axe().run(page, options=rules).response["violations"]
-        found += [(path, one["id"], one["nodes"][0]["html"][:120]) for one in violations]
-    page.close()
-    assert found == []
-
-
 def test_narrow_screens_and_large_letters_need_no_sideways_scroll(browser, served):
     page = browser.new_page(viewport={"width": 320, "height": 640})
     wide = []
@@ -308,12 +287,10 @@ def test_a_report_opens_from_the_disk_and_asks_for_nothing(browser, folder, tmp_
     assert page.locator(".topic-card:visible").count() == page.locator(".topic-card").count()
     page.locator(".topic-card .item a").nth(7).click()
     page.wait_for_selector("#reading-text span")
-    found = Axe().run(page, options=RULES).response["violations"]
-    assert [(one["id"], one["nodes"][0]["html"][:100]) for one in found] == []
+    assert violations(page) == []
     page.keyboard.press("Escape")
     page.wait_for_selector("#reading", state="hidden")
     assert asked == [path.as_uri()]
     assert problems == []
-    found = Axe().run(page, options=RULES).response["violations"]
-    assert [(one["id"], one["nodes"][0]["html"][:100]) for one in found] == []
+    assert violations(page) == []
     context.close()

@@ -1,10 +1,10 @@
 """Judging where documents are filed, in a browser."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
+from tests.app.explorer.axe import in_both_themes
 from tests.app.explorer.conftest import Served
-from tests.app.explorer.test_browser import RULES, until
+from tests.app.explorer.test_browser import until
 
 
 @pytest.fixture
@@ -62,16 +62,15 @@ def test_documents_are_judged_in_the_browser(browser, judging, script):
 
 
 @pytest.mark.parametrize("which", ["judging", "judging_many"])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_lists_are_accessible_and_fit_a_phone(request, browser, which, theme):
+def test_the_lists_are_accessible_and_fit_a_phone(request, browser, which):
     served = request.getfixturevalue(which)
-    context = browser.new_context(viewport={"width": 320, "height": 700}, color_scheme=theme)
+    context = browser.new_context(viewport={"width": 320, "height": 700})
     page = context.new_page()
     for path in ("/categories", "/categories?rho=0.6", "/categories?label=law/bail", "/categories?left=1&rho=0.7"):
         page.goto(f"{served.address}{path}")
         page.wait_for_selector('[role="tree"]', state="attached")
         assert page.evaluate("document.documentElement.scrollWidth") <= 320, path
-        assert Axe().run(page, options=RULES).response["violations"] == [], path
+        assert in_both_themes(page) == [], path
         outside = page.evaluate("document.querySelectorAll('main ol > :not(li.item)').length")
         assert outside == 0
     page.goto(f"{served.address}/categories?label=law/bail")

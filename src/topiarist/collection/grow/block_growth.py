@@ -21,7 +21,6 @@ from topiarist.estimators.common.stored_counts import block_size
 from topiarist.estimators.tree_models import TREE_MODELS, listed
 from topiarist.scale import BlockStore, DaskExecutor, InProcess
 
-IN_BLOCKS = "in_blocks"  # what the log of a collection calls it
 SMALLEST_BLOCK = 1 << 14  # documents: what is done for each word of a block is then a small part of a pass
 SCRATCH = "blocks-"  # begins the name of the folder that blocks are in while a tree grows
 

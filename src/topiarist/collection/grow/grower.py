@@ -29,13 +29,22 @@ from topiarist.collection.describe.nodes import named
 from topiarist.collection.document_vectors import brought, with_vectors
 from topiarist.collection.find import index_part
 from topiarist.collection.grow import granted, inheritance, language_trees
-from topiarist.collection.grow.block_growth import IN_BLOCKS, InBlocks
+from topiarist.collection.grow.block_growth import InBlocks
 from topiarist.collection.grow.fit_description import corpus_of, familiar, keep_fit
 from topiarist.collection.grow.journal import KIND as CHECKPOINT
 from topiarist.collection.grow.journal import PartJournal, Teller
 from topiarist.collection.grow.language_trees import Branch, Joined
 from topiarist.collection.grow.left_out import COPIES, REPEATED, LeftOut, OtherLanguages, told_copies
-from topiarist.collection.grow.made_with import MADE_WITH, TextDigest, circumstances
+from topiarist.collection.grow.made_with import (
+    BEGUN,
+    IN_BLOCKS,
+    MADE_WITH,
+    STAGES,
+    TextDigest,
+    circumstances,
+    differences,
+    stages,
+)
 from topiarist.collection.grow.one_language import waiting, with_languages
 from topiarist.collection.grow.recipe import JOINED, ONE, Recipe
 from topiarist.collection.passages import PASSAGES, cut_said
@@ -119,7 +128,7 @@ class Grower:
         if self.place is not None:
             self.place.check(self.recipe, self.vectors)
         settings = {"recipe": self.recipe.to_dict(), **_named(source), **(told or {})}
-        settings[MADE_WITH] = circumstances(self.device)
+        settings[MADE_WITH] = self._circumstances
         settings |= {WORDS: words} if (words := inheritance.words_of(os.fspath(folder))) else {}
         with begin(folder, force=force, resume=resume) as growing:
             database = growing.generation.database
@@ -132,6 +141,7 @@ class Grower:
             try:
                 if known.get(READ):
                     self.tell.said("Taking up what was read before")
+                    self._taken_up(growing, known)
                 else:
                     self._read(source, growing, settings)
                 state, parts = self._finished(growing)
@@ -143,13 +153,31 @@ class Grower:
                     carried = self._carried(growing, state)
                     body = {"model": state.model, "carried": carried.shape != state.shape}
                     body |= self._ended(growing, state)
-                    body |= {} if self.place is None else {IN_BLOCKS: self.place.to_dict()}
+                    body |= {} if self.place is None else {IN_BLOCKS: self._circumstances[IN_BLOCKS]}
                     edit_log.record(database, "grow", body, carried.to_dict(), parts=parts)
             edit_log.drop(database, [name for name in edit_log.parts(database) if name.startswith(f"{CHECKPOINT}-")])
             sweep_parts(growing.generation)
             published = growing.publish()
             granted.grant(published.path, settings.get(PLACES, ()))
             return Collection(published)
+
+    @property
+    def _circumstances(self) -> dict[str, Any]:
+        """What may change the last bits of the tree that is grown here."""
+        return circumstances(self.device) | {IN_BLOCKS: None if self.place is None else self.place.to_dict()}
+
+    def _taken_up(self, growing: Growing, known: dict[str, Any]) -> None:
+        """Write down and tell that this stage does not run on what the one before it ran on."""
+        database = growing.generation.database
+        if edit_log.current(database) is not None:  # all is grown, only nobody sees it yet
+            return
+        now, before = self._circumstances, stages(known)
+        if not before or not (changed := differences(before[-1], now)):
+            return
+        begun = any(name.startswith(f"{CHECKPOINT}-") for name in edit_log.parts(database))
+        facts.change_settings(database, {STAGES: [*before[1:], {**now, BEGUN: begun}]})
+        if told := [name.replace(IN_BLOCKS, "allowance of memory") for name in changed if begun or name != IN_BLOCKS]:
+            self.tell.said(f"Taken up with another {', '.join(told)}: one run might have given another tree")
 
     def _ended(self, growing: Growing, state: State) -> dict[str, Any]:
         """That somebody stopped the growth, where they did: nobody can find that moment again."""

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from topiarist.collection.describe.provenance import GROW, grown_with
 from topiarist.collection.file import arrivals
-from topiarist.collection.grow.block_growth import IN_BLOCKS, InBlocks
+from topiarist.collection.grow.block_growth import InBlocks
 from topiarist.collection.grow.grower import INTERRUPTED, STOPPED, WORDS, Grower
+from topiarist.collection.grow.made_with import IN_BLOCKS
 from topiarist.collection.grow.recipe import ONE, TOGETHER, Recipe
 from topiarist.collection.judge.judgements import Judgements
 from topiarist.collection.remove.removal import remove

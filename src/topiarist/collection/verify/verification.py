@@ -7,14 +7,14 @@ here: versions, processor, device. Where nothing of that differs, somebody has c
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topiarist.collection.grow.made_with import MADE_WITH, circumstances
+from topiarist.collection.grow.made_with import MADE_WITH, circumstances, differences, mixed, stages
 from topiarist.collection.verify.digests import Digests, digests, parameters, text_digest
 from topiarist.collection.verify.replay import CannotReplayError, Plan, Tell, plan, replayed
 from topiarist.errors import InputError, TopiaristError, UsageError, reading
@@ -75,7 +75,7 @@ def verify(
     known = collection.settings.get(MADE_WITH)
     known = known if isinstance(known, dict) else None
     tell("Reading what is kept")
-    here, reasons = digests(collection), _reasons(known)
+    here, reasons = digests(collection), _reasons(stages(collection.settings))
     changed = _changed_texts(collection, known)
     try:
         planned = plan(collection)
@@ -114,16 +114,18 @@ def _done_again(collection: Collection, planned: Plan, work: Path, tell: Tell, n
             raise error
 
 
-def _reasons(known: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """What is not as it was when the collection was made."""
-    if known is None:
+def _reasons(known: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """What is not as it was when the collection was made, in each of the stages in which it was grown."""
+    if not known:
         return ("an earlier version made it, which did not write down what it ran on",)
-    now = circumstances()
-    return tuple(
-        f"{name} was {known.get(name, 'unknown')}, and is {value} here"
-        for name, value in now.items()
-        if known.get(name) != value
-    )
+    now, found = circumstances(), list[str]()
+    for stage in known:
+        then = "was" if stage is known[0] else "was, when the grow was taken up again,"
+        found += [f"{name} {then} {stage.get(name, 'unknown')}, and is {now[name]} here"
+                  for name in differences(stage, now)]  # fmt: skip
+    if mixed(known):
+        found.append("one part of the tree was grown in memory or within another allowance, and the rest otherwise")
+    return tuple(dict.fromkeys(found))
 
 
 def _changed_texts(collection: Collection, known: Mapping[str, Any] | None) -> tuple[str, ...]:

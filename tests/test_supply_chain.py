@@ -1,25 +1,18 @@
 """What topiarist is made of: licences that go with ours, an SBOM that is the same twice, and nobody who tells tales."""
 
-import importlib.util
 import json
 import sys
 import types
-from pathlib import Path
 
 import pytest
 
+from tests.tools import tool
 from topiarist.counts.embeddings.encoder import Encoder
-
-TOOL = Path(__file__).parents[1] / "tools" / "supply_chain.py"
 
 
 @pytest.fixture(scope="module")
 def chain():
-    spec = importlib.util.spec_from_file_location("supply_chain", TOOL)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return tool("supply_chain")
 
 
 def test_all_that_is_needed_is_free_and_listed(chain):

@@ -26,7 +26,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -35,15 +34,14 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT)]
+sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
+import trials  # noqa: E402
 from tests.faults import counted, failing  # noqa: E402
+from trials import FOLDER, THEMES, Done, note  # noqa: E402
 
-FOLDER = "notes.topiary"
 LONGEST = 60  # seconds
 FAULTS = (errno.ENOSPC, errno.EMFILE, errno.ENOMEM, errno.EIO)
-OUR_OWN = 70  # exit code of a fault of ours
-THEMES = ("cat dog mouse fur paw tail whisker claw", "star moon planet orbit comet sky telescope ray")
 
 
 @dataclass(frozen=True)
@@ -76,9 +74,7 @@ def write_notes(home: Path, number: int) -> None:
     for name, first, last in (("notes", 0, number), ("new", number, number + 12)):
         with (home / f"{name}.jsonl").open("w") as file:
             for n in range(first, last):
-                words = THEMES[n % 2].split()
-                text = " ".join(words[(n + step * (1 + n % 3)) % 8] for step in range(6))
-                body = {"id": f"n{n}", "text": f"the story of {text} and the {words[n % 8]} {n}", "label": f"l{n % 2}"}
+                body = {"id": f"n{n}", "text": f"{note(n)} {n}", "label": f"l{n % 2}"}
                 file.write(json.dumps(body) + "\n")
     rows = "".join(f"n{n},{'y' if n % 2 else 'n'}\n" for n in range(12))
     (home / "judged.csv").write_text(f"id,label\n{rows}")
@@ -104,69 +100,9 @@ def warm_up(home: Path, where: Path) -> None:
 _warm: list[Path] = []
 
 
-# ---- a command in a process of its own
-
-
-@dataclass(frozen=True)
-class Done:
-    """How a command ended: its exit code (None: it was killed, for it hung), what it said, what a look at it found."""
-
-    code: int | None
-    said: str
-    found: Any
-
-
 def run(home: Path, arguments: tuple[str, ...], within: Callable[[Path], Any] | None = None) -> Done:
-    """Run a command to its end, within something that may let its calls fail."""
-    log, result = home.parent / f"{home.name}.log", home.parent / f"{home.name}.result"
-    result.unlink(missing_ok=True)
-    sys.stdout.flush()
-    child = os.fork()
-    if not child:
-        _command(home, arguments, within, log, result)
-    end = time.monotonic() + LONGEST
-    while time.monotonic() < end:
-        ended, status = os.waitpid(child, os.WNOHANG)
-        if ended:
-            found = json.loads(result.read_text()) if result.exists() else None
-            return Done(os.waitstatus_to_exitcode(status), log.read_text(errors="replace"), found)
-        time.sleep(0.005)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return Done(None, log.read_text(errors="replace"), None)
-
-
-def _command(home: Path, arguments: tuple[str, ...], within: Any, log: Path, result: Path) -> None:
-    """In the child: nothing comes back from here."""
-    code = OUR_OWN
-    try:
-        os.chdir(home)
-        file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        for stream in (1, 2):
-            os.dup2(file, stream)
-        sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
-        sys.argv = ["topiarist", *arguments]
-        from topiarist.app.cli.commands import app
-
-        if within is None:
-            app(args=list(arguments), prog_name="topiarist")
-            code = 0
-        else:
-            with within(home / FOLDER) as watcher:
-                try:
-                    app(args=list(arguments), prog_name="topiarist")
-                    code = 0
-                except SystemExit as end:
-                    code = end.code if isinstance(end.code, int) else int(end.code is not None)
-            result.write_text(json.dumps(watcher.told()))
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else int(end.code is not None)
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+    """Run a command to its end; one that takes longer than it should has hung."""
+    return trials.run(home, arguments, within, LONGEST)
 
 
 # ---- what goes wrong

@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import shutil
-import signal
 import sys
 import tempfile
 import time
@@ -22,8 +20,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-FOLDER = "notes.topiary"
-THEMES = ("cat dog mouse fur paw tail whisker claw", "star moon planet orbit comet sky telescope ray")
+sys.path[:0] = [str(Path(__file__).resolve().parent)]
+
+from trials import FOLDER, finish, killed, note, run  # noqa: E402
+
 SAID = (
     "an unfinished grow lies at",
     "there is no collection at",
@@ -61,64 +61,7 @@ def write_notes(home: Path, n_docs: int) -> None:
     for folder, number in (("notes", n_docs), ("new", 30)):
         (home / folder).mkdir()
         for n in range(number):
-            words = THEMES[n % 2].split()
-            picked = " ".join(words[(n + step * (1 + n % 3)) % 8] for step in range(6))
-            (home / folder / f"{folder}{n:04}.txt").write_text(f"the story of {picked} and the {words[n % 8]} {n % 11}")
-
-
-@dataclass(frozen=True)
-class Done:
-    """How a command ended, and what it said."""
-
-    returncode: int
-    said: str
-
-
-def run(home: Path, *arguments: str) -> Done:
-    """Run a command to its end."""
-    child, log = _begun(home, arguments)
-    return Done(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), log.read_text(errors="replace"))
-
-
-def killed(home: Path, after: float, *arguments: str) -> bool:
-    """Run a command and kill it after so many seconds; whether it was still running."""
-    child, _ = _begun(home, arguments)
-    end = time.monotonic() + after
-    while time.monotonic() < end:
-        if os.waitpid(child, os.WNOHANG)[0]:
-            return False
-        time.sleep(0.002)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return True
-
-
-def _begun(home: Path, arguments: tuple[str, ...]) -> tuple[int, Path]:
-    """A command in a process of its own. It is forked: so it begins at once, and is killed at work, not at loading."""
-    from topiarist.app.cli.commands import app
-
-    log = home.with_name(f"{home.name}.log")
-    sys.stdout.flush()
-    sys.stderr.flush()
-    child = os.fork()
-    if child:
-        return child, log
-    code = 70
-    try:
-        os.chdir(home)
-        file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        for stream in (1, 2):
-            os.dup2(file, stream)
-        sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
-        sys.argv = ["topiarist", *arguments]
-        app(args=list(arguments), prog_name="topiarist")
-        code = 0
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else int(end.code is not None)
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+            (home / folder / f"{folder}{n:04}.txt").write_text(f"{note(n)} {n % 11}")
 
 
 def warm_up(where: Path) -> None:
@@ -168,9 +111,9 @@ def faults_after(home: Path, victim: Victim, old: str | None, new: str | None) -
         damage = [found for found in check(home / FOLDER) if found.severity == "error"]
         if damage:
             yield f"{victim.name}: {damage[0].what} ({damage[0].where})"
-    again = run(home, *victim.again)
-    if again.returncode != 0:
-        yield f"{victim.name}: again gives {again.returncode}: {again.said.strip()[-300:]}"
+    again = run(home, victim.again)
+    if again.code != 0:
+        yield f"{victim.name}: again gives {again.code}: {again.said.strip()[-300:]}"
     elif victim.again[0] == "grow":
         if sign(home) != new:
             yield f"{victim.name}: run again, it makes something else"
@@ -185,10 +128,10 @@ def prepared(home: Path, victim: Victim, pristine: Path, rng: random.Random, sec
     shutil.copytree(pristine, home)
     for command in victim.prepare:
         if command[0] == "!kill":
-            killed(home, rng.uniform(0.2 * seconds, seconds), *command[1:])
+            killed(home, rng.uniform(0.2 * seconds, seconds), command[1:])
         else:
-            done = run(home, *command)
-            if done.returncode:
+            done = run(home, command)
+            if done.code:
                 raise SystemExit(f"could not prepare {victim.name}: {done.said}")
 
 
@@ -196,11 +139,11 @@ def rounds(
     where: Path, kills: int, seed: int, only: str = "", *, n_docs: int = 400, say: Callable[[str], None] = print
 ) -> list[str]:
     """Kill so many times, in turn each command that there is; what was found."""
-    rng, pristine, home = random.Random(seed), where / "pristine", where / "home"
+    rng, pristine, home = random.Random(seed), where / "pristine", where / "home"  # noqa: S311
     pristine.mkdir()
     write_notes(pristine, n_docs)
     warm_up(pristine)
-    commands = run(pristine, "--help").said
+    commands = run(pristine, ("--help",)).said
     there = [one for one in VICTIMS if one.name.startswith(only) and (not one.needs or f" {one.needs} " in commands)]
     for victim in VICTIMS:
         if victim not in there and victim.name.startswith(only):
@@ -221,7 +164,7 @@ def rounds(
         else:
             shutil.rmtree(home, ignore_errors=True)
             shutil.copytree(start, home)
-        alive = killed(home, rng.uniform(0.0, seconds * 1.1), *victim.command)
+        alive = killed(home, rng.uniform(0.0, seconds * 1.1), victim.command)
         tally[f"{victim.name}: {'killed' if alive else 'was done'}"] += 1
         faults = list(faults_after(home, victim, old, new))
         if faults:
@@ -248,8 +191,8 @@ def _rehearsed(
     shutil.rmtree(rehearsal, ignore_errors=True)
     shutil.copytree(start, rehearsal)
     began = time.perf_counter()
-    done = run(rehearsal, *victim.command)
-    if done.returncode:
+    done = run(rehearsal, victim.command)
+    if done.code:
         raise SystemExit(f"{victim.name} does not work: {done.said}")
     return start, old, sign(rehearsal), time.perf_counter() - began
 
@@ -264,12 +207,8 @@ def main() -> None:
     options = parser.parse_args()
     where = Path(tempfile.mkdtemp(prefix="topiarist-fuzz-"))
     found = rounds(where, options.kills, options.seed, options.only, n_docs=options.documents)
-    for fault in found:
-        print(f"FAULT {fault}")
-    print(f"{options.kills} kills, {len(found)} faults")
-    if found:
-        raise SystemExit(1)
-    shutil.rmtree(where)
+    print(f"{options.kills:,} kills")
+    finish(found, where)
 
 
 if __name__ == "__main__":

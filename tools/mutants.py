@@ -1,6 +1,6 @@
 """Is everything that matters tested? Breaks one thing after the other and sees whether a test fails.
 
-    python tools/mutants.py [--own] [--each 3] [--only store] [--seed 0] [--seconds 300]
+    python tools/mutants.py [--own | --drawn] [--near] [--each 3] [--only store] [--seed 0] [--seconds 300]
 
 Two kinds of mutants. Its own list breaks each M-step, guard, check, lock, sync and comparison that a promise of
 docs/design/security.md and reliability.md hangs on. Beside it a few places of each module of models, kernels, store and
@@ -270,16 +270,16 @@ def _break(node: ast.AST, way: str):  # type: ignore[no-untyped-def]
     return lambda: setattr(node, name, old)
 
 
-def killed(mutant: Mutant, where: Path, seconds: float) -> str:
+def killed(mutant: Mutant, where: Path, seconds: float, *, near: bool = False) -> str:
     """Which tests noticed it; nothing where it survived."""
     path = where / PACKAGE / mutant.file
     plain = path.read_text()
     path.write_text(mutant.applied(plain))
     shutil.rmtree(where / "cache", ignore_errors=True)
     try:
-        near = mutant.tests or (f"tests/{NEAR[mutant.file]}",)
-        far = FAR.get(mutant.file.partition("/")[0], ())
-        for tests in (near, tuple(one for one in far if one not in near)):
+        nearest = mutant.tests or (f"tests/{NEAR[mutant.file]}",)
+        far = () if near else FAR.get(mutant.file.partition("/")[0], ())
+        for tests in (nearest, tuple(one for one in far if one not in nearest)):
             if tests and (ended := _failed(tests, where, seconds)):
                 return f"{' '.join(tests)}{ended}"
         return ""
@@ -303,13 +303,15 @@ def main() -> None:
     """Break, test, tell."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--own", action="store_true", help="its own list only")
+    parser.add_argument("--drawn", action="store_true", help="those that are drawn only")
+    parser.add_argument("--near", action="store_true", help="the nearest tests only")
     parser.add_argument("--each", type=int, default=3, help="places of each module")
     parser.add_argument("--only", default="", help="files that begin so")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=600.0, help="for the tests of one mutant")
     asked = parser.parse_args()
     chance = random.Random(asked.seed)  # noqa: S311
-    wanted = [one for one in OWN if one.file.startswith(asked.only)]
+    wanted = [one for one in OWN if one.file.startswith(asked.only) and not asked.drawn]
     if not asked.own:
         wanted += [
             one for file in NEAR if file.startswith(asked.only) for one in drawn(file, asked.each, chance)
@@ -321,7 +323,7 @@ def main() -> None:
             source = ROOT / name
             shutil.copytree(source, where / name) if source.is_dir() else shutil.copy(source, where / name)
         for number, mutant in enumerate(wanted, 1):
-            by = killed(mutant, where, asked.seconds)
+            by = killed(mutant, where, asked.seconds, near=asked.near)
             known = KNOWN.get(mutant.name, "")
             kind = mutant.file.partition("/")[0]
             how = "late" if "(no end after" in by else "killed" if by else "known" if known else "SURVIVED"

@@ -17,7 +17,6 @@ import json
 import os
 import random
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -30,6 +29,8 @@ from pathlib import Path
 from urllib.parse import quote, urlencode, urlsplit
 
 sys.path[:0] = [str(Path(__file__).resolve().parent)]
+
+from trials import finish, killed, run  # noqa: E402
 
 WORDS = (
     "model",
@@ -260,8 +261,6 @@ def kept(folder: Path, one: Soak, n_docs: int) -> list[str]:
 
 def additions(where: Path, number: int, size: int, seed: int) -> list[str]:
     """Add so many batches, and kill every second command; everything that was found wrong."""
-    from fuzz_kills import killed, run
-
     from topiarist.collection.check import check
     from topiarist.collection.collection import Collection
     from topiarist.text.demo import demo_documents
@@ -281,12 +280,12 @@ def additions(where: Path, number: int, size: int, seed: int) -> list[str]:
         for attempt in range(20):
             began = time.monotonic()
             if (batch + attempt) % 2:
-                kills += killed(home, chance.uniform(0, 1.1 * took), *arguments)
+                kills += killed(home, chance.uniform(0, 1.1 * took), arguments)
             else:
-                done = run(home, *arguments)
+                done = run(home, arguments)
                 took = time.monotonic() - began
-                if done.returncode not in (0, 1):
-                    wrong.append(f"batch {batch}: left with {done.returncode}: {done.said[-300:]}")
+                if done.code not in (0, 1):
+                    wrong.append(f"batch {batch}: left with {done.code}: {done.said[-300:]}")
             with Collection.open(folder) as collection:
                 there = collection.documents.ids()
             inside = [id for id in ids if id in set(there)]
@@ -321,12 +320,7 @@ def main() -> None:
         wrong = additions(where, asked.additions, asked.batch, asked.seed)
     else:
         wrong = soak(where, asked.minutes, asked.readers, asked.documents)
-    for one in wrong[:20]:
-        print(f"WRONG {one}")
-    print(f"{len(wrong)} found wrong{f', kept in {where}' if wrong else ''}")
-    if wrong:
-        sys.exit(1)
-    shutil.rmtree(where)
+    finish(wrong, where)
 
 
 if __name__ == "__main__":

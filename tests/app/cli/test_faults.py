@@ -1,21 +1,13 @@
 """Commands in which something of the system fails: a part of ``tools/fuzz_faults.py``; ``make fuzz`` has all of it."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import pytest
 
-FUZZ = Path(__file__).parents[3] / "tools" / "fuzz_faults.py"
+from tests.tools import tool
 
 
 @pytest.fixture(scope="module")
 def fuzz():
-    spec = importlib.util.spec_from_file_location("fuzz_faults", FUZZ)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return tool("fuzz_faults")
 
 
 @pytest.mark.parametrize(("only", "most", "sizes"), [("file", 5, 1), ("remove --forget", 3, 0)])

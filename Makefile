@@ -41,7 +41,7 @@ fuzz: $(VENV)/dev
 	@$(BIN)/python tools/fuzz_folders.py --mutants 5000
 	@$(BIN)/python tools/fuzz_faults.py
 	@$(BIN)/python tools/soak.py $(SOAK)
-	@$(BIN)/python tools/soak.py --additions 100
+	@$(BIN)/python tools/soak.py --additions 100000 --batch 500 --minutes 60
 	@$(BIN)/python tools/fuzz_files.py --files 100000
 	@$(BIN)/python tools/fuzz_fits.py --fits 100000
 	@TOPIARIST_FUZZ=300 $(BIN)/python -m pytest -q tests/app/explorer/test_schema.py

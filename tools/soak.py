@@ -1,7 +1,7 @@
 """A long day in minutes: many readers, two writers in the browser and one at the terminal, then every promise is kept.
 
     python tools/soak.py [--minutes 10] [--readers 50] [--documents 400]
-    python tools/soak.py --additions 200 [--batch 20]
+    python tools/soak.py --additions 100000 [--batch 500] [--minutes 20]
 
 The first starts an explorer on loopback; readers open pages as fast as they get answers, two writers tag documents and
 rename topics, and ``file --add`` is run beside. Afterwards ``check`` must find nothing, and everything that was
@@ -259,49 +259,64 @@ def kept(folder: Path, one: Soak, n_docs: int) -> list[str]:
     return wrong
 
 
-def additions(where: Path, number: int, size: int, seed: int) -> list[str]:
-    """Add so many batches, and kill every second command; everything that was found wrong."""
+SIZES = (0.02, 0.2, 1.0, 1.0, 2.0)  # of batches, in parts of the size that was asked for
+WORDS_EACH = 40  # of a document that is added
+TRIES = 20  # until a batch is in
+
+
+def additions(where: Path, number: int, size: int, minutes: float, seed: int) -> list[str]:
+    """Add so many documents, batch by batch, and kill every second command; everything that was found wrong.
+
+    Ends after so many minutes, however many there are then.
+    """
     from topiarist.collection.check import check
     from topiarist.collection.collection import Collection
     from topiarist.text.demo import demo_documents
 
     chance, folder, home = random.Random(seed), where / "notes.topiary", where  # noqa: S311
     grown(folder, 300, 4)
-    texts = [one.text for one in islice(demo_documents(), 300, 300 + 700)]
+    texts = [" ".join(one.text.split()[:WORDS_EACH]) for one in islice(demo_documents(), 300, 300 + 700)]
     with Collection.open(folder) as collection:  # what commands load is loaded here, before any is forked
         expected = collection.documents.ids()
         assert list(collection.file(texts[:1]))  # noqa: S101
-    wrong, kills, took, again = list[str](), 0, 1.0, 0
-    for batch in range(number):
-        ids = [f"b{batch}-{place}" for place in range(size)]
+    wrong, tally, took, began = list[str](), Counter[str](), 1.0, time.monotonic()
+    first, arguments = len(expected), ("file", folder.name, "batch.jsonl", "--add", "--no-learn", "-q")
+    while len(expected) - first < number and time.monotonic() - began < 60 * minutes:
+        batch = tally["batches"]
+        wanted = min(max(1, round(chance.choice(SIZES) * size)), number + first - len(expected))
+        ids = [f"b{batch}-{place}" for place in range(wanted)]
         lines = (json.dumps({"id": id, "text": f"{chance.choice(texts)} {id}"}) for id in ids)
         (home / "batch.jsonl").write_text("\n".join(lines))
-        arguments = ("file", folder.name, "batch.jsonl", "--add", "--no-learn", "-q")
-        for attempt in range(20):
-            began = time.monotonic()
+        for attempt in range(TRIES):
+            start = time.monotonic()
             if (batch + attempt) % 2:
-                kills += killed(home, chance.uniform(0, 1.1 * took), arguments)
+                tally["kills"] += killed(home, chance.uniform(0, 1.1 * took), arguments)
             else:
                 done = run(home, arguments)
-                took = time.monotonic() - began
+                took = time.monotonic() - start
                 if done.code not in (0, 1):
                     wrong.append(f"batch {batch}: left with {done.code}: {done.said[-300:]}")
             with Collection.open(folder) as collection:
                 there = collection.documents.ids()
-            inside = [id for id in ids if id in set(there)]
-            if inside and len(inside) < size:
-                wrong.append(f"batch {batch}: {len(inside)} of {size} documents are there")
+            known = set(there)
+            inside = sum(id in known for id in ids)
+            if inside not in (0, wanted):
+                wrong.append(f"batch {batch}: {inside} of {wanted} documents are there")
             if inside:
                 break
-            again += 1
+            tally["again"] += 1
         expected += ids
         if there != expected:
             wrong.append(f"after batch {batch} there are {len(there):,} documents, expected {len(expected):,}")
             expected = list(there)
-        if (batch + 1) % 25 == 0:
-            print(f"{batch + 1:,} batches, {kills:,} kills, {len(wrong)} wrong", flush=True)
+        tally["batches"] += 1
+        if tally["batches"] % 25 == 0:
+            print(f"{len(expected) - first:,} documents in {dict(tally)}, {len(wrong)} wrong", flush=True)
     wrong += [f"check: {one.what}" for one in check(folder) if one.severity == "error"]
-    print(f"{number:,} batches of {size} documents, {kills:,} commands killed, {again:,} batches tried again")
+    print(
+        f"{len(expected) - first:,} documents in {tally['batches']:,} batches, {tally['kills']:,} commands killed,"
+        f" {tally['again']:,} batches tried again, in {time.monotonic() - began:.0f} s"
+    )
     return wrong
 
 
@@ -311,13 +326,13 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--readers", type=int, default=50)
     parser.add_argument("--documents", type=int, default=400)
-    parser.add_argument("--additions", type=int, default=0, help="batches to add, with kills between them, instead")
-    parser.add_argument("--batch", type=int, default=20)
+    parser.add_argument("--additions", type=int, default=0, help="documents to add, with kills in between, instead")
+    parser.add_argument("--batch", type=int, default=20, help="documents that are added at a time, about")
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
     where = Path(tempfile.mkdtemp(prefix="topiarist-soak-"))
     if asked.additions:
-        wrong = additions(where, asked.additions, asked.batch, asked.seed)
+        wrong = additions(where, asked.additions, asked.batch, asked.minutes, asked.seed)
     else:
         wrong = soak(where, asked.minutes, asked.readers, asked.documents)
     finish(wrong, where)

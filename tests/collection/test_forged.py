@@ -268,3 +268,20 @@ def test_settings_of_counting_that_are_of_another_kind(path, name, value):
     resealed(path, "counts-1", change)
     with Collection.open(path) as collection, pytest.raises(DamagedError, match=f"{name} is not what it should be"):
         list(collection.file(["a text"]))
+
+
+@pytest.mark.parametrize(("name", "value"), [("temperature_", []), ("temperature_", 0), ("concentration_", "x")])
+def test_a_number_of_the_model_that_is_none(path, name, value):
+    """It was met when a document was filed, as an error of Python."""
+
+    def change(folder):
+        file = folder / "model" / "model.json"
+        body = json.loads(file.read_text())
+        assert name in body["fitted"]
+        body["fitted"][name] = value
+        del body["sha256"]
+        body["sha256"] = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+        file.write_text(json.dumps(body))
+
+    resealed(path, part_of(path, "tree").name, change)
+    assert looked(path) == 4

@@ -246,3 +246,20 @@ def test_a_file_that_is_gone_is_not_a_folder_without_leave(database):
         path.unlink()
     with pytest.raises(ResourceError, match="grown anew meanwhile, or removed"):
         reader.one(GET, ("a",))
+
+
+def test_a_journal_that_cannot_be_closed_is_told(tmp_path, monkeypatch):
+    """SQLite answers with the old mode and raises nothing; a reader could not open what was published then."""
+    database = Database.create(tmp_path / "documents.sqlite")
+    connection = database.connection
+
+    class Odd:
+        def execute(self, sql):
+            return connection.execute("SELECT 'delete'" if "journal_mode" in sql else sql)
+
+    monkeypatch.setattr(Database, "connection", property(lambda _: Odd()))
+    with pytest.raises(ResourceError, match="a journal could not be closed"):
+        database.to_wal()
+    monkeypatch.undo()
+    database.to_wal()
+    database.close()

@@ -7,8 +7,9 @@ mapped, not read: opening takes no memory, and several processes share them. See
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,12 @@ from topiarist.version import __version__
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+POSITIVE = frozenset(("temperature_", "inverse_temperature_"))
+MAY_BE_NONE = frozenset(("effective_length_",))
+NUMBERS = POSITIVE | MAY_BE_NONE | {
+    "component_smoothing_", "concentration_", "sharpness_", "floor_", "smoothing_", "unlabelled_weight_",
+    "generative_weight_", "n_features_in_", "n_iter_", "n_batches_", "n_tokens_seen_",
+}  # fmt: skip
 DESCRIPTION, ARRAYS = "model.json", "model.safetensors"
 MODEL_FILES = frozenset((DESCRIPTION, ARRAYS, VOCABULARY))
 MODEL = Format(
@@ -89,9 +96,23 @@ def load_model(folder: str | Path, *, check: bool = False) -> Any:
     body = _description(folder, check=check)
     arrays = map_tensors(folder / ARRAYS)
     try:
-        return Reader(arrays, registry).estimator(body)
+        found = Reader(arrays, registry).estimator(body)
+        _check_numbers(vars(found))
+        return found
     except DAMAGE as error:
         raise MODEL.damaged(folder / DESCRIPTION, error) from error
+
+
+def _check_numbers(fitted: Mapping[str, Any]) -> None:
+    """Refuse what was learned as a number and is none: it would be met much later, in the middle of a sum."""
+    for name in NUMBERS & fitted.keys():
+        value = fitted[name]
+        if value is None and name in MAY_BE_NONE:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+            raise ValueError(f"{name} is {value!r:.40}")
+        if value == 0 and name in POSITIVE:
+            raise ValueError(f"{name} is 0")
 
 
 def load_vocabulary(folder: str | Path, *, check: bool = False) -> Vocabulary | None:

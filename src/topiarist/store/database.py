@@ -224,9 +224,17 @@ class Database:
             yield f"{table} refers to something that is not there (row {row})"
 
     def to_wal(self) -> None:
-        """From now on writers do not stop readers."""
+        """From now on writers do not stop readers.
+
+        SQLite says so where it cannot, and raises nothing: what it left would have to be mended by a writer first.
+        """
         with self._told():
-            self.connection.execute("PRAGMA journal_mode = WAL")
+            (mode,) = self.connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        if mode != "wal" or Path(f"{self.path}-journal").exists():
+            raise ResourceError(
+                f"cannot write {self.shown}: the disk does not answer as it should, a journal could not be closed",
+                hint="the same command again",
+            )
 
     def close(self) -> None:
         """Close the connections of all threads."""

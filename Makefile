@@ -46,6 +46,7 @@ fuzz: $(VENV)/dev
 	@$(BIN)/python tools/soak.py --additions 100000 --batch 500 --minutes 60
 	@$(BIN)/python tools/fuzz_files.py --files 100000
 	@$(BIN)/python tools/fuzz_fits.py --fits 100000
+	@$(BIN)/python tools/fuzz_requests.py --requests 10000
 	@TOPIARIST_FUZZ=300 $(BIN)/python -m pytest -q tests/app/explorer/test_schema.py
 
 # Breaks one thing after the other and sees whether a test fails; hours. ARGS='--own' has only the list of promises.

@@ -1,11 +1,12 @@
 """Faults of the system at every call that writers of ``store`` make, SQLite's own included: ``make fuzz``.
 
-    python tools/fuzz_calls.py [--only edit] [--most 100000] [--seed 0]
+    python tools/fuzz_calls.py [--only edit] [--faults KILL,EIO] [--most 100000] [--seed 0]
 
 What ``tests/store/test_faults.py`` lets fail are calls of Python; SQLite asks the system by itself. Here strace lets a
 call of a forked writer fail, whoever makes it: each open, write, sync, rename, link, removal and new folder in turn,
-with each error that it may have, once and from then on. Afterwards the collection is what it was or what it should
-become, a check finds nothing wrong, nobody speaks of damage, and the same writer succeeds. Needs Linux and strace.
+with each error that it may have, once and from then on; or the writer is killed there. Afterwards the collection is
+what it was or what it should become, a check finds nothing wrong, nobody speaks of damage, and the same writer
+succeeds. Needs Linux and strace.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ OTHERS = (
 )  # fmt: skip
 FAULTS = dict.fromkeys(OTHERS, ("EIO", "ENOMEM", "ENOSPC"))
 FAULTS |= dict.fromkeys(OPENS, ("EMFILE", "EIO", "ENOMEM", "ENOSPC"))
+KILL = "KILL"
 LONGEST = 30.0  # seconds
 DONE, TOLD, OF_SYSTEM, OF_DAMAGE, OUR_OWN = 0, 5, 6, 4, 70  # how a writer may end
 REFUSED = 200  # strace may not look at it
@@ -91,7 +93,21 @@ def _written(path: Path, write: Callable[[Any], None]) -> None:
         os._exit(code)
 
 
-def rounds(where: Path, only: str, most: int, seed: int) -> tuple[list[str], Counter[str]]:
+def injections(calls: Counter[str], faults: frozenset[str]) -> list[tuple[str, str]]:
+    """Every fault at every call: its name, and what strace is told."""
+    found = []
+    for call, times in sorted(calls.items()):
+        for number in range(1, times + 1):
+            found += [
+                (call, f"inject={call}:error={fault}:when={number}{further}")
+                for fault in FAULTS[call] if fault in faults for further in ("", "+")
+            ]  # fmt: skip
+            if KILL in faults:
+                found.append((KILL, f"inject={call}:signal={KILL}:when={number}"))
+    return found
+
+
+def rounds(where: Path, only: str, faults: frozenset[str], most: int, seed: int) -> tuple[list[str], Counter[str]]:
     """All writers, all calls, all faults (or as many of a writer as ``most``); what was found, and the tally."""
     chance, tally, wrong = random.Random(seed), Counter[str](), list[str]()  # noqa: S311
     original, path, log = where / "original.topiary", where / "mail.topiary", where / "calls"
@@ -102,13 +118,7 @@ def rounds(where: Path, only: str, most: int, seed: int) -> tuple[list[str], Cou
         if (code := asked(path, write, "", log)) != DONE:
             raise SystemExit(f"{name} does not work while somebody looks: {code}")
         after, calls = seen(path), Counter(re.findall(r"^\d+\s+(\w+)\(", log.read_text(), re.MULTILINE))
-        plan = [
-            (call, f"inject={call}:error={fault}:when={number}{further}")
-            for call, times in sorted(calls.items())
-            for number in range(1, times + 1)
-            for fault in FAULTS[call]
-            for further in ("", "+")
-        ]
+        plan = injections(calls, faults)
         for call, inject in plan if len(plan) <= most else chance.sample(plan, most):
             _fresh(original, path)
             code = asked(path, write, inject, log)
@@ -128,7 +138,7 @@ def _fresh(original: Path, path: Path) -> None:
 
 def faults_after(path: Path, write: Callable[[Any], None], code: int | None, before: Any, after: Any) -> list[str]:
     """Everything that is wrong after a writer one of whose calls failed."""
-    found = [] if code in (DONE, TOLD, OF_SYSTEM) else [f"ended with {code}"]
+    found = [] if code in (DONE, TOLD, OF_SYSTEM, -signal.SIGKILL) else [f"ended with {code}"]
     try:
         now = seen(path)
         if now not in (before, after):
@@ -150,6 +160,7 @@ def main() -> None:
     """Let every call fail, and say what was found."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", default="", help="writers that begin so")
+    parser.add_argument("--faults", default="KILL,EMFILE,ENOMEM,EIO,ENOSPC", help="which of them")
     parser.add_argument("--most", type=int, default=100_000, help="faults of a writer; all without it")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
@@ -157,7 +168,8 @@ def main() -> None:
         print("left out: there is no strace here")
         return
     began, where = time.perf_counter(), Path(tempfile.mkdtemp(prefix="topiarist-calls-"))
-    wrong, tally = rounds(where, given.only, given.most, given.seed)
+    faults = frozenset(given.faults.split(","))
+    wrong, tally = rounds(where, given.only, faults, given.most, given.seed)
     for what, times in sorted(tally.items()):
         print(f"{times:6,} {what}")
     print(f"{sum(tally.values()):,} calls failed in {time.perf_counter() - began:.0f} s")

@@ -156,10 +156,20 @@ def found_in(name: str, *, single: bool) -> dict[str, dict[str, tuple[float, flo
     return results
 
 
-def main(settings: Settings) -> dict:
+def pieces(settings: Settings) -> list[tuple]:
+    """The collections that are here."""
+    names = settings.of_collections(name for name in COLLECTIONS if not settings.quick or name in ("adi", "med"))
+    return [(name,) for name in names if (SHARED_DATA / name).is_dir()]
+
+
+def measure(piece: tuple) -> dict:
     """Grow, ask, compare."""
-    names = {name: title for name, title in COLLECTIONS.items() if not settings.quick or name in ("adi", "med")}
-    if not all((SHARED_DATA / name).is_dir() for name in names):
+    return found_in(*piece, single=True)
+
+
+def told(measured: list[tuple[tuple, dict]]) -> dict:
+    """Every way beside ours, and the bars."""
+    if not measured:
         return skipped("the collections with judged queries are not here")
     found = Findings(
         "MAP / nDCG@10 in percent, the best 1,000 hits looked at. Ours by `Collection.grow` and `Collection.search`"
@@ -167,7 +177,8 @@ def main(settings: Settings) -> dict:
         " of all words, and the sum of their z-scores; each also with the English stop list. *Two words* are the two"
         " of a question that are in fewest documents."
     )
-    results = {title: found_in(name, single=True) for name, title in names.items()}
+    by_name = {piece[0]: figures for piece, figures in measured}
+    results = {title: by_name[name] for name, title in COLLECTIONS.items() if name in by_name}
     for kind in ("questions", "two words"):
         ways = list(next(iter(results.values()))[kind])
         found.say(f"**{kind.capitalize()}**")

@@ -40,6 +40,7 @@ COLLECTIONS = ("20newsgroups", "reuters21578", "ohsumed23", "lingspam", "arxiv-d
 SMALLEST_CLASS, REUTERS_CLASSES = 40, 16
 SIZES, QUICK_SIZES = (6_000, 3_000), (3_000, 1_500)  # documents to learn from, and to judge by
 SEEDS = 2
+SEVERAL = "several labels"
 MANY_LABELS = ("arts", "business", "education", "science", "reuters21578")
 
 
@@ -60,33 +61,55 @@ class Answer(NamedTuple):
     seconds: float
 
 
-def main(settings: Settings) -> dict:
-    """One label a document from one of a class to all, then several labels."""
-    if reason := labelled.missing(*COLLECTIONS, "yahoo"):
-        return skipped(reason)
+def pieces(settings: Settings) -> list[tuple]:
+    """One label a document from one of a class to all, then several labels; the slowest first."""
+    names = [name for name in settings.of_collections(COLLECTIONS) if not labelled.missing(name)]
+    sizes = QUICK_SIZES if settings.quick else SIZES
+    draws = settings.draws or (1 if settings.quick else SEEDS)
+    several = [] if labelled.missing("yahoo") else settings.of_collections(MANY_LABELS)
+    return [
+        *(
+            (name, number, seed, *sizes)
+            for number in reversed(NUMBERS)
+            if not settings.labels or number in settings.labels
+            for name in names
+            for seed in range(1 if number is None else draws)
+        ),
+        *((SEVERAL, name) for name in several if not settings.labels),
+    ]
+
+
+def measure(piece: tuple) -> dict:
+    """Every way on the same labels."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if piece[0] == SEVERAL:
+            return {"row": several(piece[1])}
+        name, number, seed, *sizes = piece
+        row, figures = one_row(name, problem(name, *sizes), number, seed)
+        return {"row": row, "figures": figures}
+
+
+def told(measured: list[tuple[tuple, dict]]) -> dict:
+    """The rows in the order of collections and numbers of labels, and the worst of each figure."""
+    if not measured:
+        return skipped("the collections with labels are not here")
     found = Findings(
         "What `topiarist learn` gives by default. *without*: the same, without the documents that have no label."
         " *sure*: of the documents shown as at least 90 % certain, the share that is right (and how many those are)."
     )
-    sizes = QUICK_SIZES if settings.quick else SIZES
-    table, worst = [], {"behind": 0.0, "unlabelled costs": 0.0, "ece from 5": 0.0, "time with all": 0.0}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for name in COLLECTIONS:
-            part = problem(name, *sizes)
-            for number in NUMBERS:
-                for seed in range(1 if settings.quick or number is None else SEEDS):
-                    row, figures = one_row(name, part, number, seed)
-                    table.append(row)
-                    worst = {key: max(value, figures.get(key, value)) for key, value in worst.items()}
-                    print("[learn_default]", *row, flush=True)
-        found.table(
-            ["collection", "a class", "ours", "without", "best other", "which", "ECE", "sure", "time", "SVM's"], table
-        )
-        found.table(
-            ["problem", "ours F", "micro", "LR F", "micro", "time", "LR's"], [several(name) for name in MANY_LABELS]
-        )
-    found.values = worst
+    one, more = ([each for each in measured if (each[0][0] == SEVERAL) is many] for many in (False, True))
+    one.sort(key=lambda each: (COLLECTIONS.index(each[0][0]), NUMBERS.index(each[0][1]), each[0][2]))
+    head = ["collection", "a class", "ours", "without", "best other", "which", "ECE", "sure", "time", "SVM's"]
+    found.table(head, [figures["row"] for _, figures in one])
+    if more:
+        more.sort(key=lambda each: MANY_LABELS.index(each[0][1]))
+        found.table(["problem", "ours F", "micro", "LR F", "micro", "time", "LR's"], [each[1]["row"] for each in more])
+    names = ("behind", "unlabelled costs", "ece from 5", "time with all")
+    found.values = {
+        name: max((figures["figures"][name] for _, figures in one if name in figures["figures"]), default=0.0)
+        for name in names
+    }
     return found.result()
 
 
@@ -225,9 +248,7 @@ def several(name: str) -> list[str]:
     scores = model.decision_function(counter.transform(tests))
     picked = multilabel.at_least_one(scores > 0, scores)
     figures = [figure for given in (told, picked) for figure in (example_f1(answers, given), _micro(answers, given))]
-    row = [name, *(f"{100 * figure:.1f}" for figure in figures), f"{ours:.1f} s", f"{theirs:.1f} s"]
-    print("[learn_default]", *row, flush=True)
-    return row
+    return [name, *(f"{100 * figure:.1f}" for figure in figures), f"{ours:.1f} s", f"{theirs:.1f} s"]
 
 
 def _micro(answers: np.ndarray, given: np.ndarray) -> float:

@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -154,14 +155,37 @@ def peer_texts(name: str, most: int, peer: str) -> Any:
 PEERS = {SVM: support_vectors, BAYES: naive_bayes}
 
 
-def main(settings: Settings) -> dict:
-    """Review every topic, beside peers."""
-    names = [name for name in settings.chosen(COLLECTIONS) if (SHARED_DATA / name).is_dir()]
-    if not names:
-        return skipped("the collections with labels are not here")
+def pieces(settings: Settings) -> list[tuple]:
+    """A collection, how much of it, a topic and a run; the largest collections' first."""
+    names = [name for name in settings.of_collections(COLLECTIONS) if (SHARED_DATA / name).is_dir()]
     most, topics, runs = (
         (2_000, 3, 1) if settings.quick else (12_000, TOPICS, 5) if settings.full else (5_000, TOPICS, 1)
     )
+    return [
+        (name, most, number, run)
+        for run in range(settings.draws or runs)
+        for name in names
+        for number, _ in enumerate(reviews(name, most, topics))
+    ]
+
+
+def measure(piece: tuple) -> dict:
+    """Review one topic; each fourth beside peers, and by the fourth run all of them."""
+    name, most, number, run = piece
+    review = next(islice(reviews(name, most, TOPICS), number, None))
+    found: dict[str, Any] = {"topic": review.topic, "ours": list(ours(name, most, review, 1000 + number + 100 * run))}
+    if number % PEER_TOPICS == run % PEER_TOPICS:
+        found["peers"] = {
+            peer: ranked(peer_texts(name, most, peer), review.relevant, 1000 + number + 100 * run, fit)
+            for peer, fit in PEERS.items()
+        }
+    return found
+
+
+def told(measured: list[tuple[tuple, dict]]) -> dict:
+    """How often the stated recall holds, and what is read, beside peers."""
+    if not measured:
+        return skipped("the collections with labels are not here")
     found = Findings(
         "Simulated reviews of topics of 1 to 10 % of a collection, from one relevant document each. *Holds*: at the"
         " stop at least 95 % of the relevant documents were found. *Read*: by then, of all documents. *Until*: read"
@@ -171,28 +195,26 @@ def main(settings: Settings) -> dict:
     outcomes: dict[str, list[Outcome]] = {}
     beside: dict[str, list[float]] = {}  # ours, of topics that peers had too
     peers: dict[str, dict[str, list[float]]] = {}
-    for name in names:
-        for number, review in enumerate(reviews(name, most, topics)):
-            for run in range(runs):
-                outcomes.setdefault(review.collection, []).append(ours(name, most, review, 1000 + number + 100 * run))
-            if number % PEER_TOPICS:
-                continue
-            beside.setdefault(review.collection, []).append(outcomes[review.collection][-1].until)
-            for peer, fit in PEERS.items():
-                until = ranked(peer_texts(name, most, peer), review.relevant, 900 + number + 100 * runs, fit)
-                peers.setdefault(review.collection, {}).setdefault(peer, []).append(until)
+    for (name, *_), figures in measured:
+        title, outcome = COLLECTIONS[name], Outcome(*figures["ours"])
+        outcomes.setdefault(title, []).append(outcome)
+        for peer, until in figures.get("peers", {}).items():
+            peers.setdefault(title, {}).setdefault(peer, []).append(until)
+        if "peers" in figures:
+            beside.setdefault(title, []).append(outcome.until)
     rows = []
     for title, of_title in outcomes.items():
         mean = np.mean(of_title, axis=0)
         holds = sum(one.recall >= TARGET for one in of_title)
         rows.append([
             title, f"{holds} of {len(of_title)}", f"{mean[0]:.1%}", f"{mean[1]:.1%}",
-            f"{mean[2]:.1%} ({np.mean(beside[title]):.1%})",
-            *(f"{np.mean(peers[title][peer]):.1%}" for peer in PEERS), f"{1000 * mean[3]:.0f} ms",
+            f"{mean[2]:.1%} ({_share(beside.get(title))})",
+            *(_share(peers.get(title, {}).get(peer)) for peer in PEERS), f"{1000 * mean[3]:.0f} ms",
         ])  # fmt: skip
         found.bar(f"{title}: read at the stop, of a random reader's reading", mean[1] / TARGET, REVIEW_OF_RANDOM)
-        against = np.mean(beside[title]) / np.mean(peers[title][SVM])
-        found.bar(f"{title}: read until 95 % are found, in times of {SVM}", against, REVIEW_OF_ASREVIEW)
+        if title in beside:
+            against = float(np.mean(beside[title]) / np.mean(peers[title][SVM]))
+            found.bar(f"{title}: read until 95 % are found, in times of {SVM}", against, REVIEW_OF_ASREVIEW)
     heads = [
         "",
         "holds",
@@ -211,3 +233,7 @@ def main(settings: Settings) -> dict:
     )
     found.values = {"outcomes": {title: [list(one) for one in of] for title, of in outcomes.items()}, "peers": peers}
     return found.result()
+
+
+def _share(values: list[float] | None) -> str:
+    return f"{np.mean(values):.1%}" if values else "not run"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-SHARED_DATA = REPOSITORY.parent / "shared" / "data"
+SHARED_DATA = Path(os.environ.get("TOPIARIST_BENCH_DATA") or REPOSITORY.parent / "shared" / "data")
 BUNDLED_CORPUS = REPOSITORY / "src" / "topiarist" / "data" / "arxiv-2014.jsonl.gz"
 CACHE = REPOSITORY / "bench-cache"
 COUNTS = CACHE / "counts"

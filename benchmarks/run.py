@@ -7,7 +7,7 @@ import json
 import math
 from importlib import import_module
 
-from benchmarks import report
+from benchmarks import pieces, report
 from benchmarks.paths import RESULTS
 from benchmarks.settings import Settings
 from benchmarks.systems import SYSTEMS
@@ -51,6 +51,11 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--rounds", type=int, default=Settings.rounds, help="rounds of interleaved timing")
     parser.add_argument("--quick", action="store_true", help="two rounds and a tenth of the iterations")
     parser.add_argument("--full", action="store_true", help="a stream of ten million documents, not two")
+    parser.add_argument("--collections", nargs="+", default=[], metavar="NAME", help="these collections only")
+    parser.add_argument("--labels", nargs="+", default=[], type=_number, metavar="N", help="so many of a class, or all")
+    parser.add_argument("--draws", type=int, metavar="N", help="draws of labels, or runs of a review")
+    parser.add_argument("--processes", type=int, default=1, metavar="N", help="pieces measured at once")
+    parser.add_argument("--go-on", action="store_true", help="keep the pieces measured before, measure the others")
     options = parser.parse_args(arguments)
     if options.list:
         print("benchmarks:", *BENCHMARKS, sep="\n  ")
@@ -64,16 +69,32 @@ def main(arguments: list[str] | None = None) -> None:
         only=tuple(options.only),
         quick=options.quick,
         full=options.full,
+        collections=tuple(options.collections),
+        labels=tuple(options.labels),
+        draws=options.draws,
+        processes=options.processes,
+        go_on=options.go_on,
     )
     RESULTS.mkdir(parents=True, exist_ok=True)
     for name in options.names or BENCHMARKS:
         print(f"=== {name}", flush=True)
-        result = import_module(BENCHMARKS[name]).main(settings)
-        result["partial"] = bool(settings.only or settings.quick)
+        in_pieces = hasattr(import_module(BENCHMARKS[name]), "pieces")
+        measure = pieces.run if in_pieces else _whole
+        result = measure(BENCHMARKS[name], name, settings)
+        result["partial"] = bool(settings.only or settings.quick or settings.collections or settings.labels)
         path = RESULTS / f"{name}.json"
         path.write_text(json.dumps(_finite(result), indent=1, allow_nan=False) + "\n")
         print(report.section(name, _finite(result)), flush=True)
-    report.write()
+    if not (settings.collections or settings.labels):
+        report.write()
+
+
+def _whole(address: str, name: str, settings: Settings) -> dict:
+    return import_module(address).main(settings)
+
+
+def _number(written: str) -> int | None:
+    return None if written == "all" else int(written)
 
 
 def _finite(value: object) -> object:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Settings:
-    """Rounds of interleaved timing, the time after which a slow system leaves them, a choice of systems."""
+    """Rounds of interleaved timing, the time after which a slow system leaves them, a choice of what is measured."""
 
     rounds: int = 7
     scaling_rounds: int = 2
@@ -16,6 +16,15 @@ class Settings:
     only: tuple[str, ...] = ()
     quick: bool = False
     full: bool = False
+    collections: tuple[str, ...] = ()
+    labels: tuple[int | None, ...] = ()  # of a class; None is all
+    draws: int | None = None  # of labels, or runs of a review
+    processes: int = 1
+    go_on: bool = False
+
+    def of_collections(self, names: Iterable[str]) -> list[str]:
+        """Return the collections that this run includes, in their order."""
+        return [name for name in names if not self.collections or name in self.collections]
 
     def chosen(self, names: Iterable[str]) -> list[str]:
         """Return the names that this run includes, in their order."""

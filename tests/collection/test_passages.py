@@ -101,6 +101,18 @@ def test_a_search_finds_the_page(grown):
     assert (best.id, best.title) == ("reports/0.pdf#page=6", "Report 0, page 6")
 
 
+def test_what_is_like_a_whole_document_is_like_its_pages(grown):
+    found = grown.search("like:reports/0.pdf", n=200)
+    assert not found.remarks
+    assert [hit.row for hit in found] == [hit.row for hit in grown.similar("reports/0.pdf", n=200)]
+    assert not {hit.row for hit in found} & set(rows_of(grown, "reports/0.pdf"))
+    other = grown.search("like:reports/0.pdf -like:reports/1.pdf#page=2 like:reports/1.pdf", n=200)
+    assert other.remarks == ("A document that is both wanted and not wanted says nothing.",)
+    assert grown.search("like:reports/99.pdf").remarks == (
+        "No document is called 'reports/99.pdf': that says nothing here.",
+    )
+
+
 def test_whole_documents_are_added_removed_and_grown_again(tmp_path):
     some = reports()[6:]
     with Collection.grow(some, tmp_path / "c.topiary", RECIPE) as collection:

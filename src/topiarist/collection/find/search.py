@@ -21,6 +21,7 @@ from topiarist.collection.find.empty_answer import SPELLED, emptied, few_words, 
 from topiarist.collection.find.index import Answer, Explanation
 from topiarist.collection.find.index.question import Question
 from topiarist.collection.find.liked_question import LIKE, LikedQuestion, likeness_of
+from topiarist.collection.passages import whole_of
 from topiarist.errors import DamagedError, UsageError
 from topiarist.hierarchy.levels import deepest_certain, node_posterior
 from topiarist.measures.placed_documents import CERTAIN
@@ -141,12 +142,17 @@ class Search:
 
     @cached_property
     def liked(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[str, ...]]:
-        """The rows of documents to be like, and unlike, and the ids that no document has."""
-        documents = self.collection.documents
-        known = {one: documents.row_of(one.value) for one in self.query.likes if documents.has(one.value)}
-        like, unlike = (tuple(row for one, row in known.items() if one.exclude is side) for side in (False, True))
+        """The rows of documents to be like, and unlike, and the ids that no document has.
+
+        A document that was cut into passages has those of all of them.
+        """
+        known = {one: _rows_of(self.collection, one.value) for one in dict.fromkeys(self.query.likes)}
+        like, unlike = (
+            tuple(dict.fromkeys(row for one, rows in known.items() if one.exclude is side for row in rows))
+            for side in (False, True)
+        )
         both = set(like) & set(unlike)
-        missing = tuple(one.value for one in self.query.likes if one not in known)
+        missing = tuple(one.value for one, rows in known.items() if not rows)
         return tuple(row for row in like if row not in both), tuple(row for row in unlike if row not in both), missing
 
     @cached_property
@@ -227,7 +233,8 @@ class Search:
         like, unlike, missing = self.liked
         if missing:
             yield f"No document is called {', '.join(map(repr, missing[:SPELLED]))}: that says nothing here."
-        if len(like) + len(unlike) + len(missing) < len(dict.fromkeys(self.query.likes)):
+        pointed = {row for one in self.query.likes for row in _rows_of(self.collection, one.value)}
+        if not pointed.issubset((*like, *unlike)):
             yield "A document that is both wanted and not wanted says nothing."
 
     def _page(self, n: int, offset: int, *, topic: str | int | None, why: bool) -> Found:
@@ -450,6 +457,14 @@ def listed(
         )
         for at, (row, document) in enumerate(zip(rows, documents, strict=True))
     )  # fmt: skip
+
+
+def _rows_of(collection: Collection, id: str) -> list[int]:
+    """The rows of a document, or of its passages; nothing where there is none."""
+    whole = None if collection.documents.has(id) else whole_of(collection, id)
+    if whole is not None:
+        return list(whole.rows)
+    return [collection.documents.row_of(id)] if collection.documents.has(id) else []
 
 
 def _within(allowed: Array | None) -> Any:

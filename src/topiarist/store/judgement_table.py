@@ -82,6 +82,10 @@ class JudgementTable:
             found.update({one.row: one for one in self._entries(where, tuple(piece))})
         return found
 
+    def all_of(self, row: int) -> list[Judgement]:
+        """All entries of a document, the oldest first."""
+        return self._entries("WHERE row = ? ORDER BY number", (row,))
+
     def _entries(self, where: str, parameters: Sequence[object]) -> list[Judgement]:
         if not self._there:
             return []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from topiarist.collection import Review
+from topiarist.collection import ACCEPT, MOVE, Judgements, Review
 
 
 @pytest.mark.parametrize("lot", range(12))
@@ -35,3 +35,47 @@ def test_what_was_judged_while_a_document_was_out_is_kept_when_it_comes_back(col
         (ids[5], ids[7], ids[9]), True
     )
     assert [ids[row] for row in collection.documents.with_label("wanted")] == [ids[5], ids[7], ids[9]]
+
+
+def judged(collection, row, kind, *labels):
+    """What somebody else says of a document meanwhile."""
+    with collection.folder.writing() as generation:
+        table = Judgements(generation.database)
+        seen = table.of([row]).get(row)
+        table.judge(row, kind, labels, expected=seen.number if seen else 0)
+
+
+def labels(collection, row):
+    return collection.documents.labels_of([row])[0]
+
+
+def test_undo_leaves_a_label_that_another_gave_before_the_answer(collection):
+    review = Review(collection, "wanted")
+    judged(collection, 3, MOVE, "wanted", "law")
+    review.answer(3, "y")
+    review.undo()
+    assert labels(collection, 3) == ("wanted", "law")
+    review.answer(3, "n")
+    assert labels(collection, 3) == ("law",)
+    review.undo()
+    assert labels(collection, 3) == ("wanted", "law")  # what was taken away is there again
+
+
+@pytest.mark.parametrize("kind", [ACCEPT, MOVE])
+def test_undo_leaves_a_label_that_another_has_judged_since(collection, kind):
+    review = Review(collection, "wanted")
+    before = labels(collection, 5)
+    review.answer(4, "y")
+    judged(collection, 4, kind, "wanted", "law")
+    review.undo()
+    assert labels(collection, 4) == ("wanted", "law")
+    review.answer(6, "y")
+    judged(collection, 6, MOVE, "law")
+    judged(collection, 6, MOVE, "wanted")
+    review.undo()
+    assert labels(collection, 6) == ("wanted",)
+    for _ in range(3):  # what nobody else has touched is as before, each time
+        review.answer(5, "y")
+        assert "wanted" in labels(collection, 5)
+        review.undo()
+        assert labels(collection, 5) == before

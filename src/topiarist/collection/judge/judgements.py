@@ -36,6 +36,21 @@ class Judgements(JudgementTable):
         """The newest entry of every document, where it was not taken back."""
         return [one for one in self.newest() if one.kind != BACK]
 
+    def last_of(self, row: int) -> int:
+        """The number of the newest entry of a document, 0 for none."""
+        last = self.of([row]).get(row)
+        return 0 if last is None else last.number
+
+    def standing(self, row: int) -> list[Judgement]:
+        """The entries of a document that were not taken back, the oldest first."""
+        found: list[Judgement] = []
+        for one in self.all_of(row):
+            if one.kind != BACK:
+                found.append(one)
+            elif found:
+                found.pop()
+        return found
+
     def judge(self, row: int, kind: str, labels: Sequence[str], *, expected: int) -> Judgement:
         """Write down what somebody said of a document, and give it these labels; of a document left alone, none change.
 
@@ -66,8 +81,7 @@ class Judgements(JudgementTable):
     def _seen(self, row: int, expected: int) -> tuple[str, ...]:
         """The labels of a document, if its newest entry is the one that somebody saw."""
         self.create()
-        last = self.of([row]).get(row)
-        if (0 if last is None else last.number) != expected:
+        if self.last_of(row) != expected:
             raise JudgedError("somebody has judged this document since you opened the page", hint="look at it again")
         return Documents(self.database).labels_of([row])[0]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from topiarist.arrays import Doubles
-from topiarist.collection.judge.judgements import MOVE, Judgements
+from topiarist.collection.judge.judgements import ACCEPT, MOVE, Judgements
 from topiarist.collection.judge.reading_order import GIVEN, LABELLED, TARGET, Progress, ReadingOrder
 from topiarist.collection.judge.recall_bound import CONFIDENCE
 from topiarist.collection.judge.relevance_model import features
@@ -175,21 +175,34 @@ class Review:
         self.entries, self._given = [*self.entries, *made], []
 
     def _relabel(self, database: Database, row: int, answer: str) -> None:
-        """Give a relevant document the label, take it from one that is not; what was undone is as before it."""
+        """Give a relevant document the label, take it from one that is not."""
+        judgements, wanted = Judgements(database), ANSWERS.get(answer)
         if answer == UNDONE:
-            before = _judged(_standing(self.entries))[:-1]
-            wanted: bool | None = any(entry.row == row and entry.answer == YES for entry in before)
-        else:
-            wanted = ANSWERS[answer]
+            self._restore(judgements, row)
+        if wanted is None:
+            return
         labels = Documents(database).labels_of([row])[0]
-        if wanted is None or wanted == (self.label in labels):
+        if wanted == (self.label in labels):
+            if wanted:  # another gave it first: undo must know that it is theirs
+                judgements.judge(row, ACCEPT, labels, expected=judgements.last_of(row))
             return
         others = tuple(label for label in labels if label != self.label)
-        judgements = Judgements(database)
-        last = judgements.of([row]).get(row)
-        judgements.judge(
-            row, MOVE, (*others, self.label) if wanted else others, expected=0 if last is None else last.number
-        )
+        given = (*others, self.label) if wanted else others
+        judgements.judge(row, MOVE, given, expected=judgements.last_of(row))
+
+    def _restore(self, judgements: Judgements, row: int) -> None:
+        """Take back what the last answer did to the label, unless others have judged the document since.
+
+        Where several gave it, or took it away, nobody knows whose it is: it stays.
+        """
+        wanted = None if self.last is None else ANSWERS[self.last[1]]
+        same = [
+            one
+            for one in judgements.standing(row)
+            if one.kind == MOVE and (self.label in one.after) is wanted and (self.label in one.before) is not wanted
+        ]
+        if len(same) == 1 and judgements.last_of(row) == same[0].number:
+            judgements.take_back(row, expected=judgements.last_of(row))
 
     def _replayed(self) -> ReadingOrder:
         """The order after all that was said so far, each document with the answer that it has now."""

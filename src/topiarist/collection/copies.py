@@ -140,9 +140,12 @@ def fitted_rows(copies: Copies, n_docs: int, besides: Iterable[int] = ()) -> Int
 
 def folded(copies: Copies, rows: Array, n_docs: int) -> Bools:
     """Which of some rows are shown: the first of each kind that is among them, in their order."""
-    first = copies.first_of(n_docs)[rows]
-    shown: Bools = np.zeros(len(rows), np.bool_)
-    shown[np.unique(first, return_index=True)[1]] = True
+    several = np.zeros(n_docs, np.bool_)  # those that are of a kind with others; few, and only these are compared
+    several[copies.rows] = several[copies.originals] = True
+    shown: Bools = ~several[rows]
+    places = np.flatnonzero(~shown)
+    first = copies.first_of(n_docs)[rows[places]]
+    shown[places[np.unique(first, return_index=True)[1]]] = True
     return shown
 
 

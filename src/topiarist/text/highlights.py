@@ -10,6 +10,7 @@ from topiarist.text.query import Query, folded
 from topiarist.text.tokens import has_unspaced
 
 _WORD = re.compile(r"(?:[^\W_][\u0300-\u036f]*)+")  # letters and digits, with accents that stand behind them
+_APART = "".join(chr(code) if chr(code).isalnum() else " " for code in range(128))  # what parts words of plain letters
 
 AROUND, BEFORE = 200, 40  # characters of a piece of text, and of what stands before its first match
 
@@ -74,6 +75,11 @@ def cut(text: str, start: int, spans: list[Span]) -> Pieces:
 
 def forms(text: str, wanted: Collection[str], keys: Callable[[Sequence[str]], Sequence[str]]) -> list[Span]:
     """The places of words whose keys are wanted, in order; ``keys`` gives those of words in lower case."""
+    if text.isascii():  # letters are where they were, and words are cut without an expression
+        lower = text.lower()
+        different = sorted(set(lower.translate(_APART).split()))
+        good = {word for word, key in zip(different, keys(different), strict=True) if key in wanted}
+        return [one.span() for one in _WORD.finditer(lower) if one[0] in good] if good else []
     found = [(one.span(), one[0].lower()) for one in _WORD.finditer(text)]
     different = sorted({word for _, word in found})
     good = {word for word, key in zip(different, keys(different), strict=True) if key in wanted}

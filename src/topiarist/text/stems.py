@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from topiarist.errors import UsageError
 from topiarist.text.language import NAMES, known_code, language_code
 
 
+@cache
 def stem_languages() -> tuple[str, ...]:
     """Return the codes of the languages that have a stemmer."""
     import Stemmer

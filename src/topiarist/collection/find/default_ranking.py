@@ -159,7 +159,11 @@ class DefaultQuestion:
 
 def over_spread(scores: Floats) -> float:
     """One over the spread of scores over the collection; 0 where all are the same."""
-    spread = float(np.std(scores, dtype=np.float64)) if len(scores) else 0.0
+    if not len(scores):
+        return 0.0
+    away = scores.astype(np.float64)
+    away -= away.mean()
+    spread = float(np.sqrt(away @ away / len(away)))
     return 1.0 / spread if spread > 1e-12 else 0.0
 
 

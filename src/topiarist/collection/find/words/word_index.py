@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -42,6 +42,10 @@ class WordIndex:
     language: str = ""
 
     def __len__(self) -> int:
+        return self._size
+
+    @cached_property
+    def _size(self) -> int:
         return sum(map(len, self.segments))
 
     @classmethod
@@ -93,8 +97,13 @@ class WordIndex:
 
     def worth(self, stem: str) -> float:
         """What a stem tells: log(1 + (N − n + ½)/(n + ½))."""
-        number = self.n_documents(stem)
-        return float(np.log1p((len(self) - number + 0.5) / (number + 0.5)))
+        return float(self.worths([self.n_documents(stem)])[0])
+
+    def worths(self, numbers: Sequence[int]) -> Array:
+        """What stems tell that are in so many documents."""
+        often = np.array(numbers, np.float64)
+        found: Array = np.log1p((len(self) - often + 0.5) / (often + 0.5))
+        return found
 
     def suggest(self, word: str, limit: int = 3) -> list[str]:
         """Words of the documents that are spelt nearly so."""

@@ -52,6 +52,7 @@ class WordQuestion:
             for stem, typed in forms.items()
         )
         self.meant = " ".join(said)
+        self._known: dict[tuple[int, str], tuple[Array, Floats] | None] = {}
 
     @property
     def known(self) -> tuple[Asked, ...]:
@@ -73,14 +74,24 @@ class WordQuestion:
         """How much of the query's information each document has: the worth of the words that are there."""
         found = np.zeros(len(self.index), np.float32)
         start = 0
-        for lists in self.index.segments:
+        for number, lists in enumerate(self.index.segments):
             here = found[start : start + len(lists)]
             for word in self.known:
-                postings = lists.of_stem(word.stem)
+                postings = self._postings(number, word.stem)
                 if postings is not None:
                     here[postings[0]] += word.worth  # a document that comes twice is assigned the same twice
             start += len(lists)
         return found
+
+    def _postings(self, segment: int, stem: str) -> tuple[Array, Floats] | None:
+        """The documents of a segment with a stem, and how often; those of the query's own words are kept."""
+        place = segment, stem
+        if place not in self._known:
+            found = self.index.segments[segment].of_stem(stem)
+            if stem not in self.weights:
+                return found
+            self._known[place] = found
+        return self._known[place]
 
     @property
     def whole(self) -> float:
@@ -108,7 +119,9 @@ class WordQuestion:
         brought: Counter[str] = Counter()
         shown: dict[str, str] = {}
         for part, text in zip(share.tolist(), self.texts(best), strict=True):
-            times = Counter(word for word in index.tokenizer(text[:LONGEST]) if word not in index.unsaid)
+            pieces = Counter(index.tokenizer.pieces(text[:LONGEST]))
+            keeps, unsaid = index.tokenizer.keeps, index.unsaid
+            times = Counter({one: number for one, number in pieces.items() if one not in unsaid and keeps(one)})
             stems: Counter[str] = Counter()
             for (word, often), stem in zip(times.items(), index.keys(times), strict=True):
                 stems[stem] += often
@@ -116,7 +129,9 @@ class WordQuestion:
             norm = K1 * (0.25 + 0.75 * times.total() / index.average)
             for stem, often in stems.items():
                 brought[stem] += part * often / (often + norm)
-        worth = {stem: amount * index.worth(stem) for stem, amount in brought.items() if index.n_documents(stem)}
+        numbers = {stem: number for stem in brought if (number := index.n_documents(stem))}
+        told = zip(numbers, index.worths([*numbers.values()]).tolist(), strict=True)
+        worth = {stem: brought[stem] * each for stem, each in told}
         chosen = sorted(worth, key=lambda stem: (-worth[stem], stem))[:ADDED]
         whole = sum(worth[stem] for stem in chosen)
         return {stem: (shown[stem], BESIDE * worth[stem] / whole) for stem in chosen}
@@ -161,11 +176,11 @@ class WordQuestion:
     def _scores(self, weights: Mapping[str, float], *, forms: bool = False) -> Floats:
         out = np.zeros(len(self.index), np.float32)
         start = 0
-        for lists, norms in zip(self.index.segments, self.index.norms, strict=True):
+        for number, (lists, norms) in enumerate(zip(self.index.segments, self.index.norms, strict=True)):
             here = out[start : start + len(lists)]
             for stem, weight in weights.items():
                 weight *= self.index.worth(stem) * (K1 + 1)
-                _add(here, lists.of_stem(stem), weight, norms)
+                _add(here, self._postings(number, stem), weight, norms)
             for word in self.known if forms else ():
                 weight = EXACT * weights[word.stem] * word.worth * (K1 + 1)
                 for form in word.forms:

@@ -230,7 +230,7 @@ def problem(name: str, n_train: int, n_test: int) -> Problem:
 def _label(name: str, record: dict) -> str | None:
     if name == "reuters21578":
         return record["labels"][0] if len(record["labels"]) == 1 else None
-    return record["label"].split(".")[0] if name == "arxiv-demo" else record["label"]
+    return record["label"].split(".")[0] if name.startswith("arxiv") else record["label"]
 
 
 def several(name: str) -> list[str]:

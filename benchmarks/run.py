@@ -26,6 +26,7 @@ BENCHMARKS = {
     "tree_stability": "benchmarks.bench_tree_stability",
     "labels_speed": "benchmarks.bench_labels_speed",
     "learn_default": "benchmarks.bench_learn_default",
+    "calibration": "benchmarks.bench_calibration",
     "dask": "benchmarks.bench_dask",
     "out_of_core": "benchmarks.bench_out_of_core",
     "scale_tree": "benchmarks.bench_scale_tree",
@@ -35,6 +36,8 @@ BENCHMARKS = {
     "gaussians": "benchmarks.bench_gaussians",
     "search": "benchmarks.bench_search",
     "find_default": "benchmarks.bench_find_default",
+    "find_speed": "benchmarks.bench_find_speed",
+    "feedback": "benchmarks.bench_feedback",
     "find_vectors": "benchmarks.bench_find_vectors",
     "review": "benchmarks.bench_review",
     "collection": "benchmarks.bench_collection",
@@ -53,7 +56,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--full", action="store_true", help="a stream of ten million documents, not two")
     parser.add_argument("--collections", nargs="+", default=[], metavar="NAME", help="these collections only")
     parser.add_argument("--labels", nargs="+", default=[], type=_number, metavar="N", help="so many of a class, or all")
-    parser.add_argument("--draws", type=int, metavar="N", help="draws of labels, or runs of a review")
+    parser.add_argument("--draws", type=int, metavar="N", help="draws of labels, runs of a review, or queries")
+    parser.add_argument("--folder", default="", metavar="PATH", help="a large collection that is there already")
     parser.add_argument("--processes", type=int, default=1, metavar="N", help="pieces measured at once")
     parser.add_argument("--go-on", action="store_true", help="keep the pieces measured before, measure the others")
     options = parser.parse_args(arguments)
@@ -72,6 +76,7 @@ def main(arguments: list[str] | None = None) -> None:
         collections=tuple(options.collections),
         labels=tuple(options.labels),
         draws=options.draws,
+        folder=options.folder,
         processes=options.processes,
         go_on=options.go_on,
     )

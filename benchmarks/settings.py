@@ -18,7 +18,8 @@ class Settings:
     full: bool = False
     collections: tuple[str, ...] = ()
     labels: tuple[int | None, ...] = ()  # of a class; None is all
-    draws: int | None = None  # of labels, or runs of a review
+    draws: int | None = None  # of labels, runs of a review, or queries
+    folder: str = ""  # of a large collection
     processes: int = 1
     go_on: bool = False
 

@@ -23,6 +23,7 @@ from benchmarks.settings import Settings
 
 COLLECTIONS = (*USUAL, "arxiv-learn", "arxiv-cluster", "gnad10k", "thucnews-titles")
 NUMBERS, DRAWS = (2, 5, 10, 20), 3
+CHANCES = 50
 FEW_SURE = 20  # documents: of fewer that are shown as certain nothing is concluded
 
 
@@ -53,9 +54,16 @@ def measure(piece: tuple) -> dict:
         without = learned(part, given, unlabelled_weight=0)[0] if len(known) < len(given) else ours
     error, sure, n_sure = certainty(told, part.labels[part.test])
     return {
-        "right": ours.accuracy, "without": without.accuracy, "error": error, "sure": sure if n_sure else None,
-        "n_sure": n_sure, "above": float(told[0].mean()) - ours.accuracy, "seconds": ours.seconds,
+        "right": ours.accuracy, "without": without.accuracy, "error": error, "chance": by_chance(told[0]),
+        "above": float(told[0].mean()) - ours.accuracy, "sure": sure if n_sure else None, "n_sure": n_sure,
+        "seconds": ours.seconds,
     }  # fmt: skip
+
+
+def by_chance(certain: np.ndarray) -> float:
+    """The error that certainties would have which are exactly right: so many documents do not tell it better."""
+    rng, names = np.random.default_rng(0), np.ones(len(certain), int)
+    return float(np.mean([certainty((certain, names), rng.random(len(certain)) < certain)[0] for _ in range(CHANCES)]))
 
 
 def told(measured: list[tuple[tuple, dict]]) -> dict:
@@ -64,7 +72,8 @@ def told(measured: list[tuple[tuple, dict]]) -> dict:
         return skipped("the collections with labels are not here")
     found = Findings(
         "Certainties of `topiarist learn` by default, documents that were not learned from. *error*: expected"
-        " calibration error in ten bins, the mean of the draws and each; *above*: mean certainty less what is right;"
+        " calibration error in ten bins, the mean of the draws and each; *by chance*: that of certainties which are"
+        " exactly right, on so many documents; *above*: mean certainty less what is right;"
         " *sure*: what is right of documents shown as at least 90 % certain (how many, of all draws); *without*: right"
         " without the documents that have no label."
     )
@@ -73,7 +82,7 @@ def told(measured: list[tuple[tuple, dict]]) -> dict:
         rows[piece[:2]].append(figures)
     order = sorted(rows, key=lambda one: (COLLECTIONS.index(one[0]), one[1] is None, one[1] or 0))
     found.table(
-        ["collection", "a class", "right", "without", "error", "of each draw", "above", "sure"],
+        ["collection", "a class", "right", "without", "error", "by chance", "of each draw", "above", "sure"],
         [[name, "all" if number is None else number, *_row(rows[name, number])] for name, number in order],
     )
     for name, number in order:
@@ -100,6 +109,7 @@ def _row(figures: list[dict]) -> list[Any]:
     right = sum(one["sure"] * one["n_sure"] for one in figures if one["n_sure"])
     return [
         *(f"{100 * _mean(figures, name):.1f}" for name in ("right", "without")), f"{_mean(figures, 'error'):.3f}",
-        " ".join(f"{one['error']:.3f}" for one in figures), f"{_mean(figures, 'above'):+.3f}",
+        f"{_mean(figures, 'chance'):.3f}", " ".join(f"{one['error']:.3f}" for one in figures),
+        f"{_mean(figures, 'above'):+.3f}",
         f"{right / certain:.0%} ({certain:,})" if certain else "none",
     ]  # fmt: skip

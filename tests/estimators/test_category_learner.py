@@ -126,7 +126,7 @@ def test_few_unseen_documents_lean_on_how_far_those_agree_who_learned_from_diffe
     rare, often = opinions(0.04), opinions(0.4)
     assert rare.wrong(1.0, none).mean() < often.wrong(1.0, none).mean()
     assert (opinions(0.0).wrong(1.0, none) == 0).all()
-    for said, bounds in ((None, (0.0, right - 0.2)), (rare, (right - 0.1, right + 0.1)), (often, (0.5, right - 0.08))):
+    for said, bounds in ((None, (0.0, right - 0.2)), (rare, (right - 0.1, right + 0.12)), (often, (0.5, right - 0.02))):
         told = calibration.leveled(1.0, scores[wrong], truth[wrong], none, scores, said)(scores, none)
         assert bounds[0] <= told.max(axis=1).mean() <= bounds[1]
     told = calibration.leveled(1.0, scores, truth, none, scores, often)(scores, none)

@@ -18,11 +18,13 @@ SHARPEST = 20.0
 STEADINESS = 0.7  # at least so much do the labelled documents' shares of classes weigh beside those of the others
 ROUNDS, BIAS_ROUNDS = 30, 10
 CARE = 0.5  # of a class's expected documents, and documents: pseudo-counts for and against a bias
-RIDGE = 3.0  # unseen documents that say: certainties are right as they are
+USUAL_SLOPE, FLATTER = 0.85, 20.0  # of certainties, and unseen documents that say so
+RIDGE = 0.75  # the same for: they need no shift
 STEEPEST = 1.1  # slope: what is right of some may be chance
-SUREST = 20  # documents at least, or a quarter of the unseen: how many of them are right is the most certain it gets
-PRESUMED = 45.0  # documents: what the certainty of scores weighs beside unseen documents
-PRESUMED_SUREST = 20.0  # what documents without a label weigh beside the surest unseen ones
+SUREST = 12  # documents at least, or a quarter of the unseen: how many of them are right is the most certain it gets
+PRESUMED = {2: 45.0, 5: 90.0}  # documents: what the certainty of scores weighs beside unseen ones, by parts …
+SHARPENED = {2: 0.0, 5: 1.0}  # … and what power of their sharpness is believed in that: two parts know little of it
+PRESUMED_SUREST = 40.0  # what documents without a label weigh beside the surest unseen ones
 WRONG = {2: 0.7, 5: 1.85}  # wrong answers for each disagreement of two of so many, each of whom lacks a part
 DOUBT = {2: 0.25, 5: 0.15}  # by how much of itself that is mistaken
 MOST_DOCUMENTS = 600.0  # that disagreement weighs beside unseen ones, at most
@@ -78,14 +80,15 @@ class Opinions:
         votes = (sharpness * self.scores + shift).argmax(axis=2)
         pairs = [(one, other) for one in range(len(votes)) for other in range(one)]
         differ: Floats = np.mean([votes[one] != votes[other] for one, other in pairs], axis=0)
-        return self._by_parts(WRONG) * differ
+        return self.by_parts(WRONG) * differ
 
     @property
     def doubt(self) -> float:
         """By how much of itself that is mistaken."""
-        return self._by_parts(DOUBT)
+        return self.by_parts(DOUBT)
 
-    def _by_parts(self, known: dict[int, float]) -> float:
+    def by_parts(self, known: dict[int, float]) -> float:
+        """What is known of so many parts, or of more and fewer."""
         return float(np.interp(len(self.scores), list(known), list(known.values())))
 
 
@@ -151,7 +154,7 @@ def leveled(
     def loss(line: Floats) -> float:
         told = line[0] * odds + line[1]
         each = weight * (np.logaddexp(0.0, told) - right * told)
-        return float(each.sum() + RIDGE * ((line[0] - 1.0) ** 2 + 0.25 * line[1] ** 2))
+        return float(each.sum() + FLATTER * (line[0] - USUAL_SLOPE) ** 2 + RIDGE * line[1] ** 2)
 
     line = minimize(loss, np.array([1.0, 0.0]), method="Nelder-Mead", options={"xatol": 1e-3}).x
     slope, constant = float(np.clip(line[0], 0.05, STEEPEST)), float(line[1])
@@ -166,10 +169,10 @@ def leveled(
     seen = len(weight) ** 2 / float(weight @ weight)  # as many documents of one weight know as much
     error = _kept_apart(wrong)
     known = min((1.0 - error) / (opinions.doubt**2 * error), MOST_DOCUMENTS)  # whose share would be as mistaken
-    presumed = float(probabilities(others + shift).max(axis=1).mean())
-    wanted = (seen * float(weight @ right) / len(weight) + known * (1.0 - error) + PRESUMED * presumed) / (
-        seen + known + PRESUMED
-    )
+    believed = probabilities(sharpness ** opinions.by_parts(SHARPENED) * others + shift).max(axis=1)
+    presumed = opinions.by_parts(PRESUMED)
+    told = seen * float(weight @ right) / len(weight) + known * (1.0 - error) + presumed * float(believed.mean())
+    wanted = told / (seen + known + presumed)
     checked = seen + known / 4.0
     limit = SURE - 1e-3 if wanted + (1.0 - wanted) * checked / (checked + CHECKED) < SURE else CERTAIN
     most = min(most, limit)

@@ -153,4 +153,7 @@ def test_documents_that_wait_for_their_language_come_as_they_were(tmp_path):
     english = next(iter(demo_documents()))
     with waiting([one, english], tmp_path) as every:
         assert every.undecided.startswith("German and English have 1 document each; English is taken, for it has more")
+    same = Document("c", english.text[: len(GERMAN.strip())])
+    with waiting([Document("a", GERMAN.strip()), same], tmp_path) as every:
+        assert every.undecided.endswith("German is taken, for it came first and none has more text (--language CODE). ")
     assert not list(tmp_path.iterdir())

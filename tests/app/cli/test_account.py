@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from tests.collection.test_languages import bilingual
 from topiarist.app.cli.commands import app
 from topiarist.app.explorer.web.server import explorer
-from topiarist.collection import Collection, account_of
+from topiarist.collection import Collection, Recipe, account_of, write_problem_list
 from topiarist.text.documents import Document
 
 
@@ -93,6 +93,17 @@ def test_the_table_of_problems_tells_of_the_collection_as_it_is(place, tmp_path)
         assert "122 documents" in str(agrees(collection))
         collection.undo()
         assert agrees(collection) == before
+
+
+def test_an_addition_begins_the_table_where_the_grow_had_nothing_to_tell(tmp_path):
+    with Collection.grow(bilingual(40), tmp_path / "c.topiary", Recipe(topics=3)) as collection:
+        path = tmp_path / "c.topiary" / "problems.csv"
+        write_problem_list(collection)
+        assert not path.exists()
+        collection.add([Document("new", collection.documents.get(0).text)])
+        assert path.read_text().splitlines()[1].startswith('new,"a near-copy')
+        collection.undo()
+        assert not path.exists()
 
 
 def test_documents_without_a_date_or_a_value_are_found(place):

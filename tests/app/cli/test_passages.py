@@ -7,7 +7,9 @@ import pytest
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
+from tests.app.cli.test_reading_server import asked
 from tests.collection.test_passages import PAGES, REPORTS, reports
+from topiarist.app.cli import reading_server
 from topiarist.app.cli.commands import app
 from topiarist.app.explorer.web.server import explorer
 
@@ -58,6 +60,22 @@ def test_show_tells_the_topics_of_a_whole_document_and_of_its_passages(typed):
     passage = typed("show", "pile/00.txt#page=2")
     assert "Passage of: Report 0" in passage
     assert "[pile/00.txt], 8 passages in" in passage
+
+
+def test_programs_read_a_whole_document_in_pieces(place, typed):
+    server = reading_server.server(str(place / "c.topiary"))
+    whole = asked(server, "show", id="pile/00.txt", characters=100_000)
+    assert (whole["more"], whole["length"], whole["n_passages"]) == (0, len(whole["text"]), PAGES)
+    second = whole["passages"][1]
+    page = asked(server, "show", id=second["id"])["text"]
+    assert whole["text"][second["start"] :].startswith(page)
+    piece = asked(server, "show", id="pile/00.txt", start=second["start"] + 5, characters=20)
+    assert piece["text"] == page[5:25]
+    assert piece["more"] == whole["length"] - second["start"] - 25
+    assert [one["id"] for one in piece["passages"]] == [second["id"]]
+    assert piece["places"] == whole["places"]
+    behind = asked(server, "show", id="pile/00.txt", start=whole["length"] + 1)
+    assert (behind["text"], behind["passages"], behind["more"]) == ("", [], 0)
 
 
 def test_hits_say_which_part_of_which_document_they_are(typed):

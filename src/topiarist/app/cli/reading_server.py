@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from itertools import accumulate
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import MCPServer
@@ -32,6 +33,7 @@ INSTRUCTIONS = (
 )
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 LONGEST_TEXT = 100_000  # characters of a document in one answer
+BETWEEN = "\n"  # of two passages of a document
 MOST_TOPICS, MOST_DOCUMENTS, LONGEST_QUERY = 500, 50, 2_000
 
 TopicName = Annotated[str, Field(max_length=LONGEST_QUERY, description="A number, a name, or a word of that.")]
@@ -121,7 +123,7 @@ def _show(reader: Reader) -> Callable[..., dict[str, Any]]:
         characters: Annotated[int, Field(ge=0, le=LONGEST_TEXT, description="At most so many of them.")] = 20_000,
     ) -> dict[str, Any]:
         """A document: its text (a piece of it, if it is long), title, source, date, labels, and the topics it lies
-        under.
+        under; of a document in passages, also where each passage of the piece begins and lies.
         """
         return reader.asked(lambda collection: _document(collection, id, start, characters))
 
@@ -135,12 +137,33 @@ def _document(collection: door.Collection, id: str, start: int, characters: int)
         if whole is None:
             near = " or ".join(collection.documents.near_ids(id))
             raise UsageError(f"there is no document {id!r}", hint=near or "the id that find tells")
-        return show.whole_body(whole)
+        return _whole_document(collection, whole, start, characters)
     body = show.document_body(door.look_at(collection, id), ())
     length = len(body["text"])
     body["text"] = body["text"][start : start + characters]
-    told = {"start": start, "length": length, "more": max(0, length - start - len(body["text"]))}
-    return {name: value for name, value in body.items() if name not in ("words", "repeated", "similar")} | told
+    body |= _piece_told(length, start, body["text"])
+    return {name: value for name, value in body.items() if name not in ("words", "repeated", "similar")}
+
+
+def _whole_document(collection: door.Collection, found: door.WholeLook, start: int, characters: int) -> dict[str, Any]:
+    """A piece of a document that is kept in passages, one below the other, and the passages of which it has a part."""
+    body = show.whole_body(found)
+    texts = [one.text for one in collection.documents.many(found.whole.rows)]
+    begins = [0, *accumulate(len(text) + len(BETWEEN) for text in texts)]
+    text = BETWEEN.join(texts)
+    piece = text[start : start + characters]
+    body["n_passages"] = len(texts)
+    body["passages"] = [
+        one | {"start": begin}
+        for one, begin, own in zip(body["passages"], begins, texts, strict=False)
+        if begin < start + len(piece) and begin + len(own) > start
+    ]
+    return body | {"text": piece} | _piece_told(len(text), start, piece)
+
+
+def _piece_told(length: int, start: int, piece: str) -> dict[str, int]:
+    """Where a piece of a text begins, how long the text is, and how much of it comes after the piece."""
+    return {"start": start, "length": length, "more": max(0, length - start - len(piece))}
 
 
 def _called(name: str, tool: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:

@@ -1,6 +1,7 @@
 """``problems.csv``: what was left out, repeated or copied, and the account of the collection, as a table for people.
 
-It is written anew whenever documents come or go, for every row of it tells of the collection as it is.
+It is written anew whenever documents come or go, for every row of it tells of the collection as it is; where a grow had
+nothing to tell, the first addition that has begins it.
 """
 
 from __future__ import annotations
@@ -37,12 +38,6 @@ def write_problem_list(collection: Collection) -> None:
         text = io.TextIOWrapper(made, "utf-8", newline="", write_through=True)
         write_sheet(text, HEADER, [*problems, *others, *account])
         text.detach()
-
-
-def keep_problem_list(collection: Collection) -> None:
-    """Write it anew after documents came or went; a collection that was grown without one has none."""
-    if (collection.folder.path / PROBLEMS).is_file():
-        write_problem_list(collection)
 
 
 def _not_counted(collection: Collection) -> Iterator[tuple[str, str]]:

@@ -16,7 +16,7 @@ import numpy as np
 from topiarist.arrays import Floats
 from topiarist.collection import contents
 from topiarist.collection.describe.closeup import all_places
-from topiarist.collection.describe.problem_list import keep_problem_list
+from topiarist.collection.describe.problem_list import write_problem_list
 from topiarist.collection.document_vectors import none_for, vectors_for
 from topiarist.collection.file.additions import ADD, Addition, OwnIds, generations_within_reach, reachable
 from topiarist.collection.file.misfits import misfits
@@ -213,7 +213,7 @@ def add(
             collection.folder.go_to(Manifest(generation.folder.name, kept=left))
         learned = learn and new.learns
     collection.refresh()
-    keep_problem_list(collection)
+    write_problem_list(collection)
     rows = [row for part in parts for row in part.filed]
     if learned:
         rows = [row for part in parts for row in _again(collection, part, rho, several=several)]

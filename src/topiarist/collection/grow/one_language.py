@@ -42,7 +42,9 @@ class Waiting:
         named = " and ".join(map(language_name, sorted(tied)))
         number, chosen = self.tally.texts[tied[0]], language_name(self.language.code)
         some = f"{number:,} document{'s' * (number != 1)}"
-        return f"{named} have {some} each; {chosen} is taken, for it has more text (--language CODE). "
+        letters = sorted(self.tally.letters[code] for code in tied)
+        why = "has more text" if letters[-1] > letters[-2] else "came first and none has more text"
+        return f"{named} have {some} each; {chosen} is taken, for it {why} (--language CODE). "
 
     def __iter__(self) -> Iterator[tuple[str, Document]]:
         self.file.seek(0)

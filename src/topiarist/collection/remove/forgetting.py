@@ -20,7 +20,7 @@ from topiarist.arrays import Bools
 from topiarist.collection import contents
 from topiarist.collection.contents import Counting
 from topiarist.collection.copies import fitted_rows, kept_copies
-from topiarist.collection.describe.problem_list import keep_problem_list
+from topiarist.collection.describe.problem_list import write_problem_list
 from topiarist.collection.find import index_part
 from topiarist.collection.find.saved_searches import keep_searches
 from topiarist.collection.grow.fit_description import corpus_of
@@ -91,7 +91,7 @@ def forget(collection: Collection, ids: Sequence[str], *, wait: float = 0.0, exp
             told.append("An unfinished grow was thrown away: it may have held them")
         sweep(collection.folder.path, collection.folder.manifest)
     collection.refresh()
-    keep_problem_list(collection)
+    write_problem_list(collection)
     found = traces.look(collection.folder.path, texts, _staying(collection))
     told += [_words_told(n_words), *_told(found)]
     return Forgotten(removal, n_words, found, tuple(told))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topiarist.arrays import Bools
-from topiarist.collection.describe.problem_list import keep_problem_list
+from topiarist.collection.describe.problem_list import write_problem_list
 from topiarist.collection.describe.provenance import last_fit
 from topiarist.collection.find.search import Search, places_of
 from topiarist.collection.passages import Extent, Whole, extent, n_wholes, rows_of, whole_of
@@ -112,7 +112,7 @@ def remove(collection: Collection, ids: Sequence[str], *, wait: float = 0.0, exp
         name = following.old.folder.name
         following.publish([name, *collection.folder.manifest.kept])
     collection.refresh()
-    keep_problem_list(collection)
+    write_problem_list(collection)
     return removal
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topiarist.collection.describe.problem_list import keep_problem_list
+from topiarist.collection.describe.problem_list import write_problem_list
 from topiarist.collection.remove import kept_rows
 from topiarist.collection.shape.changes import ADD, UNDO, ChangedError, check_expected, last_step
 from topiarist.collection.state import State
@@ -41,5 +41,5 @@ def take_addition_back(collection: Collection, *, wait: float = 0.0, expected: s
         edit_log.record(new, UNDO, {"edit": last.number}, last.before)
         following.publish(collection.folder.manifest.kept)
     collection.refresh()
-    keep_problem_list(collection)
+    write_problem_list(collection)
     return last

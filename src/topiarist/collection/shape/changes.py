@@ -163,9 +163,9 @@ def undo(collection: Collection, *, wait: float = 0.0, expected: str | None = No
             edit_log.record(generation.database, UNDO, {"edit": last.number, **also}, first.before)  # type: ignore[arg-type]
     collection.refresh()
     if last.kind == REMOVE:
-        from topiarist.collection.describe.problem_list import keep_problem_list
+        from topiarist.collection.describe.problem_list import write_problem_list
 
-        keep_problem_list(collection)
+        write_problem_list(collection)
     return told(last)
 
 

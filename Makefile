@@ -17,7 +17,7 @@ help:
 	@echo "make hashes     write the digests of what is pinned (asks the index of pip)"
 	@echo "make newest     install without pins, say what is newer, and run the tests that would notice first"
 	@echo "make bench      compare with other systems in one run (sets up their own environment)"
-	@echo "make reproduce  print the published results beside ours"
+	@echo "make reproduce  run the experiments of the five papers again, write docs/reproduction.md"
 	@echo "make clean      remove the environments and caches"
 
 # Under two minutes, ends by itself; what it makes lies in demo.topiary and can be thrown away.
@@ -88,6 +88,7 @@ bench: $(VENV)/dev
 
 reproduce: $(VENV)/dev
 	@for name in $(or $(ARGS),tempering events abstracts labels categorisers gaussians retrieval); do $(BIN)/python -m benchmarks.reproduce.$$name || exit; done
+	@$(BIN)/python -m benchmarks.reproduce.page
 
 clean:
 	rm -rf $(VENV) .venv-bench* .venv-newest build .pytest_cache .mypy_cache .ruff_cache .hypothesis

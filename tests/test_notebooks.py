@@ -64,3 +64,17 @@ def test_five_lines_lead_from_a_frame_to_a_tree_a_table_and_a_plot(tmp_path, mon
     assert (tmp_path / "time.svg").read_text().startswith("<?xml")
     names["collection"].close()
     pyplot.close("all")
+
+
+def test_estimators_of_the_readme_work_alone(monkeypatch, capsys):
+    demo = topiarist.demo_documents
+    monkeypatch.setattr(topiarist, "demo_documents", lambda: islice(demo(), FEW), raising=False)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    assert len(blocks) == 2, "a block of the README that no test runs"
+    names = {}
+    perplexity = float(run_cell(blocks[1], names, "README.md"))
+    assert 50 < perplexity < names["corpus"].n_words
+    assert "·" in capsys.readouterr().out
+    found, model = names["found"], names["model"]
+    assert found.nodes[0].words
+    assert model.components_.shape == (20, names["corpus"].counts.shape[1])

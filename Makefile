@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help demo explore test lint docs fuzz bench reproduce clean mutants audit hashes newest
+.PHONY: help demo explore test lint docs fuzz bench compare reproduce clean mutants audit hashes newest
 help:
 	@echo "make demo       set up, then grow a tree of topics from the bundled abstracts, find and file something"
 	@echo "make explore    open that collection in the browser"
@@ -17,6 +17,7 @@ help:
 	@echo "make hashes     write the digests of what is pinned (asks the index of pip)"
 	@echo "make newest     install without pins, say what is newer, and run the tests that would notice first"
 	@echo "make bench      compare with other systems in one run (sets up their own environment)"
+	@echo "make compare    run peers on the same documents, write docs/comparison.md (sets up their own environments)"
 	@echo "make reproduce  run the experiments of the five papers again, write docs/reproduction.md"
 	@echo "make clean      remove the environments and caches"
 
@@ -89,6 +90,11 @@ bench: $(VENV)/dev
 reproduce: $(VENV)/dev
 	@for name in $(or $(ARGS),tempering events abstracts labels categorisers gaussians retrieval); do $(BIN)/python -m benchmarks.reproduce.$$name || exit; done
 	@$(BIN)/python -m benchmarks.reproduce.page
+
+compare: $(VENV)/dev
+	@PYTHON=$(PYTHON) sh benchmarks/setup.sh
+	@PYTHON=$(PYTHON) sh benchmarks/comparison/setup.sh
+	@$(BIN)/python -m benchmarks.comparison $(ARGS)
 
 clean:
 	rm -rf $(VENV) .venv-bench* .venv-newest build .pytest_cache .mypy_cache .ruff_cache .hypothesis

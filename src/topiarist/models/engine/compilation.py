@@ -8,7 +8,7 @@ from importlib import import_module
 
 from topiarist.arrays import DTypeLike
 
-FIRST_RUN = "Compiling the numerical kernels (once per machine, about 10 seconds)"
+FIRST_RUN = "Compiling numerical kernels that are new on this machine (about 10 seconds; they are kept)"
 _said: set[str] = set()  # in this process
 
 

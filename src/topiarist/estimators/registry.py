@@ -62,7 +62,8 @@ ESTIMATORS = {
         "_model.linear.constant": "classes", "_model.words.log_lift?": "words classes",
         "_model.words.further?": "parts words classes",
         "_model.prior_shift?": "classes", "_model.threshold?": "classes", "_model.log_odds?": "classes",
-        "_model.line?": "3",
+        "_model.line?": "3", "_model.linear.vector_weight?": "points classes", "_model.near.weight?": "points classes",
+        "_model.near.constant?": "classes", "_model.space.axes?": "vectors points", "_model.space.centre?": "vectors",
     }),
     "FisherKernel": Kind(
         "topiarist.estimators.similarity.fisher_kernel:FisherKernel", {"_lenses[].by_word": "words topics"}
@@ -112,6 +113,7 @@ VALUES = {
     "Calibration": Kind("topiarist.estimators.category.calibration:Calibration"),
     "Checkpoint": Kind("topiarist.hierarchy.growth.loop:Checkpoint"),
     "ClassWords": Kind("topiarist.estimators.category.class_words:ClassWords"),
+    "ClassVectors": Kind("topiarist.estimators.category.class_vectors:ClassVectors"),
     "Curve": Kind("topiarist.estimators.tree.preparation:Curve"),
     "Features": Kind("topiarist.estimators.category.linear:Features"),
     "Frame": Kind("topiarist.estimators.gaussian.ggm:Frame"),
@@ -137,6 +139,7 @@ VALUES = {
     "Tree": Kind("topiarist.hierarchy.tree:Tree"),
     "Usual": Kind("topiarist.models.misfits:RecentScores"),
     "VectorSpace": Kind("topiarist.estimators.gaussian.vector_space:VectorSpace"),
+    "Worth": Kind("topiarist.estimators.category.linear:Worth"),
 }  # fmt: skip
 
 _KINDS = {"model": ESTIMATORS, "value": VALUES}

@@ -135,7 +135,7 @@ def placed(
     strange = places.unusual | _usual(collection, "familiar").unusual(heard.share, heard.tokens)
     why = misfits(batch, heard, strange, collection.languages)
     nodes = (places.posterior.astype(np.float64) @ tree.path_mask(outline.class_nodes)).round(4)
-    labels = collection.categories.told(heard.counts) if collection.categories is not None else None
+    labels = collection.categories.told(heard.counts, vectors) if collection.categories is not None else None
     parts = all_places(collection, places.posterior, PART) if several else None
     paths = {int(node): tree.path(int(node))[1:] for node in {*places.nodes.tolist(), tree.root}}
     names = {node: tuple(tree.names[step] for step in path) for node, path in paths.items()}

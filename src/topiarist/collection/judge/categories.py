@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.arrays import Array, Csr
+from topiarist.arrays import Array, Csr, Floats
 from topiarist.collection.judge.heldout_answers import HeldOut
+from topiarist.counts.vectors import has_vector
 from topiarist.errors import DamagedError
 from topiarist.estimators.common import options
 from topiarist.models.labels import choice
@@ -170,55 +171,79 @@ class Categories:
         """What lies above the labels."""
         return headings(self.names)
 
-    def told(self, counts: Csr) -> list[tuple[tuple[str, ...], tuple[float, ...]]]:
+    @property
+    def knows_vectors(self) -> bool:
+        """Whether the vectors of documents have a say."""
+        return bool(getattr(self.model, "n_vector_features_", 0))
+
+    def _asked(self, vectors: Floats | None) -> dict[str, Floats]:
+        """What a model is asked with beside counts: vectors, where it knows them and there are any."""
+        return {"vectors": vectors} if vectors is not None and self.knows_vectors else {}
+
+    def told(self, counts: Csr, vectors: Floats | None = None) -> list[tuple[tuple[str, ...], tuple[float, ...]]]:
         """The labels of each document, and how sure they are: all that hold, or the likeliest one.
 
-        A document without a known word has none: the most frequent label would say nothing about it.
+        A document without a known word (and without a vector, where those have a say) has none: the most frequent label
+        would say nothing about it.
         """
         empty = np.diff(counts.indptr) == 0
+        if vectors is not None and self.knows_vectors:
+            empty &= ~has_vector(vectors)
         if self.several:
-            chosen = self._chosen(counts) & ~empty[:, None]
+            chosen = self._chosen(counts, vectors) & ~empty[:, None]
             return [(tuple(self.names[column] for column in np.flatnonzero(row)), ()) for row in chosen]
-        rows = self.model.predict_proba(counts)
+        rows = self.model.predict_proba(counts, **self._asked(vectors))
         best = [((self.names[column],), (round(float(rows[row, column]), 4),))
                 for row, column in enumerate(rows.argmax(axis=1))]  # fmt: skip
         return [((), ()) if nothing else one for one, nothing in zip(best, empty.tolist(), strict=True)]
 
-    def _chosen(self, counts: Csr) -> Array:
+    def _chosen(self, counts: Csr, vectors: Floats | None) -> Array:
         """Which of several labels hold; of documents without a known word nothing is said beside."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            found: Array = np.asarray(_dense(self.model.predict(counts))) > 0
+            found: Array = np.asarray(_dense(self.model.predict(counts, **self._asked(vectors)))) > 0
         return found
 
-    def shares(self, counts: Csr) -> Array:
+    def shares(self, counts: Csr, vectors: Floats | None = None) -> Array:
         """P(label | document); by PMM, which earlier versions learned, the share of each of several labels."""
         if not self.several or hasattr(self.model, "predict_proba"):
-            found: Array = self.model.predict_proba(counts)
+            found: Array = self.model.predict_proba(counts, **self._asked(vectors))
             return found
         with options.running(self.model) as engine:
             return choice.shares(engine, self.model.word_given_label_.T, counts)
 
-    def read(self, counts: Csr, names: Sequence[str] | None = None) -> Told:
+    def read(self, counts: Csr, names: Sequence[str] | None = None, vectors: Floats | None = None) -> Told:
         """What the model tells of documents, a block of them after the other; labels are numbers of its own ``names``.
 
-        ``names``: those of a model that knows more labels, in whose numbers and headings to tell it.
+        ``names``: those of a model that knows more labels, in whose numbers and headings to tell it. ``vectors``: those
+        of the documents, if there are any.
         """
         known = tuple(names or self.names)
         place = {name: number for number, name in enumerate(known)}
         columns = np.array([place[name] for name in self.names], np.int64)
         above = self.headings if known == self.names else headings(known)
         starts = range(0, max(counts.shape[0], 1), BLOCK)
-        parts = [self._block(counts[start : start + BLOCK], start, columns, above) for start in starts]
+        parts = [
+            self._block(
+                counts[start : start + BLOCK],
+                start,
+                columns,
+                above,
+                None if vectors is None else vectors[start : start + BLOCK],
+            )
+            for start in starts
+        ]
         numbers = [np.concatenate([part[at] for part in parts]) for at in range(len(parts[0]))]
         best = None if self.several else (numbers[4], numbers[5])
         return Told(numbers[0], numbers[1], numbers[2], numbers[3], best)
 
-    def _block(self, counts: Csr, start: int, columns: Array, above: Headings) -> tuple[Array, ...]:
+    def _block(
+        self, counts: Csr, start: int, columns: Array, above: Headings, vectors: Floats | None
+    ) -> tuple[Array, ...]:
         n = counts.shape[0]
-        shares = self.shares(counts) if n else np.empty((0, len(columns)))
+        shares = self.shares(counts, vectors) if n else np.empty((0, len(columns)))
         if self.several:
-            chosen = self._chosen(counts) if n else shares > 0  # without a known word as all others
+            chosen = self._chosen(counts, vectors) if n else shares > 0  # without a known word as all others
             place, label = np.nonzero(chosen)
             found, threshold = shares[place, label], self.model.label_threshold_
             return place + start, columns[label], found, found if threshold is None else found / threshold[label]

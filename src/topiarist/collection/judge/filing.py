@@ -7,14 +7,16 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topiarist.arrays import Array
+from topiarist.arrays import Array, Floats
+from topiarist.collection.document_vectors import vectors_for
 from topiarist.collection.judge.categories import MOST, Categories, Told, spread
 from topiarist.collection.judge.heldout_answers import HeldOut, held_out
 from topiarist.collection.judge.judgements import Judgements
+from topiarist.text.documents import Document
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -135,13 +137,24 @@ def _made(collection: Collection, categories: Categories, read: Told | None = No
     rows, known = spread(len(collection), JUDGED), categories.known
     fits = known is not None and np.array_equal(known[0], rows)  # no document was added since
     if read is None:
-        read = known[1] if known is not None and fits else categories.read(collection.all_counts[rows])
+        read = known[1] if known is not None and fits else read_rows(collection, categories, rows)
     told, basis = read, categories.held
     seen = basis is None or not len(basis.rows)
     if seen:
         basis = _by_seen(collection, categories, rows, told, basis)
     assert basis is not None  # noqa: S101
     return Filing(categories, rows, told, certainty_of(categories, basis, told.share, told.score), basis, seen)
+
+
+def vectors_at(collection: Collection, categories: Categories, rows: Array) -> Floats | None:
+    """The vectors of some documents, where they have a say in categories and there are any."""
+    vectors = collection.vectors if categories.knows_vectors else None
+    return None if vectors is None else vectors[rows]
+
+
+def read_rows(collection: Collection, categories: Categories, rows: Array, names: Sequence[str] | None = None) -> Told:
+    """What a model tells of documents of a collection."""
+    return categories.read(collection.all_counts[rows], names, vectors_at(collection, categories, rows))
 
 
 def _by_seen(collection: Collection, categories: Categories, rows: Array, told: Told, kept: HeldOut | None) -> HeldOut:
@@ -245,8 +258,9 @@ def answers(collection: Collection, made: Filing, filed: FiledRows, likely: int)
     if not len(filed.rows):
         return []
     counts, names = collection.all_counts[filed.rows], made.categories.names
-    shares = made.categories.shares(counts)
-    read = made.categories.read(counts) if made.categories.several else None
+    near = vectors_at(collection, made.categories, filed.rows)
+    shares = made.categories.shares(counts, near)
+    read = made.categories.read(counts, vectors=near) if made.categories.several else None
     sure = None if read is None else certainty_of(made.categories, made.basis, read.share, read.score)
     found = []
     for place, own in enumerate(shares):
@@ -324,12 +338,14 @@ def documents_by_level(made: Filing, rho: float) -> tuple[int, int]:
     return int((at == here).sum()), int((at < 0).sum())
 
 
-def labels_with_certainty(categories: Categories, counts: Any) -> dict[int, dict[str, float]]:
+def labels_with_certainty(collection: Collection, documents: Sequence[Document]) -> dict[int, dict[str, float]]:
     """How certain each label of other documents is, where a document may have several; by place and name."""
     found: dict[int, dict[str, float]] = {}
-    if not categories.several:
+    categories = collection.categories
+    if categories is None or not categories.several:
         return found
-    told = categories.read(counts)
+    near = vectors_for(collection, documents, 0, None) if categories.knows_vectors else None
+    told = categories.read(collection.heard(list(documents)).counts, vectors=near)
     sure = told.share if categories.held is None else certainty_of(categories, categories.held, told.share, told.score)
     for place, label, certainty in zip(told.place.tolist(), told.label.tolist(), sure.tolist(), strict=True):
         found.setdefault(place, {})[categories.names[label]] = certainty

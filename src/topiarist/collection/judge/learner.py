@@ -6,15 +6,16 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.metrics import accuracy_score, f1_score, precision_recall_fscore_support
 from sklearn.preprocessing import MultiLabelBinarizer
 
-from topiarist.arrays import Array
+from topiarist.arrays import Array, Csr, Floats
 from topiarist.collection import contents
 from topiarist.collection.judge.categories import Categories, Told, spread
+from topiarist.collection.judge.filing import read_rows
 from topiarist.collection.judge.heldout_answers import held_out
 from topiarist.collection.judge.judgements import LEAVE, Judgements
 from topiarist.collection.passages import is_cut
@@ -93,17 +94,17 @@ def learn(
     out, known = _held_out(given, holdout, seed, together)
     groups = _numbered(together, rows, len(collection))
     n_out = len(out)
-    counts, trial = collection.all_counts, None
+    counts, trial = Material(collection.all_counts, collection.vectors, groups), None
     quality = Quality(len(rows), n_out, len({name for one in given for name in one}), several, None, None, left_out)
     learned: CategoryLearner | None = None
     if n_out and len({name for place in known for name in given[place]}) > 1:
-        learned = _fitted(counts, rows[known], [given[place] for place in known], several, unlabelled_weight, groups)
+        learned = _fitted(counts, rows[known], [given[place] for place in known], several, unlabelled_weight)
         trial = Categories(learned, several)
     chosen = learned if len(known) >= MANY else None
-    final = Categories(_fitted(counts, rows, given, several, unlabelled_weight, groups, chosen), several)
+    final = Categories(_fitted(counts, rows, given, several, unlabelled_weight, chosen), several)
     judging = out if trial is not None else out[:0]
     quality = replace(quality, reason=final.model.reason_, n_held_out=len(judging))
-    right, told = [given[place] for place in judging], (trial or final).read(counts[rows[judging]], final.names)
+    right, told = [given[place] for place in judging], read_rows(collection, trial or final, rows[judging], final.names)
     if trial is not None:
         quality = _judged(quality, right, _names(final, told, len(judging)))
     sizes = Counter(name for names in given for name in set(names))
@@ -111,7 +112,7 @@ def learn(
         final.names, rows[judging], right, told.plain, told.best, sizes, by_table=labels is not None, judged=judged
     )
     every = spread(len(collection))
-    final = replace(final, held=held, known=(every, final.read(counts[every])))
+    final = replace(final, held=held, known=(every, read_rows(collection, final, every)))
     with collection.folder.writing() as generation:
         collection.refresh()
         if (collection.generation.folder, len(collection)) != seen:
@@ -217,35 +218,46 @@ def _held_out(
     return judging, order[~np.isin(order, judging)]
 
 
+class Material(NamedTuple):
+    """What is learned from: the counts of all documents, their vectors if any, and which are held out together."""
+
+    counts: Csr
+    vectors: Floats | None
+    groups: Array
+
+    def of(self, rows: Array) -> Material:
+        """Some documents."""
+        return Material(self.counts[rows], None if self.vectors is None else self.vectors[rows], self.groups[rows])
+
+
 def _fitted(
-    counts: Any,
+    known: Material,
     rows: Any,
     given: Sequence[Sequence[str]],
     several: bool,
     weight: float | None,
-    groups: Array,
     chosen: CategoryLearner | None = None,
 ) -> CategoryLearner:
-    """``groups``: of every document, what is held out together. ``chosen``: a learner whose choices hold for all."""
+    """``chosen``: a learner whose choices hold for all."""
     if several:
-        binary = MultiLabelBinarizer(sparse_output=True)
+        binary, some = MultiLabelBinarizer(sparse_output=True), known.of(rows)
         labels = binary.fit_transform(given)
         alike = chosen is not None and len(chosen.classes_) == labels.shape[1]
         if chosen is not None and alike:
-            model = chosen.fit_more(counts[rows], labels)
+            model = chosen.fit_more(some.counts, labels, vectors=some.vectors)
         else:
-            model = CategoryLearner().fit(counts[rows], labels, groups=groups[rows])
+            model = CategoryLearner().fit(some.counts, labels, groups=some.groups, vectors=some.vectors)
         model.classes_ = np.asarray(binary.classes_)
         return model
     names = [labels[0] for labels in given]
-    y: list[str | None] = [None] * counts.shape[0]
+    y: list[str | None] = [None] * known.counts.shape[0]
     for row, name in zip(rows.tolist(), names, strict=True):
         y[row] = name
     if chosen is not None and len(chosen.classes_) == len(set(names)):
-        return chosen.fit_more(counts, np.array(y, object))
+        return chosen.fit_more(known.counts, np.array(y, object), vectors=known.vectors)
     tree = Tree.from_paths(sorted(set(names))) if any("/" in name for name in names) else None
     made = CategoryLearner(tree, unlabelled_weight="cv" if weight is None else weight)
-    return made.fit(counts, np.array(y, object), groups=groups)
+    return made.fit(known.counts, np.array(y, object), groups=known.groups, vectors=known.vectors)
 
 
 def _names(model: Categories, told: Told, n: int) -> list[list[str]]:

@@ -1,4 +1,4 @@
-"""A model of what is relevant, learned from judgements as they come: logistic regression on tf-idf."""
+"""A model of what is relevant, learned from judgements as they come: logistic regression on tf-idf, and on vectors."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array, hstack
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from topiarist.arrays import Csr, Doubles
+from topiarist.arrays import Csr, Doubles, Floats
 from topiarist.counts.weighting import tfidf, unit_rows
+from topiarist.estimators.category.class_vectors import points_in, space_of
 
 STRENGTH = 1.0  # of the fit against the prior
 STEPS = 15  # of the solver after each judgement: it begins where it ended before
@@ -19,9 +21,17 @@ PRESUMED = 100  # documents at random that are taken for irrelevant while few ar
 SOME_BEFORE = 100  # judgements after which the model learns from each; later from each hundredth part of them
 
 
-def features(counts: Csr) -> Csr:
-    """Documents as a review sees them: tf-idf with damped counts, of length one."""
-    return unit_rows(tfidf(counts, sublinear=True))
+VECTORIAL = 1.0  # what vectors are worth beside words
+
+
+def features(counts: Csr, vectors: Floats | None = None) -> Csr:
+    """Documents as a review sees them: tf-idf with damped counts, of length one; and vectors, if they come with any."""
+    words = unit_rows(tfidf(counts, sublinear=True))
+    space = None if vectors is None else space_of(vectors)
+    if space is None:
+        return words
+    points = points_in(space, vectors, counts.shape[0])
+    return csr_array(hstack([words, csr_array(VECTORIAL * points)], format="csr"))
 
 
 class RelevanceModel:

@@ -69,7 +69,7 @@ class Review:
             if not 0.5 <= value < 1:
                 raise UsageError(f"the {name} of a review is from 0.5 to below 1, got {value:g}", hint="0.95")
         self.target, self.confidence = target, confidence
-        self._features = features(collection.counts)
+        self._features = features(collection.counts, collection.vectors)
         self._strata = np.asarray(collection.shares.argmax(axis=1)).ravel() if collection.shares.nnz else None
         self._start = _scores(collection, query) if query else None
         self._writing: Generation | None = None

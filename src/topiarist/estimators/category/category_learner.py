@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Self, cast
 
 import numpy as np
@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from topiarist.arrays import Array, ArrayLike, Csr, Floats, Ints, Matrix, Seed
 from topiarist.counts.validation import check_counts
+from topiarist.counts.vectors import check_vectors, has_vector
 from topiarist.errors import InputError
 from topiarist.estimators.category import explanation, one_label, several_labels
 from topiarist.estimators.category.class_learning import check_words
@@ -43,7 +44,8 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimat
 
     Between a generative model (the words of each class, to which documents without a label lend theirs) and a linear
     classifier (words by their information, joined with latent dimensions of all documents): the scores of both are
-    added. Certainties are those of unseen documents.
+    added. Certainties are those of unseen documents. Documents may come with vectors, which then have a say beside the
+    words; who has none is told by words.
 
     Parameters
     ----------
@@ -69,6 +71,8 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimat
         With several labels: what P(label | document) must exceed.
     n_unseen_ : int
         Documents that were held out in turn.
+    n_vector_features_ : int
+        Dimensions of the vectors that documents came with; 0 without any.
     reason_ : str
         What was chosen, and why, in a sentence.
     """
@@ -90,30 +94,35 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimat
         self.generative_weight = generative_weight
         self.random_state = random_state
 
-    def fit(self, X: Documents, y: Matrix, *, groups: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: Documents, y: Matrix, *, groups: ArrayLike | None = None, vectors: ArrayLike | None = None
+    ) -> Self:
         """Learn from counts (documents × words) and labels.
 
         ``y`` has a label for each document, −1 (in a list of texts also "-1" or None) for one without; or it is a 0/1
         matrix with a column for each label, and documents may have several. ``groups``: a number or a name for each
         document; those that share it (copies, pages of one report) are held out together, so that none is judged by
-        what was learned from another.
+        what was learned from another. ``vectors``: a row for each document, as an encoder gives them; zeros for one
+        that has none. Documents held out in turn decide how much they weigh.
         """
         self._check_options()
         stored_counts.in_memory(X, "training")
         counts = self._counts(X, reset=True)
+        near = None if vectors is None else check_vectors(vectors, counts.shape[0])
         together = _together(groups, counts.shape[0])
         seed = int(options.generator(0 if self.random_state is None else self.random_state).integers(2**31))
         several = y is not None and _is_matrix(y)
         with threadpool_limits(limits=1, user_api="blas"):
             if several:
-                self._fit_several(counts, y, seed, together)
+                self._fit_several(counts, y, seed, together, near)
             else:
-                self._fit_one(counts, y, seed, together)
+                self._fit_one(counts, y, seed, together, near)
         self._known = np.zeros(counts.shape[1], bool)
         self._known[counts.indices] = True
+        self.n_vector_features_ = 0 if near is None else near.shape[1]
         return self
 
-    def _fit_one(self, counts: Csr, y: Matrix, seed: int, together: Ints | None) -> None:
+    def _fit_one(self, counts: Csr, y: Matrix, seed: int, together: Ints | None, vectors: Floats | None) -> None:
         labels = read_labels(y, counts.shape[0])
         check_words(counts, labels)
         self.classes_ = labels.classes
@@ -121,7 +130,9 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimat
         wanted = one_label.Wanted(_number(self.unlabelled_weight), _number(self.generative_weight))
         of_row = labels.of_row
         before = getattr(self, "_before", None)
-        model, settled = one_label.learn(counts, of_row, self.tree_, self.class_nodes_, wanted, seed, before, together)
+        model, settled = one_label.learn(
+            counts, of_row, self.tree_, self.class_nodes_, wanted, seed, before, together, vectors
+        )
         self._model, self._settled = model, settled
         setting, trial = settled.setting, settled.trial
         known = of_row[of_row >= 0]
@@ -133,12 +144,12 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimat
         self.n_unseen_ = 0 if trial is None else trial.n_unseen
         self.reason_ = _reason(setting, trial, int((of_row < 0).sum()))
 
-    def _fit_several(self, counts: Csr, y: Matrix, seed: int, together: Ints | None) -> None:
+    def _fit_several(self, counts: Csr, y: Matrix, seed: int, together: Ints | None, vectors: Floats | None) -> None:
         labels = read_label_matrix(y, counts.shape[0])
         self.classes_, self._form = labels.classes, labels.form
         self.tree_, self.class_nodes_ = class_nodes(None, labels.classes)
         before = getattr(self, "_before", None)
-        model, settled = several_labels.learn_several(counts, labels.matrix, seed, before, together)
+        model, settled = several_labels.learn_several(counts, labels.matrix, seed, before, together, vectors)
         self._model, self._settled = model, settled
         trial = settled.trial
         sizes = np.bincount(labels.matrix.indices, minlength=len(self.classes_))
@@ -146,9 +157,9 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimat
         self.unlabelled_weight_ = self.generative_weight_ = 0.0
         self.label_threshold_ = model.threshold
         self.n_unseen_ = 0 if trial is None else trial.n_unseen
-        self.reason_ = _reason_of_several(trial)
+        self.reason_ = _reason_of_several(trial, model.space is not None)
 
-    def fit_more(self, X: Documents, y: Matrix) -> CategoryLearner:
+    def fit_more(self, X: Documents, y: Matrix, *, vectors: ArrayLike | None = None) -> CategoryLearner:
         """Another learner, of other documents of the same kind, with what this one has chosen and found of certainty.
 
         Nothing is held out again: that costs a fraction of ``fit``.
@@ -157,7 +168,7 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimat
         other = CategoryLearner(**self.get_params(deep=False))
         other._before = self._settled
         try:
-            return other.fit(X, y)
+            return other.fit(X, y, vectors=vectors)
         finally:
             del other._before
 
@@ -166,58 +177,76 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimat
         """Whether documents may have several labels."""
         return self.label_threshold_ is not None
 
-    def predict_proba(self, X: Documents) -> Floats:
-        """P(class | document), or of several labels P(label | document), each for itself; columns are ``classes_``."""
-        check_is_fitted(self)
-        return self._read(X, self._told)
+    def predict_proba(self, X: Documents, vectors: ArrayLike | None = None) -> Floats:
+        """P(class | document), or of several labels P(label | document), each for itself; columns are ``classes_``.
 
-    def _told(self, counts: Csr) -> Floats:
-        rows = self._model(counts)
+        ``vectors``: those of the documents, where the learner knows vectors; without them words tell.
+        """
+        check_is_fitted(self)
+        return self._read(X, vectors)
+
+    def _told(self, counts: Csr, vectors: Floats | None) -> Floats:
+        rows = self._model(counts, vectors)
         blank = np.asarray(counts @ self._known.astype(np.float64)).ravel() == 0
+        if vectors is not None and self._model.space is not None:
+            blank &= ~has_vector(vectors)
         rows[blank] = self.class_prior_
         return rows
 
-    def predict(self, X: Documents) -> Any:
+    def predict(self, X: Documents, vectors: ArrayLike | None = None) -> Any:
         """The most probable class of each document; of several labels an indicator matrix, at least one label each."""
         check_is_fitted(self)
         if not self.several_:
-            return self.classes_[self.predict_proba(X).argmax(axis=1)]
-        return given_back(csr_array(self.decision_function(X) > 0), self._form)
+            return self.classes_[self.predict_proba(X, vectors).argmax(axis=1)]
+        return given_back(csr_array(self.decision_function(X, vectors) > 0), self._form)
 
-    def decision_function(self, X: Documents) -> Floats:
+    def decision_function(self, X: Documents, vectors: ArrayLike | None = None) -> Floats:
         """Log-odds of the classes (of two: of the second); of several labels, how far each is above what it needs."""
         check_is_fitted(self)
-        rows = self.predict_proba(X)
+        rows = self.predict_proba(X, vectors)
         if self.label_threshold_ is not None:
             return choice.margins(rows, self.label_threshold_)
         logs: Floats = np.log(np.maximum(rows, 1e-30))
         return logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs
 
-    def predict_log_proba(self, X: Documents) -> Floats:
+    def predict_log_proba(self, X: Documents, vectors: ArrayLike | None = None) -> Floats:
         """Logarithms of ``predict_proba``; nothing is less probable than 1e-30."""
-        return np.log(np.maximum(self.predict_proba(X), 1e-30))
+        return np.log(np.maximum(self.predict_proba(X, vectors), 1e-30))
 
-    def score(self, X: Documents, y: Matrix, sample_weight: ArrayLike | None = None) -> float:
+    def score(
+        self,
+        X: Documents,
+        y: Matrix,
+        sample_weight: ArrayLike | None = None,
+        vectors: ArrayLike | None = None,
+    ) -> float:
         """The share of documents whose class is predicted (without a label: left out); of several, the mean F."""
-        rows = self.predict(X)
+        rows = self.predict(X, vectors)
         if self.several_:
             return example_f1(y, rows, sample_weight)
         known, labelled = labels_to_score(y, len(rows))
         weight = None if sample_weight is None else np.asarray(sample_weight)[labelled]
         return float(accuracy_score(known, rows[labelled], sample_weight=weight))
 
-    def node_posterior(self, X: Documents) -> Array:
+    def node_posterior(self, X: Documents, vectors: ArrayLike | None = None) -> Array:
         """P(node | document), (documents, nodes): the classes at a node and below it together; one at the root."""
         check_is_fitted(self)
-        return levels.node_posterior(self.tree_, self.class_nodes_, self.predict_proba(X))
+        return levels.node_posterior(self.tree_, self.class_nodes_, self.predict_proba(X, vectors))
 
     def explain(
-        self, x: Matrix, *, n_words: int = 8, n_labels: int = 3, words: Sequence[str] | None = None
+        self,
+        x: Matrix,
+        *,
+        n_words: int = 8,
+        n_labels: int = 3,
+        words: Sequence[str] | None = None,
+        vectors: ArrayLike | None = None,
     ) -> explanation.Explanation:
         """Why a document gets its labels: the words that spoke for each, and for each step down the tree.
 
         ``x`` is one document: a row of counts, as an array, a list or a matrix of one row. ``words`` are the names of
-        the columns.
+        the columns. ``vectors``: a matrix of one row, the document's vector; it is in the probabilities, and no word
+        has a part in it.
         """
         check_is_fitted(self)
         row, counts, names = explanation.asked(self, x, words, n_words, n_labels)
@@ -227,16 +256,30 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimat
             explanation.Classes(self.tree_, self.class_nodes_, self.classes_, self.class_prior_),
             explanation.Words(counts.indices[known], counts.data[known].astype(np.float64), names),
             parts,
-            self.predict_proba(row)[0],
+            self.predict_proba(row, vectors)[0],
             n_words,
             n_labels,
         )  # fmt: skip
 
-    def _read(self, X: Documents, told: Callable[[Csr], Floats]) -> Floats:
+    def _read(self, X: Documents, vectors: ArrayLike | None) -> Floats:
         counts = self._counts(X, reset=False)
+        near = None if vectors is None else self._checked(vectors, counts.shape[0])
         parts = (block.counts() for block in counts.blocks()) if isinstance(counts, BlockStore) else (counts,)
-        rows = [told(csr_array(part[at : at + ROWS])) for part in parts for at in range(0, max(part.shape[0], 1), ROWS)]
+        rows, first = list[Floats](), 0
+        for part in parts:
+            for at in range(0, max(part.shape[0], 1), ROWS):
+                some = csr_array(part[at : at + ROWS])
+                rows.append(self._told(some, None if near is None else near[first : first + some.shape[0]]))
+                first += some.shape[0]
         return np.concatenate(rows) if len(rows) > 1 else rows[0]
+
+    def _checked(self, vectors: ArrayLike, n_docs: int) -> Floats:
+        known = getattr(self, "n_vector_features_", 0)
+        if not known:
+            raise InputError(
+                "this learner was fitted without vectors", hint="fit(X, y, vectors=…), or leave them out here"
+            )
+        return check_vectors(vectors, n_docs, known)
 
     def _counts(self, X: Documents, *, reset: bool) -> Any:
         counts = X if isinstance(X, BlockStore) else check_counts(cast("Matrix", X))
@@ -284,6 +327,8 @@ def _reason(setting: one_label.Setting, trial: one_label.Trial | None, n_free: i
         setting.weight,
         f"A linear classifier ({1 - setting.weight:.0%}) and the words of the categories ({setting.weight:.0%})",
     )
+    if setting.vectorial or setting.near:
+        way += ", both with the vectors beside them"
     free = ""
     if n_free:
         counted = f"count {setting.unlabelled_weight:g}" if setting.unlabelled_weight else "count nothing"
@@ -294,17 +339,25 @@ def _reason(setting: one_label.Setting, trial: one_label.Trial | None, n_free: i
     without = "" if trial.right_without is None else (
         f", without the documents that have no label {trial.right_without / trial.n_unseen:.0%}"
     )  # fmt: skip
+    by_vectors = (
+        "" if trial.right_vectors is None else f", the vectors alone {trial.right_vectors / trial.n_unseen:.0%}"
+    )
+    left = ""
+    if trial.right_vectors is not None and not (setting.vectorial or setting.near):
+        left = " The vectors were left aside: documents held out are told no better with them."
     return (
         f"{way}{free}: {share[0]:.0%} of {trial.n_unseen:,} labelled documents held out in turn are right; the linear "
-        f"classifier alone {share[1]:.0%}, the words alone {share[2]:.0%}{without}."
+        f"classifier alone {share[1]:.0%}, the words alone {share[2]:.0%}{by_vectors}{without}.{left}"
     )
 
 
-def _reason_of_several(trial: several_labels.SeveralTrial | None) -> str:
-    way = "A linear classifier for each label, on words and latent dimensions"
+def _reason_of_several(trial: several_labels.SeveralTrial | None, with_vectors: bool) -> str:
+    seen = "words, latent dimensions and vectors" if with_vectors else "words and latent dimensions"
+    way = f"A linear classifier for each label, on {seen}"
     if trial is None:
         return f"{way}, as usual: there are too few documents to hold any out."
+    without = "" if trial.f_without is None else f"; without the vectors {trial.f_without:.2f}"
     return (
         f"{way}; how probable a label must be was chosen on {trial.n_unseen:,} documents held out in turn: F "
-        f"{trial.f:.2f}, and {trial.f_even:.2f} where every classifier decides for itself."
+        f"{trial.f:.2f}, and {trial.f_even:.2f} where every classifier decides for itself{without}."
     )

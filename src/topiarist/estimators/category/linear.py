@@ -2,7 +2,8 @@
 
 A document is two rows of length one, of words and of latent dimensions (those of a truncated singular value
 decomposition of every document there is, labelled or not), and the second is worth ``topical`` of the first. Both are
-sums over the document's words, so that a score is one too: a word's part is told by ``word_parts``.
+sums over the document's words, so that a score is one too: a word's part is told by ``word_parts``. Where documents
+come with vectors there is a third row, worth ``vectorial``, which no word has a part in.
 """
 
 from __future__ import annotations
@@ -55,9 +56,33 @@ def _words(counts: Csr, idf: Floats) -> Csr:
     return unit_rows(csr_array((data, counts.indices, counts.indptr), shape=counts.shape))
 
 
-def joined(words: Csr, latent: Floats, topical: float) -> Any:
-    """Both parts side by side, as scikit-learn's linear classifiers want them."""
-    return csr_array(hstack([words, csr_array(topical * latent)], format="csr")) if topical else csr_array(words)
+@dataclass(frozen=True)
+class Rows:
+    """Documents as linear classifiers see them: words, latent dimensions, and vectors if they come with any."""
+
+    words: Csr
+    latent: Floats
+    points: Floats  # (n_docs, 0) without vectors
+
+    def of(self, rows: Array) -> Rows:
+        """Some documents."""
+        return Rows(csr_array(self.words[rows]), self.latent[rows], self.points[rows])
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What latent dimensions and vectors are worth beside words."""
+
+    topical: float
+    vectorial: float = 0.0
+
+
+def joined(rows: Rows, worth: Worth) -> Any:
+    """All parts side by side, as scikit-learn's linear classifiers want them."""
+    parts = [rows.words]
+    parts += [csr_array(worth.topical * rows.latent)] if worth.topical else []
+    parts += [csr_array(worth.vectorial * rows.points)] if worth.vectorial else []
+    return csr_array(hstack(parts, format="csr")) if len(parts) > 1 else csr_array(rows.words)
 
 
 @dataclass(frozen=True)
@@ -67,10 +92,13 @@ class Linear:
     word_weight: Floats  # (n_words, n_classes)
     latent_weight: Floats  # (n_dimensions, n_classes), with ``topical`` in it
     constant: Floats  # (n_classes,)
+    vector_weight: Floats | None = None  # (n_dimensions of vectors, n_classes), with ``vectorial`` in it
 
-    def __call__(self, words: Csr, latent: Floats) -> Floats:
+    def __call__(self, rows: Rows) -> Floats:
         """(n_docs, n_classes)."""
-        found: Floats = np.asarray(words @ self.word_weight) + latent @ self.latent_weight + self.constant
+        found: Floats = np.asarray(rows.words @ self.word_weight) + rows.latent @ self.latent_weight + self.constant
+        if self.vector_weight is not None and rows.points.shape[1]:
+            found += rows.points @ self.vector_weight
         return found
 
     def word_parts(self, features: Features, counts: Csr) -> Floats:
@@ -82,12 +110,12 @@ class Linear:
         return parts
 
 
-def svm(words: Csr, latent: Floats, classes: Array, n_classes: int, topical: float, strength: float) -> Linear:
+def svm(rows: Rows, classes: Array, n_classes: int, worth: Worth, strength: float) -> Linear:
     """Support vector machines, one class against the others; a class without a document has the lowest score."""
     from sklearn.svm import LinearSVC
 
     machine = LinearSVC(C=strength, tol=SVM_TOLERANCE, random_state=0)
-    machine.fit(joined(words, latent, topical), classes)
+    machine.fit(joined(rows, worth), classes)
     coef, constant = machine.coef_.T, machine.intercept_
     if coef.shape[1] == 1:
         coef, constant = np.hstack([-coef, coef]) / 2, np.concatenate([-constant, constant]) / 2
@@ -95,17 +123,17 @@ def svm(words: Csr, latent: Floats, classes: Array, n_classes: int, topical: flo
     lowest[machine.classes_] = constant
     every = np.zeros((coef.shape[0], n_classes))
     every[:, machine.classes_] = coef
-    return _split(every, lowest, words.shape[1], latent.shape[1], topical)
+    return _split(every, lowest, rows, worth)
 
 
 ABSENT = -3.0  # score of a class that nothing was learned of
 
 
-def svm_of_labels(words: Csr, latent: Floats, labels: Csr, topical: float, strength: float) -> Linear:
+def svm_of_labels(rows: Rows, labels: Csr, worth: Worth, strength: float) -> Linear:
     """A support vector machine for each label of documents that may have several; ``labels``: documents × labels."""
     from sklearn.svm import LinearSVC
 
-    X, by_label = joined(words, latent, topical), labels.tocsc()
+    X, by_label = joined(rows, worth), labels.tocsc()
     coef, constant = np.zeros((X.shape[1], labels.shape[1])), np.full(labels.shape[1], ABSENT)
     for label in range(labels.shape[1]):
         have = np.zeros(X.shape[0], bool)
@@ -115,9 +143,12 @@ def svm_of_labels(words: Csr, latent: Floats, labels: Csr, topical: float, stren
             continue
         machine = LinearSVC(C=strength, tol=SVM_TOLERANCE, random_state=0).fit(X, have)
         coef[:, label], constant[label] = machine.coef_[0], machine.intercept_[0]
-    return _split(coef, constant, words.shape[1], latent.shape[1], topical)
+    return _split(coef, constant, rows, worth)
 
 
-def _split(coef: Floats, constant: Floats, n_words: int, n_dimensions: int, topical: float) -> Linear:
-    latent = topical * coef[n_words:] if topical else np.zeros((n_dimensions, coef.shape[1]))
-    return Linear(coef[:n_words].astype(np.float32), latent.astype(np.float32), constant)
+def _split(coef: Floats, constant: Floats, rows: Rows, worth: Worth) -> Linear:
+    n_words, n_latent = rows.words.shape[1], rows.latent.shape[1]
+    until = n_words + (n_latent if worth.topical else 0)
+    latent = worth.topical * coef[n_words:until] if worth.topical else np.zeros((n_latent, coef.shape[1]))
+    pointed = (worth.vectorial * coef[until:]).astype(np.float32) if worth.vectorial else None
+    return Linear(coef[:n_words].astype(np.float32), latent.astype(np.float32), constant, pointed)

@@ -8,18 +8,21 @@ because few documents have most labels.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 from topiarist.arrays import Array, Csr, Floats, Ints
-from topiarist.estimators.category.linear import Features, Linear, svm_of_labels
+from topiarist.estimators.category.class_vectors import points_in, space_of
+from topiarist.estimators.category.linear import Features, Linear, Rows, Worth, svm_of_labels
+from topiarist.estimators.gaussian.vector_space import VectorSpace
 from topiarist.measures.label_agreement import example_f1
 from topiarist.models.labels import choice
 
-TOPICAL, STRENGTH = 0.5, 1.0  # what latent dimensions are worth beside words, and how closely machines follow
+WORTH, STRENGTH = Worth(0.5), 1.0  # what latent dimensions are worth beside words, and how closely machines follow
+WITH_VECTORS = Worth(0.5, 1.0)  # the same where documents come with vectors
 N_FOLDS = 3
 
 
@@ -30,6 +33,7 @@ class SeveralTrial:
     n_unseen: int
     f: float
     f_even: float
+    f_without: float | None = None  # without vectors, by their own thresholds; None where there are none
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,7 @@ class SettledSeveral:
     trial: SeveralTrial | None
     threshold: Floats
     line: Floats
+    worth: Worth = WORTH
 
 
 @dataclass(frozen=True)
@@ -50,19 +55,21 @@ class SeveralLabels:
     threshold: Floats  # (n_labels,) of probabilities
     line: Floats  # slope, constant, and the slope of the label's own log-odds
     log_odds: Floats  # (n_labels,) of having the label
+    space: VectorSpace | None = None  # of vectors, where documents came with them
 
-    def scores(self, counts: Csr) -> Floats:
+    def scores(self, counts: Csr, vectors: Floats | None = None) -> Floats:
         """By the machines, (n_docs, n_labels)."""
         words = self.features.words(counts)
-        return self.linear(words, self.features.latent(words)[0])
+        points = points_in(self.space, vectors, counts.shape[0])
+        return self.linear(Rows(words, self.features.latent(words)[0], points))
 
-    def __call__(self, counts: Csr) -> Floats:
+    def __call__(self, counts: Csr, vectors: Floats | None = None) -> Floats:
         """P(label | document), (n_docs, n_labels)."""
-        return _told(self.scores(counts), self.line, self.log_odds)
+        return _told(self.scores(counts, vectors), self.line, self.log_odds)
 
-    def margins(self, counts: Csr) -> Floats:
+    def margins(self, counts: Csr, vectors: Floats | None = None) -> Floats:
         """How far each probability is above what its label needs; above zero for at least one."""
-        return choice.margins(self(counts), self.threshold)
+        return choice.margins(self(counts, vectors), self.threshold)
 
     def word_parts(self, counts: Csr) -> Floats:
         """What each word of one document adds to the log-odds of each label."""
@@ -71,32 +78,51 @@ class SeveralLabels:
 
 
 def learn_several(
-    counts: Csr, labels: Csr, seed: int, settled: SettledSeveral | None = None, groups: Ints | None = None
+    counts: Csr,
+    labels: Csr,
+    seed: int,
+    settled: SettledSeveral | None = None,
+    groups: Ints | None = None,
+    vectors: Floats | None = None,
 ) -> tuple[SeveralLabels, SettledSeveral]:
     """``labels``: documents × labels, at least one each. ``settled``: what is chosen already.
 
-    ``groups``: documents with the same number are held out together.
+    ``groups``: documents with the same number are held out together. ``vectors``: those that documents come with.
     """
     features = Features.of(counts, seed)
     words = features.words(counts)
-    latent = features.latent(words)[0]
+    space = None if vectors is None else space_of(vectors)
+    rows = Rows(words, features.latent(words)[0], points_in(space, vectors, counts.shape[0]))
     sizes = np.asarray(labels.sum(axis=0)).ravel()
     odds = np.log((sizes + 0.5) / (labels.shape[0] - sizes + 0.5))
     if settled is None or len(settled.threshold) != labels.shape[1]:
         together = np.arange(labels.shape[0]) if groups is None else np.unique(groups, return_inverse=True)[1]
         folds = np.random.default_rng(seed).permutation(int(together.max(initial=-1)) + 1) % N_FOLDS
-        settled = _settled(words, latent, labels, odds, folds[together])
-    linear = svm_of_labels(words, latent, labels, TOPICAL, STRENGTH)
-    return SeveralLabels(features, linear, settled.threshold, settled.line, odds), settled
+        settled = _settled(rows, labels, odds, folds[together], WORTH)
+        if space is not None:
+            joint = _settled(rows, labels, odds, folds[together], WITH_VECTORS)
+            settled = _better(joint, settled)
+    worth = settled.worth if space is not None else WORTH
+    linear = svm_of_labels(rows, labels, worth, STRENGTH)
+    kept = space if worth.vectorial else None
+    return SeveralLabels(features, linear, settled.threshold, settled.line, odds, kept), settled
 
 
-def _settled(words: Csr, latent: Floats, labels: Csr, odds: Floats, folds: Ints) -> SettledSeveral:
+def _better(joint: SettledSeveral, alone: SettledSeveral) -> SettledSeveral:
+    """With vectors, unless documents held out are told better without; with them where none could be."""
+    if joint.trial is None or alone.trial is None:
+        return joint
+    best = joint if joint.trial.f >= alone.trial.f else alone
+    return replace(best, trial=replace(best.trial or joint.trial, f_without=alone.trial.f))
+
+
+def _settled(rows: Rows, labels: Csr, odds: Floats, folds: Ints, worth: Worth) -> SettledSeveral:
     """What has a good F on documents that were held out in turn."""
     usual = np.array([1.0, 0.0, 0.5])
     if labels.shape[0] < 2 * N_FOLDS or len(np.unique(folds)) < N_FOLDS:
-        return SettledSeveral(None, _even(usual, odds), usual)
+        return SettledSeveral(None, _even(usual, odds), usual, worth)
     given = labels.toarray().astype(int)
-    scores = _unseen(words, latent, labels, folds)
+    scores = _unseen(rows, labels, folds, worth)
     line = _line(scores, given, odds)
     told = _told(scores, line, odds)
     needs = 0.5 * (choice.best_threshold(told, labels) + np.minimum(choice.best_thresholds(told, labels), 1.0))
@@ -104,7 +130,7 @@ def _settled(words: Csr, latent: Floats, labels: Csr, odds: Floats, folds: Ints)
     def f(needed: Floats) -> float:
         return example_f1(given, (choice.margins(told, needed) > 0).astype(int))
 
-    return SettledSeveral(SeveralTrial(len(given), f(needs), f(_even(line, odds))), needs, line)
+    return SettledSeveral(SeveralTrial(len(given), f(needs), f(_even(line, odds))), needs, line, worth)
 
 
 def _even(line: Floats, odds: Floats) -> Floats:
@@ -113,13 +139,13 @@ def _even(line: Floats, odds: Floats) -> Floats:
     return found
 
 
-def _unseen(words: Csr, latent: Floats, labels: Csr, folds: Ints) -> Floats:
+def _unseen(rows: Rows, labels: Csr, folds: Ints, worth: Worth) -> Floats:
     """Scores of each document by machines that have not seen it."""
     scores = np.zeros(labels.shape)
     for fold in range(N_FOLDS):
         rest, out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        machine = svm_of_labels(words[rest], latent[rest], csr_array(labels[rest]), TOPICAL, STRENGTH)
-        scores[out] = machine(words[out], latent[out])
+        machine = svm_of_labels(rows.of(rest), csr_array(labels[rest]), worth, STRENGTH)
+        scores[out] = machine(rows.of(out))
     return scores
 
 

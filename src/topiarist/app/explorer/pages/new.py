@@ -89,10 +89,7 @@ def load(view: View, ask: Ask) -> NewPage:
 
 def placed(view: View, documents: Sequence[Document], rho: float, key: str, problems: tuple[str, ...]) -> NewPage:
     """The page with documents."""
-    categories = view.collection.categories
-    certain: dict[int, dict[str, float]] = {}
-    if categories is not None and categories.several:
-        certain = labels_with_certainty(categories, view.collection.heard(list(documents)).counts)
+    certain = labels_with_certainty(view.collection, documents)
     filed = view.collection.file(documents, rho)
     lines = tuple(_line(view, one, certain.get(place, {})) for place, one in enumerate(filed))
     strange = sum(line.unusual for line in lines)

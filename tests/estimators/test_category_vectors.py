@@ -1,0 +1,144 @@
+"""Learning categories with vectors beside words: what they bring, that they are not needed, and that none do no harm."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from topiarist import CategoryLearner
+from topiarist.errors import InputError
+from topiarist.estimators.category import class_vectors
+from topiarist.estimators.model_folder import load_model, save_model
+
+N, CLASSES, WORDS, DIMS = 240, 4, 80, 24
+
+
+def pile(seed=0, told=0.15, apart=1.0):
+    """Documents whose words tell little of their class, and whose vectors tell more."""
+    rng = np.random.default_rng(seed)
+    classes = rng.integers(0, CLASSES, N)
+    words = rng.dirichlet(np.full(WORDS, 0.3), CLASSES + 1)
+    mixture = (1 - told) * words[-1] + told * words[classes]
+    counts = csr_array(np.stack([rng.multinomial(20, row) for row in mixture]).astype(np.float32))
+    vectors = apart * rng.normal(size=(CLASSES, DIMS))[classes] + rng.normal(size=(N, DIMS)) + 2.0
+    return counts, vectors, np.array([f"class {one}" for one in classes], object)
+
+
+def some_labels(labels, number):
+    """So many of each class."""
+    y = np.full(len(labels), None, object)
+    for name in np.unique(labels):
+        y[np.flatnonzero(labels == name)[:number]] = name
+    return y
+
+
+@pytest.fixture(scope="module")
+def data():
+    return pile()
+
+
+@pytest.fixture(scope="module")
+def learner(data):
+    counts, vectors, labels = data
+    return CategoryLearner().fit(counts, some_labels(labels, 4), vectors=vectors)
+
+
+def right(learner, data, *given):
+    return float((learner.predict(data[0], *given) == data[2]).mean())
+
+
+@pytest.mark.parametrize("number", [1, 4])
+def test_vectors_tell_what_words_do_not(data, number):
+    counts, vectors, labels = data
+    y = some_labels(labels, number)
+    alone = right(CategoryLearner().fit(counts, y), data)
+    assert right(CategoryLearner().fit(counts, y, vectors=vectors), data, vectors) > alone + 0.2
+
+
+def test_the_reason_tells_of_vectors(data, learner):
+    assert "vectors beside them" in learner.reason_
+    assert "the vectors alone" in learner.reason_
+    assert learner.n_vector_features_ == DIMS
+    assert "vectors" not in CategoryLearner().fit(data[0], some_labels(data[2], 4)).reason_
+
+
+def test_rows_of_zeros_are_as_no_vectors_to_the_last_bit(data):
+    counts, vectors, labels = data
+    y = some_labels(labels, 4)
+    alone = CategoryLearner().fit(counts, y).predict_proba(counts)
+    none = CategoryLearner().fit(counts, y, vectors=np.zeros_like(vectors))
+    np.testing.assert_array_equal(none.predict_proba(counts), alone)
+    np.testing.assert_array_equal(none.predict_proba(counts, vectors), alone)
+
+
+def test_documents_are_told_with_vectors_without_and_by_vectors_alone(data, learner):
+    counts, vectors, _ = data
+    with_both, by_words = learner.predict_proba(counts, vectors), learner.predict_proba(counts)
+    np.testing.assert_allclose(with_both.sum(axis=1), 1.0)
+    assert not np.allclose(with_both, by_words)
+    some = np.where(np.arange(N)[:, None] % 2, vectors, 0.0)
+    mixed = learner.predict_proba(counts, some)
+    np.testing.assert_allclose(mixed[1::2], with_both[1::2])
+    np.testing.assert_allclose(mixed[::2], by_words[::2])
+    nothing = csr_array(counts.shape, dtype=counts.dtype)
+    assert (learner.predict(nothing, vectors) == data[2]).mean() > 0.6
+    np.testing.assert_allclose(learner.predict_proba(nothing), np.tile(learner.class_prior_, (N, 1)))
+
+
+def test_vectors_of_chance_do_no_harm(data):
+    counts, _, labels = pile(told=0.6)
+    chance = np.random.default_rng(1).normal(size=(N, DIMS))
+    y = some_labels(labels, 20)
+    alone = right(CategoryLearner().fit(counts, y), (counts, None, labels))
+    assert right(CategoryLearner().fit(counts, y, vectors=chance), (counts, None, labels), chance) > alone - 0.05
+
+
+def test_nothing_held_out_is_modest(data):
+    counts, vectors, labels = data
+    learner = CategoryLearner().fit(counts, some_labels(labels, 1), vectors=vectors)
+    assert learner.predict_proba(counts, vectors).max() <= 0.8 + 1e-6
+
+
+def test_several_labels_with_vectors(data):
+    counts, vectors, labels = data
+    Y = (labels[:, None] == np.unique(labels)).astype(int)
+    Y[::7, 0] = 1
+    learner = CategoryLearner().fit(counts[:160], Y[:160], vectors=vectors[:160])
+    alone = CategoryLearner().fit(counts[:160], Y[:160])
+    assert "vectors" in learner.reason_
+    assert learner.score(counts[160:], Y[160:], vectors=vectors[160:]) > alone.score(counts[160:], Y[160:]) + 0.1
+    assert learner.predict(counts[160:]).shape == (80, CLASSES)
+    more = learner.fit_more(counts, Y, vectors=vectors)
+    assert more.predict_proba(counts, vectors).shape == (N, CLASSES)
+
+
+def test_a_learner_with_vectors_comes_back_from_a_folder(data, learner, tmp_path):
+    counts, vectors, _ = data
+    save_model(learner, tmp_path / "model")
+    again = load_model(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_proba(counts, vectors), learner.predict_proba(counts, vectors))
+
+
+def test_what_does_not_fit_is_refused_in_words(data, learner):
+    counts, vectors, labels = data
+    with pytest.raises(InputError, match="240 documents and 10 vectors"):
+        learner.predict(counts, vectors[:10])
+    with pytest.raises(InputError, match="24, as those"):
+        learner.predict(counts, vectors[:, :8])
+    alone = CategoryLearner().fit(counts, some_labels(labels, 4))
+    with pytest.raises(InputError, match="fitted without vectors"):
+        alone.predict(counts, vectors)
+
+
+def test_gaussians_of_classes_are_linear_discriminants():
+    """Without lenders the score is the log-density with one covariance, up to what all classes share."""
+    rng = np.random.default_rng(2)
+    classes = np.arange(60) % 3
+    points = rng.normal(size=(60, 5)) + 2 * np.eye(5)[classes]
+    told = class_vectors.class_vectors(points, classes, 3, points[:0], np.zeros((0, 3)), 0.5)(points)
+    sums, size = np.eye(3)[classes].T @ points, np.bincount(classes)
+    mean = (sums + points.mean(axis=0)) / (size + 1)[:, None]
+    away = points - mean[classes]
+    covariance = away.T @ away / 60
+    covariance = 0.7 * covariance + 0.3 * np.trace(covariance) / 5 * np.eye(5)
+    naive = np.array([[-0.5 * (x - m) @ np.linalg.inv(covariance) @ (x - m) for m in mean] for x in points])
+    np.testing.assert_allclose(told - told[:, :1], naive - naive[:, :1], atol=1e-8)

@@ -278,3 +278,73 @@ def test_a_far_vector_takes_nobody_out_who_has_the_words(opened, monkeypatch, ve
         sum(one.amount for one in (*mine.why.words, *mine.why.topics))
         + mine.why.of_all + mine.why.alike + mine.why.vectors, rel=1e-4,
     )  # fmt: skip
+
+
+def test_documents_that_lie_far_from_every_topic_are_unusual(opened, vectors):
+    new = pile()[N:]
+    away = np.random.default_rng(0).normal(size=(NEW, DIMS)) - 3 * opened.model.directions_.mean(axis=0)
+    usual, strange = (list(opened.file(new, vectors=given)) for given in (vectors[N:], away))
+    assert sum(row.far for row in usual) <= NEW // 4
+    assert sum(row.far for row in strange) >= NEW // 2
+    assert all(row.unusual for row in strange if row.far)
+    assert all(row.to_dict().get("far", False) == row.far for row in strange)
+    assert not any(row.far for row in opened.file(new))  # without vectors nobody can tell
+
+
+def test_what_is_far_is_so_of_one_document_in_a_hundred(opened):
+    from topiarist.collection.farness import farness_of
+
+    some = farness_of(opened, share=0.1)
+    assert some.far(opened.vectors).mean() == pytest.approx(0.1, abs=0.02)
+    assert not some.far(np.zeros((3, DIMS), np.float16)).any()
+
+
+def test_documents_that_are_alike_by_meaning_are_listed_and_nothing_is_folded(opened):
+    from topiarist.collection.alike import alike_by_meaning
+
+    found, rows = alike_by_meaning(opened, 0.8), opened.vectors.astype(np.float64)
+    assert found.number >= len(found.pairs) > 0
+    topics, near = opened.shares.toarray().argmax(axis=1), rows @ rows.T
+    kept = opened.copies.is_first(N)
+    naive = [
+        (one, other)
+        for one in range(N)
+        for other in range(one + 1, N)
+        if topics[one] == topics[other] and near[one, other] >= 0.8 and kept[one] and kept[other]
+    ]
+    told = {(one.first.row, one.second.row): one for one in found.pairs}
+    assert abs(len(naive) - found.number) <= 2  # a cosine at the limit may be rounded to either side
+    assert len(set(naive) ^ set(told)) <= 2
+    for pair, one in told.items():
+        assert one.cosine == pytest.approx(near[pair], abs=1e-3)
+        assert 0 <= one.shared <= 1
+    assert [one.cosine for one in found.pairs] == sorted((one.cosine for one in found.pairs), reverse=True)
+    assert len(opened.copies) == 0
+    assert alike_by_meaning(opened, 0.8, most=1).pairs == found.pairs[:1]
+
+
+def test_newer_documents_that_lie_elsewhere_are_told(opened):
+    from topiarist.collection.describe.figures import Figures
+    from topiarist.collection.spread import newer
+
+    groups = np.where(np.arange(N) < 120, 0, 1)
+    told = newer._farther(Figures(opened), groups)
+    assert told.documents == 40
+    assert told.low <= told.share <= told.high
+    assert told.before == pytest.approx(0.05, abs=0.01)
+    opened.vectors = np.where(groups[:, None] == 1, -opened.vectors, opened.vectors)
+    moved = newer._farther(Figures(opened), groups)
+    assert moved.far > told.far + 10
+    assert moved.certain
+
+
+def test_alike_by_meaning_on_the_terminal(grown):
+    from typer.testing import CliRunner
+
+    from topiarist.app.cli.commands import app
+
+    shown = CliRunner().invoke(app, ["duplicates", str(grown), "--by-meaning", "--least", "0.8"])
+    assert shown.exit_code == 0
+    assert "alike by meaning: of one topic, cosine of their vectors at least 0.8. No copies." in shown.stdout
+    told = json.loads(CliRunner().invoke(app, ["duplicates", str(grown), "--by-meaning", "--json"]).stdout)
+    assert told["least"] == 0.9

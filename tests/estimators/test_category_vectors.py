@@ -1,4 +1,4 @@
-"""Learning categories with vectors beside words: what they bring, that they are not needed, and that none do no harm."""
+"""Learning categories with vectors beside words: what they bring, that they are not needed, that none do no harm."""
 
 import numpy as np
 import pytest

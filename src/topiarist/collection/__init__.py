@@ -38,6 +38,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from topiarist.collection.alike import Alike as Alike
+    from topiarist.collection.alike import alike_by_meaning as alike_by_meaning
     from topiarist.collection.check import REPAIR as REPAIR
     from topiarist.collection.check import Finding as Finding
     from topiarist.collection.check import check as check_folder
@@ -279,6 +281,7 @@ if TYPE_CHECKING:
     from topiarist.collection.spread.by_group import groupings as groupings
     from topiarist.collection.spread.document_map import DocumentMap as DocumentMap
     from topiarist.collection.spread.document_map import document_map as document_map
+    from topiarist.collection.spread.newer import Farther as Farther
     from topiarist.collection.spread.newer import Newer as Newer
     from topiarist.collection.spread.newer import NewerTopic as NewerTopic
     from topiarist.collection.spread.newer import newer as newer_since
@@ -301,6 +304,7 @@ if TYPE_CHECKING:
     from topiarist.collection.verify.verification import verify as verify_collection
 
 _OFFERS = {  # of each module; behind an equals sign what a name is called inside
+    "alike": "Alike alike_by_meaning",
     "check": "Finding REPAIR check_folder=check repair_folder=repair",
     "collection": "Collection",
     "copies": "CopiesOf copies_of folded_rows=folded found_copies listed_copies number_of_copies",
@@ -384,7 +388,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "shape.topic_changes": "TopicChange TopicSnapshot=Snapshot topic_changes topic_snapshot",
     "spread.by_group": "ByGroup GroupTopic groupings topics_by_group=by_group",
     "spread.document_map": "DocumentMap document_map",
-    "spread.newer": "Newer NewerTopic newer_since=newer",
+    "spread.newer": "Farther Newer NewerTopic newer_since=newer",
     "spread.over_time": "OverTime TopicBurst topics_over_time=over_time",
     "spread.word_times": "WordTime words_over_time=word_times",
     "state": (

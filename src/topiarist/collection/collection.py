@@ -42,6 +42,7 @@ from topiarist.text.fields import Field
 
 if TYPE_CHECKING:
     from topiarist.collection.describe.frames import Tables
+    from topiarist.collection.farness import Farness
     from topiarist.collection.file.arrivals import Filed
     from topiarist.collection.find.index import SearchIndex
     from topiarist.collection.find.search import Found
@@ -252,6 +253,13 @@ class Collection:
         from topiarist.collection.document_vectors import vectors_of
 
         return vectors_of(self)
+
+    @cached_property
+    def farness(self) -> Farness | None:
+        """How far from all topics documents lie that are unusual by their vectors; None where the tree knows none."""
+        from topiarist.collection.farness import farness_of
+
+        return farness_of(self)
 
     @cached_property
     def model(self) -> Any:
@@ -511,6 +519,7 @@ _OF_STATE = (
     "all_counts",
     "shares",
     "vectors",
+    "farness",
     "model",
     "tree_model",
     "description",

@@ -79,6 +79,16 @@ def joined_space(words: Floats, tokens: Array, vectors: Floats, concentration: f
     return np.concatenate([words * said.astype(words.dtype), wide.astype(words.dtype)], axis=1)
 
 
+def nearest_cosines(vectors: Floats, directions: Floats) -> Floats:
+    """Return how near each row lies to the nearest of some directions; NaN for a row of zeros."""
+    wide, found = directions.T.astype(np.float32), np.full(len(vectors), np.nan)
+    for start in range(0, len(vectors), ROWS):
+        some = vectors[start : start + ROWS].astype(np.float32)
+        near = (some @ wide).max(axis=1, initial=-1.0)
+        found[start : start + ROWS] = np.where(has_vector(some), near, np.nan)
+    return found
+
+
 def has_vector(vectors: Floats) -> Array:
     """Return which documents have a vector."""
     return np.asarray(np.asarray(vectors).any(axis=1))

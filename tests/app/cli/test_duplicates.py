@@ -35,6 +35,12 @@ def test_duplicates_lists_each_kind_with_its_copies(run):
     assert "and 8 more: --all" in run("duplicates", "-n", "1").stdout
 
 
+def test_alike_by_meaning_needs_vectors(piled):  # noqa: F811
+    done = CliRunner().invoke(app, ["duplicates", str(piled), "--by-meaning"])
+    assert done.exit_code == 2
+    assert "have no vectors" in done.stderr
+
+
 def test_show_tells_copies_and_what_is_not_counted(run):
     first = piled_documents()[1].id
     shown = run("show", first).stdout

@@ -64,6 +64,7 @@ class Filed:
     misfit: str = ""  # why it fits nowhere: then it is at the root, whatever the certainties are
     copy_of: str = ""  # the document that was there already, of which an added one is a copy or near-copy
     shared: float = 0.0  # of their words; 1: the same words in the same order
+    far: bool = False  # its vector lies farther from all topics than those of nearly all documents of the collection
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON data, without the text."""
@@ -74,6 +75,8 @@ class Filed:
         plain["places"] = [
             {"topic": place.topic, "path": list(place.path), "share": round(place.share, 4)} for place in self.places
         ]
+        if self.far:
+            plain["far"] = True
         if self.copy_of:
             plain |= {"copy_of": self.copy_of, "shared": round(self.shared, 4)}
         return plain
@@ -134,6 +137,9 @@ def placed(
     places = collection.placer.place(counts, rho, _usual(collection, "usual"), vectors=vectors)
     strange = places.unusual | _usual(collection, "familiar").unusual(heard.share, heard.tokens)
     why = misfits(batch, heard, strange, collection.languages)
+    far = collection.farness.far(vectors) if vectors is not None and collection.farness is not None else None
+    if far is not None:
+        strange = strange | far
     nodes = (places.posterior.astype(np.float64) @ tree.path_mask(outline.class_nodes)).round(4)
     labels = collection.categories.told(heard.counts, vectors) if collection.categories is not None else None
     parts = all_places(collection, places.posterior, PART) if several else None
@@ -146,9 +152,8 @@ def placed(
         decided = tuple([words[column] for column in places.words[row]])
         certainty = tuple(nodes[row, list(paths[node])].tolist())
         own = parts[row] if parts is not None else ()
-        filed.append(
-            Filed(document, outline.topics[node], names[node], certainty, decided, unusual, *known, own, why[row])
-        )
+        one = Filed(document, outline.topics[node], names[node], certainty, decided, unusual, *known, own, why[row])
+        filed.append(one if far is None else replace(one, far=bool(far[row])))
     return Batch(filed, heard, places.posterior, vectors)
 
 

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from topiarist.arrays import Array, Ints
 from topiarist.collection.describe.figures import Figures
 from topiarist.collection.spread.over_time import path_text, shares_in
+from topiarist.counts.vectors import nearest_cosines
 from topiarist.errors import UsageError
 from topiarist.measures.share_intervals import counted_shares, ratios
 from topiarist.text.dates import following, read_date
@@ -19,6 +20,8 @@ GREW = 1.25  # times as much as before, at least, to be told
 FEWEST = 5  # documents with a word, for it to be told
 TWICE = 2.0  # times as often as before, for a word to be told
 WORDS = 20
+FAR = 0.05  # of documents before, by their vectors: those that lie farthest from all topics
+FEWEST_WITH_VECTORS = 100  # documents before: of fewer nothing is said
 UNSEEN = 0.5  # of a document before: the topic is new, not larger
 
 
@@ -51,6 +54,22 @@ class NewerWord:
 
 
 @dataclass(frozen=True)
+class Farther:
+    """By their vectors: how many documents lie farther from all topics than 95 of 100 of those before did.
+
+    Where new documents are as those before, that is about one in twenty.
+    """
+
+    documents: int  # since then, that have a vector
+    far: int
+    share: float
+    low: float
+    high: float
+    before: float  # the share of those before
+    certain: bool  # the interval does not hold that share
+
+
+@dataclass(frozen=True)
 class Newer:
     """What documents from ``first`` to ``last`` have more of than those before."""
 
@@ -64,6 +83,7 @@ class Newer:
     topics: tuple[NewerTopic, ...]
     fewer: tuple[NewerTopic, ...]  # what became less
     words: tuple[NewerWord, ...]
+    farther: Farther | None = None  # None where documents have no vectors
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain JSON data."""
@@ -114,7 +134,23 @@ def newer(figures: Figures, since: str, until: str = "", *, n_words: int = WORDS
         topics=tuple(topic(place) for place in more if many.ratio[0, place] >= GREW),
         fewer=tuple(topic(place) for place in less if certain[place] and many.ratio[0, place] <= 1 / GREW),
         words=_words(figures, groups, (before, now), n_words),
+        farther=_farther(figures, groups),
     )
+
+
+def _farther(figures: Figures, groups: Ints) -> Farther | None:
+    directions, vectors = getattr(figures.collection.model, "directions_", None), figures.collection.vectors
+    if directions is None or vectors is None:
+        return None
+    near = nearest_cosines(vectors[: figures.n_docs], directions)
+    old, new = (near[(groups == group) & np.isfinite(near)] for group in (0, 1))
+    if len(old) < FEWEST_WITH_VECTORS or not len(new):
+        return None
+    limit = float(np.quantile(old, FAR))
+    far, usual = int((new < limit).sum()), float((old < limit).mean())
+    told = counted_shares(np.array([[far]]), len(new))
+    low, high = float(told.low[0, 0]), float(told.high[0, 0])
+    return Farther(len(new), far, far / len(new), low, high, usual, not low <= usual <= high)
 
 
 def _words(figures: Figures, groups: Ints, documents: tuple[int, int], n: int) -> tuple[NewerWord, ...]:

@@ -131,6 +131,10 @@ def _show_new(screen: Screen, found: door.Newer, number: int) -> None:
             screen.cut(f"{_named(screen, one.name)} {said}: {change}")
     if not (found.topics or found.fewer) and found.before and found.since:
         screen.print("No topic has certainly more or less documents than before.")
+    if found.farther is not None:
+        said = share_between(found.farther.share, found.farther.low, found.farther.high)
+        sure = "" if found.farther.certain else ": no certain difference"
+        screen.print(f"By their vectors {said} lie farther from every topic than 95 % did before{sure}.")
     if found.words:
         screen.heading("New words")
         screen.hanging("  " + ", ".join(f"{one_line(one.word)} ({one.since:,}, {one.before:,} before)"

@@ -338,7 +338,9 @@ def _say_unusual(screen: Screen, account: Account, groups: tuple[door.NewTopic, 
     if not account.unusual:
         return
     number = len(account.unusual)
-    screen.say(f"{counted(number, 'document')} unusual, of words that this collection hardly knows:")
+    far = sum(row.far for row in account.unusual)
+    by_vectors = f", or far from every topic by their vectors ({far:,})" if far else ""
+    screen.say(f"{counted(number, 'document')} unusual, of words that this collection hardly knows{by_vectors}:")
     for row in account.unusual[:SHOWN]:
         screen.say(f"  {one_line(row.document.title or row.document.id)}  [{one_line(row.document.id)}]")
     if number > SHOWN:

@@ -38,6 +38,7 @@ BENCHMARKS = {
     "find_default": "benchmarks.bench_find_default",
     "find_speed": "benchmarks.bench_find_speed",
     "feedback": "benchmarks.bench_feedback",
+    "learn_vectors": "benchmarks.bench_learn_vectors",
     "find_vectors": "benchmarks.bench_find_vectors",
     "review": "benchmarks.bench_review",
     "collection": "benchmarks.bench_collection",

@@ -5,9 +5,10 @@ import pytest
 from scipy.sparse import csr_array
 
 from topiarist import CAM
-from topiarist.counts.vectors import check_vectors, joined_space
+from topiarist.counts.vectors import check_vectors, joined_space, leading_part
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.model_folder import load_model, save_model
+from topiarist.estimators.tree import cam as estimator
 
 N, WORDS, DIMS = 160, 40, 6
 GROUP = np.arange(N) % 4
@@ -128,3 +129,31 @@ def test_in_the_joined_space_words_say_as_much_as_there_are_of_them():
     space = joined_space(words, np.array([60.0, 20.0, 0.0]), check_vectors(np.eye(3), 3), 20.0, 2)
     np.testing.assert_allclose(np.linalg.norm(space[:, :2], axis=1), [np.sqrt(0.75), np.sqrt(0.5), 0.0], rtol=1e-6)
     np.testing.assert_allclose(np.linalg.norm(space[:, 2:], axis=1), 1.0, rtol=1e-6)
+
+
+def test_a_tree_grows_in_leading_dimensions_and_ends_in_all_of_them(monkeypatch):
+    wide = VECTORS @ np.linalg.qr(np.random.default_rng(3).standard_normal((90, 90)))[0][:DIMS]
+    given = list[int]()
+    prepared = estimator.preparation.prepared
+    monkeypatch.setattr(
+        estimator.preparation, "prepared", lambda *all: (given.append(all[-1].shape[1]), prepared(*all))[1]
+    )
+    model = CAM(4, random_state=0).fit(COUNTS, vectors=wide)
+    assert given == [estimator.LEADING]
+    assert model.directions_.shape == (4, 90)
+    assert purity(model.labels_) > 0.95
+    np.testing.assert_allclose(model.transform(COUNTS, vectors=wide), model.cluster_given_doc_)
+
+
+def test_leading_dimensions_keep_products_where_vectors_vary():
+    """Rows of few dimensions have the same products with each other in these; others lose what is small."""
+    rng = np.random.default_rng(4)
+    flat = check_vectors(rng.standard_normal((50, 5)) @ rng.standard_normal((5, 40)), 50)
+    np.testing.assert_allclose(leading_part(flat, 5) @ leading_part(flat, 5).T, flat @ flat.T, atol=1e-5)
+    assert leading_part(flat, 40) is flat
+    some = check_vectors(np.where(np.arange(50)[:, None] == 7, 0.0, rng.standard_normal((50, 40))), 50)
+    part = leading_part(some, 10)
+    assert not part[7].any()
+    assert (np.linalg.norm(part, axis=1) <= 1 + 1e-6).all()
+    second = some.astype(float).T @ some.astype(float)
+    assert (part**2).sum() == pytest.approx(np.linalg.eigvalsh(second)[-10:].sum(), rel=1e-5)

@@ -624,3 +624,22 @@ def test_hplsa_halves_by_chance_are_copies_but_for_their_documents(dtype):
     log_ratio = np.log(divided.class_given_doc[:, 0] / divided.class_given_doc[:, 1])
     assert 0.1 < log_ratio.std() < 0.2  # 0.1 √2
     assert math.isfinite(species.fitted(divided, 1.0).heldout)
+
+
+def test_where_vectors_have_a_say_a_smaller_tree_is_taken_only_within_the_standard_error():
+    """The smaller tree is half a per cent behind: within one per cent, and certainly worse where all agree."""
+    larger = np.full(100, -0.05)
+    certain, chance = larger - 5e-5, larger - 5e-5 + 2e-3 * np.resize([1.0, -1.0], 100)
+
+    def taken(by_document, vectors):
+        stages = [replace(judged(2, by_document), vectors=vectors), replace(judged(4, larger), vectors=vectors)]
+        record = Record()
+        for stage in stages:
+            record = record.with_stage(stage, Rules())
+        return record.smallest(0.01)[1].parts.n_classes
+
+    assert taken(certain, 0.0) == 2  # words alone: one per cent, as ever
+    assert taken(certain, 1.0) == 4
+    assert taken(chance, 1.0) == 2
+    far = larger - 2e-4 + 0.1 * np.resize([1.0, -1.0], 100)
+    assert taken(far, 1.0) == 4  # and never by more than one per cent

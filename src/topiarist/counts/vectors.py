@@ -60,6 +60,24 @@ def widened(directions: Floats) -> Floats:
     return directions.astype(np.float32) if directions.size <= WIDE and directions.dtype == np.float16 else directions
 
 
+def leading_part(directions: Floats, n_dims: int) -> Floats:
+    """Return vectors in their leading dimensions, as long as they are there; the same where there are no more.
+
+    Means of many documents lie in few dimensions, so that products with them hardly change; and zeros stay zeros.
+    """
+    if directions.shape[1] <= n_dims:
+        return directions
+    second = np.zeros((directions.shape[1], directions.shape[1]))
+    for start in range(0, len(directions), ROWS):
+        some = directions[start : start + ROWS].astype(np.float64)
+        second += some.T @ some
+    axes = np.ascontiguousarray(np.linalg.eigh(second)[1][:, ::-1][:, :n_dims], np.float32)
+    out: Floats = np.empty((len(directions), n_dims), np.float32)
+    for start in range(0, len(directions), ROWS):
+        out[start : start + ROWS] = directions[start : start + ROWS].astype(np.float32) @ axes
+    return out
+
+
 def joined_space(words: Floats, tokens: Array, vectors: Floats, concentration: float, n_dims: int) -> Floats:
     """Return points in which both have a say: those of words, and leading dimensions of the centred vectors.
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from topiarist.arrays import Csr, DTypeLike, Floats, Seed
-from topiarist.counts.vectors import check_vectors, widened
+from topiarist.counts.vectors import check_vectors, leading_part, widened
 from topiarist.counts.weighting import shortened
 from topiarist.errors import UsageError
 from topiarist.estimators.common import options, stored_counts
@@ -36,6 +36,7 @@ from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
 from topiarist.scale.executors import Executor
 
+LEADING = 96  # dimensions of vectors in which a tree grows; its last steps, and all that comes later, have all of them
 CONCENTRATION = 40.0  # of vectors beside words; where held-out tokens want none of these, a tree of words is tried
 CONCENTRATIONS = (0.0, 5.0, 10.0, 20.0, CONCENTRATION)
 LENGTHS = (15.0, 35.0, 100.0, None)  # tried when the effective length is to be chosen by held-out data
@@ -221,8 +222,9 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
             lengths: tuple[float | None, ...] = LENGTHS if isinstance(given, str) else (given,)
             best, best_likelihood = None, -np.inf
             weight = self._first_concentration(directions)
+            leading = None if directions is None else leading_part(directions, LEADING)
             for length in lengths:
-                ground = preparation.prepared(engine, counts, length, self.heldout_fraction, dtype, seed, directions)
+                ground = preparation.prepared(engine, counts, length, self.heldout_fraction, dtype, seed, leading)
                 begun = _Begun(ground, rng, seeds, journal if len(lengths) == 1 else None)
                 grown, chosen = self._weighed(engine, begun, weight)
                 likelihood = preparation.unseen_likelihood(engine, ground, grown.stage)

@@ -167,10 +167,23 @@ class Record:
         )  # fmt: skip
 
     def smallest(self, tolerance: float) -> tuple[int, Stage]:
-        """The candidate with the fewest leaves that is good enough; the better one where two have as many."""
-        best = max(stage.score for _, stage in self.candidates)
-        enough = [entry for entry in self.candidates if entry[1].score >= best - math.log1p(tolerance)]
+        """The candidate with the fewest leaves that is good enough; the better one where two have as many.
+
+        Where vectors have a say, good enough is also: not worse by more than the standard error of the difference. A
+        share of the perplexity of words says little of both together.
+        """
+        best = max((stage for _, stage in self.candidates), key=lambda stage: stage.score)
+        enough = [
+            entry for entry in self.candidates if entry[1].score >= best.score - _behind(best, entry[1], tolerance)
+        ]
         return min(enough or self.candidates, key=lambda entry: (entry[1].parts.n_classes, -entry[1].score))
+
+
+def _behind(best: Stage, other: Stage, tolerance: float) -> float:
+    """By how much a smaller tree may be worse than the best."""
+    within = math.log1p(tolerance)
+    known = best.vectors != 0.0 and len(best.by_document) == len(other.by_document) > 0
+    return min(within, standard_error(best.by_document, other.by_document)) if known else within
 
 
 @dataclass(frozen=True)

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from topiarist.collection.describe.columns import documents_known as documents_known
     from topiarist.collection.describe.columns import field_said as field_said
     from topiarist.collection.describe.columns import known_columns as known_columns
+    from topiarist.collection.describe.export import MARKS as MARKS
     from topiarist.collection.describe.export import TREE_FORMATS as TREE_FORMATS
     from topiarist.collection.describe.export import exported_columns as exported_columns
     from topiarist.collection.describe.export import exported_table as exported_table
@@ -311,7 +312,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "describe.account": "AccountEntry=Entry account_body account_of",
     "describe.closeup": "Look WholeLook look_at=look look_at_whole topic_words",
     "describe.columns": "documents_known field_said known_columns",
-    "describe.export": "TREE_FORMATS exported_columns exported_table further_facts save_tree_model tree_text",
+    "describe.export": "MARKS TREE_FORMATS exported_columns exported_table further_facts save_tree_model tree_text",
     "describe.figures": "Figures LEAST NO_WORDS OF_DOCUMENTS OF_FORM ROOT_NAME",
     "describe.flat_topics": "Topics find_topics",
     "describe.merges": "Merges",

@@ -36,7 +36,7 @@ from topiarist.store.column_table import ColumnTable
 from topiarist.store.date_table import Dates
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import Generation, open_part
-from topiarist.store.marks import Marks
+from topiarist.store.marks import Marks, PassageNotes
 from topiarist.text.documents import Document, as_documents
 from topiarist.text.fields import Field
 
@@ -194,6 +194,11 @@ class Collection:
     def marks(self) -> Marks:
         """Tags, and what was read."""
         return Marks(self.generation.database)
+
+    @property
+    def passage_notes(self) -> PassageNotes:
+        """What people noted on passages of texts."""
+        return PassageNotes(self.generation.database)
 
     def tag(self, rows: Iterable[int], tag: str) -> None:
         """Give documents a tag; those that have it keep it."""

@@ -1,8 +1,11 @@
-"""What people say about documents: tags, and that they have read them."""
+"""What people say about documents: tags, that they have read them, and notes on passages of their texts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import numpy as np
 
@@ -13,6 +16,13 @@ from topiarist.store.document_table import Documents, marks, pieces
 from topiarist.text.readers.making import storable
 
 LONGEST_TAG = 100  # characters
+LONGEST_NOTE, LONGEST_PASSAGE = 5_000, 5_000  # characters
+NOTES = (
+    "CREATE TABLE IF NOT EXISTS passage_notes (number INTEGER PRIMARY KEY, time TEXT NOT NULL, "
+    "row INTEGER NOT NULL REFERENCES documents, passage INTEGER NOT NULL, start INTEGER NOT NULL, "
+    "quote TEXT NOT NULL, note TEXT NOT NULL, undoes INTEGER NOT NULL)",
+    "CREATE INDEX IF NOT EXISTS passage_notes_by_row ON passage_notes (row, number)",
+)
 
 
 class Marks:
@@ -122,3 +132,150 @@ def tag_name(tag: str) -> str:
     if not name or len(name) > LONGEST_TAG:
         raise UsageError(f"a tag has 1 to {LONGEST_TAG} characters, got {len(name)}", hint="a word or two")
     return name
+
+
+@dataclass(frozen=True)
+class PassageNote:
+    """What somebody noted on a passage: where in the text it begins, the passage itself, the note."""
+
+    number: int  # of the newest entry, which tells whether it was changed since
+    passage: int  # which lasts as long as the note does
+    row: int
+    time: str
+    start: int
+    quote: str
+    note: str
+
+    @property
+    def end(self) -> int:
+        """Where the passage ends."""
+        return self.start + len(self.quote)
+
+    def __str__(self) -> str:
+        return f"“{' '.join(self.quote.split())}”: {self.note}"
+
+
+class PassageNotes:
+    """Notes on passages in a collection's database.
+
+    Entries are never changed: what a note says now is its newest entry that was not undone, and an empty one takes it
+    away. The table is made by the first note: a collection that nobody has noted anything in has none.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    def of(self, rows: Iterable[int]) -> dict[int, tuple[PassageNote, ...]]:
+        """The notes of some documents that have any, in the order of the text."""
+        found: dict[int, tuple[PassageNote, ...]] = {}
+        for piece in pieces(sorted({int(row) for row in rows})) if self._there else ():
+            for one in self._held(f"WHERE row IN ({marks(piece)})", piece):
+                found[one.row] = (*found.get(one.row, ()), one)
+        return found
+
+    def all(self) -> list[PassageNote]:
+        """Every note, document by document."""
+        return self._held("", ()) if self._there else []
+
+    def count(self) -> int:
+        """How many notes there are."""
+        return self.database.kept("passage notes", lambda: len(self.all()))
+
+    def last(self, row: int) -> int:
+        """The newest entry of a document that could be undone; 0 where there is none."""
+        sql = f"SELECT max(number) FROM passage_notes WHERE row = ? AND {_HOLDS}"  # noqa: S608 - words of our own
+        return (self.database.number(sql, (row,)) or 0) if self._there else 0
+
+    def write(self, row: int, start: int, quote: str, note: str) -> PassageNote:
+        """A note on a passage that has none."""
+        said = _note(note)
+        with self.database.transaction():
+            for statement in NOTES:
+                self.database.run(statement)
+            passage = (self.database.number("SELECT max(passage) FROM passage_notes") or 0) + 1
+            self._append(row, passage, start, quote, said, 0)
+        return self._get(row, passage)
+
+    def change(self, row: int, passage: int, note: str, *, expected: int) -> None:
+        """Another note on the same passage; an empty one takes it away. ``expected``: the entry that was seen."""
+        one = self._get(row, passage)
+        if one.number != expected:
+            raise UsageError("somebody else has changed this note since", hint="reload the page, and look at it again")
+        with self.database.transaction():
+            self._append(row, passage, one.start, one.quote, _note(note) if note.strip() else "", 0)
+
+    def undo(self, row: int, *, expected: int) -> None:
+        """Take the last change of a document's notes back. ``expected``: the entry that was seen as the last."""
+        last = self.last(row)
+        if not last or last != expected:
+            raise UsageError("there is no such change of notes to undo", hint="reload the page, and look at it again")
+        sql = "SELECT passage, start, quote FROM passage_notes WHERE number = ?"
+        ((passage, start, quote),) = self.database.all(sql, (last,))
+        with self.database.transaction():
+            self._append(row, passage, start, quote, "", last)
+
+    def carry_over(self, old: Database) -> tuple[int, int]:
+        """The notes of documents with the same ids whose passages are still there; how many are, and had been."""
+        held = PassageNotes(old).all()
+        names = Documents(old).many([one.row for one in held], texts=False)
+        rows = {id: row for row, id in enumerate(Documents(self.database).ids())} if held else {}
+        kept = 0
+        for one, document in zip(held, names, strict=True):
+            row = rows.get(document.id)
+            text = "" if row is None else Documents(self.database).get(row).text
+            found = place_of(text, one.quote, near=one.start)
+            if row is not None and found is not None:
+                self.write(row, *found, one.note)
+                kept += 1
+        return kept, len(held)
+
+    def _append(self, row: int, passage: int, start: int, quote: str, note: str, undoes: int) -> None:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        self.database.run(
+            "INSERT INTO passage_notes (time, row, passage, start, quote, note, undoes) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (now, row, passage, start, quote, note, undoes),
+        )
+
+    def _get(self, row: int, passage: int) -> PassageNote:
+        found = [one for one in self.of([row]).get(row, ()) if one.passage == passage]
+        if not found:
+            raise UsageError("there is no such note", hint="reload the page: somebody may have taken it away")
+        return found[0]
+
+    def _held(self, where: str, parameters: Sequence[object]) -> list[PassageNote]:
+        """What each note says now, in the order of documents and texts; those that were taken away are left out."""
+        also = f"{where} {'AND' if where else 'WHERE'} {_HOLDS}"
+        sql = f"SELECT number, passage, row, time, start, quote, note FROM passage_notes {also} ORDER BY number"  # noqa: S608
+        newest = {(one[2], one[1]): PassageNote(*one) for one in self.database.all(sql, parameters)}
+        return sorted((one for one in newest.values() if one.note), key=lambda one: (one.row, one.start, one.passage))
+
+    @property
+    def _there(self) -> bool:
+        sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'passage_notes'"
+        return self.database.one(sql) is not None
+
+
+_HOLDS = "undoes = 0 AND number NOT IN (SELECT undoes FROM passage_notes)"
+
+
+def place_of(text: str, quote: str, *, before: str = "", near: int = 0) -> tuple[int, str] | None:
+    """Where a passage begins in a text, and how it stands there; None where it does not.
+
+    Spaces and line breaks need not agree. Of several places the one is meant that ``before`` stands in front of, else
+    the one next to ``near``.
+    """
+    words = storable(quote).split()
+    if not words or len(quote) > LONGEST_PASSAGE:
+        return None
+    found = [(one.start(), one[0]) for one in re.finditer(r"\s+".join(map(re.escape, words)), text)]
+    led = " ".join(storable(before).split())
+    fitting = [one for one in found if led and " ".join(text[max(0, one[0] - 200) : one[0]].split()).endswith(led)]
+    return min(fitting or found, key=lambda one: abs(one[0] - near), default=None)
+
+
+def _note(note: str) -> str:
+    """A note as it is kept: without spaces around it."""
+    said = storable(note).strip()
+    if not said or len(said) > LONGEST_NOTE:
+        raise UsageError(f"a note has 1 to {LONGEST_NOTE:,} characters, got {len(said):,}", hint="a sentence or two")
+    return said

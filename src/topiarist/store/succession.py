@@ -21,6 +21,7 @@ from topiarist.store.collection_folder import Folder, Manifest
 from topiarist.store.database import Database
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import LIST, Generation, NewPart, Part, new_part, open_part
+from topiarist.store.marks import NOTES
 from topiarist.store.sealed_folder import LOCK, sync_contents, sync_folder, written
 
 LOG = ("parts", "states", "edits")  # tables that are not copied row by row
@@ -152,7 +153,7 @@ def copy_log(old: Database, new: Database, *, states: bool = False) -> None:
 
 
 def carry_marks_back(now: Database, then: Database) -> None:
-    """Tags, read marks, judged labels and reviews as they are now, for the documents that both have.
+    """Tags, read marks, notes, judged labels and reviews as they are now, for the documents that both have.
 
     The others keep theirs.
     """
@@ -167,6 +168,8 @@ def carry_marks_back(now: Database, then: Database) -> None:
             _carry_judgements_back(then, joined)
         if then.one("SELECT 1 FROM now.sqlite_schema WHERE name = 'review_entries'") is not None:
             _carry_reviews_back(then, joined)
+        if then.one("SELECT 1 FROM now.sqlite_schema WHERE name = 'passage_notes'") is not None:
+            _carry_notes_back(then, joined, both)
 
 
 def _carry_judgements_back(then: Database, joined: str) -> None:
@@ -183,6 +186,20 @@ def _carry_reviews_back(then: Database, joined: str) -> None:
         then.run(statement)
     then.run("INSERT OR IGNORE INTO main.reviews (label, lot, time) SELECT label, lot, time FROM now.reviews")
     _append_newer(then, "review_entries", ("time", "label", "row", "answer", "drawn", "documents"), joined)
+
+
+def _carry_notes_back(then: Database, joined: str, both: str) -> None:
+    """Notes as they are now, under numbers behind all others: entries of documents that were gone had left theirs."""
+    for statement in NOTES:
+        then.run(statement)
+    last = then.number("SELECT max(number) FROM main.passage_notes") or 0
+    then.run(f"DELETE FROM main.passage_notes WHERE {both}")  # noqa: S608 - names of our own
+    then.run(
+        "INSERT INTO main.passage_notes (number, time, row, passage, start, quote, note, undoes) "  # noqa: S608
+        "SELECT t.number + ?, t.time, d.row, t.passage, t.start, t.quote, t.note, "
+        f"CASE WHEN t.undoes THEN t.undoes + ? ELSE 0 END FROM now.passage_notes AS t {joined}",
+        (last, last),
+    )
 
 
 def _append_newer(then: Database, table: str, columns: Sequence[str], joined: str) -> None:

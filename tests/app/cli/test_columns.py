@@ -63,7 +63,7 @@ def test_a_table_from_reading_to_export(run):
     assert "Did you mean status:?" in missed.stderr
 
     table = list(csv.DictReader(io.StringIO(run("export", "tickets.topiary", "-o", "-").stdout)))
-    assert list(table[0])[-5:] == ["tags", "read", "date_given", "status", "price"]
+    assert list(table[0])[-6:] == ["tags", "read", "date_given", "passage_notes", "status", "price"]
     assert (table[0]["date"], table[0]["date_given"], table[0]["price"]) == ("2025-02-02", "02/02/2025", "1.5")
 
 

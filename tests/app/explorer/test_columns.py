@@ -86,5 +86,5 @@ def test_the_model_page_tells_columns_and_dates(client):
 
 def test_what_is_downloaded_has_columns_at_the_end(client):
     lines = client.get("/export.csv", params={"q": "price:0.75"}).text.splitlines()
-    assert lines[0].split(",")[7:] == ["tags", "read", "date_given", "price", "city", "closed"]
-    assert lines[1].split(",")[-6:] == ["", "False", "04/04/2024", "0.75", "Bern", "2020-05-01"]
+    assert lines[0].split(",")[7:] == ["tags", "read", "date_given", "passage_notes", "price", "city", "closed"]
+    assert lines[1].split(",")[-7:] == ["", "False", "04/04/2024", "", "0.75", "Bern", "2020-05-01"]

@@ -9,11 +9,11 @@ from urllib.parse import parse_qsl, quote, urlencode
 
 HOME, SHAPE, HELP, REPORT = "/", "/shape", "/help", "/report.html"
 NEW, MODEL, CATEGORIES, DENDROGRAM, COMPARE, TREE = "/new", "/model", "/categories", "/dendrogram", "/compare", "/tree"
-TREES, REVIEW = "/trees", "/review"
+TREES, REVIEW, NOTES = "/trees", "/review", "/notes"
 TIME, GROUPS, MAP = "/time", "/groups", "/map"
 POINTS, POINT = "/map.points", "/map.document"  # what the map asks for by itself
 _PAGES = frozenset(
-    (HOME, SHAPE, HELP, NEW, MODEL, CATEGORIES, DENDROGRAM, COMPARE, TREE, TREES, REVIEW, TIME, GROUPS, MAP)
+    (HOME, SHAPE, HELP, NEW, MODEL, CATEGORIES, DENDROGRAM, COMPARE, TREE, TREES, REVIEW, TIME, GROUPS, MAP, NOTES)
 ) | {"/search", "/word", "/doc"}
 
 
@@ -47,6 +47,21 @@ def document(id: str, **values: Any) -> str:
 def anchor(id: str) -> str:
     """The place of a document in a list, whatever signs its id holds."""
     return f"d{blake2b(id.encode('utf-8', 'surrogatepass'), digest_size=6).hexdigest()}"
+
+
+def passage(number: int) -> str:
+    """The place of a passage with a note in the text of its document."""
+    return f"passage-{number}"
+
+
+def notes(**values: Any) -> str:
+    """All notes on passages."""
+    return _with(NOTES, **values)
+
+
+def noted(id: str, number: int) -> str:
+    """A document at a passage with a note; of a long one, in the part that has it."""
+    return f"{document(id, note=number)}#{passage(number)}"
 
 
 def original(id: str, **values: Any) -> str:

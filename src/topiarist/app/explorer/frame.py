@@ -46,6 +46,7 @@ class Frame:
     hard_to_place: int
     hard_address: str
     tags: tuple[Choice, ...]
+    notes: int  # on passages
     state: str  # of the collection, for forms
     written: str  # when the tree was fitted
     arrived: int  # documents since
@@ -78,6 +79,7 @@ def frame(
         hard_to_place=view.hard_sizes[root],
         hard_address=addresses.topic(view.shape.topics[root], show="hard"),
         tags=tuple(link(f"{tag} ({number:,})", addresses.tagged(tag)) for tag, number in tags.items()),
+        notes=view.collection.passage_notes.count(),
         state=view.mark,
         written=when(view.last_fit.time),
         arrived=view.last_fit.arrived,

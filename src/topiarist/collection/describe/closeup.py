@@ -15,6 +15,7 @@ from topiarist.collection.find.search import Place
 from topiarist.collection.passages import Whole, summed_up, whole_of
 from topiarist.estimators.tree import abstraction
 from topiarist.hierarchy.levels import node_posterior
+from topiarist.store.marks import PassageNote
 from topiarist.text.documents import Document
 from topiarist.text.repeated import spans as repeated_spans
 from topiarist.text.stems import stems
@@ -77,6 +78,7 @@ class Look:
     copies: tuple[CopiesOf, ...] = ()  # the document and its copies, if there are any
     columns: dict[str, list[str]] = field(default_factory=dict)  # what else is known of it, as it was given
     given_date: str = ""  # as it was given, where it is written otherwise
+    notes: tuple[PassageNote, ...] = ()  # on passages of its text
     voices: Voices | None = None  # which of words and vector decided, where it has both
 
 
@@ -137,7 +139,7 @@ def look(collection: Collection, id: str) -> Look:
         row, document, collection.marks.tags_of([row])[0], all_places(collection, shares)[0], levels, tuple(marks),
         outline.pins.get(document.id), tuple(repeated), copies_of(collection, row),
         collection.columns.of([row]).get(row, {}), collection.dates.given([row]).get(row, ""),
-        voices(collection, row),
+        collection.passage_notes.of([row]).get(row, ()), voices(collection, row),
     )  # fmt: skip
 
 

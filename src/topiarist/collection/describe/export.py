@@ -23,7 +23,7 @@ from topiarist.text.passages import is_passage, part_of
 from topiarist.text.query import COLUMN
 
 TREE_FORMATS = ("json", "graphml", "newick", "paths", *thesaurus.FORMATS)
-MARKS = ("tags", "read", "date_given")  # at the end of the table of documents, before their columns
+MARKS = ("tags", "read", "date_given", "passage_notes")  # at the end of the table of documents, before their columns
 TAKEN = frozenset(("title", "source", "date", "text", "topic", "whole", "passage", *tables.DOCUMENT_FIELDS, *MARKS))
 WHOLES = "wholes"  # what may be asked for: whole documents, of a collection that was grown on passages
 SEARCHES, SEARCH_FIELDS = "searches", ("name", "query", "by", "topic", "matching")
@@ -156,7 +156,7 @@ def _facts(collection: Collection, *, texts: bool) -> Iterator[dict[str, Any]]:
 def _column_names(collection: Collection) -> tuple[dict[str, str], dict[str, str]]:
     """What the columns are called in a table that has columns of its own, and of which types they are."""
     several = collection.columns.several()
-    names, types = exported_columns(collection), {"tags": "texts", "date_given": "text"}
+    names, types = exported_columns(collection), {"tags": "texts", "date_given": "text", "passage_notes": "texts"}
     for one in collection.fields:
         types[names[one.name]] = ("number" if one.kind == NUMBER else "text") + "s" * (one.name in several)
     return names, types
@@ -168,7 +168,7 @@ def exported_columns(collection: Collection) -> dict[str, str]:
 
 
 def _further(collection: Collection, names: dict[str, str]) -> Iterator[dict[str, Any]]:
-    """Tags, whether it was read, the date as it was given, and the columns of each document: numbers as numbers."""
+    """Tags, whether it was read, its date as given, notes, and the columns of each document: numbers as numbers."""
     for start in range(0, len(collection), BLOCK):
         rows = range(start, min(start + BLOCK, len(collection)))
         yield from further_facts(collection, rows, names)
@@ -179,11 +179,15 @@ def further_facts(collection: Collection, rows: Sequence[int], names: Mapping[st
     several = collection.columns.several()
     tags, read = collection.marks.tags_of(rows), collection.marks.read_among(rows)
     given, cells = collection.dates.given(rows), collection.columns.typed(rows)
+    notes = collection.passage_notes.of(rows)
     for row, own in zip(rows, tags, strict=True):
         values = cells.get(row, {})
-        yield {"tags": list(own), "read": row in read, "date_given": given.get(row, "")} | {
-            shown: _cell(values.get(name, []), name in several) for name, shown in names.items()
-        }
+        known = {"tags": list(own), "read": row in read, "date_given": given.get(row, "")}
+        yield (
+            known
+            | {"passage_notes": [str(one) for one in notes.get(row, ())]}
+            | {shown: _cell(values.get(name, []), name in several) for name, shown in names.items()}
+        )
 
 
 def _cell(values: list[Any], several: bool) -> Any:

@@ -29,7 +29,7 @@ from topiarist.store import edit_log, facts
 from topiarist.store.column_table import ColumnTable
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import Generation
-from topiarist.store.marks import Marks
+from topiarist.store.marks import Marks, PassageNotes
 from topiarist.store.sealed_folder import MANIFEST
 from topiarist.text.documents import Document
 from topiarist.text.language import LANGUAGE, LANGUAGE_COLUMN
@@ -401,15 +401,17 @@ def _are(number: int) -> str:
 
 
 def _marks(old: Collection, generation: Generation) -> Iterator[str]:
-    """Tags, read marks and judged labels, by the ids of documents."""
+    """Tags, read marks, notes on passages and judged labels, by the ids of documents."""
     before, database = old.generation.database, generation.database
     marks = {
-        **Marks(database).carry_over(before), "judged labels": carry_over(before, database),
+        **Marks(database).carry_over(before), "notes on passages": PassageNotes(database).carry_over(before),
+        "judged labels": carry_over(before, database),
         "judgements of reviews": review.carry_over(before, database),
     }  # fmt: skip
     for what, (kept, found) in marks.items():
         if found:
-            lost = f"; {found - kept:,} of documents that are gone" if kept < found else ""
+            where = "passages" if what.endswith("passages") else "documents"
+            lost = f"; {found - kept:,} of {where} that are gone" if kept < found else ""
             yield f"{kept:,} {what} carried over{lost}"
 
 

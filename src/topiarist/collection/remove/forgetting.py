@@ -209,10 +209,11 @@ def _staying(collection: Collection) -> Iterator[str]:
 
 
 def _beside(collection: Collection, rows: Sequence[int]) -> list[str]:
-    """What else is known of some documents in words: the values of columns, and dates as they were given."""
+    """What else is known of some documents in words: values of columns, dates as they were given, notes of people."""
     cells = collection.columns.of(rows).values()
     return [text for one in cells for values in one.values() for text in values] + [
-        *collection.dates.given(rows).values()
+        *collection.dates.given(rows).values(),
+        *(text for own in collection.passage_notes.of(rows).values() for one in own for text in (one.quote, one.note)),
     ]
 
 

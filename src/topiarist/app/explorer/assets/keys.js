@@ -2,6 +2,7 @@
 // turned off for good.
 import { data, root, say, to } from "./explorer.js";
 import { keepDocument, markItem, readOn, tagItem } from "./marking.js";
+import { noteOn } from "./noting.js";
 import { judged } from "./review.js";
 import { openToLevel } from "./tree.js";
 import { nextWord } from "./words.js";
@@ -143,7 +144,7 @@ function pressed(event) {
     "/": () => document.getElementById("q")?.focus(), j: () => step(1), k: () => step(-1), u: up,
     o: () => follow('[data-key="o"]'), r: () => (document.querySelector('[data-key="r"]') ? follow('[data-key="r"]') : markItem()), t: tag,
     c: colour, "[": () => sibling(-1), "]": () => sibling(1), "?": help, g: wait,
-    n: () => nextWord(1), p: () => nextWord(-1), x: () => readOn(step), s: keepDocument, w: () => follow("#why.tick"),
+    n: () => nextWord(1), p: () => nextWord(-1), x: () => readOn(step), s: keepDocument, m: () => noteOn(), w: () => follow("#why.tick"),
   };
   if (/^[1-9]$/.test(event.key)) level(Number(event.key));
   else if (event.key in does) does[event.key]();

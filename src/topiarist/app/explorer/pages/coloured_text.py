@@ -6,11 +6,12 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.view import View
 from topiarist.collection import Spoken, Token, spoken, tokens_of
+from topiarist.store.marks import PassageNote
 from topiarist.text.highlights import Pieces, Span, cut
 from topiarist.text.repeated import spans
 
@@ -36,6 +37,7 @@ class Piece:
     certainty: float = 0.0
     word: str = ""
     hits: Pieces = ()  # the text in parts, where a search has found some of them
+    note: int = 0  # on the passage that it is of
     telling: int = 0  # for a word that sets the topics of the document apart: the heading that these lie under
 
 
@@ -84,18 +86,33 @@ class Coloured:
     parts: int
     listed: tuple[Listed, ...]
     uncounted: int = 0  # lines that many documents share
+    starts: tuple[int, ...] = ()  # where the parts after the first begin in the text
+
+    def part_of(self, place: int) -> int:
+        """The part that a place of the text is in."""
+        return 1 + sum(start <= place for start in self.starts)
 
 
 def coloured(
-    view: View, row: int, text: str, *, by: str, only: int | None, part: int | None = None, found: Sequence[Span] = ()
+    view: View,
+    row: int,
+    text: str,
+    *,
+    by: str,
+    only: int | None,
+    part: int | None = None,
+    found: Sequence[Span] = (),
+    notes: Sequence[PassageNote] = (),
+    at: Sequence[int] = (),
 ) -> Coloured:
     """The text as it stands, in pieces; where no part is asked for, that with the first place that was found."""
     grey = spans(text, view.collection.counting.repeated.forms)
     told, tokens = spoken(view, row), list(_counted(tokens_of(view, text), grey))
     parts = max(1, -(-len(tokens) // MOST_WORDS))
+    starts = tuple(start for _, start, _, _ in tokens[MOST_WORDS::MOST_WORDS])
     if part is None:
-        starts = [start for _, start, _, _ in tokens[MOST_WORDS::MOST_WORDS]]
-        part = 1 + sum(start <= found[0][0] for start in starts) if found else 1
+        first = next(iter((*at, *(start for start, _ in found))), 0)
+        part = 1 + sum(start <= first for start in starts)
     part = min(part, parts)
     colours = told.largest_nodes(tokens, view.tree.root, TOPICS) if by == "topic" else {}
     look = partial(_piece, view, told, by, only, colours, _telling(view, row))
@@ -114,10 +131,10 @@ def coloured(
         pieces.append(Piece(text=text[here:end]))
     named = _legend(view, told, tokens, view.largest_class(row))
     levels = _topic_legend(view, told, tokens, colours) if by == "topic" else named
-    shown = _marked(_greyed(_joined(pieces), begin, grey), begin, found)
+    shown = _marked(_noted(_greyed(_joined(pieces), begin, grey), begin, notes), begin, found)
     lines = sum(1 + text.count("\n", *span) for span in grey)
     said = _listed(told, tokens, named)
-    return Coloured(tuple(shown), levels, len(tokens), part, parts, listed=said, uncounted=lines)
+    return Coloured(tuple(shown), levels, len(tokens), part, parts, listed=said, uncounted=lines, starts=starts)
 
 
 def _counted(tokens: Iterator[Token], grey: Sequence[Span]) -> Iterator[Token]:
@@ -141,6 +158,19 @@ def _greyed(pieces: Iterator[Piece], here: int, grey: Sequence[Span]) -> Iterato
                 yield Piece(text=piece.text[first - here : start - here], kind=UNCOUNTED, title=UNCOUNTED_SAID)
         if start < end:
             yield replace(piece, text=piece.text[start - here :])
+        here = end
+
+
+def _noted(pieces: Iterator[Piece], here: int, notes: Sequence[PassageNote]) -> Iterator[Piece]:
+    """Pieces, those of passages that have a note being pieces of their own; of two notes on a word the later begun."""
+    edges = sorted({place for one in notes for place in (one.start, one.end)})
+    for piece in pieces:
+        end = here + len(piece.text)
+        cuts = [here, *(edge for edge in edges if here < edge < end), end]
+        for first, last in pairwise(cuts):
+            over = [one.passage for one in notes if one.start <= first and last <= one.end]
+            text = piece.text[first - here : last - here]
+            yield replace(piece, text=text, note=over[-1] if over else 0) if notes else piece
         here = end
 
 

@@ -30,6 +30,7 @@ from topiarist.app.explorer.view import View
 from topiarist.collection import DEFAULT_WAY, Likeness, Voices, copies_of, look_at_whole, rows_of, voices
 from topiarist.errors import UsageError
 from topiarist.store import facts
+from topiarist.store.marks import PassageNote
 from topiarist.text.fields import Field
 from topiarist.text.highlights import cut
 from topiarist.text.query import Filter, field_key, parse
@@ -58,6 +59,7 @@ class Ask:
     level: Annotated[int | None, Query(ge=0, le=1_000, description="only words of this level")] = None
     part: Annotated[int | None, Query(ge=1, le=1_000_000, description="of a long document")] = None
     underline: Annotated[bool, Query(description="say by lines and numbers too what colours say")] = True
+    note: Annotated[int | None, Query(ge=1, description="a note: the part of a long document that has it")] = None
     why: Annotated[bool, Query(description="show why it is here: levels, shares, words that are missing")] = False
 
 
@@ -76,6 +78,18 @@ class Column:
 
     name: str
     values: tuple[Choice, ...]
+
+
+@dataclass(frozen=True)
+class Noted:
+    """A note on a passage of the text."""
+
+    passage: int
+    number: int  # of its newest entry
+    quote: str
+    note: str
+    time: str
+    address: str  # the page with the part of the text that it is on
 
 
 @dataclass(frozen=True)
@@ -127,6 +141,8 @@ class DocumentPage:
     labels: tuple[Choice, ...]
     tags: tuple[str, ...]
     read: bool
+    notes: tuple[Noted, ...]  # on passages, in the order of the text
+    last_note: int  # the newest change of them, which can be undone; 0 for none
     pinned: tuple[Step, ...]
     places: tuple[Place, ...]
     rest: float  # shares below one in a hundred, together
@@ -167,7 +183,11 @@ def load(view: View, ask: Ask) -> DocumentPage:
     document = collection.documents.get(row)
     search = asked(view, "" if ask.by == "meaning" else ask.q, ask.by)
     found = search.marked(document.text)
-    painted = coloured(view, row, document.text, by=ask.colour, only=ask.level, part=ask.part, found=found)
+    notes = collection.passage_notes.of([row]).get(row, ())
+    at = [one.start for one in notes if one.passage == ask.note]
+    painted = coloured(
+        view, row, document.text, by=ask.colour, only=ask.level, part=ask.part, found=found, notes=notes, at=at
+    )
     title, copies = titled(document.title, document.id), copies_of(collection, row)
     ends, original = view.ends(row), view.original_of(row, document.source)
     previous, following, up, position = _around(view, ask, row)
@@ -188,6 +208,8 @@ def load(view: View, ask: Ask) -> DocumentPage:
         labels=tuple(link(label, addresses.labelled(label)) for label in document.labels),
         tags=collection.marks.tags_of([row])[0],
         read=bool(view.collection.marks.read_among([row])),
+        notes=tuple(_noted(ask, painted, one) for one in notes),
+        last_note=collection.passage_notes.last(row),
         pinned=() if pinned is None else path_to(view, view.shape.node(pinned))[1:],
         places=tuple(Place(path_to(view, node)[1:] or path_to(view, node), float(ends[node])) for node in ends),
         rest=float(max(0.0, 1.0 - sum(ends.values()))),
@@ -308,6 +330,13 @@ def _kept_why(ask: Ask) -> int | None:
 def _leading(ask: Ask, painted: Coloured, level: Level) -> Level:
     """A level with the address of the part of a long document that has most of it."""
     return replace(level, densest=_here(ask, part=level.part)) if painted.parts > 1 and level.share else level
+
+
+def _noted(ask: Ask, painted: Coloured, one: PassageNote) -> Noted:
+    """A note, and where to read its passage."""
+    part = painted.part_of(one.start) if painted.parts > 1 else None
+    address = f"{_here(ask, part=part)}#{addresses.passage(one.passage)}"
+    return Noted(one.passage, one.number, one.quote, one.note, one.time, address)
 
 
 def _parts(ask: Ask, painted: Coloured) -> tuple[Choice, ...]:

@@ -17,6 +17,7 @@ KEYS = (
     ("← → ↑ ↓", "in the tree: close, open, move"),
     ("1 … 9", "show the tree to that level; on the overview, in that detail"),
     ("t", "tag"),
+    ("m", "in a document: note something on the passage that is selected"),
     ("x", "mark read and go on to the next; in the tree of the overview, choose"),
     ("s", "put on the reading list"),
     ("w", "why is it here? on and off"),

@@ -21,7 +21,7 @@ from topiarist.app.explorer.view import View
 from topiarist.app.explorer.web import failures
 from topiarist.app.explorer.web.safety import DOWNLOAD_POLICY
 from topiarist.app.words import STEP
-from topiarist.collection import BETWEEN, exported_columns, further_facts, opened_original, write_spreadsheet
+from topiarist.collection import BETWEEN, MARKS, exported_columns, further_facts, opened_original, write_spreadsheet
 from topiarist.text.documents import Document
 
 BATCH = 1_000
@@ -96,7 +96,7 @@ def export(
 def _lines(view: View, rows: Any, kind: str) -> Iterator[str]:
     """The file, some documents at a time."""
     names = exported_columns(view.collection)
-    header = (*HEADER, "tags", "read", "date_given", *names.values())
+    header = (*HEADER, *MARKS, *names.values())
     if kind == "csv":
         yield _csv([header])
     for start in range(0, len(rows), BATCH):

@@ -43,6 +43,7 @@ def add(app: FastAPI) -> None:
         "/tag": (marks.tag, bodies.Tagged),
         "/untag": (marks.untag, bodies.Tagged),
         "/read": (marks.read, bodies.ReadMarks),
+        "/note": (marks.note, bodies.Noted),
         "/remove": (removals.remove, bodies.Removed),
         "/save_search": (searches.save, bodies.SearchToSave),
         "/delete_search": (searches.delete, bodies.SearchToDelete),

@@ -14,6 +14,7 @@ from topiarist.app.explorer.pages.judging.review import ENOUGH
 from topiarist.app.explorer.pages.shape import Kind
 from topiarist.app.explorer.pages.topic import Show
 from topiarist.app.explorer.web.failures import JSON
+from topiarist.store.marks import LONGEST_NOTE, LONGEST_PASSAGE
 from topiarist.text.readers.making import storable
 
 Topic = Annotated[int, Field(ge=0, lt=10**9)]
@@ -70,6 +71,19 @@ class ReadMarks(Marks):
     """Read, or not."""
 
     unread: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noted(Seen):
+    """A note on a passage of a document's text, another note on it, an empty one, or the last change undone."""
+
+    document: Id
+    does: Literal["write", "change", "undo"] = "write"
+    quote: Annotated[str, Field(max_length=LONGEST_PASSAGE, description="the passage, as it stands in the text")] = ""
+    before: Annotated[str, Field(max_length=400, description="what stands in front of it")] = ""
+    note: Annotated[str, Field(max_length=4 * LONGEST_NOTE)] = ""
+    passage: Annotated[int, Field(ge=0, lt=2**53, description="of the note that is changed")] = 0
+    number: Annotated[int, Field(ge=0, lt=2**53, description="of the last change that was seen")] = 0
 
 
 @dataclass(frozen=True, kw_only=True)

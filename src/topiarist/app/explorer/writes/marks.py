@@ -1,4 +1,4 @@
-"""Marks of documents: tags, and that they were read. Before more of them than a page shows are marked, a question."""
+"""Marks of documents: tags, read or not, notes on passages; of more than a page shows only after a question."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from topiarist.app.explorer.writes.posts import asked, back, conflict, conflict_
 from topiarist.app.words import counted
 from topiarist.collection import ChangedError
 from topiarist.errors import UsageError
-from topiarist.store.marks import Marks, tag_name
+from topiarist.store.document_table import Documents
+from topiarist.store.marks import Marks, PassageNotes, place_of, tag_name
 
 NAMES = ("document", "topic", "show", "sure", "tag", "unread")
 
@@ -81,6 +82,26 @@ def read(request: Request, session: Session, body: bodies.ReadMarks) -> Response
     if body.unread:
         said = Said("Mark", " unread", "Which of them were read is forgotten then.")
     return _marked(request, session, body, said, lambda marks, rows: marks.mark_read(rows, read=not body.unread))
+
+
+def note(request: Request, session: Session, body: bodies.Noted) -> Response:
+    """Note something on a passage of a document, change that, or take the last change back."""
+    with session.marking(patience(session)) as generation:
+        if generation_of(body.state) != generation.folder.name:
+            raise ChangedError("documents came or went since this page was made", hint="reload it")
+        documents, notes = Documents(generation.database), PassageNotes(generation.database)
+        row = documents.row_of(body.document)
+        if body.does == "undo":
+            notes.undo(row, expected=body.number)
+        elif body.does == "change":
+            notes.change(row, body.passage, body.note, expected=body.number)
+        else:
+            found = place_of(documents.get(row).text, body.quote, before=body.before)
+            if found is None:
+                said = "the text of this document does not hold the passage as it was told"
+                raise UsageError(said, hint="copy it from the text, letter by letter")
+            notes.write(row, *found, body.note)
+    return back(request, body.back, addresses.document(body.document))
 
 
 def _marked(

@@ -234,6 +234,8 @@ def _show_document(screen: Screen, collection: door.Collection, options: Options
     for name, values in (("Labels", document.labels), ("Tags", found.tags), *found.columns.items()):
         if values:
             screen.print((f"{one_line(name)}: ", "dim"), ", ".join(map(one_line, values)))
+    for one in found.notes:
+        screen.print(("Note on ", "dim"), one_line(str(one)))
     within = door.look_at_whole(collection, document.id)
     if within is not None:
         screen.print(
@@ -390,6 +392,7 @@ def document_body(found: door.Look, similar: Any) -> dict[str, Any]:
     return {
         "id": document.id, "title": document.title, "source": document.source, "date": document.date,
         "labels": list(document.labels), "tags": list(found.tags), "columns": dict(found.columns),
+        "passage_notes": [{"start": one.start, "quote": one.quote, "note": one.note} for one in found.notes],
         "date_given": found.given_date or document.date, "pinned": found.pinned, "text": document.text,
         "places": [
             {"topic": place.topic, "path": list(place.path), "share": round(place.share, 6)} for place in found.places

@@ -1,0 +1,150 @@
+"""Notes on passages: written by a form, marked in the text, undone, exported, carried over, gone with the document."""
+
+import csv
+import io
+import re
+import shutil
+
+import pytest
+from starlette.testclient import TestClient
+
+from topiarist.app.explorer import addresses
+from topiarist.app.explorer.web.server import explorer
+from topiarist.collection.collection import Collection
+from topiarist.collection.remove.forgetting import forget
+from topiarist.collection.remove.removal import remove
+from topiarist.collection.shape.changes import undo
+from topiarist.store.marks import PassageNotes, place_of
+
+
+@pytest.fixture
+def noted(copied):
+    """A copy of the collection to write in."""
+    return copied
+
+
+def client_of(path):
+    return TestClient(explorer(path), base_url="http://127.0.0.1")
+
+
+def ids(path):
+    with Collection.open(path) as collection:
+        return [collection.documents.get(row).id for row in range(3)]
+
+
+def post(client, id, **values):
+    page = client.get(addresses.document(id)).text
+    found = {name: re.search(f'name="{name}" (?:value|content)="([^"]*)"', page)[1] for name in ("token", "state")}
+    headers = {"Origin": "http://127.0.0.1"}
+    return client.post("/note", headers=headers, data=found | {"document": id, "back": addresses.document(id)} | values)
+
+
+def shown(client, id):
+    return client.get(addresses.as_json(addresses.document(id))).json()
+
+
+def passage(page, words=4):
+    return " ".join("".join(one["text"] for one in page["pieces"]).split()[3 : 3 + words])
+
+
+def test_a_note_is_written_without_a_script_marked_in_the_text_and_listed(noted):
+    client, (id, *_) = client_of(noted), ids(noted)
+    text = "".join(one["text"] for one in shown(client, id)["pieces"])
+    quote = passage(shown(client, id))
+    assert post(client, id, quote=quote.replace(" ", "\n "), note=" <b>odd</b> & new ").status_code == 200
+    page = shown(client, id)
+    assert [(one["quote"], one["note"]) for one in page["notes"]] == [(quote, "<b>odd</b> & new")]
+    assert "".join(one["text"] for one in page["pieces"]) == text
+    marked = [one for one in page["pieces"] if one["note"]]
+    assert "".join(one["text"] for one in marked) == quote
+    html = client.get(addresses.document(id)).text
+    assert html.count('id="passage-1"') == 1
+    assert "&lt;b&gt;odd&lt;/b&gt; &amp; new" in html
+    every = client.get("/notes.json").json()
+    assert every["sentence"] == "1 note on passages of 1 document."
+    assert every["notes"][0]["document"]["address"].endswith("#passage-1")
+    assert "Notes on passages" in client.get("/help").text
+
+
+def test_every_change_of_a_note_is_undone_in_turn_unless_somebody_was_faster(noted):
+    client, (id, *_) = client_of(noted), ids(noted)
+    quote = passage(shown(client, id))
+    post(client, id, quote=quote, note="first")
+    one = shown(client, id)["notes"][0]
+    changed = {"does": "change", "passage": one["passage"], "number": one["number"]}
+    assert post(client, id, **changed, note="second").status_code == 200
+    assert post(client, id, **changed, note="late").status_code == 422
+    one = shown(client, id)["notes"][0]
+    assert one["note"] == "second"
+    post(client, id, does="change", passage=one["passage"], number=one["number"])  # an empty one takes it away
+    said = []
+    for _ in range(3):
+        page = shown(client, id)
+        assert post(client, id, does="undo", number=page["last_note"]).status_code == 200
+        said.append([one["note"] for one in shown(client, id)["notes"]])
+    assert said == [["second"], ["first"], []]
+    assert shown(client, id)["last_note"] == 0
+    assert post(client, id, does="undo", number=0).status_code == 422
+    assert post(client, id, quote="words that nobody wrote here", note="x").status_code == 422
+
+
+def test_notes_go_out_with_the_reading_list_and_come_along_to_a_new_tree(noted, folder, tmp_path):
+    client, (id, *_) = client_of(noted), ids(noted)
+    quote = passage(shown(client, id))
+    post(client, id, quote=quote, note="look again")
+    fresh = shutil.copytree(folder, tmp_path / "fresh.topiary")
+    rows = list(csv.DictReader(io.StringIO(client.get("/export.csv?topic=0").text.lstrip("\ufeff"))))
+    assert {row["id"]: row["passage_notes"] for row in rows if row["passage_notes"]} == {id: f"“{quote}”: look again"}
+    with Collection.open(noted) as collection:
+        frame = collection.tables.documents.to_pandas().set_index("id")
+        assert list(frame.loc[id, "passage_notes"]) == [f"“{quote}”: look again"]
+        with Collection.open(fresh) as new, new.folder.writing() as generation:
+            assert PassageNotes(generation.database).carry_over(collection.generation.database) == (1, 1)
+            assert [str(one) for one in PassageNotes(generation.database).all()] == [f"“{quote}”: look again"]
+
+
+def test_removed_documents_bring_their_notes_back_and_forgotten_ones_leave_none(noted):
+    client, (gone, other, _) = client_of(noted), ids(noted)
+    for id in (gone, other):
+        post(client, id, quote=passage(shown(client, id)), note=f"note on {id[-7:-4]}, peculiar")
+    with Collection.open(noted) as collection:
+        remove(collection, [gone])
+        assert [one.row for one in collection.passage_notes.all()] == [0]
+        with collection.folder.writing() as generation:
+            notes = PassageNotes(generation.database)
+            notes.undo(0, expected=notes.last(0))
+            notes.write(0, 0, "x", "written meanwhile")
+        undo(collection)
+        held = {one.row: one.note for one in collection.passage_notes.all()}
+        assert held == {0: f"note on {gone[-7:-4]}, peculiar", 1: "written meanwhile"}
+        told = forget(collection, [gone])
+        assert not told.traces.left
+        assert [one.note for one in collection.passage_notes.all()] == ["written meanwhile"]
+
+
+def test_the_place_of_a_passage_is_the_one_that_was_meant():
+    text = "a bail  hearing\nand a bail hearing too"
+    assert place_of(text, "bail hearing") == (2, "bail  hearing")
+    assert place_of(text, "bail hearing", before="and a ") == (22, "bail hearing")
+    assert place_of(text, "bail\thearing", near=30) == (22, "bail hearing")
+    assert place_of(text, "bail.hearing") is None
+    assert place_of(text, "  ") is None
+
+
+def test_what_is_selected_in_the_text_is_in_the_form_already(page, served):
+    page.goto(served.address + addresses.document("wire/law/bail/000.txt"))
+    page.wait_for_selector('#text .body [tabindex="0"]')
+    page.evaluate("""() => {
+        const body = document.querySelector("#text .body");
+        const range = document.createRange();
+        range.setStart(body.firstChild.firstChild ?? body.firstChild, 0);
+        range.setEnd(body.lastChild.firstChild ?? body.lastChild, 1);
+        document.getSelection().addRange(range);
+    }""")
+    page.click(".note-here")
+    assert len(page.input_value(".noting [name=quote]")) > 100
+    assert page.evaluate("document.activeElement.name") == "note"
+    page.keyboard.press("Escape")  # leaves the field
+    page.keyboard.press("Escape")  # closes the form
+    assert not page.is_visible(".noting form")
+    assert not page.problems

@@ -244,3 +244,13 @@ def test_a_heading_of_hundreds_of_topics_is_named_too():
     mask = tree.path_mask(leaves).astype(np.float64)
     presence = present.Presence(tree, mask.T @ each, mask.T @ np.full(number + 1, 20.0))
     assert naming.node_names(presence, words, leaves)[1].name
+
+
+def test_words_are_written_as_they_are_most_often():
+    texts = [
+        "At the LHC and in QCD a mass of 5 GeV was seen. Heavy ions.",
+        "THE LHC REPORT: heavy quarks at 10 GeV. Let",
+    ]
+    words = ["lhc", "gev", "heavy", "let", "dark mass", "qcd"]
+    assert reading.written_forms(texts, words) == {"lhc": "LHC", "gev": "GeV", "qcd": "QCD"}
+    assert reading.written_forms(["Das Haus", "ein Haus", "im Haus"], ["haus"]) == {"haus": "Haus"}

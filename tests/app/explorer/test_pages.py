@@ -99,7 +99,7 @@ def test_pages_are_in_the_schema(client):
     files = {"/export.{kind}", "/original", "/job.json"}
     writes = {
         "/tag", "/untag", "/read", "/undo", "/refit", "/steadiness", "/stop", "/shape", "/remove", "/new", "/keep",
-        "/save_search", "/delete_search",
+        "/save_search", "/delete_search", "/note",
         "/judge", "/review", "/file.json",
     }  # fmt: skip
     assert {(path, method) for path, methods in schema["paths"].items() for method in methods} == {

@@ -157,6 +157,7 @@ def page_of(
         template,
         page=value,
         frame=around,
+        spelling=view.spelling,
         detail=around.detail,
         root=request.app.state.root,
         local=request.app.state.local,

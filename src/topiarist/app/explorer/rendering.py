@@ -34,6 +34,8 @@ def environment() -> Environment:
         number=number,
         percent=fine_percent,
         plain=plain,
+        dotted=dotted,
+        written=_written,
         as_json=addresses.as_json,
         share=_share,
         legend_part=_legend_part,
@@ -104,11 +106,27 @@ def _boughs(context: Context, row: Any) -> Any:
     return tree_picture.drawn(row, lambda address: _to(context, address))
 
 
-def _telling(topic: Any, room: int) -> str:
+@pass_context
+def _written(context: Context, words: Any) -> Any:
+    """A word as it is written most often; several as several."""
+    spelling = context.get("spelling", {})
+    if isinstance(words, str):
+        return " ".join(spelling.get(part, part) for part in words.split(" "))
+    return [_written(context, word) for word in words]
+
+
+def dotted(text: str) -> str:
+    """A name of several words that may break behind a dot and never before one."""
+    return text.replace(" · ", "\u00a0· ")
+
+
+@pass_context
+def _telling(context: Context, topic: Any, room: int) -> str:
     """Words of a topic that its name does not say, as many as there is room for in a line, and none of them cut."""
     said, found = set(topic.name.casefold().split(" · ")), ""
     for word in topic.words:
-        longer = f"{found} ·\u00a0{plain(word)}" if found else plain(word)  # a dot stays with the word behind it
+        shown = plain(_written(context, word))
+        longer = f"{found}\u00a0· {shown}" if found else shown  # a line never begins with a dot
         if len(longer) > room:
             break
         found = found if word.casefold() in said else longer

@@ -142,6 +142,7 @@ def pieces(view: View, documents: str, tell: Tell | None = None) -> Iterator[str
         "page": _report(view, documents),
         "style": own(style),
         "script": own(script),
+        "spelling": view.spelling,
         "link": _link,
         "listed": lambda topic: _listed(view, topic),
         "policy": f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'",

@@ -111,7 +111,7 @@ class View(Figures):
 
     def warm(self) -> None:
         """Work out what most pages need, so that the first of them is as quick as the others."""
-        self.sizes, self.hard_sizes, self.lengths, self.names, self.node_weight, self.columns  # noqa: B018
+        self.sizes, self.hard_sizes, self.lengths, self.names, self.node_weight, self.columns, self.spelling  # noqa: B018
         with self._lock:
             self.collection.placer.place(self.collection.counts[:1], CERTAIN)
             self.collection.index  # noqa: B018

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,6 +13,7 @@ import numpy as np
 from topiarist.arrays import Array
 from topiarist.collection.shape.word_use import spoken_by
 from topiarist.counts.validation import token_counts
+from topiarist.hierarchy.naming.readings import written_forms
 from topiarist.measures.placed_documents import CERTAIN
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ ENOUGH = 1e-6  # of a topic's words, to be ranked at all
 COMPARED = 1_000  # words of a topic by which others are compared with it
 FEWEST_COMPARED, STANDS_OUT = 8, 2.0  # topics, and deviations above their mean that make one alike
 AT_HOME = 0.005  # of a word's occurrences, for it to be at home in a topic
+TYPICAL, SPELT = 3, 1_000  # documents of a topic, and of all, that are read to see how words are written
 OF_DOCUMENTS = ("lengths", "columns", "general", "node_weight", "usual")  # hold as long as the parts are the same
 OF_FORM = (
     "sizes",
@@ -40,6 +42,7 @@ OF_FORM = (
     "hard_sizes",
     "shown_nodes",
     "has_dendrogram",
+    "spelling",
 )  # and the form of the tree
 
 
@@ -66,6 +69,23 @@ class Figures:
     def n_docs(self) -> int:
         """How many documents there are."""
         return len(self.collection)
+
+    @cached_property
+    def spelling(self) -> Mapping[str, str]:
+        """How words of topics are written that are written otherwise than counted, by what their documents have most.
+
+        A few typical documents of each topic are read, for these have its words, and others evenly over all.
+        """
+        nodes = self.collection.tree.nodes
+        topics = [node for place, node in enumerate(nodes) if place != self.tree.root]
+        typical = {int(row) for node in nodes for row in node.rows[:TYPICAL]}
+        rows = sorted({*sorted(typical)[:SPELT], *range(0, self.n_docs, max(1, self.n_docs // SPELT))})
+        texts = (one.text for one in self.collection.documents.many(rows))
+        return written_forms(texts, {word for node in topics for word in node.words})
+
+    def written(self, word: str) -> str:
+        """A word or a phrase as it is written most often."""
+        return " ".join(self.spelling.get(part, part) for part in word.split())
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -113,6 +113,21 @@ def _those(texts: Sequence[str], rows: Sequence[int]) -> Iterable[str]:
     return found
 
 
+def written_forms(texts: Iterable[str], words: Iterable[str]) -> dict[str, str]:
+    """How words are written most often, of those that are not written as they are counted (*GeV*, *LHC*, *Haus*).
+
+    A capital that begins a word may be that of a sentence: it is believed where it was seen a few times.
+    """
+    known, notes = frozenset(part for word in words for part in word.split()), _Notes()
+    for text in texts:
+        _spoken(text[:READ], known, notes)
+    usual = {word: _usual(counts) for word, counts in notes.forms.items()}
+    return {
+        word: form for word, form in usual.items()
+        if form != word and (form != form.capitalize() or notes.forms[word][form] >= FEWEST_TIMES)
+    }  # fmt: skip
+
+
 def _some(rows: list[int]) -> list[int]:
     """A few hundred of many, evenly."""
     return rows[:: max(1, len(rows) // LISTENED)][:LISTENED]

@@ -233,7 +233,7 @@ def _ways(ask: Ask, name: str, texts: dict[str, str]) -> tuple[Choice, ...]:
 def _sentence(view: View, node: int, own: tuple[OwnWord, ...]) -> str:
     size, below = view.sizes[node], len(view.tree.children(node))
     share = f" ({size / max(view.n_docs, 1):.1%} of the collection)" if node != view.tree.root else ""
-    told = [word.word for word in own[:3]]
+    told = [view.written(word.word) for word in own[:3]]
     said = ""
     if told:
         listed = " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)

@@ -86,7 +86,7 @@ class Collection:
         force: bool = False,
         resume: bool = False,
         n_threads: int | None = None,
-        verbose: bool = False,
+        verbose: bool | None = None,
         vectors: Any = None,
         client: Any = None,
         memory: int | None = None,
@@ -98,11 +98,14 @@ class Collection:
         their names and lengths tell. ``force`` replaces a collection that is there; ``resume`` takes a grow up that was
         interrupted. ``vectors``: of any encoder, a row for each document in their order, or by their ids; or a source,
         such as ``Encoder()``. ``client``, a ``distributed.Client``: its workers, who see the folder, compute the tree
-        from blocks in files; ``memory``: this process does, within so many bytes.
+        from blocks in files; ``memory``: this process does, within so many bytes. ``verbose`` says how far it is; by
+        default only a notebook does.
         """
+        from topiarist.cards import in_notebook
         from topiarist.collection.grow.block_growth import InBlocks
         from topiarist.collection.grow.data_frames import documents_of
         from topiarist.collection.grow.grower import Grower
+        from topiarist.collection.grow.notebook_teller import told_in_notebook
         from topiarist.text.readers import Columns
 
         asked = Columns(**columns) if isinstance(columns, Mapping) else columns
@@ -110,9 +113,15 @@ class Collection:
         place = os.path.join(tempfile.mkdtemp(prefix="topiarist-"), "memory.topiary") if folder is None else folder
         blocks = None if client is None and memory is None else InBlocks(client, memory)
         try:
-            found = Grower(
-                recipe or Recipe(), n_threads=n_threads, verbose=verbose, vectors=vectors, place=blocks
-            ).grow(documents, place, force=force, resume=resume)
+            with told_in_notebook(verbose) as tell:
+                found = Grower(
+                    recipe or Recipe(),
+                    n_threads=n_threads,
+                    verbose=bool(verbose) and not in_notebook(),
+                    tell=tell,
+                    vectors=vectors,
+                    place=blocks,
+                ).grow(documents, place, force=force, resume=resume)
         except BaseException:
             if folder is None:
                 shutil.rmtree(os.path.dirname(place), ignore_errors=True)

@@ -285,3 +285,16 @@ def test_of_a_long_text_the_legend_speaks_of_the_words_that_are_coloured(folder,
         page.goto(f"file://{tmp_path}/{most}.html#doc-3")
         page.wait_for_selector("#reading-levels li")
         assert {line.partition("% ")[2] for line in said.inner_text().splitlines()} == {of.removeprefix("% ")}
+
+
+def test_it_tells_what_is_more_of_one_groups(folder, tmp_path):
+    with Collection.open(folder) as collection:
+        for documents in ("typical", "none"):
+            write_report(collection, tmp_path / f"{documents}.html", documents)
+        label = next(iter(collection.documents.label_counts()))
+    typical, none = ((tmp_path / f"{name}.html").read_text("utf-8") for name in ("typical", "none"))
+    told = typical.split('<h2 id="groups">')[1].split('<h2 id="categories">')[0]
+    assert f"<h3>{html.escape(label)} <span" in told
+    assert "More of" in told
+    assert 'href="#topic-' in told
+    assert '"groups"' not in none

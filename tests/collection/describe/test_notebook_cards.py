@@ -1,6 +1,8 @@
 """What objects show of themselves: short in a console, small and safe in a notebook."""
 
 import re
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -81,3 +83,52 @@ def test_a_tree_names_its_nodes():
         Tree.from_paths(["a/b", "a/c"])._repr_html_() if hasattr(Tree, "from_paths") else Tree((-1, 0, 0))._repr_html_()
     )
     assert "leaves: <b>2</b>" in html
+
+
+class Shown:
+    """A display of a notebook: every picture that it showed."""
+
+    def __init__(self):
+        self.pictures = []
+
+    def display(self, html, display_id):
+        assert display_id
+        self.pictures.append(html.data)
+        return self
+
+    def update(self, html):
+        self.pictures.append(html.data)
+
+
+@pytest.fixture
+def notebook(monkeypatch):
+    """As if IPython had a kernel, with or without the package."""
+    shown = Shown()
+    shell, display = types.SimpleNamespace(kernel=object()), types.ModuleType("IPython.display")
+    display.display, display.HTML = shown.display, lambda data: types.SimpleNamespace(data=data)
+    loaded = types.ModuleType("IPython")
+    loaded.get_ipython, loaded.display = lambda: shell, display
+    monkeypatch.setitem(sys.modules, "IPython", loaded)
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    return shown
+
+
+def test_a_grow_says_in_a_notebook_how_far_it_is(notebook, capsys):
+    texts = [f"{word} {word} sea {number}" for number, word in enumerate(["boat", "court"] * 20)]
+    with Collection.grow(texts, recipe=Recipe(topics=2)):
+        pass
+    first, last = notebook.pictures[0], notebook.pictures[-1]
+    assert "Growing a collection" in first
+    assert "Growing the tree" in last
+    assert "s</span>" in last
+    assert capsys.readouterr().err == ""
+    shown = len(notebook.pictures)
+    Collection.grow(texts, recipe=Recipe(topics=2), verbose=False).close()
+    assert len(notebook.pictures) == shown
+
+
+def test_a_fit_draws_a_bar_in_a_notebook_where_it_is_asked_to(notebook, capsys):
+    PLSA(n_components=2, random_state=0, verbose=1).fit(np.eye(8, dtype=int) * 3 + 1)
+    assert any("width:" in picture and "step" in picture for picture in notebook.pictures)
+    assert "step" not in notebook.pictures[-1]
+    assert capsys.readouterr().err == ""

@@ -24,7 +24,7 @@ from topiarist.app.explorer import frame
 from topiarist.app.explorer.pages import model, overview
 from topiarist.app.explorer.pages.coloured_text import DEEPEST, MOST_WORDS, SURE
 from topiarist.app.explorer.pages.judging import categories
-from topiarist.app.explorer.pages.spread import compare, time
+from topiarist.app.explorer.pages.spread import compare, groups, time
 from topiarist.app.explorer.pages.topic import OwnWord, word_lines
 from topiarist.app.explorer.rendering import environment, own
 from topiarist.app.explorer.values import Step, TopicLine, path_to, titled, topic_line
@@ -41,6 +41,7 @@ SAID = {
     "none": "This report holds words and numbers only: no titles, texts, labels, files or notes, no names of topics.",
 }
 TYPICAL, WORDS = 5, 15
+GROUPINGS = 3  # columns by which topics are told
 BATCH = 1_000  # titles at a time
 LARGE = 25 << 20  # bytes: more is hard to send and to open
 BLOCK = 1 << 18  # characters of text in one packed block: unpacked in no time
@@ -93,6 +94,7 @@ class Report:
     tree: frame.Row
     cards: tuple[Card, ...]
     time: time.TimePage | None  # where documents have dates
+    groups: tuple[groups.GroupsPage, ...]  # by each column or label that divides documents, what each group has more of
     labels: compare.ComparePage | None
     categories: categories.CategoriesPage | None
     model: model.ModelPage
@@ -180,6 +182,7 @@ def _report(view: View, documents: str) -> Report:
         tree=frame.branch(view, view.tree.root, set(range(len(view.tree)))),
         cards=tuple(_card(view, node, documents) for node in view.ordered()),
         time=None if secret else _over_time(view),
+        groups=() if secret else _by_group(view),
         labels=labels if labels and labels.rows and not secret else None,
         categories=learned if learned and learned.learned else None,
         model=told,
@@ -195,6 +198,13 @@ def _over_time(view: View) -> time.TimePage | None:
     if len(found.periods) < 2:
         return None
     return replace(found, courses=tuple(replace(one, address=one.topic.address) for one in found.courses))
+
+
+def _by_group(view: View) -> tuple[groups.GroupsPage, ...]:
+    """Topics by the first few columns, or labels, whose groups differ in any; every group that differs."""
+    first = groups.load(view, groups.Ask())
+    found = [groups.load(view, groups.Ask(column=one.name)) for one in first.columns[:GROUPINGS]]
+    return tuple(one for one in found if any(group.more or group.less for group in one.groups))
 
 
 def _card(view: View, node: int, documents: str) -> Card:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
+from topiarist.cards import LiveCard, in_notebook
 from topiarist.models.em import Loop, Rules
 
 RECENT = 3  # gains from which the next ones are expected
@@ -57,10 +58,24 @@ def expected_steps(objectives: Sequence[float], steps: int, rules: Rules) -> int
 
 
 @contextmanager
+def _live(title: str) -> Iterator[LiveCard]:
+    """A card in a notebook, as long as something is done."""
+    card = LiveCard(title)
+    try:
+        yield card
+    finally:
+        card.close()
+
+
+@contextmanager
 def fitting(title: str, rules: Rules, *, show: bool) -> Iterator[Callable[[Loop], None] | None]:
     """A watcher for ``em.run`` that draws a progress bar, or None when nobody asked for one."""
     if not show:
         yield None
+        return
+    if in_notebook():
+        with _live(title) as live:
+            yield lambda loop: live.show(f"step {loop.steps} of at most {rules.max_iter}", loop.steps / rules.max_iter)
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -92,6 +107,12 @@ def growing_tree(title: str, *, show: bool) -> Iterator[Callable[[Any], None] | 
     if not show:
         yield None
         return
+    if in_notebook():
+        with _live(f"Growing the tree ({title})") as live:
+            yield lambda record: live.show(
+                f"{record.n_leaves[-1]} leaves, held-out perplexity {record.perplexity[-1]:,.0f}"
+            )
+        return
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -113,6 +134,11 @@ def counting(title: str, total: int, show: int | bool) -> Iterator[Callable[[], 
     """A function to call after each of at most ``total`` pieces of work; draws a bar when asked for one."""
     if not show:
         yield lambda: None
+        return
+    if in_notebook():
+        with _live(title) as live:
+            pieces = iter(range(1, total + 1))
+            yield lambda: live.show(f"{(done := next(pieces, total)):,} of {total:,}", done / max(total, 1))
         return
     from rich.console import Console
     from rich.progress import Progress

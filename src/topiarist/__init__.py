@@ -76,7 +76,10 @@ if TYPE_CHECKING:
     from topiarist.text.readers import read as read
 
     def report(  # said, not imported: what is below the app may name this package and never leads to the app
-        collection: Collection | str | os.PathLike[str], path: str | os.PathLike[str], documents: str = "typical"
+        collection: Collection | str | os.PathLike[str],
+        path: str | os.PathLike[str],
+        documents: str = "typical",
+        language: str = "en",
     ) -> int:
         """See ``topiarist.app.explorer.report``."""
 

@@ -27,9 +27,13 @@ def serve(folder: str, **options: Any) -> None:
 
 
 def write_report(
-    collection: Collection, path: str | os.PathLike[str], documents: str, tell: Callable[[int, int], None]
+    collection: Collection,
+    path: str | os.PathLike[str],
+    documents: str,
+    tell: Callable[[int, int], None],
+    language: str = "en",
 ) -> Report:
     """Write a collection into one file; see ``topiarist.app.explorer.report``."""
     report = import_module(f"{EXPLORER}.report")
-    size = report.write_report(collection, path, documents, tell)
+    size = report.write_report(collection, path, documents, tell, language)
     return Report(size, report.SAID[documents], size > report.LARGE)

@@ -240,7 +240,8 @@ def test_the_package_says_the_function_as_it_is():
     (declared,) = (node for node in ast.walk(said) if isinstance(node, ast.FunctionDef) and node.name == "report")
     known = inspect.signature(topiarist.report)
     assert [argument.arg for argument in declared.args.args] == list(known.parameters)
-    assert [ast.literal_eval(one) for one in declared.args.defaults] == [known.parameters["documents"].default]
+    assert [ast.literal_eval(one) for one in declared.args.defaults] == ["typical", "en"]
+    assert [known.parameters[name].default for name in ("documents", "language")] == ["typical", "en"]
 
 
 def test_without_scripts_a_report_says_that_texts_are_missing_and_has_the_rest(browser, folder, tmp_path):

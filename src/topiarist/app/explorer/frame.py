@@ -11,10 +11,11 @@ from fastapi import Request
 
 from topiarist.app.explorer import addresses, rendering
 from topiarist.app.explorer.detail import BESIDE, USUAL, Detail, detail_of, opened
+from topiarist.app.explorer.languages.catalogues import language
+from topiarist.app.explorer.languages.locales import LOCALES
 from topiarist.app.explorer.session import Session
 from topiarist.app.explorer.values import Choice, TopicLine, link, topic_line
 from topiarist.app.explorer.view import View
-from topiarist.app.words import when
 from topiarist.collection import DEFAULT_WAY
 from topiarist.version import __version__
 
@@ -81,7 +82,7 @@ def frame(
         tags=tuple(link(f"{tag} ({number:,})", addresses.tagged(tag)) for tag, number in tags.items()),
         notes=view.collection.passage_notes.count(),
         state=view.mark,
-        written=when(view.last_fit.time),
+        written=LOCALES[language()].when(view.last_fit.time),
         arrived=view.last_fit.arrived,
         pending=view.shape.pending,
         has_labels=has_labels(view),
@@ -155,6 +156,7 @@ def page_of(
     around = frame(view, current, matching, detail_of(request.query_params.get("detail", "")), narrowed)
     return rendering.render(
         template,
+        language(),
         page=value,
         frame=around,
         spelling=view.spelling,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
@@ -10,18 +11,35 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 
 from topiarist.app.explorer import addresses, drawings, tree_picture
+from topiarist.app.explorer.languages.catalogues import ENGLISH, message
+from topiarist.app.explorer.languages.locales import LOCALES
+from topiarist.app.explorer.languages.template_text import translated
 from topiarist.app.explorer.ribbons import ribbons
 from topiarist.app.explorer.streams import curve_of, streams
-from topiarist.app.words import fine_percent, number
+from topiarist.app.words import fine_percent
 
 INVISIBLE = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C])
 
 
+class _Translated(PackageLoader):
+    """The templates in a language: translated when they are read, so that pages are made as fast as in English."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__("topiarist.app.explorer")
+        self.language = language
+
+    def get_source(self, environment: Environment, template: str) -> tuple[str, str, Callable[[], bool] | None]:
+        """The source of a template, with its messages as the catalogue has them."""
+        source, name, fresh = super().get_source(environment, template)
+        return translated(source, partial(message, self.language)), name, fresh
+
+
 @cache
-def environment() -> Environment:
-    """The templates, with the few functions that they need."""
+def environment(language: str = ENGLISH) -> Environment:
+    """The templates in a language, with the few functions that they need."""
+    locale = LOCALES[language]
     made = Environment(
-        loader=PackageLoader("topiarist.app.explorer"),
+        loader=_Translated(language),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -31,8 +49,9 @@ def environment() -> Environment:
         to=_to,
         under=_under,
         kept=_kept,
-        number=number,
-        percent=fine_percent,
+        number=locale.number,
+        percent=locale.fine_percent,
+        date=locale.date,
         plain=plain,
         dotted=dotted,
         written=_written,
@@ -47,6 +66,7 @@ def environment() -> Environment:
     )
     made.globals.update(
         at=addresses,
+        language=language,
         bar=drawings.bar,
         interval=drawings.interval,
         stacked=drawings.stacked,
@@ -72,9 +92,9 @@ def own(text: str) -> Markup:
     return Markup(text)  # noqa: S704
 
 
-def render(template: str, **values: Any) -> str:
+def render(template: str, language: str = ENGLISH, **values: Any) -> str:
     """A page as HTML."""
-    return environment().get_template(template).render(**values)
+    return environment(language).get_template(template).render(**values)
 
 
 @pass_context

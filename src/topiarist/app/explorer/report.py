@@ -21,6 +21,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from topiarist.app.explorer import frame
+from topiarist.app.explorer.languages.catalogues import AUTO, ENGLISH, checked, speaking
+from topiarist.app.explorer.languages.catalogues import language as spoken
 from topiarist.app.explorer.pages import model, overview
 from topiarist.app.explorer.pages.coloured_text import DEEPEST, MOST_WORDS, SURE
 from topiarist.app.explorer.pages.judging import categories
@@ -104,17 +106,20 @@ class Report:
 
 
 def report(
-    collection: Collection | str | os.PathLike[str], path: str | os.PathLike[str], documents: str = "typical"
+    collection: Collection | str | os.PathLike[str],
+    path: str | os.PathLike[str],
+    documents: str = "typical",
+    language: str = ENGLISH,
 ) -> int:
     """Write a collection, or the one in a folder, into one HTML file that opens anywhere and loads nothing.
 
     ``documents``: "typical" has titles and a line of text of a few, "all" every text with its words coloured by level,
-    "none" words and numbers only. Returns how many bytes the file has.
+    "none" words and numbers only; ``language``: en or de (whole), fr or es (begun). Returns how many bytes it has.
     """
     if isinstance(collection, Collection):
-        return write_report(collection, path, documents)
+        return write_report(collection, path, documents, language=language)
     with Collection.open(collection) as opened:
-        return write_report(opened, path, documents)
+        return write_report(opened, path, documents, language=language)
 
 
 def write_report(
@@ -122,6 +127,7 @@ def write_report(
     path: str | os.PathLike[str],
     documents: str = "typical",
     tell: Tell | None = None,
+    language: str = ENGLISH,
 ) -> int:
     """Write the report of a collection; how many bytes it has. ``tell`` hears how many texts are written."""
     if documents not in DOCUMENTS:
@@ -131,7 +137,8 @@ def write_report(
         raise UsageError(f"there is no folder {target.parent} to write the report into", hint=target.name)
     view = UnnamedView(collection) if documents == "none" else View(collection)
     size = 0
-    with new_file(target) as file:
+    chosen = ENGLISH if checked(language) == AUTO else language
+    with new_file(target) as file, speaking(chosen):
         for part in pieces(view, documents, tell):
             size += file.write(part.encode("utf-8", "replace"))
     return size
@@ -153,7 +160,7 @@ def pieces(view: View, documents: str, tell: Tell | None = None) -> Iterator[str
         "token": "",
         "frame": None,
     }
-    yield from environment().get_template("report.html").generate(**values)
+    yield from environment(spoken()).get_template("report.html").generate(**values)
 
 
 def asset(name: str) -> str:

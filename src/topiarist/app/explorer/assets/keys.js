@@ -68,7 +68,7 @@ function sibling(by) {
 }
 
 function colour() {
-  const list = [...document.querySelectorAll('.choices[aria-label="Colour words by"] a')];
+  const list = [...document.querySelectorAll('.choices[data-kind="colour"] a')];
   if (!list.length) return follow("#why.tick"); // colours come with the reasons
   const here = list.findIndex((link) => link.hasAttribute("aria-current"));
   return list[(here + 1) % list.length]?.click();
@@ -105,7 +105,7 @@ export async function help() {
 }
 
 function level(number) {
-  const details = document.querySelectorAll('.alone .choices[aria-label="Detail"] a');
+  const details = document.querySelectorAll('.alone .choices[data-kind="detail"] a');
   return details.length ? details[number - 1]?.click() : openToLevel(number);
 }
 

@@ -15,6 +15,7 @@ from fastapi import Depends, FastAPI, Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from topiarist.app.explorer import report
+from topiarist.app.explorer.languages.catalogues import language
 from topiarist.app.explorer.pages import search, topic
 from topiarist.app.explorer.query_limits import asked, counting
 from topiarist.app.explorer.view import View
@@ -67,7 +68,9 @@ def _view(request: Request) -> View:
 
 def report_file(view: Annotated[View, Depends(_view)]) -> Response:
     """The report with typical documents, as ``topiarist report`` writes it."""
-    made = view.remembered("report", lambda: "".join(report.pieces(view, "typical")).encode("utf-8", "replace"))
+    made = view.remembered(
+        ("report", language()), lambda: "".join(report.pieces(view, "typical")).encode("utf-8", "replace")
+    )
     return Response(made, media_type="text/html; charset=utf-8", headers=_attached(f"{view.title}.html"))
 
 

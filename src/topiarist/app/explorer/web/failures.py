@@ -27,6 +27,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from topiarist.app.explorer import addresses, frame, rendering
 from topiarist.app.explorer.jobs import NO_JOB
+from topiarist.app.explorer.languages.catalogues import language
 from topiarist.app.explorer.removed_topics import LeftOutError, meaning_of, missing, sentence, spoken
 from topiarist.app.explorer.values import Choice, link
 from topiarist.app.explorer.view import View
@@ -102,6 +103,7 @@ def answer(request: Request, failure: Failure) -> Response:
         around = None
     text = rendering.render(
         "failure.html",
+        language(),
         page=failure,
         frame=around,
         root=request.app.state.root,

@@ -12,12 +12,14 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.staticfiles import StaticFiles
 
 from topiarist.app.explorer import frame, writes
+from topiarist.app.explorer.languages.catalogues import AUTO, checked
 from topiarist.app.explorer.pages import document, search
 from topiarist.app.explorer.pages.registry import PAGES, Page, current_topic
 from topiarist.app.explorer.query_limits import found_under
 from topiarist.app.explorer.session import Session
 from topiarist.app.explorer.view import View
 from topiarist.app.explorer.web import downloads, failures, map_points, placements, safety
+from topiarist.app.explorer.web.reader_language import ReaderLanguage
 from topiarist.app.explorer.web.worker_threads import BRINGING, few_at_once, writers
 from topiarist.errors import TopiaristError
 from topiarist.version import __version__
@@ -33,11 +35,13 @@ def explorer(
     door: str = "",
     beside: tuple[str, ...] = (),
     local: bool | None = None,
+    language: str = AUTO,
 ) -> FastAPI:
     """The application for a collection. ``door``: the token with which every address has to begin.
 
     ``beside``: other collections to compare it with, which are only ever read. ``local``: nobody but this machine can
-    ask, and gets original files; without a word, where there is no door.
+    ask, and gets original files; without a word, where there is no door. ``language``: of the pages, "auto" as browsers
+    ask for.
     """
     app = FastAPI(
         title="topiarist explorer",
@@ -65,6 +69,7 @@ def explorer(
     writes.add(app)
     app.mount("/assets", StaticFiles(packages=[(PACKAGE, "assets")]))
     app.add_middleware(safety.Heads)
+    app.add_middleware(ReaderLanguage, language=checked(language))
     app.add_middleware(safety.Doorkeeper, door=door)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
     app.add_middleware(failures.Faults)

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import uvicorn
 
+from topiarist.app.explorer.languages.catalogues import AUTO
 from topiarist.app.explorer.web.connections import Hurried
 from topiarist.app.explorer.web.safety import LOOPBACK
 from topiarist.app.explorer.web.server import explorer, make_ready
@@ -49,6 +50,7 @@ def serve(
     beside: tuple[str, ...] = (),
     token: bool = True,
     token_file: str | None = None,
+    language: str = AUTO,
 ) -> None:
     """Serve until somebody stops it. Nobody but this machine can ask, unless ``remote`` names another address.
 
@@ -58,7 +60,15 @@ def serve(
     if token_file is not None and not token:
         raise UsageError("--token-file and --no-token exclude each other", hint="--token-file alone")
     found = opened(remote, port, token=token, kept=kept_token(token_file) if token_file else "")
-    app = explorer(folder, read_only=read_only, hosts=found.hosts, door=found.door, beside=beside, local=found.local)
+    app = explorer(
+        folder,
+        read_only=read_only,
+        hosts=found.hosts,
+        door=found.door,
+        beside=beside,
+        local=found.local,
+        language=language,
+    )
     if not found.local:
         print(
             f"Warning: everybody who has this address can read{'' if read_only else ' and change'} the collection, "

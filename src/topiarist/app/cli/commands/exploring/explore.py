@@ -18,6 +18,7 @@ WRITES = ()
 REMOTE_HELP = "Listen on this address as well, for others: prints an address with a token."
 ORIGINALS_HELP = "Hand out files from here as originals, of a collection that was moved or sent; is remembered."
 PROGRAMS_HELP = "Take the token of the address from this file, for programs that ask; made if it is not there."
+LANGUAGE_HELP = "Pages in this language: en, de (whole), fr, es (begun); auto: as the browser asks for, en or de."
 WITH_HELP = "Another collection of the same documents, to compare the trees; only read. May be given again."
 
 
@@ -34,6 +35,7 @@ class Options:
     allow_remote: Annotated[str | None, option(REMOTE_HELP, metavar="HOST")] = None
     beside: Annotated[list[str] | None, option(WITH_HELP, "--with", metavar="FOLDER")] = None
     originals: Annotated[list[str] | None, option(ORIGINALS_HELP, metavar="PATH")] = None
+    language: Annotated[str, option(LANGUAGE_HELP, metavar="CODE")] = "auto"
     debug: Annotated[bool, HIDDEN_DEBUG] = False
 
 
@@ -48,6 +50,7 @@ def run(options: Options) -> None:
         read_only=options.read_only,
         remote=options.allow_remote,
         token=not options.no_token,
+        language=options.language,
         token_file=options.token_file,
         beside=tuple(options.beside or ()),
     )

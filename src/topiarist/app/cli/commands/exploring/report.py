@@ -34,6 +34,7 @@ class Options:
     folder: Annotated[str, FOLDER]
     output: Annotated[str, option("The file to write.", "--output", "-o")] = "report.html"
     documents: Annotated[Documents, option(DOCUMENTS_HELP)] = Documents.typical
+    language: Annotated[str, option("In this language: en, de (whole), fr, es (begun).", metavar="CODE")] = "en"
     force: Annotated[bool, option("Replace a file that is no report.", "--force")] = False
     debug: Annotated[bool, HIDDEN_DEBUG] = False
 
@@ -44,7 +45,7 @@ def run(options: Options) -> None:
 
     check_report(options.output, force=options.force)
     with door.Collection.open(options.folder) as collection, Bar("Writing texts") as bar:
-        report = explorer_door.write_report(collection, options.output, options.documents.value, bar)
+        report = explorer_door.write_report(collection, options.output, options.documents.value, bar, options.language)
     print(f"{options.output}: {report.size / 1e6:.1f} MB. {report.contents}", file=sys.stderr)
     if report.is_large:
         print(

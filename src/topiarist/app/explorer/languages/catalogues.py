@@ -1,0 +1,104 @@
+"""The catalogues of messages, which language a reader wants, and sentences in it.
+
+A catalogue is a file of gettext (``catalogues/de.po``, compiled to ``de.mo`` by ``tools/messages.py``); English is what
+stands in the source. A message that a catalogue lacks is said in English, as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cache
+from gettext import GNUTranslations
+from importlib.resources import files
+
+from topiarist.app.explorer.languages.locales import LOCALES, Locale
+from topiarist.errors import UsageError
+
+ENGLISH = "en"
+LANGUAGES = {"en": "English", "de": "Deutsch", "fr": "français", "es": "español"}
+COMPLETE = ("en", "de")  # what a browser may ask for; the others are begun, and shown where somebody chose them
+AUTO = "auto"  # as the browser of whoever reads asks for
+_speaking: ContextVar[str] = ContextVar("language", default=ENGLISH)
+
+
+@cache
+def catalogue(language: str) -> dict[str, str]:
+    """The messages of a language by what they are in English."""
+    place = files("topiarist.app.explorer.languages").joinpath("catalogues", f"{language}.mo")
+    if language == ENGLISH:
+        return {}
+    with place.open("rb") as file:
+        known = GNUTranslations(file)
+    return {message: said for message, said in known._catalog.items() if isinstance(message, str) and said}  # type: ignore[attr-defined]
+
+
+def message(language: str, text: str) -> str:
+    """A message in a language; in English where the catalogue lacks it."""
+    return catalogue(language).get(text, text)
+
+
+def checked(language: str) -> str:
+    """A language that somebody asked for, or an error that names those there are."""
+    if language != AUTO and language not in LANGUAGES:
+        known = ", ".join((AUTO, *LANGUAGES))
+        raise UsageError(f"there are no pages in the language {language!r}; there are: {known}", hint="--language auto")
+    return language
+
+
+def wanted(header: str) -> str:
+    """The language that a browser asks for by ``Accept-Language``, of those that are complete; else English."""
+    asked = []
+    for place, part in enumerate(header[:1_000].split(",")):
+        name, _, weight = part.partition(";q=")
+        try:
+            share = float(weight) if weight else 1.0
+        except ValueError:
+            continue
+        asked.append((-share, place, name.strip().lower().partition("-")[0]))
+    return next((name for share, _, name in sorted(asked) if name in COMPLETE and share < 0), ENGLISH)
+
+
+@contextmanager
+def speaking(language: str) -> Iterator[None]:
+    """Sentences are in this language within the block."""
+    before = _speaking.set(language)
+    try:
+        yield
+    finally:
+        _speaking.reset(before)
+
+
+def language() -> str:
+    """The language that is spoken now."""
+    return _speaking.get()
+
+
+@dataclass(frozen=True)
+class Counted:
+    """So many of something: a value of a sentence, which has its own message for one and for several."""
+
+    number: int
+    one: str
+    many: str = ""
+
+
+def said(text: str, /, **values: str | float | Counted) -> str:
+    """A sentence with its values, in the language that is spoken; numbers and what is counted as it says them.
+
+    Where the catalogue lacks the sentence all of it is English: half a sentence in each would help nobody.
+    """
+    spoken = language()
+    if spoken != ENGLISH and text not in catalogue(spoken):
+        spoken = ENGLISH
+    told = {name: _value(value, spoken, LOCALES[spoken]) for name, value in values.items()}
+    return message(spoken, text).format(**told)
+
+
+def _value(value: str | float | Counted, spoken: str, locale: Locale) -> str:
+    if isinstance(value, Counted):
+        thing = value.one if value.number == 1 else value.many or f"{value.one}s"
+        return f"{locale.number(value.number)} {message(spoken, thing)}"
+    return value if isinstance(value, str) else locale.number(value)

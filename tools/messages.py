@@ -1,0 +1,121 @@
+"""The catalogues of messages: what templates and sentences say is taken out, and what was translated is compiled.
+
+    python tools/messages.py            bring every catalogue up to date, and compile it
+    python tools/messages.py --missing  list what each language still lacks
+
+A message that is gone is dropped; a new one stands there without a translation. Needs Babel (the developers' set).
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import io
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from babel.messages.catalog import Catalog
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+
+from topiarist.app.explorer.languages import catalogues
+from topiarist.app.explorer.languages.template_text import messages
+
+EXPLORER = Path(catalogues.__file__).parents[1]
+FOLDER = Path(catalogues.__file__).parent / "catalogues"
+DATED: Any = dict.fromkeys(("creation_date", "revision_date"), datetime(2026, 1, 1, tzinfo=UTC))  # the same bytes
+SAYING = ("said", "Counted")  # calls whose texts are messages
+
+
+def of_templates() -> Iterator[tuple[str, str]]:
+    """Every message of a template, with where it stands."""
+    for path in sorted((EXPLORER / "templates").glob("*.html")):
+        for message in messages(path.read_text("utf-8")):
+            yield message, f"templates/{path.name}"
+
+
+def of_sentences() -> Iterator[tuple[str, str]]:
+    """Every message that a page says by ``said``, and what it counts."""
+    for path in sorted(EXPLORER.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+            if name in SAYING and isinstance(node, ast.Call):
+                texts = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+                if name == "Counted":
+                    texts = texts if len(texts) > 1 else [f"{text}{end}" for text in texts for end in ("", "s")]
+                yield from ((text, path.relative_to(EXPLORER).as_posix()) for text in texts)
+            if isinstance(node, ast.Call) and name == "shown_as":
+                yield from _values(node, path)
+            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "").startswith("SAID_"):
+                yield from _values(node.value, path)
+
+
+def _values(node: ast.AST, path: Path) -> Iterator[tuple[str, str]]:
+    """The texts in a table of messages; keys are names."""
+    keys = {id(key) for one in ast.walk(node) if isinstance(one, ast.Dict) for key in one.keys}
+    for one in ast.walk(node):
+        if isinstance(one, ast.Constant) and isinstance(one.value, str) and id(one) not in keys:
+            yield one.value, path.relative_to(EXPLORER).as_posix()
+
+
+def template() -> Catalog:
+    """All messages, in the order in which they stand, each with where that is."""
+    found = Catalog(project="topiarist", fuzzy=False)
+    for message, place in (*of_templates(), *of_sentences()):
+        found.add(message, locations=[(place, None)])
+    return found
+
+
+def updated(language: str) -> Catalog:
+    """The catalogue of a language with today's messages, and what was translated of them."""
+    path = FOLDER / f"{language}.po"
+    known = read_po(io.BytesIO(path.read_bytes()), locale=language) if path.exists() else Catalog()
+    found = Catalog(locale=language, project="topiarist", fuzzy=False, **DATED)
+    for one in template():
+        if one.id:
+            old = known.get(one.id)
+            found.add(one.id, old.string if old is not None else "", locations=one.locations)
+    return found
+
+
+def po(catalogue: Catalog) -> bytes:
+    """A catalogue as its file."""
+    body = io.BytesIO()
+    write_po(body, catalogue, width=110, omit_header=True, sort_output=False)
+    head = f'msgid ""\nmsgstr ""\n"Language: {catalogue.locale}\\n"\n"Content-Type: text/plain; charset=utf-8\\n"\n\n'
+    return head.encode() + body.getvalue()
+
+
+def mo(catalogue: Catalog) -> bytes:
+    """A catalogue as programs read it: the same bytes for the same messages."""
+    told = Catalog(locale=catalogue.locale, project="topiarist", fuzzy=False, **DATED)
+    for one in catalogue:
+        if one.id and one.string:
+            told.add(one.id, one.string)
+    body = io.BytesIO()
+    write_mo(body, told)
+    return body.getvalue()
+
+
+def main() -> None:
+    """Write the catalogues, or say what they lack."""
+    asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    asked.add_argument("--missing", action="store_true")
+    missing = asked.parse_args().missing
+    for language in catalogues.LANGUAGES:
+        if language == catalogues.ENGLISH:
+            continue
+        found = updated(language)
+        lacking = [one.id for one in found if one.id and not one.string]
+        if missing:
+            print(*(f"{language}: {text}" for text in lacking), sep="\n")
+        else:
+            (FOLDER / f"{language}.po").write_bytes(po(found))
+            (FOLDER / f"{language}.mo").write_bytes(mo(found))
+        print(f"{language}: {len(found) - len(lacking)} of {len(found)} messages")
+
+
+if __name__ == "__main__":
+    main()

@@ -14,7 +14,7 @@ import io
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
@@ -26,7 +26,7 @@ from topiarist.app.explorer.languages.template_text import messages
 EXPLORER = Path(catalogues.__file__).parents[1]
 FOLDER = Path(catalogues.__file__).parent / "catalogues"
 DATED: Any = dict.fromkeys(("creation_date", "revision_date"), datetime(2026, 1, 1, tzinfo=UTC))  # the same bytes
-SAYING = ("said", "Counted")  # calls whose texts are messages
+SAYING = ("worded", "Counted")  # calls whose texts are messages
 
 
 def of_templates() -> Iterator[tuple[str, str]]:
@@ -37,27 +37,43 @@ def of_templates() -> Iterator[tuple[str, str]]:
 
 
 def of_sentences() -> Iterator[tuple[str, str]]:
-    """Every message that a page says by ``said``, and what it counts."""
+    """Every message that a page says by ``worded``, what it counts, and the tables that it says by ``all_worded``."""
     for path in sorted(EXPLORER.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
-            if name in SAYING and isinstance(node, ast.Call):
-                texts = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-                if name == "Counted":
-                    texts = texts if len(texts) > 1 else [f"{text}{end}" for text in texts for end in ("", "s")]
-                yield from ((text, path.relative_to(EXPLORER).as_posix()) for text in texts)
-            if isinstance(node, ast.Call) and name == "shown_as":
-                yield from _values(node, path)
-            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "").startswith("SAID_"):
-                yield from _values(node.value, path)
+        body, place = ast.parse(path.read_text("utf-8")), path.relative_to(EXPLORER).as_posix()
+        constants = {
+            getattr(one.targets[0], "id", ""): one.value
+            for one in body.body
+            if isinstance(one, ast.Assign) and isinstance(one.value, ast.Constant)
+        }
+        calls = [(one.func.id, one) for one in ast.walk(body) if isinstance(one, ast.Call) and _is_name(one.func)]
+        tables = {one.args[0].id for name, one in calls if name == "all_worded" and isinstance(one.args[0], ast.Name)}
+        for name, one in calls:
+            if name not in SAYING:
+                continue
+            given = [arg.value if isinstance(arg, ast.Starred) else arg for arg in one.args]
+            tables |= {arg.value.id for arg in given if isinstance(arg, ast.Subscript) and _is_name(arg.value)}
+            texts = [text for arg in given for text in _texts(constants.get(getattr(arg, "id", ""), arg))]
+            if name == "Counted" and len(texts) == 1:
+                texts = [texts[0], f"{texts[0]}s"]
+            yield from ((text, place) for text in texts)
+        for node in body.body:
+            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in tables:
+                yield from ((text, place) for text in _texts(node.value))
 
 
-def _values(node: ast.AST, path: Path) -> Iterator[tuple[str, str]]:
-    """The texts in a table of messages; keys are names."""
-    keys = {id(key) for one in ast.walk(node) if isinstance(one, ast.Dict) for key in one.keys}
-    for one in ast.walk(node):
-        if isinstance(one, ast.Constant) and isinstance(one.value, str) and id(one) not in keys:
-            yield one.value, path.relative_to(EXPLORER).as_posix()
+def _is_name(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name)
+
+
+def _texts(node: ast.AST) -> Iterator[str]:
+    """The texts in an argument or a table: either of two, and all values; keys and conditions are none."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, ast.IfExp):
+        yield from (*_texts(node.body), *_texts(node.orelse))
+    elif isinstance(node, ast.Dict | ast.Tuple):
+        for value in node.values if isinstance(node, ast.Dict) else node.elts:
+            yield from _texts(value)
 
 
 def template() -> Catalog:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
+from topiarist.app.explorer.languages.catalogues import all_worded
 from topiarist.app.explorer.values import Choice
 from topiarist.app.explorer.view import View
 
 Detail = Literal["coarse", "normal", "fine", "all"]
 DETAILS: tuple[Detail, ...] = ("coarse", "normal", "fine", "all")
+NAMES = {"coarse": "coarse", "normal": "normal", "fine": "fine", "all": "all"}
 USUAL: Detail = "normal"
 BESIDE: Detail = "fine"  # the most that the tree beside a page opens by itself
 
@@ -37,4 +39,4 @@ def ways(view: View, detail: Detail | None, at: Callable[[Detail], str], top: in
     chosen = None if detail is None else opened(view, detail, top)
     if len(shown) < 2:
         return ()
-    return tuple(Choice(one, at(one), nodes == chosen) for nodes, one in shown.items())
+    return tuple(Choice(all_worded(NAMES)[one], at(one), nodes == chosen) for nodes, one in shown.items())

@@ -21,7 +21,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from topiarist.app.explorer import frame
-from topiarist.app.explorer.languages.catalogues import AUTO, ENGLISH, checked, speaking
+from topiarist.app.explorer.languages.catalogues import AUTO, ENGLISH, all_worded, checked, speaking
 from topiarist.app.explorer.languages.catalogues import language as spoken
 from topiarist.app.explorer.pages import model, overview
 from topiarist.app.explorer.pages.coloured_text import DEEPEST, MOST_WORDS, SURE
@@ -181,7 +181,7 @@ def _report(view: View, documents: str) -> Report:
     settings = view.collection.settings
     return Report(
         name="" if secret else view.title,
-        said=SAID[documents],
+        said=all_worded(SAID)[documents],
         documents=documents,
         sentence=first.sentence,
         blocks=first.blocks,

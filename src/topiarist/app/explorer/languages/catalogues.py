@@ -6,13 +6,14 @@ stands in the source. A message that a catalogue lacks is said in English, as a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from gettext import GNUTranslations
 from importlib.resources import files
+from typing import TypeVar
 
 from topiarist.app.explorer.languages.locales import LOCALES, Locale
 from topiarist.errors import UsageError
@@ -21,6 +22,7 @@ ENGLISH = "en"
 LANGUAGES = {"en": "English", "de": "Deutsch", "fr": "français", "es": "español"}
 COMPLETE = ("en", "de")  # what a browser may ask for; the others are begun, and shown where somebody chose them
 AUTO = "auto"  # as the browser of whoever reads asks for
+T = TypeVar("T", bound=Hashable)
 _speaking: ContextVar[str] = ContextVar("language", default=ENGLISH)
 
 
@@ -85,7 +87,18 @@ class Counted:
     many: str = ""
 
 
-def said(text: str, /, **values: str | float | Counted) -> str:
+@dataclass(frozen=True)
+class Share:
+    """A share as a value of a sentence, in percent with so many digits."""
+
+    share: float
+    digits: int = 0
+
+
+Value = str | float | Counted | Share
+
+
+def worded(text: str, /, **values: Value) -> str:
     """A sentence with its values, in the language that is spoken; numbers and what is counted as it says them.
 
     Where the catalogue lacks the sentence all of it is English: half a sentence in each would help nobody.
@@ -94,11 +107,18 @@ def said(text: str, /, **values: str | float | Counted) -> str:
     if spoken != ENGLISH and text not in catalogue(spoken):
         spoken = ENGLISH
     told = {name: _value(value, spoken, LOCALES[spoken]) for name, value in values.items()}
-    return message(spoken, text).format(**told)
+    return message(spoken, text).format(**told) if told else message(spoken, text)
 
 
-def _value(value: str | float | Counted, spoken: str, locale: Locale) -> str:
+def all_worded(table: Mapping[T, str]) -> dict[T, str]:
+    """A table of messages in the language that is spoken."""
+    return {name: worded(text) for name, text in table.items()}
+
+
+def _value(value: Value, spoken: str, locale: Locale) -> str:
     if isinstance(value, Counted):
         thing = value.one if value.number == 1 else value.many or f"{value.one}s"
         return f"{locale.number(value.number)} {message(spoken, thing)}"
+    if isinstance(value, Share):
+        return locale.signs(f"{value.share:.{value.digits}%}").replace("%", locale.percent)
     return value if isinstance(value, str) else locale.number(value)

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
+from topiarist.app.explorer.languages.catalogues import all_worded, worded
 from topiarist.app.explorer.pages import topic as topic_page
 from topiarist.app.explorer.pages.coloured_text import MOST_WORDS, Coloured, Level, Listed, Piece, coloured
 from topiarist.app.explorer.pages.search import Reason, reasons
@@ -193,7 +194,8 @@ def load(view: View, ask: Ask) -> DocumentPage:
     previous, following, up, position = _around(view, ask, row)
     pinned = view.shape.pins.get(document.id)
     language = collection.settings.get("language", "")
-    levels = {None: "all levels"} | {one.level: f"level {one.level}" for one in painted.levels}
+    levels: dict[int | None, str] = {None: worded("all levels")}
+    levels |= {one.level: worded("level {level}", level=one.level) for one in painted.levels}
     return DocumentPage(
         id=document.id,
         title=title,
@@ -216,7 +218,7 @@ def load(view: View, ask: Ask) -> DocumentPage:
         hard=bool(view.hard[row]),
         voices=voices(view.collection, row),
         colour=ask.colour,
-        colours=choices(COLOURS, ask.colour, lambda colour: _here(ask, colour=colour, level=None)),
+        colours=choices(all_worded(COLOURS), ask.colour, lambda colour: _here(ask, colour=colour, level=None)),
         levels=tuple(_leading(ask, painted, level) for level in painted.levels),
         only=choices(levels, ask.level, lambda level: _here(ask, level=level)),
         only_level=ask.level,
@@ -302,7 +304,9 @@ def _row(view: View, id: str) -> int:
         reason = facts.left_out(view.collection.generation.database, storable(id))
         if not reason:
             raise
-        said = "This file held no text." if reason == "no text" else f"This file was not read: {reason}."
+        said = worded("This file held no text.")
+        if reason != "no text":
+            said = worded("This file was not read: {reason}.", reason=reason)
         raise LeftOutError(said, hint="the list of what was left out, on the page of the model") from None
 
 
@@ -343,7 +347,12 @@ def _parts(ask: Ask, painted: Coloured) -> tuple[Choice, ...]:
     if painted.parts < 2:
         return ()
     return tuple(
-        Choice(f"part {number}", _here(ask, part=number), number == painted.part, f"{MOST_WORDS:,} words")
+        Choice(
+            worded("part {number}", number=number),
+            _here(ask, part=number),
+            number == painted.part,
+            f"{MOST_WORDS:,} words",
+        )
         for number in range(1, painted.parts + 1)
     )
 
@@ -377,7 +386,7 @@ def _in_list(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
             links[0],
             links[1],
             f"{up}#{addresses.anchor(ask.id)}",
-            f"{ask.at:,} of {found.total:,} that match “{ask.q}”",
+            worded("{at} of {total} that match “{query}”", at=ask.at, total=found.total, query=ask.q),
         )
     topic = view.shape.topics[int(view.homes[row])] if ask.topic is None else ask.topic
     node = view.shape.node(topic)
@@ -404,7 +413,7 @@ def _in_list(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
         links[0],
         links[1],
         f"{up}#{addresses.anchor(ask.id)}",
-        f"{place + 1:,} of {len(rows):,} under {view.names[node]}",
+        worded("{at} of {total} under {name}", at=place + 1, total=len(rows), name=view.names[node]),
     )
 
 

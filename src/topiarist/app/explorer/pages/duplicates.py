@@ -8,6 +8,7 @@ from typing import Annotated
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
+from topiarist.app.explorer.languages.catalogues import worded
 from topiarist.app.explorer.values import PER_PAGE, Choice, Paging, link, paging, titled
 from topiarist.app.explorer.view import View
 from topiarist.collection import CopiesOf, copies_in_words, listed_copies
@@ -65,7 +66,7 @@ def load(view: View, ask: Ask) -> DuplicatesPage:
     pages = paging(len(rows), ask.page, lambda page: addresses.duplicates(page=page))
     found = listed_copies(collection, copies, rows[pages.start : pages.start + PER_PAGE])
     said = copies_in_words(len(copies), copies.n_originals)
-    nothing = "This document has no copies." if ask.id else "No document is a copy or a near-copy of another."
+    nothing = worded("This document has no copies." if ask.id else "No document is a copy or a near-copy of another.")
     return DuplicatesPage(
         sentence=f"{said}. Each kind was counted once, and lies where the first of them does." if rows else nothing,
         groups=tuple(_group(one, all=bool(ask.id)) for one in found),

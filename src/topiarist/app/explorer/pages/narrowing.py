@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from topiarist.app.explorer import addresses
+from topiarist.app.explorer.languages.catalogues import all_worded, worded
 from topiarist.app.explorer.values import Choice, TopicLine, topic_line
 from topiarist.app.explorer.view import View
 from topiarist.errors import UsageError
@@ -220,10 +221,10 @@ def conditions(view: View, query: Query) -> list[tuple[str, tuple[Filter, ...]]]
         until = Filter("before", following(item.value))
         if item.kind == "after" and not item.exclude and until in left:
             left.remove(until)
-            found.append((f"of {value}", (item, until)))
+            found.append((worded("of {}").format(value), (item, until)))
         else:
-            said = f"{item.kind} {value}" if item.column else SAID[item.kind].format(value)
-            found.append((f"{'not ' * item.exclude}{said}", (item,)))
+            said = f"{item.kind} {value}" if item.column else all_worded(SAID)[item.kind].format(value)
+            found.append((f"{worded('not ') * item.exclude}{said}", (item,)))
     return found
 
 
@@ -244,5 +245,5 @@ def chips(view: View, query: Query, search: SearchAddress) -> tuple[Choice, ...]
     for kind in ("tag", "label"):
         value = getattr(search, kind)
         if value:
-            found.append(Choice(SAID[kind].format(value), search.address(**{kind: None}), True))
+            found.append(Choice(all_worded(SAID)[kind].format(value), search.address(**{kind: None}), True))
     return tuple(found)

@@ -8,9 +8,9 @@ from typing import Annotated
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
+from topiarist.app.explorer.languages.catalogues import Counted, worded
 from topiarist.app.explorer.values import PER_PAGE, Choice, Paging, link, paging, titled
 from topiarist.app.explorer.view import View
-from topiarist.app.words import counted
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,11 @@ def load(view: View, ask: Ask) -> NotesPage:
     )
     if found:
         number = len({one.row for one in found})
-        said = f"{counted(len(found), 'note')} on passages of {counted(number, 'document')}."
+        said = worded(
+            "{notes} on passages of {documents}.",
+            notes=Counted(len(found), "note"),
+            documents=Counted(number, "document"),
+        )
     return NotesPage(
         sentence=said,
         notes=tuple(

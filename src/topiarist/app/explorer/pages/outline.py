@@ -11,10 +11,10 @@ from topiarist.app.explorer import addresses
 from topiarist.app.explorer.detail import USUAL, Detail, ways
 from topiarist.app.explorer.detail import opened as opened_in
 from topiarist.app.explorer.frame import Row, branch
+from topiarist.app.explorer.languages.catalogues import Counted, worded
 from topiarist.app.explorer.query_limits import found_under
 from topiarist.app.explorer.values import Choice, Step, path_to
 from topiarist.app.explorer.view import View
-from topiarist.app.words import counted
 
 MOST = 500  # topics on the page; deeper ones are a click away
 
@@ -51,7 +51,11 @@ def load(view: View, ask: Ask) -> OutlinePage:
     start = view.tree.depths[node]
     depth = _depth(view, below, start) if ask.depth is None else ask.depth
     opened = {one for one in below if view.tree.depths[one] - start < depth}
-    sentence = f"{counted(len(below) - 1, 'topic')} under {view.names[node]}, the largest first."
+    sentence = worded(
+        "{topics} under {name}, the largest first.",
+        topics=Counted(len(below) - 1, "topic"),
+        name=view.names[node],
+    )
     levels = range(1, max(view.tree.depths[one] for one in below) - start + 1)
     matching = found_under(view, ask.q, ask.by)
     row = branch(view, node, opened, matching=matching)

@@ -12,11 +12,11 @@ from fastapi import Query
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.detail import USUAL, Detail, opened, ways
 from topiarist.app.explorer.frame import Row, branch
+from topiarist.app.explorer.languages.catalogues import Counted, all_worded, worded
 from topiarist.app.explorer.tree_picture import DEEPEST
 from topiarist.app.explorer.values import Choice, DocumentLine, TopicLine, choices, document_lines, link, topic_line
 from topiarist.app.explorer.view import View
-from topiarist.app.words import counted
-from topiarist.collection import documents_said
+from topiarist.collection import n_wholes
 
 FEW = 50  # documents: below, a drawing shows structure that is not there
 TYPICAL = 3
@@ -57,7 +57,7 @@ class Ask:
 
 
 VIEWS = {"tree": "tree", "icicle": "icicle", "list": "list"}
-EXPORTS = (("csv", "all documents as CSV"), ("jsonl", "as JSON lines"), ("txt", "titles"))
+EXPORTS = {"csv": "all documents as CSV", "jsonl": "as JSON lines", "txt": "titles"}
 
 
 @dataclass(frozen=True)
@@ -129,9 +129,12 @@ def load(view: View, ask: Ask) -> OverviewPage:
     few = view.n_docs < FEW
     notice = ""
     if few:
-        notice = f"{counted(view.n_docs, 'document')} are too few for a tree to be trusted; here they are in a list."
+        notice = worded(
+            "{documents} are too few for a tree to be trusted; here they are in a list.",
+            documents=Counted(view.n_docs, "document"),
+        )
     elif n_leaves == 1:
-        notice = (
+        notice = worded(
             "No structure found that holds up on unseen documents. What may help: more documents, fewer stop words, "
             "or a number of topics of your choice (topiarist grow … --topics N)."
         )
@@ -148,8 +151,8 @@ def load(view: View, ask: Ask) -> OverviewPage:
         hard_address=addresses.topic(view.shape.topics[root], show="hard"),
         general_words=view.collection.tree.nodes[root].words,
         views=(
-            *choices(VIEWS, ask.view, lambda one: addresses.home(None if one == "tree" else one)),
-            *([link("dendrogram", addresses.DENDROGRAM)] if view.has_dendrogram else []),
+            *choices(all_worded(VIEWS), ask.view, lambda one: addresses.home(None if one == "tree" else one)),
+            *([link(worded("dendrogram"), addresses.DENDROGRAM)] if view.has_dendrogram else []),
         )
         if icicle
         else (),
@@ -161,8 +164,11 @@ def load(view: View, ask: Ask) -> OverviewPage:
         picture=branch(view, root, _opened(view, ask)) if icicle else None,
         turned=_turned(ask),
         exports=(
-            link("one page to send (HTML)", addresses.REPORT),
-            *(link(text, addresses.export(kind, topic=view.shape.topics[root])) for kind, text in EXPORTS),
+            link(worded("one page to send (HTML)"), addresses.REPORT),
+            *(
+                link(text, addresses.export(kind, topic=view.shape.topics[root]))
+                for kind, text in all_worded(EXPORTS).items()
+            ),
         ),
     )
 
@@ -190,14 +196,18 @@ def _listed(view: View) -> tuple[DocumentLine, ...]:
 def sentence(view: View) -> str:
     """The collection in one sentence."""
     first, last = (date[:4] for date in view.remembered("span", view.collection.documents.span))
-    when = f" from {first} to {last}" if first != last else f" of {first}" if first else ""
-    known = view.collection.settings.get("language", "")
-    language = f", in {LANGUAGES[known]}" if known in LANGUAGES else ""
+    when = worded(" from {first} to {last}", first=first, last=last) if first != last else ""
+    when = when or (worded(" of {first}", first=first) if first else "")
+    known = all_worded(LANGUAGES).get(view.collection.settings.get("language", ""))
+    language = worded(", in {language}", language=known) if known else ""
     leaves, headings = len(view.tree.leaves), len(view.tree.children(view.tree.root))
-    sorted_into = f", sorted into {counted(leaves, 'topic')}" if leaves > 1 else ""
-    under = f" under {counted(headings, 'heading')}" if 1 < headings < leaves else ""
-    documents = view.remembered("documents said", lambda: documents_said(view.collection))
-    return f"{documents}{when}{language}{sorted_into}{under}."
+    sorted_into = worded(", sorted into {topics}", topics=Counted(leaves, "topic")) if leaves > 1 else ""
+    under = worded(" under {headings}", headings=Counted(headings, "heading")) if 1 < headings < leaves else ""
+    number = view.remembered("wholes", lambda: n_wholes(view.collection))
+    said = worded("{documents}", documents=Counted(number, "document"))
+    if number != view.n_docs:
+        said = worded("{documents} in {passages}", documents=said, passages=Counted(view.n_docs, "passage"))
+    return f"{said}{when}{language}{sorted_into}{under}."
 
 
 def _heading(view: View, node: int) -> Heading:
@@ -245,7 +255,7 @@ def _icicle(view: View, root: int, opened: Set[int], least: float, at: int = -1)
                 left += view.sizes[child] / total
         documents = sum(view.sizes[child] for child in small)
         if documents:
-            name = f"… {counted(len(small), 'smaller topic')}"
+            name = worded("… {topics}", topics=Counted(len(small), "smaller topic"))
             address = addresses.topic(view.shape.topics[node])
             yield Block(
                 topic=None,

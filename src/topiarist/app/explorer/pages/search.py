@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
+from topiarist.app.explorer.languages.catalogues import ENGLISH, Counted, all_worded, language, worded
 from topiarist.app.explorer.pages import narrowing
 from topiarist.app.explorer.pages.narrowing import Narrowing, SearchAddress
 from topiarist.app.explorer.query_limits import LOOKED_AT, Asked, StoppedError, asked, counting, patience
@@ -27,11 +28,10 @@ from topiarist.app.explorer.values import (
     titled,
 )
 from topiarist.app.explorer.view import View
-from topiarist.app.words import STEP, counted
+from topiarist.app.words import STEP
 from topiarist.collection import (
     DEFAULT_WAY,
     FEW,
-    WAYS,
     Explanation,
     Found,
     SavedSearch,
@@ -47,11 +47,17 @@ from topiarist.text.documents import Document
 from topiarist.text.query import Query as Parsed
 
 ALSO = 6  # words the model ties to the query's
-NOTHING = "Type words, “phrases in quotes”, beginnings*, -not, this OR that; "
-NOTHING += (
-    "or narrow with topic: tag: label: type: before: after: date: or a column of the documents, as in price:10..20; "
-    "like:ID finds more like a document"
+NOTHING = (
+    "Type words, “phrases in quotes”, beginnings*, -not, this OR that; or narrow with topic: tag: label: type: before: "
+    "after: date: or a column of the documents, as in price:10..20; like:ID finds more like a document"
 )
+MATCH = {
+    "one": " matches “{words}”", "many": " match “{words}”", "similar": " most similar in meaning to “{words}”",
+    "word": " “{words}”", "words": " all words of “{words}”",
+}  # fmt: skip
+_HAVE = {"document": ("document has", "documents have"), "passage": ("passage has", "passages have")}
+NAMES = {"words": "words", "meaning": "meaning", "both": "both"}
+EXPORTS = {"csv": "CSV", "jsonl": "JSON lines", "txt": "titles"}
 LITTLE = 0.005  # of a similarity: less is no reason
 
 
@@ -172,12 +178,9 @@ def _filled(view: View, ask: Ask) -> SearchPage:
         chips=narrowing.chips(view, search.query, address),
         narrow=narrowing.narrowings(view, matching, address),
         also=tuple(link(word, addresses.search(word)) for word in _also(view, search.query)),
-        ways=choices(dict(zip(WAYS, WAYS, strict=True)), ask.by, lambda way: address.address(by=_unless_usual(way))),
+        ways=choices(all_worded(NAMES), ask.by, lambda way: address.address(by=_unless_usual(way))),
         paging=pages,
-        exports=tuple(
-            link(text, addresses.export(kind, **address.parts))
-            for kind, text in (("csv", "CSV"), ("jsonl", "JSON lines"), ("txt", "titles"))
-        )
+        exports=tuple(link(text, addresses.export(kind, **address.parts)) for kind, text in all_worded(EXPORTS).items())
         if found.total
         else (),
         saved=tuple(_saved(view, one) for one in saved_searches(view.collection)),
@@ -224,21 +227,29 @@ def _page(ask: Ask, search: Asked) -> Found:
 
 def _sentence(view: View, ask: Ask, search: Asked, found: Found, branches: tuple[TopicLine, ...], rows: Any) -> str:
     if ask.tag or ask.label:
-        return _filtered(str(extent(view.collection, rows)), ask)
+        return _filtered(_extent(view, rows), ask)
     if not ask.q.strip():
-        return NOTHING
+        return worded(NOTHING)
     if not search.query:
-        return f"There is nothing to look for in “{ask.q}”."
+        return worded("There is nothing to look for in “{query}”.", query=ask.q)
     if not found.total and not found.exact:
-        return f"Nothing was found in time for{_asked_for(view, search.query, ask.topic, ' “{}”')}."
+        what = _asked_for(view, search.query, ask.topic, "word")
+        return worded("Nothing was found in time for{what}.", what=what)
     if ask.by == DEFAULT_WAY and found.all_words is not None and search.nearest:
         return _by_both(view, search.query, ask.topic, found)
     if search.nearest:
         return _by_meaning(view, search.query, ask.topic, min(found.total, LOOKED_AT))
-    said = counted(found.total, unit(view.collection))
+    said = worded("{documents}", documents=Counted(found.total, unit(view.collection)))
     if found.exact and len(rows) == found.total:
-        said = str(extent(view.collection, rows))
+        said = _extent(view, rows)
     return _by_words(view, search.query, ask.topic, found, branches, said)
+
+
+def _extent(view: View, rows: Any) -> str:
+    """How many documents some rows are; of passages English tells too how many whole documents they are of."""
+    if language() == ENGLISH:
+        return str(extent(view.collection, rows))
+    return worded("{documents}", documents=Counted(len(rows), unit(view.collection)))
 
 
 def _given(view: View, ask: Ask) -> Any:
@@ -286,8 +297,12 @@ def reasons(why: Explanation | None, n: int = 6) -> tuple[Reason, ...]:
     """The largest parts of a similarity: words that both have, topics that both speak of."""
     if why is None:
         return ()
-    parts = [(f"the word “{reason.word}”", reason.amount) for reason in why.words]
-    parts += [(f"the topic {' · '.join(reason.words[:4])}", reason.amount) for reason in why.topics if reason.words]
+    parts = [(worded("the word “{word}”", word=reason.word), reason.amount) for reason in why.words]
+    parts += [
+        (worded("the topic {words}", words=" · ".join(reason.words[:4])), reason.amount)
+        for reason in why.topics
+        if reason.words
+    ]
     whole = max(why.score, 1e-300)
     parts = sorted((part for part in parts if part[1] >= LITTLE * whole), key=lambda part: -part[1])[:n]
     largest = max((amount for _, amount in parts), default=1.0)
@@ -310,10 +325,10 @@ def _by_words(
     view: View, query: Parsed, topic: int | None, found: Found, branches: tuple[TopicLine, ...], said: str
 ) -> str:
     """What was found by words, and where most of it is."""
-    what = _asked_for(view, query, topic, " match “{}”" if found.total > 1 else " matches “{}”")
+    what = _asked_for(view, query, topic, "many" if found.total > 1 else "one")
     if not found.total:
-        return f"No document{what}."
-    number = f"{'' if found.exact else 'At least '}{said}"
+        return worded("No document{what}.", what=what)
+    number = said if found.exact else worded("At least {documents}", documents=said)
     most = max(branches, key=lambda line: (line.matching or 0, line.level), default=None)
     mostly = ""
     named = {*([] if topic is None else [topic]), *(view.shape.find(one.value) for one in query.topics)}
@@ -321,40 +336,46 @@ def _by_words(
     if most is not None and found.total > 1 and (most.matching or 0) > found.total / 2:
         node = view.shape.node(most.id)
         names = [step.name for step in path_to(view, node)[1:]]
-        mostly = "" if node in known else f", most of them under {STEP.join(names)}"
+        mostly = "" if node in known else worded(", most of them under {names}", names=STEP.join(names))
     return f"{number}{what}{mostly}."
 
 
 def _by_meaning(view: View, query: Parsed, topic: int | None, some: int) -> str:
     """What was found by meaning."""
-    what = _asked_for(view, query, topic, " most similar in meaning to “{}”")
-    return f"The {counted(some, unit(view.collection))}{what}, the closest first."
+    what = _asked_for(view, query, topic, "similar")
+    documents = Counted(some, unit(view.collection))
+    return worded("The {documents}{what}, the closest first.", documents=documents, what=what)
 
 
 def _by_both(view: View, query: Parsed, topic: int | None, found: Found) -> str:
     """How many documents have all words, and that others follow."""
     typed = query.meant
     one = len(typed.split()) == 1
-    what = _asked_for(view, query, topic, " “{}”" if one else " all words of “{}”")
+    what = _asked_for(view, query, topic, "word" if one else "words")
     number = found.all_words or 0
-    others = f"the {found.total:,} closest by words and meaning, the best first" if found.total else "nothing is close"
+    others = worded("nothing is close")
+    if found.total:
+        others = worded("the {number} closest by words and meaning, the best first", number=found.total)
     if not number:
-        return f"No document has{what}; {others}."
-    return f"{counted(number, unit(view.collection))} {'has' if number == 1 else 'have'}{what}; {others}."
+        return worded("No document has{what}; {others}.", what=what, others=others)
+    documents = Counted(number, *_HAVE[unit(view.collection)])
+    return worded("{documents}{what}; {others}.", documents=documents, what=what, others=others)
 
 
-def _asked_for(view: View, query: Parsed, topic: int | None, words: str) -> str:
+def _asked_for(view: View, query: Parsed, topic: int | None, how: str) -> str:
     """A query in words: what it looks for, then its conditions."""
     typed = " ".join(map(str, query.terms))
-    where = [] if topic is None else [f"under {view.names[view.shape.node(topic)]}"]
+    where = [] if topic is None else [worded("under {}").format(view.names[view.shape.node(topic)])]
     said = ", ".join([*where, *(name for name, _ in narrowing.conditions(view, query))])
-    return f"{words.format(typed) if typed else ''}{' ' if said else ''}{said}"
+    return f"{all_worded(MATCH)[how].format(words=typed) if typed else ''}{' ' if said else ''}{said}"
 
 
 def _stopped(total: int) -> str:
     """That there was no time to count all."""
-    least = f": at least {total:,}" if total else ""
-    return f"Stopped counting after {patience():g} s{least}."
+    seconds = f"{patience():g}"
+    if not total:
+        return worded("Stopped counting after {seconds} s.", seconds=seconds)
+    return worded("Stopped counting after {seconds} s: at least {total}.", seconds=seconds, total=total)
 
 
 def _also(view: View, query: Parsed) -> list[str]:
@@ -387,6 +408,7 @@ def _listed(view: View, rows: Any, page: int) -> Found:
 
 def _filtered(number: str, ask: Ask) -> str:
     """What was found."""
-    said = [f"tagged “{ask.tag}”"] * bool(ask.tag) + [f"labelled “{ask.label}”"] * bool(ask.label)
-    said += [f"that match “{ask.q}”"] * bool(ask.q.strip())
+    said = [worded("tagged “{tag}”", tag=ask.tag)] * bool(ask.tag)
+    said += [worded("labelled “{label}”", label=ask.label)] * bool(ask.label)
+    said += [worded("that match “{query}”", query=ask.q)] * bool(ask.q.strip())
     return f"{number} {', '.join(said)}."

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
+from topiarist.app.explorer.languages.catalogues import Counted, Share, all_worded, worded
 from topiarist.app.explorer.pages.overview import LEVELS, Block, blocks
 from topiarist.app.explorer.values import (
     Choice,
@@ -24,7 +25,6 @@ from topiarist.app.explorer.values import (
     topic_line,
 )
 from topiarist.app.explorer.view import View
-from topiarist.app.words import counted
 from topiarist.collection import LEAST, folded_rows, known_steadiness
 from topiarist.measures.placed_documents import CERTAIN
 from topiarist.text.query import phrase
@@ -44,6 +44,7 @@ SHOWS = {
 }
 
 KINDS = {"own": "own words", "below": "all words below this topic"}
+EXPORTS = {"csv": "CSV", "jsonl": "JSON lines", "txt": "titles"}
 USUAL = {"special": None, "n": 12, "words": "own", "sort": "typical", "show": "all", "page": 1}
 
 
@@ -135,7 +136,9 @@ def load(view: View, ask: Ask) -> TopicPage:
         words=own,
         words_kind=ask.words,
         special=ask.special,
-        kinds=choices(KINDS, ask.words, lambda words: addresses.topic(ask.topic, **_values(ask, words=words))),
+        kinds=choices(
+            all_worded(KINDS), ask.words, lambda words: addresses.topic(ask.topic, **_values(ask, words=words))
+        ),
         subtopics=tuple(topic_line(view, child) for child in view.children(node)),
         neighbours=tuple(topic_line(view, near) for near in view.nearest_topics(node, NEIGHBOURS)),
         hard_to_place=view.hard_sizes[node],
@@ -149,13 +152,13 @@ def load(view: View, ask: Ask) -> TopicPage:
         read=int(view.marked(every, view.collection.marks.read_rows()).sum()),
         sort=ask.sort,
         show=ask.show,
-        sorts=_ways(ask, "sort", SORTS),
-        shows=_ways(ask, "show", SHOWS),
+        sorts=_ways(ask, "sort", all_worded(SORTS)),
+        shows=_ways(ask, "show", all_worded(SHOWS)),
         paging=pages,
         total=len(every),
         exports=tuple(
             link(text, addresses.export(kind, topic=ask.topic, show=here["show"], sort=here["sort"]))
-            for kind, text in (("csv", "CSV"), ("jsonl", "JSON lines"), ("txt", "titles"))
+            for kind, text in all_worded(EXPORTS).items()
         ),
         pending=view.shape.pending,
     )
@@ -196,7 +199,7 @@ def folded(view: View, rows: Any) -> Any:
 
 
 def _folded_away(number: int) -> str:
-    return f"; {counted(number, 'copy is', 'copies are')} folded" if number else ""
+    return worded("; {copies} folded", copies=Counted(number, "copy is", "copies are")) if number else ""
 
 
 def word_lines(view: View, node: int, pairs: list[tuple[str, float | None]]) -> tuple[OwnWord, ...]:
@@ -232,18 +235,27 @@ def _ways(ask: Ask, name: str, texts: dict[str, str]) -> tuple[Choice, ...]:
 
 def _sentence(view: View, node: int, own: tuple[OwnWord, ...]) -> str:
     size, below = view.sizes[node], len(view.tree.children(node))
-    share = f" ({size / max(view.n_docs, 1):.1%} of the collection)" if node != view.tree.root else ""
-    told = [view.written(word.word) for word in own[:3]]
-    said = ""
-    if told:
-        listed = " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
-        said = f" {'Its own words are about' if node != view.tree.root else 'Its general words are'} {listed}"
-        said += f"; it splits into {counted(below, 'subtopic')}." if below else "."
-    elif below:
-        said = f" It splits into {counted(below, 'subtopic')}."
+    said = _about(view, node, [view.written(word.word) for word in own[:3]], below)
     if view.shape.pending and not size and not view.model_nodes(node):
-        return f"New: filled when the tree is fitted.{said}"
-    return f"{counted(size, 'document')}{share}.{said}"
+        return worded("New: filled when the tree is fitted.") + said
+    documents = Counted(size, "document")
+    if node == view.tree.root:
+        return worded("{documents}.", documents=documents) + said
+    share = Share(size / max(view.n_docs, 1), 1)
+    return worded("{documents} ({share} of the collection).", documents=documents, share=share) + said
+
+
+def _about(view: View, node: int, told: list[str], below: int) -> str:
+    """What its words are about, and how it splits."""
+    parts = Counted(below, "subtopic")
+    if not told:
+        return worded(" It splits into {parts}.", parts=parts) if below else ""
+    listed = worded("{first} and {last}", first=", ".join(told[:-1]), last=told[-1]) if len(told) > 1 else told[0]
+    if node == view.tree.root:
+        said = worded(" Its general words are {words}", words=listed)
+    else:
+        said = worded(" Its own words are about {words}", words=listed)
+    return said + (worded("; it splits into {parts}.", parts=parts) if below else ".")
 
 
 def _steadiness(view: View, topic: int) -> str:
@@ -253,20 +265,27 @@ def _steadiness(view: View, topic: int) -> str:
 
 
 def _heading(view: View, node: int, ask: Ask, total: int) -> str:
-    name = view.names[node]
-    return {
-        "all": f"Documents under {name}",
-        "here": f"{counted(total, 'document')} with at least {CERTAIN:.0%} under {name}",
-        "hard": f"{counted(total, 'document')} under {name} of which no last topic has more than half",
-        "unread": f"{counted(total, 'unread document')} under {name}",
-        "tagged": f"{counted(total, 'tagged document')} under {name}",
-    }[ask.show]
+    name, number = view.names[node], Counted(total, "document")
+    if ask.show == "all":
+        return worded("Documents under {name}", name=name)
+    if ask.show == "here":
+        return worded(
+            "{documents} with at least {share} under {name}", documents=number, share=Share(CERTAIN), name=name
+        )
+    if ask.show == "hard":
+        return worded("{documents} under {name} of which no last topic has more than half", documents=number, name=name)
+    if ask.show == "unread":
+        return worded("{documents} under {name}", documents=Counted(total, "unread document"), name=name)
+    return worded("{documents} under {name}", documents=Counted(total, "tagged document"), name=name)
 
 
 def _how_counted(view: View, node: int) -> str:
     some, most = len(view.listed(node, "typical", "all")), len(view.listed(node, "typical", "here"))
-    return (
-        f"A document counts under each topic with its share, and its shares add up to one: "
-        f"{counted(some, 'document')} {'has' if some == 1 else 'have'} at least {LEAST:.0%} here, {most:,} at least "
-        f"half, and all shares together make {view.sizes[node]:,}."
+    return worded(
+        "A document counts under each topic with its share, and its shares add up to one: {documents} at least {least} "
+        "here, {most} at least half, and all shares together make {size}.",
+        documents=Counted(some, "document has", "documents have"),
+        least=Share(LEAST),
+        most=most,
+        size=view.sizes[node],
     )

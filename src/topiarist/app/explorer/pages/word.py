@@ -8,8 +8,8 @@ from typing import Annotated
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
+from topiarist.app.explorer.languages.catalogues import Counted, worded
 from topiarist.app.explorer.view import View
-from topiarist.app.words import counted, verb
 from topiarist.store.fulltext import documents_with
 from topiarist.text.query import phrase
 
@@ -72,15 +72,17 @@ def load(view: View, ask: Ask) -> WordPage:
     counted_as, ignored = shape.word(own), shape.word(own) in shape.ignored
     if column is not None:
         documents = int(counting.vocabulary.document_frequency[column])
-        homes_told = "" if ignored else " At these topics it is at home:"
-        sentence = f"{counted(documents, 'document')} contain “{word}”.{homes_told}"
+        sentence = worded("{documents} contain “{word}”.", documents=Counted(documents, "document"), word=word)
+        sentence += "" if ignored else worded(" At these topics it is at home:")
     elif word in view.general:
         documents = documents_with(view.collection.generation.database, word)
-        sentence = (
-            f"“{word}” belongs to the general language of this collection: more than half of the documents have it."
+        sentence = worded(
+            "“{word}” belongs to the general language of this collection: more than half of the documents have it.",
+            word=word,
         )
     else:
-        documents, sentence = 0, f"“{word}” is not counted here: too few documents have it, or none."
+        documents = 0
+        sentence = worded("“{word}” is not counted here: too few documents have it, or none.", word=word)
     homes = tuple(
         Home(topic, view.names[node], addresses.home() if column is None else addresses.topic(topic), share)
         for node, share in (() if ignored else view.word_homes(counted_as if column is not None else word, HOMES))
@@ -96,16 +98,22 @@ def load(view: View, ask: Ask) -> WordPage:
 def _said(view: View, word: str, counted_as: str) -> tuple[Said, ...]:
     """What people have said of a word, and of the one that it counts for."""
     shape = view.shape
-    found = [Said(f"“{word}” is counted as “{counted_as}”.")] if word != counted_as else []
+    found = (
+        [Said(worded("“{word}” is counted as “{other}”.", word=word, other=counted_as))] if word != counted_as else []
+    )
     others = [spelling for spelling, one in shape.united.items() if one == word]
     if others:
-        found.append(Said(f"{', '.join(f'“{one}”' for one in others)} {verb(len(others))} counted as “{word}”."))
+        listed = ", ".join(f"“{one}”" for one in others)
+        said = worded("{words} is counted as “{word}”.", words=listed, word=word)
+        if len(others) > 1:
+            said = worded("{words} are counted as “{word}”.", words=listed, word=word)
+        found.append(Said(said))
     if counted_as in shape.ignored:
-        found.append(Said("It is ignored: the tree does not see it, and no topic is called by it."))
+        found.append(Said(worded("It is ignored: the tree does not see it, and no topic is called by it.")))
     for topic, words in shape.seeds.items():
         if counted_as in words:
             name = view.names[shape.node(topic)]
-            found.append(Said("Somebody said that it belongs to", name, addresses.topic(topic)))
+            found.append(Said(worded("Somebody said that it belongs to"), name, addresses.topic(topic)))
     return tuple(found)
 
 
@@ -113,9 +121,9 @@ def _ways(word: str, counted_as: str, ignored: bool, said: bool) -> tuple[Way, .
     """The edits that may be made of a word."""
     ways = []
     if not ignored:
-        ways.append(Way("It belongs to a topic…", addresses.shape("seed", words=counted_as)))
-        ways.append(Way("Same word as…", addresses.shape("unite", words=f"{counted_as}, ")))
-        ways.append(Way("Ignore it…", addresses.shape("ignore", words=counted_as)))
+        ways.append(Way(worded("It belongs to a topic…"), addresses.shape("seed", words=counted_as)))
+        ways.append(Way(worded("Same word as…"), addresses.shape("unite", words=f"{counted_as}, ")))
+        ways.append(Way(worded("Ignore it…"), addresses.shape("ignore", words=counted_as)))
     if said:
-        ways.append(Way("Forget what was said…", addresses.shape("forget", words=word)))
+        ways.append(Way(worded("Forget what was said…"), addresses.shape("forget", words=word)))
     return tuple(ways)

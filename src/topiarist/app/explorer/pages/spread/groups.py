@@ -9,9 +9,10 @@ from typing import Annotated
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
+from topiarist.app.explorer.languages.catalogues import Counted, worded
 from topiarist.app.explorer.values import Choice, TopicLine, choices, topic_line
 from topiarist.app.explorer.view import View
-from topiarist.app.words import counted, share_between, times_between, verb
+from topiarist.app.words import share_between, times_between
 from topiarist.collection import ByGroup, GroupTopic, Judgements, groupings, topics_by_group
 from topiarist.errors import UsageError
 
@@ -74,7 +75,9 @@ def load(view: View, ask: Ask) -> GroupsPage:
     chosen = ask.column or next(iter(known), "")
     ways = choices({name: name for name in known}, chosen, lambda name: addresses.groups(column=name))
     empty = GroupsPage(
-        sentence="Documents of this collection have no labels, tags or columns: there is nothing to group them by.",
+        sentence=worded(
+            "Documents of this collection have no labels, tags or columns: there is nothing to group them by."
+        ),
         notes=(), columns=ways, column=chosen, groups=(), left_out=0, every="",
     )  # fmt: skip
     if not chosen:
@@ -88,8 +91,11 @@ def load(view: View, ask: Ask) -> GroupsPage:
     places = [place for place, name in enumerate(found.names) if not ask.group or name == ask.group]
     shown = places[:GROUPS]
     return GroupsPage(
-        sentence=f"{counted(len(found.names) + found.left_out, 'group')} of documents by {found.column}: what each has "
-        "more and less of than all others.",
+        sentence=worded(
+            "{groups} of documents by {column}: what each has more and less of than all others.",
+            groups=Counted(len(found.names) + found.left_out, "group"),
+            column=found.column,
+        ),
         notes=_notes(found),
         columns=ways,
         column=chosen,
@@ -102,10 +108,14 @@ def load(view: View, ask: Ask) -> GroupsPage:
 def _notes(found: ByGroup) -> tuple[str, ...]:
     notes = []
     if found.without:
-        notes.append(f"{counted(found.without, 'document')} {verb(found.without, 'has', 'have')} no value.")
+        notes.append(
+            worded("{documents} no value.", documents=Counted(found.without, "document has", "documents have"))
+        )
     if found.several:
-        said = verb(found.several, "has several values and counts", "have several values and count")
-        notes.append(f"{counted(found.several, 'document')} {said} under each.")
+        several = Counted(
+            found.several, "document has several values and counts", "documents have several values and count"
+        )
+        notes.append(worded("{documents} under each.", documents=several))
     return tuple(notes)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from topiarist.app.explorer import addresses
+from topiarist.app.explorer.languages.catalogues import Counted, worded
 from topiarist.app.explorer.view import View
-from topiarist.app.words import counted
 from topiarist.collection import DocumentMap, document_map
 
 
@@ -53,8 +53,12 @@ def load(view: View, ask: Ask) -> MapPage:
     first = {step for node in view.collection.tree.view("coarse") for step in tree.path(node)}
     nodes = [node for node in view.ordered() if node != tree.root]
     return MapPage(
-        sentence=f"{counted(view.n_docs, 'document')} in {counted(len(tree.leaves), 'topic')}: a point each, in the "
-        "circle of its topic, between circles where it is of several. Topics that speak alike lie near each other.",
+        sentence=worded(
+            "{documents} in {topics}: a point each, in the circle of its topic, between circles where it is of several."
+            " Topics that speak alike lie near each other.",
+            documents=Counted(view.n_docs, "document"),
+            topics=Counted(len(tree.leaves), "topic"),
+        ),
         documents=view.n_docs,
         circles=tuple(
             Circle(

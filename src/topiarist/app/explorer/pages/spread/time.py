@@ -8,9 +8,10 @@ from typing import Annotated, Literal
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
+from topiarist.app.explorer.languages.catalogues import Counted, all_worded, worded
 from topiarist.app.explorer.values import Choice, TopicLine, choices, topic_line
 from topiarist.app.explorer.view import View
-from topiarist.app.words import counted, share_between, times, times_between
+from topiarist.app.words import share_between, times, times_between
 from topiarist.collection import (
     Newer,
     NewerTopic,
@@ -22,6 +23,8 @@ from topiarist.collection import (
 from topiarist.errors import UsageError
 
 AUTO, ALL, BELOW = "auto", "normal", "coarse"  # how many topics are shown: of the whole tree, and below a topic
+UNIT_NAMES = {"day": "day", "week": "week", "month": "month", "year": "year"}
+MANY = {"day": "days", "week": "weeks", "month": "months", "year": "years"}
 BURSTS, TOPICS, WORDS = 30, 12, 20  # that are listed
 
 
@@ -132,11 +135,11 @@ def load(view: View, ask: Ask) -> TimePage:
     chosen = None if ask.by == AUTO else ask.by
     new = _new(view, ask) if ask.since and len(spread) else None
     names, documents = spread.names, spread.documents.tolist()
-    units = {None: "automatic"} | {unit: unit for unit in spread.possible}
+    units = {None: worded("automatic")} | {unit: all_worded(UNIT_NAMES)[unit] for unit in spread.possible}
     return TimePage(
         sentence=_sentence(found),
         left_out=spread.left_out,
-        unit=spread.unit,
+        unit=all_worded(UNIT_NAMES)[spread.unit],
         units=choices(units, chosen, lambda unit: addresses.time(by=unit, topic=ask.topic)),
         top=None if top is None else topic_line(view, top),
         above=_above(view, top, chosen),
@@ -153,7 +156,9 @@ def load(view: View, ask: Ask) -> TimePage:
         bursts=tuple(
             BurstLine(
                 topic=topic_line(view, view.shape.node(burst.topic)),
-                when=burst.first if burst.first == burst.last else f"{burst.first} to {burst.last}",
+                when=burst.first
+                if burst.first == burst.last
+                else worded("{first} to {last}", first=burst.first, last=burst.last),
                 said=f"{times(burst.times)} its usual {100 * burst.usual:.2g} %",
                 documents=addresses.search(f"date:{burst.dates}", topic=burst.topic),
             )
@@ -170,9 +175,16 @@ def load(view: View, ask: Ask) -> TimePage:
 def _sentence(found: OverTime) -> str:
     spread = found.periods
     if not len(spread):
-        return "No document of this collection has a date: there is nothing to show over time."
-    said = f"{counted(int(spread.documents.sum()), 'document')} from {spread.names[0]} to {spread.names[-1]}"
-    return f"{said}, by {spread.unit}: {counted(len(spread), spread.unit)}, {counted(len(found.bursts), 'burst')}."
+        return worded("No document of this collection has a date: there is nothing to show over time.")
+    return worded(
+        "{documents} from {first} to {last}, by {unit}: {periods}, {bursts}.",
+        documents=Counted(int(spread.documents.sum()), "document"),
+        first=spread.names[0],
+        last=spread.names[-1],
+        unit=all_worded(UNIT_NAMES)[spread.unit],
+        periods=Counted(len(spread), spread.unit, MANY[spread.unit]),
+        bursts=Counted(len(found.bursts), "burst"),
+    )
 
 
 def _above(view: View, top: int | None, by: str | None) -> str:
@@ -232,11 +244,20 @@ def _new(view: View, ask: Ask) -> New:
         found = newer_since(view, ask.since, ask.until)
     except UsageError as error:
         return New(sentence=f"{error.message}.", more=(), less=(), words=(), left_out=0, compared=False)
-    until = f" to {found.last}" if found.last and found.last != found.first else ""
-    lead = f"In {found.first}" if found.first == found.last else f"From {found.first}{until or ' on'}"
+    if found.first == found.last:
+        lead = worded("In {first}", first=found.first)
+    elif found.last:
+        lead = worded("From {first} to {last}", first=found.first, last=found.last)
+    else:
+        lead = worded("From {first} on", first=found.first)
     left = found.undated + found.coarse
     return New(
-        sentence=f"{lead} there are {counted(found.since, 'document')}, against {found.before:,} before.",
+        sentence=worded(
+            "{lead} there are {documents}, against {before} before.",
+            lead=lead,
+            documents=Counted(found.since, "document"),
+            before=found.before,
+        ),
         more=tuple(_change(view, one, found) for one in found.topics[:TOPICS]),
         less=tuple(_change(view, one, found) for one in found.fewer[:TOPICS]),
         words=tuple(
@@ -257,7 +278,7 @@ def _change(view: View, one: NewerTopic, found: Newer) -> Change:
     return Change(
         topic=topic_line(view, view.shape.node(one.topic)),
         said=f"{100 * one.before:.2g} % before, {share_between(one.since, one.since_low, one.since_high)} then",
-        times="new" if one.new else many,
+        times=worded("new") if one.new else many,
         number=one.documents,
         documents=addresses.search(f"date:{found.dates}", topic=one.topic),
     )

@@ -115,6 +115,11 @@ class Served:
         assert answer.status_code in (200, 404), (path, answer.status_code)
         return taken
 
+    def worked(self) -> float:
+        """Seconds that its processor has worked, on all threads."""
+        ticks = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+        return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+
     def resident(self) -> int:
         pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
@@ -186,3 +191,32 @@ async def _crowd(address: str, pages: dict, seconds: float) -> dict:
         "requests": len(times), "errors": int(errors), "seconds": taken,
         "median": float(np.median(times)), "p95": _p95(times),
     }  # fmt: skip
+
+
+def look(folder: Path) -> None:
+    """Time of the server for every kind of page of a collection that is there: waited for, and of its processor."""
+    with Served(folder) as server:
+        pages = _addresses(server) | {
+            "overview in German": lambda: "/?language-of-the-header",
+            "over time": lambda: "/time",
+            "by group": lambda: "/groups",
+            "map": lambda: "/map",
+            "points of the map": lambda: "/map.points",
+            "notes": lambda: "/notes",
+        }
+        for kind, choose in pages.items():
+            server.client.headers["Accept-Language"] = "de" if "German" in kind else "en"
+            server.seconds(choose())
+            waited, worked = [], []
+            for _ in range(ONE_BY_ONE):
+                before = server.worked()
+                waited.append(server.seconds(choose()))
+                worked.append(server.worked() - before)
+            told = [f"{1000 * np.quantile(waited, q):5.0f}" for q in (0.5, 0.95, 1.0)]
+            print(
+                f"{kind:28} {' '.join(told)} ms; of its processor {1000 * np.quantile(worked, 0.95):5.0f}", flush=True
+            )
+
+
+if __name__ == "__main__":  # python -m benchmarks.bench_explorer FOLDER: median, p95 and longest of every kind of page
+    look(Path(sys.argv[1]))

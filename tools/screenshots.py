@@ -37,8 +37,9 @@ def main() -> None:
     given.add_argument("out", type=Path)
     given.add_argument("--all", action="store_true")
     given.add_argument("--only", default="")
+    given.add_argument("--language", default="en")
     options = given.parse_args()
-    app = explorer(options.folder)
+    app = explorer(options.folder, language=options.language)
     address = served(app)
     view = app.state.session.view()
     topic = view.children(view.tree.root)[0]
@@ -52,6 +53,8 @@ def main() -> None:
             "document": known["DOCUMENT"], "document-topic": known["DOCUMENT"] + "?colour=topic",
             "tree": "/tree", "model": "/model", "new": "/new", "categories": "/categories", "compare": "/compare",
             "rename": f"/shape?edit=rename&topic={view.shape.topics[topic]}",
+            "time": "/time", "groups": "/groups", "map": "/map", "notes": "/notes", "help": "/help",
+            "review": "/review", "copies": "/duplicates", "word": "/word?word=matter", "why": known["DOCUMENT"] + "?why=1",
             "trees": "/trees", "missing": "/topic/4711", "nothing": "/search?q=graphenne",
         }  # fmt: skip
         every = [(f"{name}-{size}-{theme}", path, size, theme) for name, path in pages.items() for size in SIZES

@@ -134,6 +134,7 @@ def test_the_place_of_a_passage_is_the_one_that_was_meant():
 def test_what_is_selected_in_the_text_is_in_the_form_already(page, served):
     page.goto(served.address + addresses.document("wire/law/bail/000.txt"))
     page.wait_for_selector('#text .body [tabindex="0"]')
+    assert not page.is_visible(".note-here")
     page.evaluate("""() => {
         const body = document.querySelector("#text .body");
         const range = document.createRange();

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topiarist import Tree
+from topiarist import Collection, Recipe, Tree
 from topiarist.collection.shape import (
     Branch,
     Delete,
@@ -24,6 +24,7 @@ from topiarist.collection.shape import (
     Unite,
     Unpin,
     apply,
+    split_parts,
 )
 from topiarist.errors import DamagedError, UsageError
 
@@ -365,3 +366,15 @@ def test_what_is_ignored_belongs_nowhere(shape):
 def test_shapes_of_old_have_no_words_of_people(shape):
     old = {name: value for name, value in shape.to_dict().items() if name not in ("seeds", "ignored", "united")}
     assert Shape.from_dict(old) == shape
+
+
+def test_parts_of_a_large_topic_are_estimated_from_some_of_its_documents(monkeypatch):
+    texts = [f"{word} {word} {other} river" for word in ("boat", "court") for other in ("lake", "judge") * 20]
+    with Collection.grow(texts, recipe=Recipe(topics=1)) as collection:
+        leaf = collection.outline.topics[collection.outline.tree.leaves[0]]
+        whole = split_parts.split_parts(collection, leaf, 2)
+        monkeypatch.setattr(split_parts.spread_evenly, "__defaults__", (20,))
+        some = split_parts.split_parts(collection, leaf, 2)
+    assert {one.sampled for one in whole} == {0}
+    assert {one.sampled for one in some} == {20}
+    assert sum(one.documents for one in some) == sum(one.documents for one in whole) == 80

@@ -6,7 +6,7 @@ The documents are dealt out as a fit of the split tree begins (``refit_start``);
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
 WORDS, DOCUMENTS = 8, 3  # that a part is shown by
+SAMPLED = 3_000  # documents that are dealt out; of more, as many that are spread evenly: a page does not wait
 SMOOTH = 0.5  # of a word in a part that does not have it
 
 
@@ -33,6 +34,7 @@ class SplitPart:
     words: tuple[str, ...]
     documents: int
     rows: tuple[int, ...]  # of documents, the most typical first
+    sampled: int = 0  # documents of the topic that it was estimated from; 0: all of them
 
 
 def split_parts(collection: Collection, topic: int, into: int) -> tuple[SplitPart, ...]:
@@ -46,16 +48,29 @@ def split_parts(collection: Collection, topic: int, into: int) -> tuple[SplitPar
     documents = np.flatnonzero(shares >= LEAST_SHARE)
     if len(documents) < into:
         raise UsageError(f"{len(documents)} documents cannot be parted into {into}", hint="fewer parts")
+    every, documents = documents, spread_evenly(documents)
     counts = csr_array(collection.counts[documents])
     under = dealt(Tree((-1, *[0] * into)), document_vectors(counts, SEED), np.random.default_rng(SEED))
     groups = sorted((under[part] for part in range(1, into + 1)), key=len, reverse=True)
     said = np.array([np.asarray(counts[group].sum(axis=0)).ravel() for group in groups], np.float64) + SMOOTH
     words, general = collection.counting.vocabulary.words, _general(collection)
+    sampled = 0 if len(documents) == len(every) else len(documents)
+    scale = float(shares[every].sum()) / max(float(shares[documents].sum()), 1e-300)
     said[:, [column for column, word in enumerate(words) if word in general]] = SMOOTH
     return tuple(
-        _part(said, place, words, counts, documents, group, float(shares[documents[group]].sum()))
+        replace(
+            _part(said, place, words, counts, documents, group, scale * float(shares[documents[group]].sum())),
+            sampled=sampled,
+        )
         for place, group in enumerate(groups)
     )
+
+
+def spread_evenly(documents: Array, most: int = SAMPLED) -> Array:
+    """Some of many documents, at even distances."""
+    if len(documents) <= most:
+        return documents
+    return documents[np.linspace(0, len(documents) - 1, most).astype(np.int64)]
 
 
 def _general(collection: Collection) -> frozenset[str]:

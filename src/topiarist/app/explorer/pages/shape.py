@@ -96,6 +96,7 @@ class Part:
     words: tuple[str, ...]
     documents: int
     typical: tuple[DocumentLine, ...]
+    sampled: int = 0  # documents of the topic that it was estimated from; 0: all of them
 
 
 @dataclass(frozen=True)
@@ -235,7 +236,7 @@ def _parts(view: View, ask: Ask) -> tuple[Part, ...]:
         return ()
     topic, into = ask.topic, ask.into
     found = view.remembered(("split", topic, into), lambda: split_parts(view.collection, topic, into))
-    return tuple(Part(one.words, one.documents, _excerpts(view, one.rows, one.words)) for one in found)
+    return tuple(Part(one.words, one.documents, _excerpts(view, one.rows, one.words), one.sampled) for one in found)
 
 
 def _excerpts(view: View, rows: Sequence[int], words: Sequence[str]) -> tuple[DocumentLine, ...]:

@@ -54,7 +54,8 @@ def main() -> None:
             "tree": "/tree", "model": "/model", "new": "/new", "categories": "/categories", "compare": "/compare",
             "rename": f"/shape?edit=rename&topic={view.shape.topics[topic]}",
             "time": "/time", "groups": "/groups", "map": "/map", "notes": "/notes", "help": "/help",
-            "review": "/review", "copies": "/duplicates", "word": "/word?word=matter", "why": known["DOCUMENT"] + "?why=1",
+            "review": "/review", "copies": "/duplicates", "word": "/word?word=matter",
+            "why": known["DOCUMENT"] + "?why=1",
             "trees": "/trees", "missing": "/topic/4711", "nothing": "/search?q=graphenne",
         }  # fmt: skip
         every = [(f"{name}-{size}-{theme}", path, size, theme) for name, path in pages.items() for size in SIZES

@@ -14,6 +14,7 @@ Floor plan:
     spread/           Spread: how topics lie over time and over groups of documents.
     verify/           Verify: growing and editing a collection once more from its own texts, and seeing whether the bits
                       agree.
+    alike             Documents that are alike by meaning: their vectors point the same way, whatever words they have.
     check             Is a collection whole? Every checksum, every table, every name, and whether its parts fit each
                       other.
     collection        A collection: documents, their tree, and everything that can be asked of both.
@@ -23,6 +24,8 @@ Floor plan:
                       already.
     document_vectors  The vectors that documents came with: how they are kept, in half precision and mapped, and what
                       brings new ones.
+    farness           Documents that lie far from every topic, by their vectors: farther than nearly all documents of
+                      the collection do.
     passages          Whole documents of a collection that was grown on passages: which they are, and what all of their
                       passages tell.
     state             What a collection is at one moment: the shape of its tree and its parts on disk; and what it was

@@ -22,7 +22,8 @@ Floor plan:
     generation         A generation, made by one grow of a collection: the database, and the parts that its states name.
     judgement_table    Judgements of documents' labels as a table: an entry for each time that somebody judged, the
                        newest last.
-    marks              What people say about documents: tags, and that they have read them.
+    marks              What people say about documents: tags, that they have read them, and notes on passages of their
+                       texts.
     review_table       Reviews as tables: of each label a lot that was drawn when its review began, and an entry for
                        each judgement.
     schema             The schema of a collection's database: what is written in a new one, and what may stand in one

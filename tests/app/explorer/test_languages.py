@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
-from tools import messages as tool
 
+from tools import messages as tool
 from topiarist.app.explorer.languages import catalogues, template_text
 from topiarist.app.explorer.languages.catalogues import Counted, Share, speaking, wanted, worded
 from topiarist.app.explorer.languages.locales import LOCALES

@@ -22,6 +22,8 @@ Floor plan:
                      copies.
     made_with        What a collection was grown with: versions, processor and device, and a digest of the texts that
                      were read.
+    notebook_teller  What a grow says in a notebook: a card that keeps changing, with what was done and what is done
+                     now.
     one_language     The one language of a collection, for a grow that leaves the others out: that of most documents, of
                      all of them.
     recipe           How a collection is grown: everything a person may choose, as one value that is kept with the

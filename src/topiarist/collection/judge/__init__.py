@@ -18,7 +18,8 @@ Floor plan:
     reading_order     In which order documents are read in a review, and what is known after each judgement.
     recall_bound      How many relevant documents there are at most, by draws at random: a bound that holds at every
                       look, however often.
-    relevance_model   A model of what is relevant, learned from judgements as they come: logistic regression on tf-idf.
+    relevance_model   A model of what is relevant, learned from judgements as they come: logistic regression on tf-idf,
+                      and on vectors.
     review            Reviewing a collection for a label: what to read next, what was judged, how much is unfound, and
                       when to stop.
     tree_quality      How good the tree of a collection is: by the labels of its documents, by its words, by words that

@@ -10,6 +10,7 @@ Floor plan:
                       classifier with many.
     class_learning    Learning classes from labelled documents, and telling those of others: what the categorisers
                       share, as functions.
+    class_vectors     Where the vectors of classes lie, from labelled documents and from what is guessed of the others.
     class_words       The words of classes, from labelled documents and from what is guessed of the others: the
                       generative half.
     explanation       Why a document is filed where it is: words as evidence, for each label and for each step down the

@@ -13,6 +13,7 @@ Floor plan:
     narrowing      Ways to narrow a search: by topic, date, kind of file, tag, label and column, each with how many it
                    would leave.
     new            What arrived, and where does it go?
+    notes          What did people note, and on which passages?
     outline        Which topics are there, from the top down?
     overview       What is in here?
     registry       Every page of the explorer, by its address. A new page is its module, its template, and a line here.

@@ -6,7 +6,7 @@ Floor plan:
                 both.
     judgements  Judging from a page where documents are filed: accept, move, leave, or take that back; unless somebody
                 was faster.
-    marks       Marks of documents: tags, and that they were read. Before more of them than a page shows are marked, a
+    marks       Marks of documents: tags, read or not, notes on passages; of more than a page shows only after a
                 question.
     posts       What all routes that change something have in common: a body, its token, the way back, and who was
                 faster.

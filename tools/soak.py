@@ -44,7 +44,7 @@ WORDS = (
     "fiel",
 )
 PAGES = ("/", "/tree", "/model", "/time", "/groups", "/map", "/duplicates", "/help", "/review", "/new", "/trees")
-PATIENCE = 60  # seconds for an answer
+PATIENCE = 60.0  # seconds for an answer
 
 
 def command(*arguments: object) -> list[str]:
@@ -61,8 +61,8 @@ def grown(folder: Path, n_docs: int, topics: int = 8) -> None:
 class Explorer:
     """An explorer that runs beside: where it is, and what it answers."""
 
-    def __init__(self, folder: Path, log: Path) -> None:
-        self.log = log.open("w")
+    def __init__(self, folder: Path, log: Path, patience: float = PATIENCE) -> None:
+        self.log, self.patience = log.open("w"), patience
         self.process = subprocess.Popen(command("explore", folder, "--no-browser"), stderr=self.log, stdout=self.log)  # noqa: S603
         self.address = ""
         for _ in range(1200):
@@ -76,7 +76,7 @@ class Explorer:
 
     def ask(self, path: str, form: dict[str, object] | None = None) -> tuple[int, str]:
         """The status and the text of an answer; 0 for none."""
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=PATIENCE)
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=self.patience)
         try:
             if form is None:
                 connection.request("GET", f"{self.door}{path}")
@@ -192,7 +192,7 @@ class Soak:
                 self.wrong.append(f"file --add: {done.returncode} {done.stderr.decode()[-300:]}")
 
 
-def soak(where: Path, minutes: float, n_readers: int, n_docs: int) -> list[str]:
+def soak(where: Path, minutes: float, n_readers: int, n_docs: int, patience: float) -> list[str]:
     """Read and write for some minutes; everything that was found wrong."""
     from topiarist.collection.collection import Collection
 
@@ -200,7 +200,7 @@ def soak(where: Path, minutes: float, n_readers: int, n_docs: int) -> list[str]:
     grown(folder, n_docs)
     with Collection.open(folder) as collection:
         ids, topics = collection.documents.ids(), list(collection.outline.topics[1:])
-    explorer = Explorer(folder, where / "explorer.log")
+    explorer = Explorer(folder, where / "explorer.log", patience)
     if not explorer.address:
         raise SystemExit(f"the explorer did not start: {(where / 'explorer.log').read_text()}")
     one = Soak(explorer, ids, topics)
@@ -216,7 +216,7 @@ def soak(where: Path, minutes: float, n_readers: int, n_docs: int) -> list[str]:
     after = explorer.megabytes if explorer.process.poll() is None else 0.0
     one.over.set()
     for worker in workers:
-        worker.join(2 * PATIENCE)
+        worker.join(2 * patience)
     wrong = list(one.wrong)
     wrong += [f"still waiting: {worker.name}" for worker in workers if worker.is_alive()]
     if explorer.process.poll() is not None:
@@ -328,13 +328,14 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=400)
     parser.add_argument("--additions", type=int, default=0, help="documents to add, with kills in between, instead")
     parser.add_argument("--batch", type=int, default=20, help="documents that are added at a time, about")
+    parser.add_argument("--patience", type=float, default=PATIENCE, help="seconds for an answer; more if busy")
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
     where = Path(tempfile.mkdtemp(prefix="topiarist-soak-"))
     if asked.additions:
         wrong = additions(where, asked.additions, asked.batch, asked.minutes, asked.seed)
     else:
-        wrong = soak(where, asked.minutes, asked.readers, asked.documents)
+        wrong = soak(where, asked.minutes, asked.readers, asked.documents, asked.patience)
     finish(wrong, where)
 
 

@@ -177,12 +177,8 @@ OWN = (
     _own("store/document_table.py", "or checksum(*values) != checked", "", "store/test_document_table.py"),
     # who is let in
     _own("app/explorer/web/safety.py", 'if "transfer-encoding" in headers:', "if False:"),
-    _own("app/explorer/web/safety.py", "if self.door and not self._has_token", "if False and not self._has_token"),
-    _own(
-        "app/explorer/web/safety.py",
-        'not in ("GET", "HEAD") and not same_origin',
-        'not in ("GET", "HEAD") and False and not same_origin',
-    ),
+    _own("app/explorer/web/safety.py", "if self.door and not (self._has_token", "if False and not (self._has_token"),
+    _own("app/explorer/web/safety.py", "if not reads and not same_origin", "if False and not same_origin"),
     _own("app/explorer/web/safety.py", 'return site == "same-origin"', 'return site != "cross-site"'),
     _own("app/explorer/web/safety.py", "int(length) > LARGEST", "False"),
     _own("app/explorer/web/safety.py", 'if headers.get("sec-fetch-site") == "cross-site" and', "if False and"),

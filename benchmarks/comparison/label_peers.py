@@ -96,6 +96,8 @@ def _several(pile: Pile, make: Any, rows: Any = None) -> Fit:
     from sklearn.metrics import f1_score
 
     indicators, rows = several_labels(pile), _tfidf(pile) if rows is None else rows
+    has = indicators.any(axis=1)  # a document that is left without a label teaches nothing
+    indicators, rows = indicators[has], rows[has]
     taught = _taught(rows.shape[0])
 
     def fit() -> dict[str, Any]:

@@ -8,6 +8,6 @@ make_one() { # folder, then what pip is given
     [ -x "$folder/bin/python" ] || "${PYTHON:-python3}" -m venv "$folder"
     "$folder/bin/python" -m pip install --quiet "$@" || echo "$folder: could not be made; its peers are not run"
 }
-make_one .venv-bench-vectors numpy==2.4.6 pandas==3.1.1 hdbscan==0.8.44 umap-learn==0.5.12 scikit-learn==1.9.1 tqdm plotly==7.1.0 PyYAML evoc==0.3.2
+make_one .venv-bench-vectors numpy==2.4.6 pandas==3.1.1 hdbscan==0.8.44 umap-learn==0.5.12 scikit-learn==1.9.1 tqdm plotly==7.1.0 PyYAML safetensors evoc==0.3.2
 make_one .venv-bench-vectors --no-deps bertopic==0.17.4 # without sentence-transformers, which would bring PyTorch
 make_one .venv-bench-labels scikit-learn==1.9.1 hiclass==5.0.8 scikit-multilearn==0.2.0

@@ -18,7 +18,8 @@ def bertopic(pile: Pile, number: int) -> Fit:
 
     texts, vectors = pile.texts, pile.vectors
     column = {word: place for place, word in enumerate(pile.words)}
-    seen = CountVectorizer(vocabulary=pile.words).fit_transform(texts).sum(axis=0).A1  # it cuts words in its own way
+    read = BERTopic()._preprocess_text(np.array(texts))  # it drops all but a-z; a word that is never met divides by 0
+    seen = CountVectorizer(vocabulary=pile.words).fit_transform(read).sum(axis=0).A1
     words = [word for word, times in zip(pile.words, seen, strict=True) if times]
     UMAP(n_components=5, metric="cosine", random_state=0).fit(vectors[:100])  # compiled before the clock runs
 

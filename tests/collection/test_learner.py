@@ -78,9 +78,12 @@ def test_choices_for_most_documents_serve_all_of_them(collection, monkeypatch):
     known, _ = frequent(collection, 3)
     monkeypatch.setattr(learner, "MANY", 20)
     fits, more = [], learner.CategoryLearner.fit_more
-    monkeypatch.setattr(
-        learner.CategoryLearner, "fit_more", lambda self, X, y: fits.append(X.shape) or more(self, X, y)
-    )
+
+    def fitted(self, X, y, vectors=None):
+        fits.append(X.shape)
+        return more(self, X, y, vectors=vectors)
+
+    monkeypatch.setattr(learner.CategoryLearner, "fit_more", fitted)
     collection.learn(known)
     assert fits == [collection.counts.shape]
     every = {name: (*labels, "other") for name, labels in known.items()}

@@ -35,7 +35,12 @@ def main(settings: Settings) -> dict:
         return skipped(reason)
     if not is_installed():
         return skipped("needs topiarist[encoder]")
-    found, table = Findings("Percent right, means of draws of labels; ECE and the share that is sure are of ours."), []
+    found, table = (
+        Findings(
+            "Percent right, means of two draws of labels; the expected calibration error (in percent) is of ours."
+        ),
+        [],
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in COLLECTIONS[: 1 if settings.quick else None]:

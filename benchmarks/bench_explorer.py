@@ -193,7 +193,7 @@ async def _crowd(address: str, pages: dict, seconds: float) -> dict:
     }  # fmt: skip
 
 
-def look(folder: Path) -> None:
+def look(folder: Path, *wanted: str) -> None:
     """Time of the server for every kind of page of a collection that is there: waited for, and of its processor."""
     with Served(folder) as server:
         pages = _addresses(server) | {
@@ -205,6 +205,8 @@ def look(folder: Path) -> None:
             "notes": lambda: "/notes",
         }
         for kind, choose in pages.items():
+            if wanted and not any(one in kind for one in wanted):
+                continue
             server.client.headers["Accept-Language"] = "de" if "German" in kind else "en"
             server.seconds(choose())
             waited, worked = [], []
@@ -218,5 +220,5 @@ def look(folder: Path) -> None:
             )
 
 
-if __name__ == "__main__":  # python -m benchmarks.bench_explorer FOLDER: median, p95 and longest of every kind of page
-    look(Path(sys.argv[1]))
+if __name__ == "__main__":  # python -m benchmarks.bench_explorer FOLDER [KIND …]: median, p95, longest
+    look(Path(sys.argv[1]), *sys.argv[2:])

@@ -213,18 +213,22 @@ class ColumnTable:
     def counts_among(self, rows: Iterable[int]) -> dict[str, list[tuple[Any, int]]]:
         """How many of some documents have each value of each column that is no text: by what queries compare.
 
-        Categories come as they are written; a month stands for the dates in it.
+        Categories come as they are written; a month stands for the dates in it. The documents are looked up one by one:
+        left to itself, SQLite would go through all values of a column.
         """
         if not self._there:
             return {}
         among = json.dumps([int(row) for row in rows])
         sql = (
-            "SELECT {}, count(DISTINCT row) FROM cells WHERE field = ? AND value IS NOT NULL "
-            "AND row IN (SELECT value FROM json_each(?)) GROUP BY {}"
+            "SELECT {}, count(DISTINCT c.row) FROM json_each(?) AS one CROSS JOIN cells AS c "
+            "ON c.field = ? AND c.row = one.value WHERE c.value IS NOT NULL GROUP BY {}"
         )
-        shown = {CATEGORY: ("min(text)", "value"), NUMBER: ("value", "value"), DATE: ("substr(value, 1, 7)", "1")}
+        shown = {
+            CATEGORY: ("min(c.text)", "c.value"), NUMBER: ("c.value", "c.value"),
+            DATE: ("substr(c.value, 1, 7)", "1"),
+        }  # fmt: skip
         known = self.database.all("SELECT number, name, kind FROM fields WHERE kind IN (?, ?, ?)", tuple(shown))
-        return {name: self.database.all(sql.format(*shown[kind]), (number, among)) for number, name, kind in known}
+        return {name: self.database.all(sql.format(*shown[kind]), (among, number)) for number, name, kind in known}
 
     @property
     def _there(self) -> bool:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
 WORDS, DOCUMENTS = 8, 3  # that a part is shown by
-SAMPLED = 3_000  # documents that are dealt out; of more, as many that are spread evenly: a page does not wait
+SAMPLED = 1_500  # documents that are dealt out; of more, as many that are spread evenly: a page does not wait
 SMOOTH = 0.5  # of a word in a part that does not have it
 
 

@@ -15,6 +15,7 @@ from gettext import GNUTranslations
 from importlib.resources import files
 from typing import TypeVar
 
+from topiarist.app import words
 from topiarist.app.explorer.languages.locales import LOCALES, Locale
 from topiarist.errors import UsageError
 
@@ -113,6 +114,26 @@ def worded(text: str, /, **values: Value) -> str:
 def all_worded(table: Mapping[T, str]) -> dict[T, str]:
     """A table of messages in the language that is spoken."""
     return {name: worded(text) for name, text in table.items()}
+
+
+def share_between(share: float, low: float, high: float) -> str:
+    """A share in percent with the ends of its interval: 12 % (10–15)."""
+    return LOCALES[language()].signs(words.share_between(share, low, high))
+
+
+def times_between(number: float, low: float, high: float) -> str:
+    """How many times as much, with the ends of its interval: 2.4 times (1.9–3.0)."""
+    return _times(words.times_between(number, low, high))
+
+
+def times(number: float) -> str:
+    """How many times as much: 2.4 times."""
+    return _times(words.times(number))
+
+
+def _times(text: str) -> str:
+    """What the phrase book says of times, with the word and the signs of the language."""
+    return LOCALES[language()].signs(text).replace("times", worded("times"))
 
 
 def _value(value: Value, spoken: str, locale: Locale) -> str:

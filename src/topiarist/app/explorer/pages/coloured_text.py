@@ -9,6 +9,7 @@ from functools import partial
 from itertools import pairwise, takewhile
 
 from topiarist.app.explorer import addresses
+from topiarist.app.explorer.languages.catalogues import Share, worded
 from topiarist.app.explorer.view import View
 from topiarist.collection import Spoken, Token, spoken, tokens_of
 from topiarist.store.marks import PassageNote
@@ -19,7 +20,9 @@ MOST_WORDS = 5_000  # of a document on one page
 TOPICS = 8  # colours; the rest is grey
 SURE = 0.5  # below, a word is only underlined thinly
 DEEPEST = 5  # level that has a colour of its own; deeper ones share it
-UNCOUNTED, UNCOUNTED_SAID = "uncounted", "a line that many documents share: not counted"
+UNCOUNTED = "uncounted"
+UNCOUNTED_SAID = "a line that many documents share: not counted"
+TITLE = "{word}: level {level}, topic {topic}, {certainty} certain"
 LISTED = 40  # words of a level in the list
 TELLING = 40  # own words of a topic that are worth marking in a text that is read
 UNDERLINES = ("none", "dotted", "dashed", "solid", "double", "double")  # of the levels, as the style sheet has them
@@ -155,7 +158,7 @@ def _greyed(pieces: Iterator[Piece], here: int, grey: Sequence[Span]) -> Iterato
                 if start < first:
                     yield Piece(text=piece.text[start - here : first - here])
                 start, first = min(last, end), max(start, first)
-                yield Piece(text=piece.text[first - here : start - here], kind=UNCOUNTED, title=UNCOUNTED_SAID)
+                yield Piece(text=piece.text[first - here : start - here], kind=UNCOUNTED, title=worded(UNCOUNTED_SAID))
         if start < end:
             yield replace(piece, text=piece.text[start - here :])
         here = end
@@ -198,7 +201,7 @@ def _piece(
         if only is not None and only != level:
             return Piece(text=text, word=word)
     kind += "" if certainty >= SURE else " unsure"
-    title = f"{word}: level {level}, topic {name}, {certainty:.0%} certain"
+    title = worded(TITLE, word=word, level=level, topic=name, certainty=Share(certainty))
     return Piece(
         text=text,
         level=level,
@@ -250,7 +253,7 @@ def _legend(view: View, told: Spoken, tokens: list[Token], home: int) -> tuple[L
     found, parts = [], told.densest(_parts(tokens), told.levels, 0)
     for level, share in enumerate(shares.tolist()):
         node = path[level] if level < len(path) else None
-        name = "general" if level == 0 else "deeper" if node is None else view.names[node]
+        name = worded("general") if level == 0 else worded("deeper") if node is None else view.names[node]
         address = "" if node is None else addresses.topic(view.shape.topics[node])
         look = min(level, DEEPEST)
         found.append(
@@ -302,5 +305,5 @@ def _topic_legend(view: View, told: Spoken, tokens: list[Token], colours: dict[i
         for node, colour in colours.items()
     ]
     rest = 1.0 - sum(level.share for level in found)
-    name = "general" if len(found) < TOPICS else "general, and smaller topics"
+    name = worded("general" if len(found) < TOPICS else "general, and smaller topics")
     return (*found, Level(level=0, name=name, kind="t0", share=max(rest, 0.0), address="", sign=""))

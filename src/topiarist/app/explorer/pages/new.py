@@ -9,9 +9,9 @@ from typing import Annotated
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
+from topiarist.app.explorer.languages.catalogues import Counted, worded
 from topiarist.app.explorer.values import Choice, DocumentLine, document_lines, link, path_to, titled
 from topiarist.app.explorer.view import View
-from topiarist.app.words import counted
 from topiarist.collection import Filed, labels_with_certainty
 from topiarist.text.date_orders import DateOrders
 from topiarist.text.dates import read_date
@@ -78,12 +78,12 @@ def load(view: View, ask: Ask) -> NewPage:
     first, last = max(ask.first, view.grown_with), min(ask.first + ask.filed, view.n_docs)
     if first >= last:
         return NewPage(
-            sentence="Paste a text or choose files, and see where they would go.", rho=ask.rho, filed=(), key=""
+            sentence=worded("Paste a text or choose files, and see where they would go."), rho=ask.rho, filed=(), key=""
         )
     rows = range(first, min(last, first + SHOWN))
     lines = document_lines(view, rows, lambda id, _: addresses.document(id))
     lines = tuple(line if line.path else replace(line, path=path_to(view, view.tree.root)) for line in lines)
-    said = f"{counted(last - first, 'document')} filed."
+    said = worded("{documents} filed.", documents=Counted(last - first, "document"))
     return NewPage(sentence=said, rho=ask.rho, filed=(), key="", stored=lines, more=last - first - len(rows))
 
 
@@ -93,9 +93,13 @@ def placed(view: View, documents: Sequence[Document], rho: float, key: str, prob
     filed = view.collection.file(documents, rho)
     lines = tuple(_line(view, one, certain.get(place, {})) for place, one in enumerate(filed))
     strange = sum(line.unusual for line in lines)
-    said = f"; {counted(strange, 'is', 'are')} unlike the collection" if strange else ""
+    said = worded("; {documents} unlike the collection", documents=Counted(strange, "is", "are")) if strange else ""
     return NewPage(
-        sentence=f"{counted(len(lines), 'document')} to file{said}. Nothing is stored yet.",
+        sentence=worded(
+            "{documents} to file{strange}. Nothing is stored yet.",
+            documents=Counted(len(lines), "document"),
+            strange=said,
+        ),
         rho=rho,
         filed=lines,
         key=key,

@@ -343,6 +343,8 @@ def _by_words(
 def _by_meaning(view: View, query: Parsed, topic: int | None, some: int) -> str:
     """What was found by meaning."""
     what = _asked_for(view, query, topic, "similar")
+    if not some:
+        return worded("No document is{what}.", what=what)
     documents = Counted(some, unit(view.collection))
     return worded("The {documents}{what}, the closest first.", documents=documents, what=what)
 

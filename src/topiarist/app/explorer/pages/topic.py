@@ -261,7 +261,7 @@ def _about(view: View, node: int, told: list[str], below: int) -> str:
 def _steadiness(view: View, topic: int) -> str:
     known = known_steadiness(view.collection)
     said = "" if known is None else known.said(topic)
-    return f"How sure is this topic? {said[:1].upper()}{said[1:]}." if said else ""
+    return worded("How sure is this topic? {said}.", said=said[:1].upper() + said[1:]) if said else ""
 
 
 def _heading(view: View, node: int, ask: Ask, total: int) -> str:

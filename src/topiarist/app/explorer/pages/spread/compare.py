@@ -8,9 +8,10 @@ from typing import Annotated
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
+from topiarist.app.explorer.languages.catalogues import Counted, language, worded
+from topiarist.app.explorer.languages.locales import LOCALES
 from topiarist.app.explorer.values import Choice, TopicLine, choices, topic_line
 from topiarist.app.explorer.view import View
-from topiarist.app.words import counted
 from topiarist.collection import Judgements, Labelled, LabelTopics, agreement_of, labelled, labels_in_topics
 
 LABELS, TOPICS = 40, 30
@@ -71,7 +72,7 @@ def load(view: View, ask: Ask) -> ComparePage:
     known = _known(view)
     if not len(known.rows):
         return ComparePage(
-            sentence="No document of this collection has a label.",
+            sentence=worded("No document of this collection has a label."),
             several="",
             rows=(),
             topics=(),
@@ -83,13 +84,20 @@ def load(view: View, ask: Ask) -> ComparePage:
     nodes, shown = _columns(view, ask.level)
     chosen, documents, agreed = known.largest(LABELS), known.n_documents, agreement(view)
     found = labels_in_topics(view, known, chosen, nodes)
-    said = (
-        f" Their agreement is {agreed or 0:.2f} of 1 (normalised mutual information of first labels and last topics)."
+    said = worded(
+        " Their agreement is {agreement} of 1 (normalised mutual information of first labels and last topics).",
+        agreement=LOCALES[language()].signs(f"{agreed or 0:.2f}"),
     )
-    levels = {None: "last topics"} | {level: f"level {level}" for level in range(1, min(view.tree.depth, 5) + 1)}
+    levels: dict[int | None, str] = {None: worded("last topics")}
+    levels |= {level: worded("level {level}", level=level) for level in range(1, min(view.tree.depth, 5) + 1)}
     return ComparePage(
-        sentence=f"{counted(len(known.names), 'label')} of {counted(documents, 'document')} against "
-        f"{counted(len(nodes), 'topic')}.{'' if agreed is None else said}",
+        sentence=worded(
+            "{labels} of {documents} against {topics}.",
+            labels=Counted(len(known.names), "label"),
+            documents=Counted(documents, "document"),
+            topics=Counted(len(nodes), "topic"),
+        )
+        + ("" if agreed is None else said),
         several=_several(known, documents),
         rows=tuple(
             _row(view, known, code, one, nodes[one.best], shown) for code, one in zip(chosen, found, strict=True)
@@ -107,8 +115,12 @@ def _several(known: Labelled, documents: int) -> str:
     several = known.n_several
     if not several:
         return ""
-    have = "has several labels and counts under each" if several == 1 else "have several labels and count under each"
-    return f"{several:,} of {counted(documents, 'labelled document')} {have} of them."
+    every = Counted(documents, "labelled document")
+    if several == 1:
+        return worded("1 of {documents} has several labels and counts under each of them.", documents=every)
+    return worded(
+        "{number} of {documents} have several labels and count under each of them.", number=several, documents=every
+    )
 
 
 def _columns(view: View, level: int | None) -> tuple[list[int], list[int]]:

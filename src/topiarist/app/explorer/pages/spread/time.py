@@ -8,10 +8,18 @@ from typing import Annotated, Literal
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.languages.catalogues import Counted, all_worded, worded
+from topiarist.app.explorer.languages.catalogues import (
+    Counted,
+    all_worded,
+    language,
+    share_between,
+    times,
+    times_between,
+    worded,
+)
+from topiarist.app.explorer.languages.locales import LOCALES
 from topiarist.app.explorer.values import Choice, TopicLine, choices, topic_line
 from topiarist.app.explorer.view import View
-from topiarist.app.words import share_between, times, times_between
 from topiarist.collection import (
     Newer,
     NewerTopic,
@@ -159,7 +167,7 @@ def load(view: View, ask: Ask) -> TimePage:
                 when=burst.first
                 if burst.first == burst.last
                 else worded("{first} to {last}", first=burst.first, last=burst.last),
-                said=f"{times(burst.times)} its usual {100 * burst.usual:.2g} %",
+                said=worded("{times} its usual {share} %", times=times(burst.times), share=_percent(burst.usual)),
                 documents=addresses.search(f"date:{burst.dates}", topic=burst.topic),
             )
             for burst in found.bursts[:BURSTS]
@@ -219,8 +227,13 @@ def _course(view: View, found: OverTime, place: int, by: str | None) -> Course:
         ),
         documents=tuple(addresses.search(f"date:{spread.span(one)}", topic=topic) for one in range(len(spread))),
         bursts=tuple(one.periods for one in found.bursts if one.topic == topic),
-        sentence=f"{view.names[node]}: {100 * share:.2g} % of the documents, most in {spread.names[best]} "
-        f"({share_between(*(float(side[best, place]) for side in (table.share, table.low, table.high)))})",
+        sentence=worded(
+            "{name}: {share} % of the documents, most in {period} ({most})",
+            name=view.names[node],
+            share=_percent(share),
+            period=spread.names[best],
+            most=share_between(*(float(side[best, place]) for side in (table.share, table.low, table.high))),
+        ),
     )
 
 
@@ -231,8 +244,14 @@ def _words(view: View, found: OverTime, topic: int) -> tuple[ChangedWord, ...]:
     return tuple(
         ChangedWord(
             word=one.word,
-            said=f"{one.kind}: {one.first if one.first == one.last else f'{one.first} to {one.last}'}, "
-            f"{times(one.times)} its usual",
+            said=worded(
+                "{kind}: {when}, {times} its usual",
+                kind=one.kind,
+                when=one.first
+                if one.first == one.last
+                else worded("{first} to {last}", first=one.first, last=one.last),
+                times=times(one.times),
+            ),
             address=addresses.search(f'"{one.word}" date:{one.dates}', topic=topic, by="words"),
         )
         for one in known
@@ -263,7 +282,7 @@ def _new(view: View, ask: Ask) -> New:
         words=tuple(
             ChangedWord(
                 word=one.word,
-                said=f"{one.since:,}, {one.before:,} before",
+                said=worded("{since}, {before} before", since=one.since, before=one.before),
                 address=addresses.search(f'"{one.word}" date:{found.dates}', by="words"),
             )
             for one in found.words
@@ -277,11 +296,20 @@ def _change(view: View, one: NewerTopic, found: Newer) -> Change:
     many = times_between(one.times, one.times_low, one.times_high)
     return Change(
         topic=topic_line(view, view.shape.node(one.topic)),
-        said=f"{100 * one.before:.2g} % before, {share_between(one.since, one.since_low, one.since_high)} then",
+        said=worded(
+            "{before} % before, {since} then",
+            before=_percent(one.before),
+            since=share_between(one.since, one.since_low, one.since_high),
+        ),
         times=worded("new") if one.new else many,
         number=one.documents,
         documents=addresses.search(f"date:{found.dates}", topic=one.topic),
     )
+
+
+def _percent(share: float) -> str:
+    """A share in percents, with two digits that tell."""
+    return LOCALES[language()].signs(f"{100 * share:.2g}")
 
 
 def _ends(span: str) -> dict[str, str]:

@@ -20,10 +20,11 @@ from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-from topiarist.app.explorer.languages import catalogues
-from topiarist.app.explorer.languages.template_text import messages
+from topiarist.app.languages import catalogues
+from topiarist.app.languages.template_text import messages
 
-EXPLORER = Path(catalogues.__file__).parents[1]
+APP = Path(catalogues.__file__).parents[1]
+EXPLORER = APP / "explorer"
 FOLDER = Path(catalogues.__file__).parent / "catalogues"
 DATED: Any = dict.fromkeys(("creation_date", "revision_date"), datetime(2026, 1, 1, tzinfo=UTC))  # the same bytes
 SAYING = ("worded", "Counted")  # calls whose texts are messages
@@ -38,8 +39,8 @@ def of_templates() -> Iterator[tuple[str, str]]:
 
 def of_sentences() -> Iterator[tuple[str, str]]:
     """Every message that a page says by ``worded``, what it counts, and the tables that it says by ``all_worded``."""
-    for path in sorted(EXPLORER.rglob("*.py")):
-        body, place = ast.parse(path.read_text("utf-8")), path.relative_to(EXPLORER).as_posix()
+    for path in sorted((*EXPLORER.rglob("*.py"), *FOLDER.parent.glob("*.py"))):
+        body, place = ast.parse(path.read_text("utf-8")), path.relative_to(APP).as_posix()
         constants = {
             getattr(one.targets[0], "id", ""): one.value
             for one in body.body

@@ -2,8 +2,6 @@
 
 Floor plan:
 
-    languages/      Languages: the pages in the language of whoever reads them, with numbers and dates as they write
-                    them there.
     pages/          One module a page: a question, a frozen value that answers it, and the function that fills it from a
                     view.
     web/            The web server: who may ask, which function answers which address, and what goes wrong in words.

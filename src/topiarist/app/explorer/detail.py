@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from topiarist.app.explorer.languages.catalogues import all_worded
 from topiarist.app.explorer.values import Choice
 from topiarist.app.explorer.view import View
+from topiarist.app.languages.catalogues import all_worded
 
 Detail = Literal["coarse", "normal", "fine", "all"]
 DETAILS: tuple[Detail, ...] = ("coarse", "normal", "fine", "all")

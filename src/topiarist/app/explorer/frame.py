@@ -11,11 +11,11 @@ from fastapi import Request
 
 from topiarist.app.explorer import addresses, rendering
 from topiarist.app.explorer.detail import BESIDE, USUAL, Detail, detail_of, opened
-from topiarist.app.explorer.languages.catalogues import language
-from topiarist.app.explorer.languages.locales import LOCALES
 from topiarist.app.explorer.session import Session
 from topiarist.app.explorer.values import Choice, TopicLine, link, topic_line
 from topiarist.app.explorer.view import View
+from topiarist.app.languages.catalogues import language
+from topiarist.app.languages.locales import LOCALES
 from topiarist.collection import DEFAULT_WAY
 from topiarist.version import __version__
 

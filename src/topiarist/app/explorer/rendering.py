@@ -11,11 +11,11 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 
 from topiarist.app.explorer import addresses, drawings, tree_picture
-from topiarist.app.explorer.languages.catalogues import ENGLISH, message
-from topiarist.app.explorer.languages.locales import LOCALES
-from topiarist.app.explorer.languages.template_text import translated
 from topiarist.app.explorer.ribbons import ribbons
 from topiarist.app.explorer.streams import curve_of, streams
+from topiarist.app.languages.catalogues import ENGLISH, message
+from topiarist.app.languages.locales import LOCALES
+from topiarist.app.languages.template_text import translated
 from topiarist.app.words import fine_percent
 
 INVISIBLE = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C])

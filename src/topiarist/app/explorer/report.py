@@ -21,8 +21,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from topiarist.app.explorer import frame
-from topiarist.app.explorer.languages.catalogues import AUTO, ENGLISH, all_worded, checked, speaking
-from topiarist.app.explorer.languages.catalogues import language as spoken
 from topiarist.app.explorer.pages import model, overview
 from topiarist.app.explorer.pages.coloured_text import DEEPEST, MOST_WORDS, SURE
 from topiarist.app.explorer.pages.judging import categories
@@ -31,6 +29,8 @@ from topiarist.app.explorer.pages.topic import OwnWord, word_lines
 from topiarist.app.explorer.rendering import environment, own
 from topiarist.app.explorer.values import Step, TopicLine, path_to, titled, topic_line
 from topiarist.app.explorer.view import UnnamedView, View
+from topiarist.app.languages.catalogues import AUTO, ENGLISH, all_worded, checked, speaking
+from topiarist.app.languages.catalogues import language as spoken
 from topiarist.collection import Collection, Looks, collection_digest, growing_command, looks, tokens_of
 from topiarist.errors import UsageError
 from topiarist.store.sealed_folder import new_file

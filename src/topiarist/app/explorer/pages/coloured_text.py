@@ -9,8 +9,8 @@ from functools import partial
 from itertools import pairwise, takewhile
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.languages.catalogues import Share, worded
 from topiarist.app.explorer.view import View
+from topiarist.app.languages.catalogues import Share, worded
 from topiarist.collection import Spoken, Token, spoken, tokens_of
 from topiarist.store.marks import PassageNote
 from topiarist.text.highlights import Pieces, Span, cut

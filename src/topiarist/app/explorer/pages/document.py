@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.languages.catalogues import all_worded, worded
 from topiarist.app.explorer.pages import topic as topic_page
 from topiarist.app.explorer.pages.coloured_text import MOST_WORDS, Coloured, Level, Listed, Piece, coloured
 from topiarist.app.explorer.pages.search import Reason, reasons
@@ -28,6 +27,7 @@ from topiarist.app.explorer.values import (
     titled,
 )
 from topiarist.app.explorer.view import View
+from topiarist.app.languages.catalogues import all_worded, worded
 from topiarist.collection import DEFAULT_WAY, Likeness, Voices, copies_of, look_at_whole, rows_of, voices
 from topiarist.errors import UsageError
 from topiarist.store import facts

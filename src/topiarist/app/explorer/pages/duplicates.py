@@ -8,9 +8,9 @@ from typing import Annotated
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.languages.catalogues import worded
 from topiarist.app.explorer.values import PER_PAGE, Choice, Paging, link, paging, titled
 from topiarist.app.explorer.view import View
+from topiarist.app.languages.catalogues import worded
 from topiarist.collection import CopiesOf, copies_in_words, listed_copies
 
 MOST = 50  # copies of one document in a list of many

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.languages.catalogues import all_worded, worded
 from topiarist.app.explorer.values import Choice, link
 from topiarist.app.explorer.view import View
+from topiarist.app.languages.catalogues import all_worded, worded
 
 KEYS = {
     "/": "search field",

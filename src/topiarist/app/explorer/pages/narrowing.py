@@ -8,9 +8,9 @@ from itertools import islice
 from typing import Any
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.languages.catalogues import all_worded, worded
 from topiarist.app.explorer.values import Choice, TopicLine, topic_line
 from topiarist.app.explorer.view import View
+from topiarist.app.languages.catalogues import all_worded, worded
 from topiarist.errors import UsageError
 from topiarist.store.document_table import counts_among
 from topiarist.text.dates import following

@@ -9,9 +9,9 @@ from typing import Annotated
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.languages.catalogues import Counted, worded
 from topiarist.app.explorer.values import Choice, DocumentLine, document_lines, link, path_to, titled
 from topiarist.app.explorer.view import View
+from topiarist.app.languages.catalogues import Counted, worded
 from topiarist.collection import Filed, labels_with_certainty
 from topiarist.text.date_orders import DateOrders
 from topiarist.text.dates import read_date

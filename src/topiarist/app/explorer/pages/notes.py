@@ -8,9 +8,9 @@ from typing import Annotated
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.languages.catalogues import Counted, worded
 from topiarist.app.explorer.values import PER_PAGE, Choice, Paging, link, paging, titled
 from topiarist.app.explorer.view import View
+from topiarist.app.languages.catalogues import Counted, worded
 
 
 @dataclass(frozen=True)

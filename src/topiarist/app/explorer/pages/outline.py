@@ -11,10 +11,10 @@ from topiarist.app.explorer import addresses
 from topiarist.app.explorer.detail import USUAL, Detail, ways
 from topiarist.app.explorer.detail import opened as opened_in
 from topiarist.app.explorer.frame import Row, branch
-from topiarist.app.explorer.languages.catalogues import Counted, worded
 from topiarist.app.explorer.query_limits import found_under
 from topiarist.app.explorer.values import Choice, Step, path_to
 from topiarist.app.explorer.view import View
+from topiarist.app.languages.catalogues import Counted, worded
 
 MOST = 500  # topics on the page; deeper ones are a click away
 

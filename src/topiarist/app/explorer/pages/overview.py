@@ -12,10 +12,10 @@ from fastapi import Query
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.detail import USUAL, Detail, opened, ways
 from topiarist.app.explorer.frame import Row, branch
-from topiarist.app.explorer.languages.catalogues import Counted, all_worded, worded
 from topiarist.app.explorer.tree_picture import DEEPEST
 from topiarist.app.explorer.values import Choice, DocumentLine, TopicLine, choices, document_lines, link, topic_line
 from topiarist.app.explorer.view import View
+from topiarist.app.languages.catalogues import Counted, all_worded, worded
 from topiarist.collection import n_wholes
 
 FEW = 50  # documents: below, a drawing shows structure that is not there

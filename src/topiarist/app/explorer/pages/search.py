@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.languages.catalogues import ENGLISH, Counted, all_worded, language, worded
 from topiarist.app.explorer.pages import narrowing
 from topiarist.app.explorer.pages.narrowing import Narrowing, SearchAddress
 from topiarist.app.explorer.query_limits import LOOKED_AT, Asked, StoppedError, asked, counting, patience
@@ -28,6 +27,7 @@ from topiarist.app.explorer.values import (
     titled,
 )
 from topiarist.app.explorer.view import View
+from topiarist.app.languages.catalogues import ENGLISH, Counted, all_worded, language, worded
 from topiarist.app.words import STEP
 from topiarist.collection import (
     DEFAULT_WAY,

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.languages.catalogues import Counted, Share, all_worded, worded
 from topiarist.app.explorer.pages.overview import LEVELS, Block, blocks
 from topiarist.app.explorer.values import (
     Choice,
@@ -25,6 +24,7 @@ from topiarist.app.explorer.values import (
     topic_line,
 )
 from topiarist.app.explorer.view import View
+from topiarist.app.languages.catalogues import Counted, Share, all_worded, worded
 from topiarist.collection import LEAST, folded_rows, known_steadiness
 from topiarist.measures.placed_documents import CERTAIN
 from topiarist.text.query import phrase

@@ -8,8 +8,8 @@ from typing import Annotated
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.languages.catalogues import Counted, worded
 from topiarist.app.explorer.view import View
+from topiarist.app.languages.catalogues import Counted, worded
 from topiarist.store.fulltext import documents_with
 from topiarist.text.query import phrase
 

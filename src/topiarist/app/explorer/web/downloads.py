@@ -15,12 +15,12 @@ from fastapi import Depends, FastAPI, Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from topiarist.app.explorer import report
-from topiarist.app.explorer.languages.catalogues import language
 from topiarist.app.explorer.pages import search, topic
 from topiarist.app.explorer.query_limits import asked, counting
 from topiarist.app.explorer.view import View
 from topiarist.app.explorer.web import failures
 from topiarist.app.explorer.web.safety import DOWNLOAD_POLICY
+from topiarist.app.languages.catalogues import language
 from topiarist.app.words import STEP
 from topiarist.collection import BETWEEN, MARKS, exported_columns, further_facts, opened_original, write_spreadsheet
 from topiarist.text.documents import Document

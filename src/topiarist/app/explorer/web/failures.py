@@ -27,11 +27,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from topiarist.app.explorer import addresses, frame, rendering
 from topiarist.app.explorer.jobs import NO_JOB
-from topiarist.app.explorer.languages.catalogues import language
 from topiarist.app.explorer.removed_topics import LeftOutError, meaning_of, missing, sentence, spoken
 from topiarist.app.explorer.values import Choice, link
 from topiarist.app.explorer.view import View
 from topiarist.app.explorer.web import safety
+from topiarist.app.languages.catalogues import language
 from topiarist.collection import ChangedError, removed_topic
 from topiarist.errors import DamagedError, InputError, ResourceError, TopiaristError, UsageError
 from topiarist.version import __version__

@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from topiarist.app.explorer.languages.catalogues import AUTO, ENGLISH, speaking, wanted
+from topiarist.app.languages.catalogues import AUTO, ENGLISH, speaking, wanted
 
 JSON = "application/json"
 

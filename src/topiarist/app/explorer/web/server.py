@@ -12,7 +12,6 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.staticfiles import StaticFiles
 
 from topiarist.app.explorer import frame, writes
-from topiarist.app.explorer.languages.catalogues import AUTO, checked
 from topiarist.app.explorer.pages import document, search
 from topiarist.app.explorer.pages.registry import PAGES, Page, current_topic
 from topiarist.app.explorer.query_limits import found_under
@@ -21,6 +20,7 @@ from topiarist.app.explorer.view import View
 from topiarist.app.explorer.web import downloads, failures, map_points, placements, safety
 from topiarist.app.explorer.web.reader_language import ReaderLanguage
 from topiarist.app.explorer.web.worker_threads import BRINGING, few_at_once, writers
+from topiarist.app.languages.catalogues import AUTO, checked
 from topiarist.errors import TopiaristError
 from topiarist.version import __version__
 

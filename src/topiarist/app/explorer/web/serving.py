@@ -17,10 +17,10 @@ from pathlib import Path
 
 import uvicorn
 
-from topiarist.app.explorer.languages.catalogues import AUTO
 from topiarist.app.explorer.web.connections import Hurried
 from topiarist.app.explorer.web.safety import LOOPBACK
 from topiarist.app.explorer.web.server import explorer, make_ready
+from topiarist.app.languages.catalogues import AUTO
 from topiarist.errors import UsageError
 
 LOCAL = "127.0.0.1"

@@ -8,10 +8,10 @@ from typing import Annotated
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.languages.catalogues import Counted, language, worded
-from topiarist.app.explorer.languages.locales import LOCALES
 from topiarist.app.explorer.values import Choice, TopicLine, choices, topic_line
 from topiarist.app.explorer.view import View
+from topiarist.app.languages.catalogues import Counted, language, worded
+from topiarist.app.languages.locales import LOCALES
 from topiarist.collection import Judgements, Labelled, LabelTopics, agreement_of, labelled, labels_in_topics
 
 LABELS, TOPICS = 40, 30

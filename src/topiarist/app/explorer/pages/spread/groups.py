@@ -9,9 +9,9 @@ from typing import Annotated
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.languages.catalogues import Counted, share_between, times_between, worded
 from topiarist.app.explorer.values import Choice, TopicLine, choices, topic_line
 from topiarist.app.explorer.view import View
+from topiarist.app.languages.catalogues import Counted, share_between, times_between, worded
 from topiarist.collection import ByGroup, GroupTopic, Judgements, groupings, topics_by_group
 from topiarist.errors import UsageError
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.languages.catalogues import Counted, worded
 from topiarist.app.explorer.view import View
+from topiarist.app.languages.catalogues import Counted, worded
 from topiarist.collection import DocumentMap, document_map
 
 

@@ -8,7 +8,9 @@ from typing import Annotated, Literal
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.languages.catalogues import (
+from topiarist.app.explorer.values import Choice, TopicLine, choices, topic_line
+from topiarist.app.explorer.view import View
+from topiarist.app.languages.catalogues import (
     Counted,
     all_worded,
     language,
@@ -17,9 +19,7 @@ from topiarist.app.explorer.languages.catalogues import (
     times_between,
     worded,
 )
-from topiarist.app.explorer.languages.locales import LOCALES
-from topiarist.app.explorer.values import Choice, TopicLine, choices, topic_line
-from topiarist.app.explorer.view import View
+from topiarist.app.languages.locales import LOCALES
 from topiarist.collection import (
     Newer,
     NewerTopic,

@@ -62,12 +62,15 @@ class Locale:
 LOCALES = {
     "en": Locale("en", ",", ".", "%", ()),
     "de": Locale(
-        "de", ".", ",", "\u00a0%", tuple(_DE.split()), "{day}. {month}{year}, {clock} Uhr", "{day}.{month}.{year}"
+        "de", ".", ",", "\u00a0%", tuple(_DE.split()),
+        moment="{day}. {month}{year}, {clock} Uhr", day="{day}.{month}.{year}",
     ),
     "fr": Locale(
-        "fr", "\u202f", ",", "\u202f%", tuple(_FR.split()), "{day} {month}{year}, {clock}", "{day}/{month}/{year}"
+        "fr", "\u202f", ",", "\u202f%", tuple(_FR.split()),
+        moment="{day} {month}{year}, {clock}", day="{day}/{month}/{year}",
     ),
     "es": Locale(
-        "es", ".", ",", "\u00a0%", tuple(_ES.split()), "{day} de {month}{year}, {clock}", "{day}/{month}/{year}"
+        "es", ".", ",", "\u00a0%", tuple(_ES.split()),
+        moment="{day} de {month}{year}, {clock}", day="{day}/{month}/{year}",
     ),
-}
+}  # fmt: skip

@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import TypeVar
 
 from topiarist.app import words
-from topiarist.app.explorer.languages.locales import LOCALES, Locale
+from topiarist.app.languages.locales import LOCALES, Locale
 from topiarist.errors import UsageError
 
 ENGLISH = "en"
@@ -30,7 +30,7 @@ _speaking: ContextVar[str] = ContextVar("language", default=ENGLISH)
 @cache
 def catalogue(language: str) -> dict[str, str]:
     """The messages of a language by what they are in English."""
-    place = files("topiarist.app.explorer.languages").joinpath("catalogues", f"{language}.mo")
+    place = files("topiarist.app.languages").joinpath("catalogues", f"{language}.mo")
     if language == ENGLISH:
         return {}
     with place.open("rb") as file:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
-from tools import messages as tool
 
+from tools import messages as tool
 from topiarist.app.explorer.rendering import environment
 from topiarist.app.explorer.report import write_report
 from topiarist.app.explorer.web.server import explorer

@@ -144,7 +144,7 @@ def _block(block: Block, to: Callable[[str], str], y: float, height: float) -> M
 def _label(block: Block) -> Markup:
     """The name, the size, and as many more words as there is room for."""
     parts = [block.name] if block.named or block.topic is None else block.name.split(" · ")
-    name = Markup("<i>\u00a0· </i>").join(Markup("<span>{}</span>").format(part) for part in parts)
+    name = Markup("<i> · </i>").join(Markup("<span>{}</span>").format(part) for part in parts)
     more = [word for word in block.words if word.casefold() not in {part.casefold() for part in parts}]
     size = f"{block.documents:,}" + (f" +{block.below:,}" if block.below else "")
     return Markup('<b>{}</b> <span class="size">{}</span> <span class="more">{}</span>').format(

@@ -8,7 +8,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from topiarist.app.explorer import addresses, drawings, tree_picture
 from topiarist.app.explorer.ribbons import ribbons
@@ -135,9 +135,10 @@ def _written(context: Context, words: Any) -> Any:
     return [_written(context, word) for word in words]
 
 
-def dotted(text: str) -> str:
-    """A name of several words that may break behind a dot and never before one."""
-    return text.replace(" · ", "\u00a0· ")
+def dotted(text: str) -> Markup:
+    """A name of several words that may break behind a dot and never before one; copied, it is what it was."""
+    *parts, last = text.split(" · ")
+    return Markup("").join(Markup('<span class="dotted">{} ·</span> ').format(part) for part in parts) + escape(last)
 
 
 @pass_context

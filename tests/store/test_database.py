@@ -263,3 +263,11 @@ def test_a_journal_that_cannot_be_closed_is_told(tmp_path, monkeypatch):
     monkeypatch.undo()
     database.to_wal()
     database.close()
+
+
+def test_letters_that_are_none_are_damage(tmp_path):
+    """A bit of the schema has turned: SQLite says which name it cannot read, and Python cannot read what it says."""
+    database = Database.create(tmp_path / "documents.sqlite")
+    with pytest.raises(DamagedError, match="letters that are none"), database._told():
+        b"\xac".decode()
+    database.close()

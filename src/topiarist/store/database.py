@@ -294,6 +294,8 @@ class Database:
     def _told(self) -> Iterator[None]:
         try:
             yield
+        except UnicodeDecodeError as error:  # a name or a text in the file, or what SQLite says of it
+            raise DamagedError(f"{BROKEN}: letters that are none", hint=f"{_CHECK} {self.shown}") from error
         except sqlite3.Error as error:
             known = translated(error, self.shown) if self.write or self.path.exists() else _gone(self.shown)
             known = _lack_of_files(error, self.path) or known

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from topiarist.errors import TopiaristError
 from topiarist.store import edit_log
 from topiarist.store.collection_folder import Folder, Manifest
 from topiarist.store.database import Database
@@ -60,8 +61,19 @@ def succession(folder: Folder, *, wait: float = 0.0) -> Iterator[Succession]:
             finally:
                 new.close()
         finally:
-            if folder.manifest.generation != name:
+            if not _may_be_named(folder, name):
                 shutil.rmtree(place, ignore_errors=True)
+
+
+def _may_be_named(folder: Folder, name: str) -> bool:
+    """Whether a generation is the collection now, or may be: a commit can fail when its manifest is there already.
+
+    What nobody names after all is swept up by the next writer.
+    """
+    try:
+        return Manifest.read(folder.path, folder.shown).generation == name
+    except (TopiaristError, OSError):
+        return True
 
 
 # ---- tables

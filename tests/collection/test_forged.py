@@ -72,6 +72,7 @@ def looked(path):
     return told.exit_code
 
 
+GONE = object()
 EMPTIED = ("DELETE FROM search_data WHERE id > 10", "DELETE FROM search_idx")
 
 
@@ -270,7 +271,9 @@ def test_settings_of_counting_that_are_of_another_kind(path, name, value):
         list(collection.file(["a text"]))
 
 
-@pytest.mark.parametrize(("name", "value"), [("temperature_", []), ("temperature_", 0), ("concentration_", "x")])
+@pytest.mark.parametrize(
+    ("name", "value"), [("temperature_", []), ("temperature_", 0), ("concentration_", "x"), ("effective_length_", GONE)]
+)
 def test_a_number_of_the_model_that_is_none(path, name, value):
     """It was met when a document was filed, as an error of Python."""
 
@@ -279,6 +282,8 @@ def test_a_number_of_the_model_that_is_none(path, name, value):
         body = json.loads(file.read_text())
         assert name in body["fitted"]
         body["fitted"][name] = value
+        if value is GONE:
+            del body["fitted"][name]
         del body["sha256"]
         body["sha256"] = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
         file.write_text(json.dumps(body))

@@ -39,6 +39,8 @@ NUMBERS = POSITIVE | MAY_BE_NONE | {
     "component_smoothing_", "concentration_", "sharpness_", "floor_", "smoothing_", "unlabelled_weight_",
     "generative_weight_", "n_features_in_", "n_iter_", "n_batches_", "n_tokens_seen_",
 }  # fmt: skip
+NEEDED = {"CAM": ("temperature_", "effective_length_"), "HPLSA": ("inverse_temperature_",)}
+NEEDED |= {"PLSA": ("inverse_temperature_",)}
 DESCRIPTION, ARRAYS = "model.json", "model.safetensors"
 MODEL_FILES = frozenset((DESCRIPTION, ARRAYS, VOCABULARY))
 MODEL = Format(
@@ -97,14 +99,17 @@ def load_model(folder: str | Path, *, check: bool = False) -> Any:
     arrays = map_tensors(folder / ARRAYS)
     try:
         found = Reader(arrays, registry).estimator(body)
-        _check_numbers(vars(found))
+        _check_numbers(type(found).__name__, vars(found))
         return found
     except DAMAGE as error:
         raise MODEL.damaged(folder / DESCRIPTION, error) from error
 
 
-def _check_numbers(fitted: Mapping[str, Any]) -> None:
-    """Refuse what was learned as a number and is none: it would be met much later, in the middle of a sum."""
+def _check_numbers(kind: str, fitted: Mapping[str, Any]) -> None:
+    """Refuse what was learned as a number and is none, or gone: it would be met much later, in the middle of a sum."""
+    for name in NEEDED.get(kind, ()):
+        if name not in fitted:
+            raise ValueError(f"there is no {name}")
     for name in NUMBERS & fitted.keys():
         value = fitted[name]
         if value is None and name in MAY_BE_NONE:

@@ -238,3 +238,12 @@ def test_a_request_that_does_not_say_how_long_it_is_is_refused(client):
         answer = client.post("/tag", content=iter([b"token=x"]), headers=head)
         assert answer.status_code == 411
         assert "how long" in answer.text
+
+
+def test_a_page_of_another_site_may_lead_here_and_ask_for_nothing(client):
+    """A picture or a script of a foreign page would tell whether somebody has a collection, and how large it is."""
+    foreign = {"Sec-Fetch-Site": "cross-site"}
+    for more in ({}, {"Sec-Fetch-Mode": "no-cors"}, {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"}):
+        assert client.get("/", headers=foreign | more).status_code == 403
+    going = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    assert client.get("/", headers=foreign | going).status_code == 200

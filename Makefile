@@ -117,7 +117,7 @@ $(VENV)/dev: $(VENV)/bin/python pyproject.toml constraints.txt hashes/dev.txt
 	@$(BIN)/python tools/install.py dev
 	@touch $@ $(VENV)/demo
 
-$(VENV)/docs: $(VENV)/demo
+$(VENV)/docs: $(VENV)/demo hashes/docs.txt
 	@echo "== Installing what builds the documentation"
 	@$(BIN)/python tools/install.py docs
 	@touch $@

@@ -3,8 +3,9 @@
     python tools/install.py core|dev|docs
 
 On the platform and the Pythons that a file of ``hashes/`` names, every package must be one whose digest is in it. What
-that file does not have yet (a dependency of today) is told, and comes by the version in ``constraints.txt``, as all do
-on other platforms. ``TOPIARIST_HASHES=no`` leaves digests out: for an index that has wheels of its own.
+pyproject.toml asks for and that file does not have yet (a dependency of today) is told, and comes by the version in
+``constraints.txt``, as all do on other platforms. ``TOPIARIST_HASHES=no`` leaves digests out: for an index that has
+wheels of its own.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import platform
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,6 +29,14 @@ def fits(text: str, system: str, machine: str, python: tuple[int, ...]) -> bool:
     return found[1] == f"{system.lower()}-{machine}" and f"{python[0]}.{python[1]}" in found[2].split()
 
 
+def required(kind: str) -> set[str]:
+    """The names of what pyproject.toml asks for, as the files of digests write them."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    texts = [*project["dependencies"], *project["optional-dependencies"].get(kind, ())]
+    found = (re.match(r"[\w.-]+", text) for text in texts if not text.startswith("topiarist"))
+    return {re.sub(r"[-_.]+", "-", one[0]).lower() for one in found if one}
+
+
 def main() -> int:
     """Install; the exit code of pip."""
     kind = sys.argv[1]
@@ -38,9 +48,14 @@ def main() -> int:
     if here and os.environ.get("TOPIARIST_HASHES") != "no":
         done = subprocess.run([*pip, "--require-hashes", "--no-deps", "-r", str(file)], check=False).returncode  # noqa: S603
         if done:
-            print("What came is not what hashes/ says. For an index with wheels of its own: TOPIARIST_HASHES=no")
+            print("pip says above why nothing was installed. If a digest differs from hashes/ because your index has")
+            print("wheels of its own: TOPIARIST_HASHES=no")
             return done
         own.append("--no-build-isolation")
+        if without := sorted(required(kind) - set(re.findall(r"^([\w.-]+)==", known, re.MULTILINE))):
+            print(f"By their versions alone, without digests: {', '.join(without)}")
+    elif here:
+        print("Without digests, as TOPIARIST_HASHES=no asks.")
     else:
         print("Without digests: there are none for this platform and Python.")
     return subprocess.run([*pip, *own], check=False).returncode  # noqa: S603

@@ -132,7 +132,7 @@ def test_in_the_joined_space_words_say_as_much_as_there_are_of_them():
 
 
 def test_a_tree_grows_in_leading_dimensions_and_ends_in_all_of_them(monkeypatch):
-    wide = VECTORS @ np.linalg.qr(np.random.default_rng(3).standard_normal((90, 90)))[0][:DIMS]
+    wide = VECTORS @ np.linalg.qr(np.random.default_rng(3).standard_normal((120, 120)))[0][:DIMS]
     given = list[int]()
     prepared = estimator.preparation.prepared
     monkeypatch.setattr(
@@ -140,7 +140,7 @@ def test_a_tree_grows_in_leading_dimensions_and_ends_in_all_of_them(monkeypatch)
     )
     model = CAM(4, random_state=0).fit(COUNTS, vectors=wide)
     assert given == [estimator.LEADING]
-    assert model.directions_.shape == (4, 90)
+    assert model.directions_.shape == (4, 120)
     assert purity(model.labels_) > 0.95
     np.testing.assert_allclose(model.transform(COUNTS, vectors=wide), model.cluster_given_doc_)
 

@@ -127,7 +127,7 @@ def test_a_review_is_not_begun_anew_for_each_judgement(app, monkeypatch):
 
     shown(app)
     calls = []
-    monkeypatch.setattr(review, "features", lambda counts: calls.append(counts) or features(counts))
+    monkeypatch.setattr(review, "features", lambda *given: calls.append(given) or features(*given))
     for _ in range(3):
         said(app, "n", shown(app))
     assert not calls

@@ -7,6 +7,7 @@ say of states, topics and documents is now and then true.
 import os
 import shutil
 import time
+from itertools import count
 
 import pytest
 import schemathesis
@@ -68,10 +69,15 @@ def asked(strategy, ask):
 
 @pytest.mark.parametrize("path", READS)
 def test_every_answer_is_as_the_schema_says(api, path):
+    turns = count()
+
     def ask(case, data):
         true = {"topic": data.draw(st.integers(0, 9)), "id": ID, "other": data.draw(st.integers(0, 9))}
+        every = (
+            next(turns) % 2 == 0
+        )  # what is drawn depends on the modules that are loaded: half of all ask what is there
         for values in (case.path_parameters, case.query):
-            values.update({name: true[name] for name in values if name in true and data.draw(st.booleans())})
+            values.update({name: true[name] for name in values if name in true and (data.draw(st.booleans()) or every)})
         return case.call_and_validate(checks=CHECKS, headers=HERE)
 
     assert 200 in asked(api[path]["GET"].as_strategy(), ask)

@@ -270,7 +270,13 @@ class Database:
             connection.setlimit(limit, most)
         connection.create_function("folded", 1, folded, deterministic=True)
         try:
-            for setting in ("foreign_keys = ON", "synchronous = FULL", "trusted_schema = OFF", "cell_size_check = ON"):
+            for setting in (
+                "foreign_keys = ON",
+                "synchronous = FULL",
+                "trusted_schema = OFF",
+                "cell_size_check = ON",
+                "secure_delete = ON",
+            ):
                 connection.execute(f"PRAGMA {setting}")
             connection.execute(f"PRAGMA cache_size = {_OF_READER if mode == 'ro' else _CACHE}")
         except sqlite3.Error:

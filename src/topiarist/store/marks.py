@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -189,51 +189,83 @@ class PassageNotes:
     def write(self, row: int, start: int, quote: str, note: str) -> PassageNote:
         """A note on a passage that has none."""
         said = _note(note)
+        if len(quote) > LONGEST_PASSAGE:
+            expected = f"a note is on a passage of at most {LONGEST_PASSAGE:,} characters, got {len(quote):,}"
+            raise UsageError(expected, hint="choose a part of it")
         with self.database.transaction():
-            for statement in NOTES:
-                self.database.run(statement)
-            passage = (self.database.number("SELECT max(passage) FROM passage_notes") or 0) + 1
-            self._append(row, passage, start, quote, said, 0)
+            passage = self._next_passage()
+            self._append(row, passage, start, quote, said)
         return self._get(row, passage)
 
     def change(self, row: int, passage: int, note: str, *, expected: int) -> None:
         """Another note on the same passage; an empty one takes it away. ``expected``: the entry that was seen."""
-        one = self._get(row, passage)
-        if one.number != expected:
-            raise UsageError("somebody else has changed this note since", hint="reload the page, and look at it again")
+        said = _note(note) if note.strip() else ""
         with self.database.transaction():
-            self._append(row, passage, one.start, one.quote, _note(note) if note.strip() else "", 0)
+            one = self._get(row, passage)
+            if one.number != expected:
+                changed = "somebody else has changed this note since"
+                raise UsageError(changed, hint="reload the page, and look at it again")
+            self._append(row, passage, one.start, one.quote, said)
 
     def undo(self, row: int, *, expected: int) -> None:
         """Take the last change of a document's notes back. ``expected``: the entry that was seen as the last."""
-        last = self.last(row)
-        if not last or last != expected:
-            raise UsageError("there is no such change of notes to undo", hint="reload the page, and look at it again")
         sql = "SELECT passage, start, quote FROM passage_notes WHERE number = ?"
-        ((passage, start, quote),) = self.database.all(sql, (last,))
         with self.database.transaction():
-            self._append(row, passage, start, quote, "", last)
+            last = self.last(row)
+            if not last or last != expected:
+                other = "there is no such change of notes to undo"
+                raise UsageError(other, hint="reload the page, and look at it again")
+            ((passage, start, quote),) = self.database.all(sql, (last,))
+            self._append(row, passage, start, quote, "", undoes=last)
 
     def carry_over(self, old: Database) -> tuple[int, int]:
         """The notes of documents with the same ids whose passages are still there; how many are, and had been."""
         held = PassageNotes(old).all()
         names = Documents(old).many([one.row for one in held], texts=False)
         rows = {id: row for row, id in enumerate(Documents(self.database).ids())} if held else {}
-        kept = 0
+        found: list[tuple[int, int, str, PassageNote]] = []
         for one, document in zip(held, names, strict=True):
             row = rows.get(document.id)
             text = "" if row is None else Documents(self.database).get(row).text
-            found = place_of(text, one.quote, near=one.start)
-            if row is not None and found is not None:
-                self.write(row, *found, one.note)
-                kept += 1
-        return kept, len(held)
+            place = place_of(text, one.quote, near=one.start)
+            if row is not None and place is not None:
+                found.append((row, *place, one))
+        with self.database.transaction():
+            first = self._next_passage() if found else 0
+            for passage, (row, start, quote, one) in enumerate(found, first):
+                self._append(row, passage, start, quote, one.note, time=one.time)
+        return len(found), len(held)
 
-    def _append(self, row: int, passage: int, start: int, quote: str, note: str, undoes: int) -> None:
-        now = datetime.now(UTC).isoformat(timespec="seconds")
+    def take_words_out(self, speaks: Callable[[str], bool]) -> int:
+        """Take the words out of entries that speak of something, in a table that nobody has seen yet; of how many.
+
+        A passage is the text of its own document, and stays with it; it goes where the text has it no more.
+        """
+        if not self._there:
+            return 0
+        blank, gone = list[tuple[int]](), list[tuple[int]]()
+        for number, row, quote, note in self.database.all("SELECT number, row, quote, note FROM passage_notes"):
+            if speaks(quote) and quote not in Documents(self.database).get(row).text:
+                gone.append((number,))
+            elif note and speaks(note):
+                blank.append((number,))
+        self.database.run_many("UPDATE passage_notes SET note = '' WHERE number = ?", blank)
+        self.database.run_many("UPDATE passage_notes SET quote = '', note = '' WHERE number = ?", gone)
+        return len(blank) + len(gone)
+
+    def _next_passage(self) -> int:
+        """The number of the next passage, in the table that the first note makes."""
+        for statement in NOTES:
+            self.database.run(statement)
+        return (self.database.number("SELECT max(passage) FROM passage_notes") or 0) + 1
+
+    def _append(
+        self, row: int, passage: int, start: int, quote: str, note: str, *, undoes: int = 0, time: str = ""
+    ) -> None:
+        """One more entry, of now unless it was written at another time."""
         self.database.run(
             "INSERT INTO passage_notes (time, row, passage, start, quote, note, undoes) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (now, row, passage, start, quote, note, undoes),
+            (time or datetime.now(UTC).isoformat(timespec="seconds"), row, passage, start, quote, note, undoes),
         )
 
     def _get(self, row: int, passage: int) -> PassageNote:
@@ -265,7 +297,7 @@ def place_of(text: str, quote: str, *, before: str = "", near: int = 0) -> tuple
     the one next to ``near``.
     """
     words = storable(quote).split()
-    if not words or len(quote) > LONGEST_PASSAGE:
+    if not words:
         return None
     found = [(one.start(), one[0]) for one in re.finditer(r"\s+".join(map(re.escape, words)), text)]
     led = " ".join(storable(before).split())

@@ -14,7 +14,8 @@ from topiarist.collection.collection import Collection
 from topiarist.collection.remove.forgetting import forget
 from topiarist.collection.remove.removal import remove
 from topiarist.collection.shape.changes import undo
-from topiarist.store.marks import PassageNotes, place_of
+from topiarist.errors import UsageError
+from topiarist.store.marks import LONGEST_PASSAGE, PassageNotes, place_of
 
 
 @pytest.fixture
@@ -103,6 +104,49 @@ def test_notes_go_out_with_the_reading_list_and_come_along_to_a_new_tree(noted, 
             assert [str(one) for one in PassageNotes(generation.database).all()] == [f"“{quote}”: look again"]
 
 
+def test_notes_that_come_along_keep_their_times_and_the_table_is_looked_through_once(noted, folder, tmp_path):
+    fresh, long = shutil.copytree(folder, tmp_path / "fresh.topiary"), "x" * (LONGEST_PASSAGE + 1)
+    with Collection.open(noted) as collection, collection.folder.writing() as generation:
+        notes, text = PassageNotes(generation.database), collection.documents.get(0).text
+        for start in range(20):
+            notes.write(0, start, text[start : start + 30], f"number {start}")
+        generation.database.run("UPDATE passage_notes SET time = '2020-01-02T03:04:05+00:00'")
+        with pytest.raises(UsageError, match="at most 5,000 characters, got 5,001"):
+            notes.write(0, 0, long, "of a wide passage")
+        assert place_of(long, long) == (0, long)
+        with Collection.open(fresh) as new, new.folder.writing() as other:
+            asked = []
+            other.database.connection.set_trace_callback(asked.append)
+            assert PassageNotes(other.database).carry_over(generation.database) == (20, 20)
+            other.database.connection.set_trace_callback(None)
+            assert sum("FROM passage_notes" in one for one in asked) == 1
+            carried = PassageNotes(other.database).all()
+            assert {one.time[:10] for one in carried} == {"2020-01-02"}
+            assert [one.note for one in carried] == [f"number {start}" for start in range(20)]
+
+
+@pytest.mark.parametrize("does", ["change", "undo"])
+def test_a_change_that_comes_between_looking_and_writing_is_not_written_over(noted, does, monkeypatch):
+    with Collection.open(noted) as collection, collection.folder.writing() as generation:
+        notes = PassageNotes(generation.database)
+        one = notes.write(0, 0, "x", "first")
+        begin = generation.database.transaction
+
+        def later():
+            monkeypatch.undo()
+            notes.change(0, one.passage, "somebody else's", expected=one.number)
+            return begin()
+
+        monkeypatch.setattr(generation.database, "transaction", later)
+        late = {
+            "change": lambda: notes.change(0, one.passage, "mine", expected=one.number),
+            "undo": lambda: notes.undo(0, expected=one.number),
+        }[does]
+        with pytest.raises(UsageError, match=r"somebody else|no such change"):
+            late()
+        assert [one.note for one in notes.all()] == ["somebody else's"]
+
+
 def test_removed_documents_bring_their_notes_back_and_forgotten_ones_leave_none(noted):
     client, (gone, other, _) = client_of(noted), ids(noted)
     for id in (gone, other):
@@ -120,6 +164,23 @@ def test_removed_documents_bring_their_notes_back_and_forgotten_ones_leave_none(
         told = forget(collection, [gone])
         assert not told.traces.left
         assert [one.note for one in collection.passage_notes.all()] == ["written meanwhile"]
+
+
+def test_notes_on_other_documents_that_quote_a_forgotten_one_tell_nothing_more(noted):
+    with Collection.open(noted) as collection:
+        gone, quoted = collection.documents.get(0).id, collection.documents.get(0).text[:60]
+        own = collection.documents.get(1).text[:40]
+        with collection.folder.writing() as generation:
+            notes = PassageNotes(generation.database)
+            notes.write(1, 0, own, f"as in: {quoted}")
+            notes.write(2, 0, "x", "of its own")
+            one = notes.write(2, 1, "y", f"this came from there: {quoted}")
+            notes.change(2, one.passage, "quite another thing", expected=one.number)
+        told = forget(collection, [gone])
+        said = "2 entries of the notes on passages of other documents spoke of them, and tell nothing more"
+        assert said in told.told
+        assert not told.traces.left
+        assert [one.note for one in collection.passage_notes.all()] == ["of its own", "quite another thing"]
 
 
 def test_the_place_of_a_passage_is_the_one_that_was_meant():

@@ -35,6 +35,7 @@ from topiarist.store import edit_log, facts
 from topiarist.store.collection_folder import GROWING, sweep, sweep_parts
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import Part, new_part
+from topiarist.store.marks import PassageNotes
 from topiarist.store.succession import Succession, copy_log, copy_tables, same_part, succession
 from topiarist.text.documents import Document, Problem
 from topiarist.text.passages import whole_id
@@ -107,6 +108,7 @@ def _copy(
     named = Mentions((name for one in gone for name in (one.id, whole_id(one.id), one.title)), known)
     entries = edit_log.rewrite(new, SOME, named.in_value)
     searches = keep_searches(new, lambda one: not any(map(named.in_text, (one.name, one.query, *_liked(one.query)))))
+    notes = PassageNotes(new).take_words_out(named.in_text)
     staying = set(Documents(new).sources())
     sources = {one.source for one in gone if one.source not in staying} | {one.id for one in gone}
     quoted = [f"“{text[:80]}”" for text in collection.dates.only_of(removal.rows).values()]
@@ -119,6 +121,9 @@ def _copy(
     facts.keep_problems(new, stays)
     if entries:
         yield f"{entries:,} {'entry' if entries == 1 else 'entries'} of the log spoke of them, and tell nothing more"
+    if notes:
+        shown = "entry" if notes == 1 else "entries"
+        yield f"{notes:,} {shown} of the notes on passages of other documents spoke of them, and tell nothing more"
     if searches:
         yield f"{searches:,} saved search{'es' * (searches != 1)} spoke of them, and {_are(searches)} gone"
 

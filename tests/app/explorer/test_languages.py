@@ -101,7 +101,8 @@ def test_messages_keep_values_spaces_and_marks():
 @pytest.mark.parametrize(
     ("header", "language"),
     [("", "en"), ("de", "de"), ("de-AT,de;q=0.9,en;q=0.8", "de"), ("en-GB,de;q=0.5", "en"), ("fr, de;q=0.3", "de"),
-     ("pl", "en"), ("de;q=0", "en"), ("de;q=x,;;,", "en"), ("en;q=0.1,de;q=0.2", "de")],
+     ("pl", "en"), ("de;q=0", "en"), ("de;q=x,;;,", "en"), ("en;q=0.1,de;q=0.2", "de"),
+     ("de; q=0.9, en ; q=0.8", "de"), ("en; q=0.3, de ;Q=0.7", "de"), ("de; q=0", "en")],
 )  # fmt: skip
 def test_the_language_is_what_the_browser_asks_for(header, language):
     assert wanted(header) == language

@@ -9,6 +9,7 @@ import random
 import re
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -299,3 +300,20 @@ def test_it_tells_what_is_more_of_one_groups(folder, tmp_path):
     assert "More of" in told
     assert 'href="#topic-' in told
     assert '"groups"' not in none
+
+
+def test_groups_are_by_label_and_the_first_columns_that_differ_and_the_others_are_counted(monkeypatch):
+    columns = ["same", "author", "sender", "office", "year", "place", "label", "tag"]
+
+    def load(view, ask):
+        group = SimpleNamespace(more=(), less=() if ask.column == "same" else ("x",))
+        return SimpleNamespace(
+            columns=[SimpleNamespace(name=name) for name in columns], groups=[group], column=ask.column
+        )
+
+    monkeypatch.setattr(writing.groups, "load", load)
+    found, left = writing._by_group(None)
+    assert [one.column for one in found] == ["label", "author", "sender", "office"]
+    assert left == 2
+    columns[:] = ["same", "tag"]
+    assert writing._by_group(None) == ((), 0)

@@ -38,12 +38,19 @@ from topiarist.version import __version__
 
 DOCUMENTS = ("typical", "all", "none")
 SAID = {
-    "typical": "This report holds titles and a line of text of a few documents of each topic.",
-    "all": "This report holds the full text of all documents.",
+    "typical": (
+        "This report holds titles and a line of text of a few documents of each topic, labels, values of columns, "
+        "files that were not read, and what people wrote about topics."
+    ),
+    "all": (
+        "This report holds the full text of all documents, labels, values of columns, files that were not read, and "
+        "what people wrote about topics."
+    ),
     "none": "This report holds words and numbers only: no titles, texts, labels, files or notes, no names of topics.",
 }
 TYPICAL, WORDS = 5, 15
-GROUPINGS = 3  # columns by which topics are told
+LABEL, TAG = "label", "tag"  # what documents are grouped by first, and what is nobody else's
+GROUPINGS = 3  # columns by which topics are told, beside the label
 BATCH = 1_000  # titles at a time
 LARGE = 25 << 20  # bytes: more is hard to send and to open
 BLOCK = 1 << 18  # characters of text in one packed block: unpacked in no time
@@ -97,6 +104,7 @@ class Report:
     cards: tuple[Card, ...]
     time: time.TimePage | None  # where documents have dates
     groups: tuple[groups.GroupsPage, ...]  # by each column or label that divides documents, what each group has more of
+    columns_left: int  # further columns, which were not looked at
     labels: compare.ComparePage | None
     categories: categories.CategoriesPage | None
     model: model.ModelPage
@@ -114,7 +122,7 @@ def report(
     """Write a collection, or the one in a folder, into one HTML file that opens anywhere and loads nothing.
 
     ``documents``: "typical" has titles and a line of text of a few, "all" every text with its words coloured by level,
-    "none" words and numbers only; ``language``: en or de (whole), fr or es (begun). Returns how many bytes it has.
+    "none" words and numbers only; ``language``: en, de (most of it), fr or es (begun). Returns how many bytes it has.
     """
     if isinstance(collection, Collection):
         return write_report(collection, path, documents, language=language)
@@ -178,6 +186,7 @@ def _report(view: View, documents: str) -> Report:
     if frame.has_labels(view):
         labels, learned = compare.load(view, compare.Ask()), categories.load(view, categories.Ask())
     secret = documents == "none"
+    told_groups, columns_left = ((), 0) if secret else _by_group(view)
     settings = view.collection.settings
     return Report(
         name="" if secret else view.title,
@@ -189,7 +198,8 @@ def _report(view: View, documents: str) -> Report:
         tree=frame.branch(view, view.tree.root, set(range(len(view.tree)))),
         cards=tuple(_card(view, node, documents) for node in view.ordered()),
         time=None if secret else _over_time(view),
-        groups=() if secret else _by_group(view),
+        groups=told_groups,
+        columns_left=columns_left,
         labels=labels if labels and labels.rows and not secret else None,
         categories=learned if learned and learned.learned else None,
         model=told,
@@ -207,11 +217,24 @@ def _over_time(view: View) -> time.TimePage | None:
     return replace(found, courses=tuple(replace(one, address=one.topic.address) for one in found.courses))
 
 
-def _by_group(view: View) -> tuple[groups.GroupsPage, ...]:
-    """Topics by the first few columns, or labels, whose groups differ in any; every group that differs."""
-    first = groups.load(view, groups.Ask())
-    found = [groups.load(view, groups.Ask(column=one.name)) for one in first.columns[:GROUPINGS]]
-    return tuple(one for one in found if any(group.more or group.less for group in one.groups))
+def _by_group(view: View) -> tuple[tuple[groups.GroupsPage, ...], int]:
+    """Topics by label and by the first few columns whose groups differ in any; how many columns were not looked at.
+
+    Tags are what people keep for themselves: a report that is handed on has none.
+    """
+    names = [one.name for one in groups.load(view, groups.Ask()).columns if one.name != TAG]
+    columns = [name for name in names if name != LABEL]
+    found = _differing(view, LABEL) if LABEL in names else []
+    most = len(found) + GROUPINGS
+    while columns and len(found) < most:
+        found += _differing(view, columns.pop(0))
+    return tuple(found), len(columns)
+
+
+def _differing(view: View, column: str) -> list[groups.GroupsPage]:
+    """Topics by a column, where any of its groups differs from the others."""
+    told = groups.load(view, groups.Ask(column=column))
+    return [told] if any(group.more or group.less for group in told.groups) else []
 
 
 def _card(view: View, node: int, documents: str) -> Card:

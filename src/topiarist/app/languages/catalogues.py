@@ -55,12 +55,12 @@ def wanted(header: str) -> str:
     """The language that a browser asks for by ``Accept-Language``, of those that are complete; else English."""
     asked = []
     for place, part in enumerate(header[:1_000].split(",")):
-        name, _, weight = part.partition(";q=")
+        name, *rest = (one.strip() for one in part.split(";"))
         try:
-            share = float(weight) if weight else 1.0
+            share = next((float(one[2:]) for one in rest if one[:2].lower() == "q="), 1.0)
         except ValueError:
             continue
-        asked.append((-share, place, name.strip().lower().partition("-")[0]))
+        asked.append((-share, place, name.lower().partition("-")[0]))
     return next((name for share, _, name in sorted(asked) if name in COMPLETE and share < 0), ENGLISH)
 
 

@@ -46,7 +46,7 @@ def load(view: View, ask: Ask) -> NotesPage:
     pages = paging(len(found), ask.page, lambda page: addresses.notes(page=page))
     shown = found[pages.start : pages.start + PER_PAGE]
     documents = view.collection.documents.many([one.row for one in shown], texts=False)
-    said = (
+    said = worded(
         "Nobody has noted anything yet: open a document, choose a passage of its text, and write what you think of it."
     )
     if found:

@@ -22,7 +22,15 @@ from topiarist.app.explorer.web import failures
 from topiarist.app.explorer.web.safety import DOWNLOAD_POLICY
 from topiarist.app.languages.catalogues import language
 from topiarist.app.words import STEP
-from topiarist.collection import BETWEEN, MARKS, exported_columns, further_facts, opened_original, write_spreadsheet
+from topiarist.collection import (
+    BETWEEN,
+    MARKS,
+    Judgements,
+    exported_columns,
+    further_facts,
+    opened_original,
+    write_spreadsheet,
+)
 from topiarist.text.documents import Document
 
 BATCH = 1_000
@@ -68,8 +76,9 @@ def _view(request: Request) -> View:
 
 def report_file(view: Annotated[View, Depends(_view)]) -> Response:
     """The report with typical documents, as ``topiarist report`` writes it."""
+    judged = Judgements(view.collection.generation.database).last_number()
     made = view.remembered(
-        ("report", language()), lambda: "".join(report.pieces(view, "typical")).encode("utf-8", "replace")
+        ("report", language(), judged), lambda: "".join(report.pieces(view, "typical")).encode("utf-8", "replace")
     )
     return Response(made, media_type="text/html; charset=utf-8", headers=_attached(f"{view.title}.html"))
 

@@ -183,6 +183,15 @@ def test_notes_on_other_documents_that_quote_a_forgotten_one_tell_nothing_more(n
         assert [one.note for one in collection.passage_notes.all()] == ["of its own", "quite another thing"]
 
 
+def test_notes_within_and_upon_another_have_a_place_each(noted):
+    with Collection.open(noted) as collection, collection.folder.writing() as generation:
+        document, notes = collection.documents.get(0), PassageNotes(generation.database)
+        for start, end in ((0, 60), (20, 30), (0, 60), (40, 60)):
+            notes.write(0, start, document.text[start:end], "x")
+    html = client_of(noted).get(addresses.document(document.id)).text
+    assert sorted(re.findall(r'id="(passage-\d)"', html)) == ["passage-1", "passage-2", "passage-3", "passage-4"]
+
+
 def test_the_place_of_a_passage_is_the_one_that_was_meant():
     text = "a bail  hearing\nand a bail hearing too"
     assert place_of(text, "bail hearing") == (2, "bail  hearing")

@@ -33,6 +33,7 @@ COMPARED = 1_000  # words of a topic by which others are compared with it
 FEWEST_COMPARED, STANDS_OUT = 8, 2.0  # topics, and deviations above their mean that make one alike
 AT_HOME = 0.005  # of a word's occurrences, for it to be at home in a topic
 TYPICAL, SPELT = 3, 1_000  # documents of a topic, and of all, that are read to see how words are written
+AT_ONCE = 100  # of them, in memory
 OF_DOCUMENTS = ("lengths", "columns", "general", "node_weight", "usual")  # hold as long as the parts are the same
 OF_FORM = (
     "sizes",
@@ -74,13 +75,16 @@ class Figures:
     def spelling(self) -> Mapping[str, str]:
         """How words of topics are written that are written otherwise than counted, by what their documents have most.
 
-        A few typical documents of each topic are read, for these have its words, and others evenly over all.
+        The most typical documents of each topic are read, for these have its words, and others evenly over all; where
+        topics are many, fewer of each.
         """
         nodes = self.collection.tree.nodes
         topics = [node for place, node in enumerate(nodes) if place != self.tree.root]
-        typical = {int(row) for node in nodes for row in node.rows[:TYPICAL]}
-        rows = sorted({*sorted(typical)[:SPELT], *range(0, self.n_docs, max(1, self.n_docs // SPELT))})
-        texts = (one.text for one in self.collection.documents.many(rows))
+        in_turn = (int(node.rows[place]) for place in range(TYPICAL) for node in nodes if place < len(node.rows))
+        typical = list(dict.fromkeys(in_turn))[:SPELT]
+        rows = sorted({*typical, *range(0, self.n_docs, max(1, self.n_docs // SPELT))})
+        documents, some = self.collection.documents, range(0, len(rows), AT_ONCE)
+        texts = (one.text for start in some for one in documents.many(rows[start : start + AT_ONCE]))
         return written_forms(texts, {word for node in topics for word in node.words})
 
     def written(self, word: str) -> str:

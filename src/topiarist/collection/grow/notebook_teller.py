@@ -55,6 +55,6 @@ def told_in_notebook(verbose: bool | None) -> Iterator[Teller]:
     teller = NotebookTeller()
     try:
         yield teller
+        teller.ended()  # not where an error has stopped the phase
     finally:
-        teller.ended()
         teller.card.close()

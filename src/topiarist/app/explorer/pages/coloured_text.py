@@ -41,6 +41,7 @@ class Piece:
     word: str = ""
     hits: Pieces = ()  # the text in parts, where a search has found some of them
     note: int = 0  # on the passage that it is of
+    begins: tuple[int, ...] = ()  # notes on passages of which it is the first piece here
     telling: int = 0  # for a word that sets the topics of the document apart: the heading that these lie under
 
 
@@ -166,14 +167,16 @@ def _greyed(pieces: Iterator[Piece], here: int, grey: Sequence[Span]) -> Iterato
 
 def _noted(pieces: Iterator[Piece], here: int, notes: Sequence[PassageNote]) -> Iterator[Piece]:
     """Pieces, those of passages that have a note being pieces of their own; of two notes on a word the later begun."""
-    edges = sorted({place for one in notes for place in (one.start, one.end)})
+    edges, begun = sorted({place for one in notes for place in (one.start, one.end)}), set[int]()
     for piece in pieces:
         end = here + len(piece.text)
         cuts = [here, *(edge for edge in edges if here < edge < end), end]
         for first, last in pairwise(cuts):
             over = [one.passage for one in notes if one.start <= first and last <= one.end]
             text = piece.text[first - here : last - here]
-            yield replace(piece, text=text, note=over[-1] if over else 0) if notes else piece
+            new = tuple(one for one in over if one not in begun)
+            begun.update(new)
+            yield replace(piece, text=text, note=over[-1] if over else 0, begins=new) if notes else piece
         here = end
 
 

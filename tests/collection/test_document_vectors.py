@@ -336,6 +336,7 @@ def test_newer_documents_that_lie_elsewhere_are_told(opened):
     moved = newer._farther(Figures(opened), groups)
     assert moved.far > told.far + 10
     assert moved.certain
+    assert (moved.known, moved.unfitted) == (120, 0)
 
 
 def test_alike_by_meaning_on_the_terminal(grown):

@@ -160,6 +160,20 @@ def ratios(one: ShareTable, other: ShareTable, level: float = LEVEL) -> RatioTab
     return RatioTable(np.exp(middle), np.exp(middle - reach), np.exp(middle + reach), certain)
 
 
+def chance_below(below: int, documents: int, place: int, before: int) -> float:
+    """How likely so many or so few of some numbers lie below one of others by chance, if all are of one kind.
+
+    ``below`` of ``documents`` lie below the ``place``-th smallest of ``before`` others. That one is itself a draw: where
+    the numbers are alike, the share below it has a beta distribution, whatever numbers they are. Both ends count.
+    """
+    found = np.arange(documents + 1)
+    logs = special.betaln(found + place, documents - found + before - place + 1) - special.betaln(
+        place, before - place + 1
+    )
+    chances = np.exp(logs - np.log(documents + 1) - special.betaln(documents - found + 1, found + 1))
+    return float(min(1.0, 2 * min(chances[: below + 1].sum(), chances[below:].sum())))
+
+
 def false_discoveries(chances: Floats, rate: float = FALSE_ONES) -> Bools:
     """Which of many findings to believe, by how likely each is by chance (Benjamini and Hochberg)."""
     flat = np.sort(chances, axis=None)

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.arrays import Array, Ints
+from topiarist.arrays import Array, Floats, Ints
 from topiarist.collection.describe.figures import Figures
+from topiarist.collection.describe.provenance import last_fit
 from topiarist.collection.spread.over_time import path_text, shares_in
 from topiarist.counts.vectors import nearest_cosines
 from topiarist.errors import UsageError
-from topiarist.measures.share_intervals import counted_shares, ratios
+from topiarist.measures.share_intervals import FALSE_ONES, chance_below, counted_shares, ratios
 from topiarist.text.dates import following, read_date
 
 GREW = 1.25  # times as much as before, at least, to be told
@@ -57,7 +58,8 @@ class NewerWord:
 class Farther:
     """By their vectors: how many documents lie farther from all topics than 95 of 100 of those before did.
 
-    Where new documents are as those before, that is about one in twenty.
+    Where new documents are as those before, that is about one in twenty. The limit is known no better than those before
+    tell it, and ``certain`` knows that. Documents to which the tree was not fitted lie a little farther anyway.
     """
 
     documents: int  # since then, that have a vector
@@ -66,7 +68,9 @@ class Farther:
     low: float
     high: float
     before: float  # the share of those before
-    certain: bool  # the interval does not hold that share
+    certain: bool  # hardly a chance: in one of twenty where nothing has changed
+    known: int  # documents before that have a vector
+    unfitted: int  # of the documents since: added since the tree was fitted
 
 
 @dataclass(frozen=True)
@@ -143,14 +147,31 @@ def _farther(figures: Figures, groups: Ints) -> Farther | None:
     if directions is None or vectors is None:
         return None
     near = nearest_cosines(vectors[: figures.n_docs], directions)
-    old, new = (near[(groups == group) & np.isfinite(near)] for group in (0, 1))
+    old, new = (np.flatnonzero((groups == group) & np.isfinite(near)) for group in (0, 1))
+    fitted = len(figures.collection) - last_fit(figures.collection).arrived
+    return farther(near[old], near[new], int((new >= fitted).sum()))
+
+
+def farther(old: Floats, new: Floats, unfitted: int = 0) -> Farther | None:
+    """By how near documents before and since lie to a topic, as cosines; None where too few tell what is usual."""
     if len(old) < FEWEST_WITH_VECTORS or not len(new):
         return None
-    limit = float(np.quantile(old, FAR))
+    place = round(FAR * (len(old) + 1))
+    limit = np.partition(old, place - 1)[place - 1]
     far, usual = int((new < limit).sum()), float((old < limit).mean())
     told = counted_shares(np.array([[far]]), len(new))
-    low, high = float(told.low[0, 0]), float(told.high[0, 0])
-    return Farther(len(new), far, far / len(new), low, high, usual, not low <= usual <= high)
+    certain = chance_below(far, len(new), place, len(old)) <= FALSE_ONES
+    return Farther(
+        documents=len(new),
+        far=far,
+        share=far / len(new),
+        low=float(told.low[0, 0]),
+        high=float(told.high[0, 0]),
+        before=usual,
+        certain=certain,
+        known=len(old),
+        unfitted=unfitted,
+    )
 
 
 def _words(figures: Figures, groups: Ints, documents: tuple[int, int], n: int) -> tuple[NewerWord, ...]:

@@ -133,8 +133,14 @@ def _show_new(screen: Screen, found: door.Newer, number: int) -> None:
         screen.print("No topic has certainly more or less documents than before.")
     if found.farther is not None:
         said = share_between(found.farther.share, found.farther.low, found.farther.high)
-        sure = "" if found.farther.certain else ": no certain difference"
+        sure = "" if found.farther.certain else f": no certain difference from the {found.farther.known:,} before"
         screen.print(f"By their vectors {said} lie farther from every topic than 95 % did before{sure}.")
+        if found.farther.unfitted:
+            added = f"{found.farther.unfitted:,} of these {found.farther.documents:,} were"
+            screen.print(
+                f"{added} added since the tree was fitted: they were not part of the fit and lie a little farther anyway.",
+                indent=2,
+            )
     if found.words:
         screen.heading("New words")
         screen.hanging("  " + ", ".join(f"{one_line(one.word)} ({one.since:,}, {one.before:,} before)"

@@ -1,12 +1,15 @@
 """Learning categories with vectors beside words: what they bring, that they are not needed, that none do no harm."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
 from topiarist import CategoryLearner
 from topiarist.errors import InputError
-from topiarist.estimators.category import class_vectors
+from topiarist.estimators.category import class_vectors, one_label
+from topiarist.estimators.category.category_learner import _reason
 from topiarist.estimators.model_folder import load_model, save_model
 
 N, CLASSES, WORDS, DIMS = 240, 4, 80, 24
@@ -55,10 +58,44 @@ def test_vectors_tell_what_words_do_not(data, number):
 
 
 def test_the_reason_tells_of_vectors(data, learner):
-    assert "vectors beside them" in learner.reason_
+    assert "vectors of each category" in learner.reason_
     assert "the vectors alone" in learner.reason_
     assert learner.n_vector_features_ == DIMS
     assert "vectors" not in CategoryLearner().fit(data[0], some_labels(data[2], 4)).reason_
+
+
+def test_the_reason_names_what_sees_the_vectors():
+    trial = one_label.Trial(10, 9, 8, 7, None, 6)
+
+    def told(**chosen):
+        return _reason(replace(one_label.USUAL, **chosen), trial, 0, True)
+
+    assert told(vectorial=1.0).startswith("A linear classifier of words and vectors (50%) and the words of the cat")
+    assert "vectors of each category" not in told(vectorial=1.0)
+    assert told(near=0.5).startswith("A linear classifier (50%) and the words of the categories (50%), with how near")
+    assert told(near=0.5, weight=0.0).startswith("A linear classifier, with how near the vectors of each category are:")
+    assert told(vectorial=1.0, weight=1.0).startswith("The words of the categories alone:")
+    assert "left aside" in told(weight=1.0)
+
+
+def test_a_given_weight_of_documents_without_a_label_holds_for_their_vectors(data):
+    counts, vectors, labels = data
+    fitted = CategoryLearner(unlabelled_weight=0.3).fit(counts, some_labels(labels, 4), vectors=vectors)
+    assert fitted._settled.setting.lent == 0.3
+
+
+def test_what_is_right_without_unlabelled_documents_is_without_their_vectors(monkeypatch):
+    counts, vectors, labels = pile(apart=0.1)
+    real = one_label._lying
+
+    def lying(known, some, few, classes, parts, machines, lent):
+        near, of_few = real(known, some, few, classes, parts, machines, lent)
+        return (np.zeros_like(near) if lent else 1e4 * np.eye(known.n_classes)[classes]), of_few
+
+    monkeypatch.setattr(one_label, "_lying", lying)
+    monkeypatch.setattr(one_label, "OTHERWISE", 1e6)
+    trial = CategoryLearner().fit(counts, some_labels(labels, 4), vectors=vectors)._settled.trial
+    assert trial.right < trial.right_without == trial.n_unseen
 
 
 def test_rows_of_zeros_are_as_no_vectors_to_the_last_bit(data):

@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from tests.grown import documents
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.recipe import Recipe
+from topiarist.collection.judge.categories import Categories
 from topiarist.collection.judge.filing import labels_with_certainty
 from topiarist.collection.judge.review import Review
+from topiarist.estimators.category.category_learner import CategoryLearner
 
 N, NEW, DIMS = 160, 20, 12
 NAMES = ("red", "green", "blue")
@@ -29,16 +32,37 @@ def grown(tmp_path_factory, coloured):
         yield collection
 
 
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    labels = np.arange(60) % 3
+    counts = csr_array(rng.integers(0, 3, (60, 12)).astype(np.float32))
+    return counts, labels, rng.normal(size=(3, DIMS))[labels] + 0.3 * rng.normal(size=(60, DIMS))
+
+
 def test_learn_and_file_use_the_vectors_and_do_without(grown, coloured):
     colours, vectors = coloured
     labels = {documents()[row].id: (NAMES[colours[row]],) for row in range(60)}
     quality = grown.learn(labels)
     assert quality.accuracy > 0.8
-    assert "vectors beside them" in quality.reason
+    assert "vectors of each category" in quality.reason
     new = documents()[N : N + NEW]
     told = [row.labels[0] for row in grown.file(new, vectors=vectors[N:])]
     assert np.mean([one == NAMES[colour] for one, colour in zip(told, colours[N:], strict=True)]) > 0.8
     assert all(len(row.labels) == 1 for row in grown.file(new))  # by their words
+
+
+def test_a_document_without_a_known_word_is_told_by_its_vector_only_where_vectors_have_a_say(data):
+    counts, labels, vectors = data
+    nothing = csr_array((2, counts.shape[1]), dtype=counts.dtype)
+    for several in (False, True):
+        y = (labels[:, None] == np.unique(labels)).astype(int) if several else labels
+        told = Categories(CategoryLearner().fit(counts, y, vectors=vectors), several)
+        assert told.knows_vectors
+        assert all(row for row, _ in told.told(nothing, vectors[:2]))
+        aside = Categories(CategoryLearner().fit(counts, y, vectors=np.zeros_like(vectors)), several)
+        assert not aside.knows_vectors
+        assert aside.told(nothing, vectors[:2]) == [((), ())] * 2
 
 
 def test_several_labels_are_told_with_vectors(grown, coloured):

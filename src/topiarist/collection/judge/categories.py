@@ -173,8 +173,8 @@ class Categories:
 
     @property
     def knows_vectors(self) -> bool:
-        """Whether the vectors of documents have a say."""
-        return bool(getattr(self.model, "n_vector_features_", 0))
+        """Whether the vectors of documents have a say: not where the learner left them aside."""
+        return bool(getattr(self.model, "uses_vectors_", False))
 
     def _asked(self, vectors: Floats | None) -> dict[str, Floats]:
         """What a model is asked with beside counts: vectors, where it knows them and there are any."""

@@ -73,6 +73,8 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimat
         Documents that were held out in turn.
     n_vector_features_ : int
         Dimensions of the vectors that documents came with; 0 without any.
+    uses_vectors_ : bool
+        Whether they have a say; the learner may leave them aside.
     reason_ : str
         What was chosen, and why, in a sentence.
     """
@@ -142,7 +144,7 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimat
         self.generative_weight_ = setting.weight
         self.label_threshold_, self._form = None, "single"
         self.n_unseen_ = 0 if trial is None else trial.n_unseen
-        self.reason_ = _reason(setting, trial, int((of_row < 0).sum()))
+        self.reason_ = _reason(setting, trial, int((of_row < 0).sum()), model.space is not None)
 
     def _fit_several(self, counts: Csr, y: Matrix, seed: int, together: Ints | None, vectors: Floats | None) -> None:
         labels = read_label_matrix(y, counts.shape[0])
@@ -177,6 +179,11 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimat
         """Whether documents may have several labels."""
         return self.label_threshold_ is not None
 
+    @property
+    def uses_vectors_(self) -> bool:
+        """Whether the vectors of documents have a say: not where the learner came to leave them aside."""
+        return self._model.sees_vectors
+
     def predict_proba(self, X: Documents, vectors: ArrayLike | None = None) -> Floats:
         """P(class | document), or of several labels P(label | document), each for itself; columns are ``classes_``.
 
@@ -188,7 +195,7 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimat
     def _told(self, counts: Csr, vectors: Floats | None) -> Floats:
         rows = self._model(counts, vectors)
         blank = np.asarray(counts @ self._known.astype(np.float64)).ravel() == 0
-        if vectors is not None and self._model.space is not None:
+        if vectors is not None and self.uses_vectors_:
             blank &= ~has_vector(vectors)
         rows[blank] = self.class_prior_
         return rows
@@ -321,17 +328,21 @@ def _number(value: float | str) -> float | None:
     return None if value == "cv" else float(value)
 
 
-def _reason(setting: one_label.Setting, trial: one_label.Trial | None, n_free: int) -> str:
-    ways = {0.0: "A linear classifier alone", 1.0: "The words of the categories alone"}
+def _reason(setting: one_label.Setting, trial: one_label.Trial | None, n_free: int, with_vectors: bool) -> str:
+    lying = with_vectors and setting.near > 0
+    linear = f"A linear classifier{' of words and vectors' if with_vectors and setting.vectorial else ''}"
+    alone = "" if lying else " alone"
+    ways = {0.0: f"{linear}{alone}", 1.0: f"The words of the categories{alone}"}
     way = ways.get(
-        setting.weight,
-        f"A linear classifier ({1 - setting.weight:.0%}) and the words of the categories ({setting.weight:.0%})",
+        setting.weight, f"{linear} ({1 - setting.weight:.0%}) and the words of the categories ({setting.weight:.0%})"
     )
-    if setting.vectorial or setting.near:
-        way += ", both with the vectors beside them"
+    if lying:
+        way += ", with how near the vectors of each category are"
     free = ""
     if n_free:
         counted = f"count {setting.unlabelled_weight:g}" if setting.unlabelled_weight else "count nothing"
+        if lying and setting.lent != setting.unlabelled_weight:
+            counted += f" by words and {setting.lent:g} by vectors"
         free = f", where documents without a label {counted}"
     if trial is None:
         return f"{way}{free}, as usual: there is one label for each category, and nothing could be held out to choose."
@@ -343,8 +354,11 @@ def _reason(setting: one_label.Setting, trial: one_label.Trial | None, n_free: i
         "" if trial.right_vectors is None else f", the vectors alone {trial.right_vectors / trial.n_unseen:.0%}"
     )
     left = ""
-    if trial.right_vectors is not None and not (setting.vectorial or setting.near):
-        left = " The vectors were left aside: documents held out are told no better with them."
+    if trial.right_vectors is not None and not setting.near:
+        if setting.vectorial and setting.weight == 1.0 and n_free and setting.unlabelled_weight:
+            left = " The vectors only help to guess what documents without a label are."
+        elif not setting.vectorial or setting.weight == 1.0:
+            left = " The vectors were left aside: documents held out are told no better with them."
     return (
         f"{way}{free}: {share[0]:.0%} of {trial.n_unseen:,} labelled documents held out in turn are right; the linear "
         f"classifier alone {share[1]:.0%}, the words alone {share[2]:.0%}{by_vectors}{without}.{left}"

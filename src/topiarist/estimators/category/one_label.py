@@ -125,6 +125,11 @@ class OneLabel:
     near: ClassVectors | None = None
     near_weight: float = 0.0
 
+    @property
+    def sees_vectors(self) -> bool:
+        """Whether the vectors of documents have a say; not where only words of classes do."""
+        return self.space is not None and (self.near is not None or self.weight < 1.0)
+
     def scores(self, counts: Csr, vectors: Floats | None = None) -> Floats:
         """(n_docs, n_classes)."""
         words = self.features.words(counts)
@@ -283,7 +288,8 @@ def _settled(
     folds = fold_numbers(classes, seed, known.groups)
     usual = Setting(
         USUAL.topical, USUAL.strength, _given(wanted.unlabelled_weight, USUAL.unlabelled_weight),
-        _given(wanted.weight, USUAL.weight), *((VECTORIAL[0], NEAR[0], UNLABELLED[0]) if known.has_vectors else ()),
+        _given(wanted.weight, USUAL.weight),
+        *((VECTORIAL[0], NEAR[0], _given(wanted.unlabelled_weight, UNLABELLED[0])) if known.has_vectors else ()),
     )  # fmt: skip
     unseen = folds >= 0
     if not unseen.any():
@@ -333,15 +339,16 @@ def _settled(
 
     free, weight = max(ways, key=worth)
     scores, nearness, lent = mixed(found, lexical[free], weight), 0.0, 0.0
+    lying: dict[float, tuple[Floats, list[Floats]]] = {}
     if known.has_vectors:
         lying = {
             lent: _lying(known, some, few, classes, parts, machines, lent)
-            for lent in (UNLABELLED if len(looked_at) else (0.0,))
+            for lent in _candidates(wanted.unlabelled_weight, UNLABELLED if len(looked_at) else (0.0,))
         }
 
         def nearest(way: tuple[float, float]) -> float:
             value = _worth((scores + way[1] * lying[way[0]][0])[unseen], truth)
-            return value - care * abs(way[1] - NEAR[0]) - OTHERWISE * (way[0] != UNLABELLED[0])
+            return value - care * abs(way[1] - NEAR[0]) - OTHERWISE * (way[0] != usual.lent)
 
         lent, nearness = max([(lent, one) for lent in lying for one in NEAR], key=nearest)
         near, near_few = lying[lent]
@@ -350,7 +357,10 @@ def _settled(
     def right(rows: Floats) -> int:
         return int((rows[unseen].argmax(axis=1) == truth).sum())
 
-    without = right(mixed(found, lexical[0.0], weight) + nearness * near) if len(lexical) > 1 else None
+    without = None
+    if len(lexical) > 1:
+        unlent = lying[0.0][0] if lying else near
+        without = right(mixed(found, lexical[0.0], weight) + nearness * unlent)
     trial = Trial(
         len(truth), right(scores), right(found), right(lexical[free]), without,
         right(near) if known.has_vectors else None,
@@ -358,8 +368,8 @@ def _settled(
     calibration = calibrated(scores[unseen], truth)
     bias = class_bias(calibration.sharpness * scores[unseen], truth, _shares(classes, known.n_classes))
     said = [
-        mixed(machine(few.rows), words, weight) + nearness * lying
-        for machine, words, lying in zip(machines, of_few[free], near_few, strict=True)
+        mixed(machine(few.rows), words, weight) + nearness * close
+        for machine, words, close in zip(machines, of_few[free], near_few, strict=True)
     ]
     opinions = Opinions(looked_at[asked], np.stack(said).astype(np.float32))
     setting = Setting(best[0], best[1], free, weight, best[2], nearness, lent)

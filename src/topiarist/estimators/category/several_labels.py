@@ -57,6 +57,11 @@ class SeveralLabels:
     log_odds: Floats  # (n_labels,) of having the label
     space: VectorSpace | None = None  # of vectors, where documents came with them
 
+    @property
+    def sees_vectors(self) -> bool:
+        """Whether the vectors of documents have a say."""
+        return self.space is not None
+
     def scores(self, counts: Csr, vectors: Floats | None = None) -> Floats:
         """By the machines, (n_docs, n_labels)."""
         words = self.features.words(counts)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from topiarist.collection import ACCEPT, MOVE, Judgements, Review
+from topiarist.collection import ACCEPT, BACK, MOVE, Judgements, Review
 
 
 @pytest.mark.parametrize("lot", range(12))
@@ -79,3 +79,43 @@ def test_undo_leaves_a_label_that_another_has_judged_since(collection, kind):
         assert "wanted" in labels(collection, 5)
         review.undo()
         assert labels(collection, 5) == before
+
+
+@pytest.mark.parametrize("opened_again", [False, True])
+def test_undo_takes_back_what_an_earlier_version_had_undone_by_another_judgement(collection, opened_again):
+    before = labels(collection, 8)
+    review = Review(collection, "wanted")
+    review.answer(8, "y")
+    with review.together(), review._writing.database.transaction():  # as undo was once written
+        review._written[8] = 0
+        Judgements(review._writing.database).judge(8, MOVE, before, expected=judgement(collection, 8).number)
+    review.undo()
+    assert labels(collection, 8) == before
+    review.answer(8, "y")
+    if opened_again:
+        review = Review(collection, "wanted")
+    review.undo()
+    assert labels(collection, 8) == before
+    assert not review.labelled(8)
+
+
+def test_undo_of_a_yes_to_a_label_that_is_there_takes_its_acceptance_back_and_no_other(collection):
+    review = Review(collection, "wanted")
+    judged(collection, 9, MOVE, "wanted", "law")
+    review.answer(9, "y")
+    assert judgement(collection, 9).kind == ACCEPT
+    review.undo()
+    assert judgement(collection, 9).kind == BACK
+    held = {one.row: one.kind for one in Judgements(collection.generation.database).holding()}
+    assert held[9] == MOVE  # what the other said still holds
+    assert labels(collection, 9) == ("wanted", "law")
+    assert review.labelled(9)
+    review.answer(10, "y")
+    judged(collection, 10, ACCEPT, *labels(collection, 10))
+    review.undo()
+    assert judgement(collection, 10).kind == ACCEPT
+    assert review.labelled(10)
+
+
+def judgement(collection, row):
+    return Judgements(collection.generation.database).of([row])[row]

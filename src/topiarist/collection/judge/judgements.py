@@ -33,8 +33,9 @@ class Judgements(JudgementTable):
     """The judgements of a collection's documents, and how to judge."""
 
     def holding(self) -> list[Judgement]:
-        """The newest entry of every document, where it was not taken back."""
-        return [one for one in self.newest() if one.kind != BACK]
+        """The newest entry of every document that was not taken back; where one was, what was said before holds."""
+        standing = ([one] if one.kind != BACK else self.standing(one.row)[-1:] for one in self.newest())
+        return [one for found in standing for one in found]
 
     def last_of(self, row: int) -> int:
         """The number of the newest entry of a document, 0 for none."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from topiarist.arrays import Doubles
-from topiarist.collection.judge.judgements import ACCEPT, MOVE, Judgements
+from topiarist.collection.judge.judgements import ACCEPT, MOVE, Judgement, Judgements
 from topiarist.collection.judge.reading_order import GIVEN, LABELLED, TARGET, Progress, ReadingOrder
 from topiarist.collection.judge.recall_bound import CONFIDENCE
 from topiarist.collection.judge.relevance_model import features
@@ -73,6 +73,7 @@ class Review:
         self._strata = np.asarray(collection.shares.argmax(axis=1)).ravel() if collection.shares.nnz else None
         self._start = _scores(collection, query) if query else None
         self._writing: Generation | None = None
+        self._written: dict[int, int] = {}  # by rows: the judgement that the last answer given here made, 0 for none
         table = ReviewTable(collection.generation.database)
         self.entries = table.entries(self.label)
         known = table.lot(self.label)
@@ -149,13 +150,20 @@ class Review:
             self.order.judge(row, ANSWERS[answer], drawn)
 
     def undo(self) -> int | None:
-        """Take the last answer back; the row of its document, None where there is none."""
+        """Take the last answer back; the row of its document, None where there is none.
+
+        What others said of the document stays, and so may the label: ``labelled`` tells.
+        """
         if self.last is None:
             return None
         row = self.last[0]
         self._write(row, UNDONE, GIVEN)
         self.order = self._replayed()
         return row
+
+    def labelled(self, row: int) -> bool:
+        """Whether a document has the label, whoever gave it."""
+        return self.label in self.collection.documents.labels_of([row])[0]
 
     def _write(self, row: int, answer: str, drawn: str) -> None:
         if self._writing is None:
@@ -171,38 +179,52 @@ class Review:
             n_docs = self.order.n_docs
             made = [table.append(self.label, given, YES, LABELLED, n_docs) for given in self._given]
             made.append(table.append(self.label, row, answer, drawn, n_docs))
-            self._relabel(database, row, answer)
+            written = self._relabel(database, row, answer)
+        self._written.pop(row, None)
+        if answer != UNDONE:
+            self._written[row] = written
         self.entries, self._given = [*self.entries, *made], []
 
-    def _relabel(self, database: Database, row: int, answer: str) -> None:
-        """Give a relevant document the label, take it from one that is not."""
+    def _relabel(self, database: Database, row: int, answer: str) -> int:
+        """Give a relevant document the label, take it from one that is not; the number of the judgement, 0 for none."""
         judgements, wanted = Judgements(database), ANSWERS.get(answer)
-        if answer == UNDONE:
-            self._restore(judgements, row)
+        if answer == UNDONE and self._is_own(judgements, row):
+            judgements.take_back(row, expected=judgements.last_of(row))
         if wanted is None:
-            return
+            return 0
         labels = Documents(database).labels_of([row])[0]
         if wanted == (self.label in labels):
-            if wanted:  # another gave it first: undo must know that it is theirs
-                judgements.judge(row, ACCEPT, labels, expected=judgements.last_of(row))
-            return
+            if not wanted:
+                return 0
+            # another gave it first: undo must know that it is theirs
+            return judgements.judge(row, ACCEPT, labels, expected=judgements.last_of(row)).number
         others = tuple(label for label in labels if label != self.label)
         given = (*others, self.label) if wanted else others
-        judgements.judge(row, MOVE, given, expected=judgements.last_of(row))
+        return judgements.judge(row, MOVE, given, expected=judgements.last_of(row)).number
 
-    def _restore(self, judgements: Judgements, row: int) -> None:
-        """Take back what the last answer did to the label, unless others have judged the document since.
+    def _is_own(self, judgements: Judgements, row: int) -> bool:
+        """Whether the newest judgement of a document is what the answer made that is taken back.
 
-        Where several gave it, or took it away, nobody knows whose it is: it stays.
+        Of an answer that was given here that is known. Of an earlier one it is where nobody else can have given the
+        label, or taken it away: only one judgement that stands did, or no more than this review has answered so.
+        Otherwise nobody knows whose it is, and it stays.
         """
-        wanted = None if self.last is None else ANSWERS[self.last[1]]
-        same = [
-            one
-            for one in judgements.standing(row)
-            if one.kind == MOVE and (self.label in one.after) is wanted and (self.label in one.before) is not wanted
-        ]
-        if len(same) == 1 and judgements.last_of(row) == same[0].number:
-            judgements.take_back(row, expected=judgements.last_of(row))
+        newest = judgements.last_of(row)
+        if row in self._written:
+            return newest > 0 and self._written[row] == newest
+        answer = "" if self.last is None else self.last[1]
+        wanted = ANSWERS.get(answer)
+
+        def same(entries: list[Judgement]) -> list[int]:
+            return [
+                one.number
+                for one in entries
+                if one.kind == MOVE and (self.label in one.after) is wanted and (self.label in one.before) is not wanted
+            ]
+
+        standing, every = same(judgements.standing(row)), same(judgements.all_of(row))
+        answered = sum(entry.row == row and entry.answer == answer for entry in _judged(self.entries))
+        return newest in standing and (len(standing) == 1 or len(every) <= answered)
 
     def _replayed(self) -> ReadingOrder:
         """The order after all that was said so far, each document with the answer that it has now."""

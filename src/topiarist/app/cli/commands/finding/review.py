@@ -106,8 +106,11 @@ def _from_keys(screen: Screen, review: door.Review, options: Options) -> None:
         elif key == QUIT:
             return
         elif key == UNDO:
-            if review.undo() is None:
+            undone = review.undo()
+            if undone is None:
                 screen.say("There is nothing to take back.")
+            elif review.labelled(undone):
+                screen.say(f"It still has the label {one_line(review.label)}: others gave it, or judged it since.")
         else:
             review.answer(proposed[0], key, proposed[1])
             waiting = waiting[1:]

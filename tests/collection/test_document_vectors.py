@@ -323,6 +323,30 @@ def test_documents_that_are_alike_by_meaning_are_listed_and_nothing_is_folded(op
     assert alike_by_meaning(opened, 0.8, most=1).pairs == found.pairs[:1]
 
 
+def test_of_many_pairs_that_are_alike_all_are_counted_and_few_are_kept(monkeypatch):
+    from topiarist.collection import alike
+
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 3))
+    rows[20:] = rows[20]  # forms that are equal
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    numbers, nothing = np.arange(60), (np.zeros((0, 3)), 0)
+    every, number = alike._near(rows, numbers, 0.5, 10_000, nothing)
+    assert number == len(every) >= 40 * 39 // 2
+    kept = []
+    monkeypatch.setattr(alike, "CELLS", 500)
+    largest = alike._largest
+    monkeypatch.setattr(alike, "_largest", lambda values, most: kept.append(largest(values, most)) or kept[-1])
+    best, told = alike._near(rows, numbers, 0.5, 25, nothing)
+    assert told == number
+    assert len(kept) > 3
+    assert max(map(len, kept)) <= 25  # of each block
+    np.testing.assert_allclose(best[:, 2], every[:25, 2], rtol=1e-6)
+    values = np.array([1.0, 3.0, 2.0, 2.0, 2.0, 0.0])
+    assert largest(values, 3).tolist() == [1, 2, 3]
+    assert largest(values, 0).tolist() == []
+
+
 def test_newer_documents_that_lie_elsewhere_are_told(opened):
     from topiarist.collection.describe.figures import Figures
     from topiarist.collection.spread import newer

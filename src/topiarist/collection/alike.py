@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 LEAST = 0.9  # cosine of two documents that are told
 MOST = 1_000  # pairs that are told, the nearest
-ROWS = 2_048  # that are compared with others at a time
+CELLS = 1 << 22  # pairs that are compared at a time
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ def alike_by_meaning(collection: Collection, least: float = LEAST, most: int = M
         return None
     kept = np.flatnonzero(collection.copies.is_first(len(vectors)) & has_vector(vectors))
     topics = np.asarray(collection.shares.argmax(axis=1)).ravel()[kept]
-    found = [_near(vectors, kept[topics == topic], least) for topic in np.unique(topics).tolist()]
-    pairs = np.concatenate([np.zeros((0, 3)), *found])
-    best = pairs[np.lexsort((pairs[:, 1], pairs[:, 0], -pairs[:, 2]))][:most]
+    best, number = np.zeros((0, 3)), 0
+    for topic in np.unique(topics).tolist():
+        best, number = _near(vectors, kept[topics == topic], least, most, (best, number))
     rows = np.unique(best[:, :2].astype(np.int64)).tolist()
     names = dict(zip(rows, collection.documents.many(rows, texts=False), strict=True))
 
@@ -69,17 +69,39 @@ def alike_by_meaning(collection: Collection, least: float = LEAST, most: int = M
         return AlikePair(first, second, near, _shared(collection.counts, one, other))
 
     told = tuple(pair(int(one), int(other), near) for one, other, near in best.tolist())
-    return Alike(told, len(pairs), least)
+    return Alike(told, number, least)
 
 
-def _near(vectors: Floats, rows: Array, least: float) -> Array:
-    """Pairs among some documents, a row each: both numbers, the smaller first, and the cosine."""
-    wide, found = vectors[rows].astype(np.float32), [np.zeros((0, 3))]
-    for start in range(0, len(rows), ROWS):
-        near = wide[start : start + ROWS] @ wide[start:].T
+def _near(
+    vectors: Floats, rows: Array, least: float, most: int, before: tuple[Array, int]
+) -> tuple[Array, int]:
+    """The nearest pairs so far and how many there are, with those among some documents.
+
+    A row for each pair: both numbers, the smaller first, and the cosine. All are counted; of each block no more are
+    kept than may be told, for near-equal documents are near each other in millions of pairs.
+    """
+    wide, (best, number), start = vectors[rows].astype(np.float32), before, 0
+    while start < len(rows):
+        step = max(1, CELLS // (len(rows) - start))
+        near = wide[start : start + step] @ wide[start:].T
         one, other = np.nonzero(np.triu(near >= np.float32(least), 1))
-        found.append(np.stack([rows[start + one], rows[start + other], near[one, other]], axis=1))
-    return np.concatenate(found)
+        number += len(one)
+        kept = _largest(near[one, other], most)
+        one, other = one[kept], other[kept]
+        found = np.stack([rows[start + one], rows[start + other], near[one, other]], axis=1)
+        every = np.concatenate([best, found])
+        best = every[np.lexsort((every[:, 1], every[:, 0], -every[:, 2]))][:most]
+        start += step
+    return best, number
+
+
+def _largest(values: Array, most: int) -> Array:
+    """The places of the largest numbers, in their order; of equal ones the first."""
+    if len(values) <= most or most < 1:
+        return np.arange(len(values))[: max(most, 0)]
+    limit = np.partition(values, -most)[-most]
+    above = np.flatnonzero(values > limit)
+    return np.sort(np.concatenate([above, np.flatnonzero(values == limit)[: most - len(above)]]))
 
 
 def _shared(counts: Csr, one: int, other: int) -> float:

@@ -347,6 +347,21 @@ def test_of_many_pairs_that_are_alike_all_are_counted_and_few_are_kept(monkeypat
     assert largest(values, 0).tolist() == []
 
 
+def test_file_says_what_counts_as_far(grown, opened, tmp_path):
+    from typer.testing import CliRunner
+
+    from topiarist.app.cli.commands import app
+
+    away = np.random.default_rng(0).normal(size=(NEW, DIMS)) - 3 * opened.model.directions_.mean(axis=0)
+    np.save(tmp_path / "away.npy", away)
+    table = [{"id": one.id, "text": one.text} for one in pile()[N:]]
+    (tmp_path / "new.jsonl").write_text("\n".join(map(json.dumps, table)), "utf-8")
+    given = ["--vectors", str(tmp_path / "away.npy")]
+    shown = CliRunner().invoke(app, ["file", str(grown), str(tmp_path / "new.jsonl"), *given])
+    assert shown.exit_code == 0
+    assert "than 99 % of its own documents" in " ".join((shown.stdout + shown.stderr).split())
+
+
 def test_newer_documents_that_lie_elsewhere_are_told(opened):
     from topiarist.collection.describe.figures import Figures
     from topiarist.collection.spread import newer

@@ -123,6 +123,7 @@ if TYPE_CHECKING:
     from topiarist.collection.file.arrivals import add as add_documents
     from topiarist.collection.file.arrivals import coming as batches_as_they_come
     from topiarist.collection.file.arrivals import file as file_documents
+    from topiarist.collection.file.arrivals import file_with_certainty as file_with_certainty
     from topiarist.collection.file.file_moves import move_files as move_files
     from topiarist.collection.file.file_moves import plan_moves as plan_moves
     from topiarist.collection.file.new_topics import PAYS as PAYS
@@ -180,7 +181,6 @@ if TYPE_CHECKING:
     from topiarist.collection.judge.filing import filed_under as filed_under
     from topiarist.collection.judge.filing import filing as filing
     from topiarist.collection.judge.filing import headings_at as headings_at
-    from topiarist.collection.judge.filing import labels_with_certainty as labels_with_certainty
     from topiarist.collection.judge.filing import left_over as left_over
     from topiarist.collection.judge.heldout_answers import HeldOut as HeldOut
     from topiarist.collection.judge.heldout_answers import held_out as held_out
@@ -334,7 +334,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "describe.voices": "Voices voices",
     "document_vectors": "ABOUT_VECTORS=ABOUT placed_by_words vector_source",
     "file.additions": "ADD",
-    "file.arrivals": "Filed add_documents=add batches_as_they_come=coming file_documents=file",
+    "file.arrivals": "Filed add_documents=add batches_as_they_come=coming file_documents=file file_with_certainty",
     "file.file_moves": "move_files plan_moves",
     "file.new_topics": "NewTopic PAYS new_topics",
     "find.index": "Explanation",
@@ -356,7 +356,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "judge.categories": "Categories MOST_JUDGED=MOST Told spread_rows=spread",
     "judge.filing": (
         "FiledRows Filing LEFT STEPS answers category_figures certainty_of confused_with documents_by_level "
-        "filed_under filing headings_at labels_with_certainty left_over"
+        "filed_under filing headings_at left_over"
     ),
     "judge.heldout_answers": "HeldOut held_out",
     "judge.judgements": "ACCEPT BACK JudgedError Judgement Judgements LEAVE MOVE labels_for",

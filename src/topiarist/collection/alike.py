@@ -72,9 +72,7 @@ def alike_by_meaning(collection: Collection, least: float = LEAST, most: int = M
     return Alike(told, number, least)
 
 
-def _near(
-    vectors: Floats, rows: Array, least: float, most: int, before: tuple[Array, int]
-) -> tuple[Array, int]:
+def _near(vectors: Floats, rows: Array, least: float, most: int, before: tuple[Array, int]) -> tuple[Array, int]:
     """The nearest pairs so far and how many there are, with those among some documents.
 
     A row for each pair: both numbers, the smaller first, and the cosine. All are counted; of each block no more are

@@ -29,6 +29,7 @@ class Farness:
 
     directions: Floats
     limit: float  # cosine
+    share: float  # of the collection's own documents, that lie farther than the limit
 
     def far(self, vectors: Floats) -> Bools:
         """Which documents lie farther from all topics than nearly all documents of the collection."""
@@ -44,4 +45,4 @@ def farness_of(collection: Collection, share: float = FAR) -> Farness | None:
     some = vectors[:: max(1, -(-len(vectors) // SAMPLE))]
     near = nearest_cosines(some, directions)
     near = near[np.isfinite(near)]
-    return Farness(directions, float(np.quantile(near, share))) if len(near) >= FEWEST else None
+    return Farness(directions, float(np.quantile(near, share)), share) if len(near) >= FEWEST else None

@@ -163,8 +163,8 @@ def ratios(one: ShareTable, other: ShareTable, level: float = LEVEL) -> RatioTab
 def chance_below(below: int, documents: int, place: int, before: int) -> float:
     """How likely so many or so few of some numbers lie below one of others by chance, if all are of one kind.
 
-    ``below`` of ``documents`` lie below the ``place``-th smallest of ``before`` others. That one is itself a draw: where
-    the numbers are alike, the share below it has a beta distribution, whatever numbers they are. Both ends count.
+    ``below`` of ``documents`` lie below the ``place``-th smallest of ``before`` others. That one is itself a draw:
+    where the numbers are alike, the share below it has a beta distribution, whatever they are. Both ends count.
     """
     found = np.arange(documents + 1)
     logs = special.betaln(found + place, documents - found + before - place + 1) - special.betaln(

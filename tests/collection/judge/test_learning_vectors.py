@@ -6,9 +6,9 @@ from scipy.sparse import csr_array
 
 from tests.grown import documents
 from topiarist.collection.collection import Collection
+from topiarist.collection.file.arrivals import file_with_certainty
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.judge.categories import Categories
-from topiarist.collection.judge.filing import labels_with_certainty
 from topiarist.collection.judge.review import Review
 from topiarist.estimators.category.category_learner import CategoryLearner
 
@@ -65,11 +65,15 @@ def test_a_document_without_a_known_word_is_told_by_its_vector_only_where_vector
         assert aside.told(nothing, vectors[:2]) == [((), ())] * 2
 
 
-def test_several_labels_are_told_with_vectors(grown, coloured):
+def test_several_labels_are_told_with_vectors(grown, coloured, monkeypatch):
     colours, _ = coloured
     labels = {documents()[row].id: (NAMES[colours[row]], "all") for row in range(60)}
     assert grown.learn(labels, several=True).f1 > 0.9
-    assert len(labels_with_certainty(grown, documents()[N : N + 3])) == 3
+    heard = []
+    monkeypatch.setattr(grown, "heard", lambda batch: heard.append(batch) or Collection.heard(grown, batch))
+    told = list(file_with_certainty(grown, documents()[N : N + 3]))
+    assert all(set(certain) >= set(one.labels) and one.labels for one, certain in told)
+    assert len(heard) == 1  # counted once
 
 
 def test_a_review_ranks_by_vectors_too(grown, coloured):

@@ -22,6 +22,7 @@ from topiarist.collection.file.additions import ADD, Addition, OwnIds, generatio
 from topiarist.collection.file.misfits import misfits
 from topiarist.collection.find.search import Place
 from topiarist.collection.grow.left_out import ADDED, REPEATED, repeated_in, with_repeated
+from topiarist.collection.judge.filing import labels_with_certainty
 from topiarist.collection.passages import Extent, is_cut
 from topiarist.counts.counting import Heard
 from topiarist.counts.embeddings.given import given_vectors
@@ -104,6 +105,18 @@ def file(
         yield from placed(collection, batch, rho, several=several, vectors=own)[0]
     if source is not None:
         source.check(first)
+
+
+def file_with_certainty(
+    collection: Collection, documents: Iterable[Document], rho: float = 0.9
+) -> Iterator[tuple[Filed, dict[str, float]]]:
+    """Where documents belong, and how certain each of their labels is; they are counted and encoded once."""
+    _check_rho(rho)
+    for batch in batches(documents, BATCH):
+        made = placed(collection, batch, rho, vectors=vectors_for(collection, batch, 0, None))
+        several = labels_with_certainty(collection, made.heard.counts, made.vectors)
+        for place, one in enumerate(made.filed):
+            yield one, dict(zip(one.labels, one.label_certainty, strict=False)) | several.get(place, {})
 
 
 class Batch(NamedTuple):

@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topiarist.arrays import Array, Floats
-from topiarist.collection.document_vectors import vectors_for
+from topiarist.arrays import Array, Csr, Floats
 from topiarist.collection.judge.categories import MOST, Categories, Told, spread
 from topiarist.collection.judge.heldout_answers import HeldOut, held_out
 from topiarist.collection.judge.judgements import Judgements
-from topiarist.text.documents import Document
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -338,14 +336,18 @@ def documents_by_level(made: Filing, rho: float) -> tuple[int, int]:
     return int((at == here).sum()), int((at < 0).sum())
 
 
-def labels_with_certainty(collection: Collection, documents: Sequence[Document]) -> dict[int, dict[str, float]]:
-    """How certain each label of other documents is, where a document may have several; by place and name."""
+def labels_with_certainty(
+    collection: Collection, counts: Csr, vectors: Floats | None = None
+) -> dict[int, dict[str, float]]:
+    """How certain each label of other documents is, where a document may have several; by place and name.
+
+    ``counts`` and ``vectors``: those of the documents, as filing has made them.
+    """
     found: dict[int, dict[str, float]] = {}
     categories = collection.categories
     if categories is None or not categories.several:
         return found
-    near = vectors_for(collection, documents, 0, None) if categories.knows_vectors else None
-    told = categories.read(collection.heard(list(documents)).counts, vectors=near)
+    told = categories.read(counts, vectors=vectors)
     sure = told.share if categories.held is None else certainty_of(categories, categories.held, told.share, told.score)
     for place, label, certainty in zip(told.place.tolist(), told.label.tolist(), sure.tolist(), strict=True):
         found.setdefault(place, {})[categories.names[label]] = certainty

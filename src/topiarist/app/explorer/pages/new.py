@@ -12,7 +12,7 @@ from topiarist.app.explorer import addresses
 from topiarist.app.explorer.values import Choice, DocumentLine, document_lines, link, path_to, titled
 from topiarist.app.explorer.view import View
 from topiarist.app.languages.catalogues import Counted, worded
-from topiarist.collection import Filed, labels_with_certainty
+from topiarist.collection import Filed, file_with_certainty
 from topiarist.text.date_orders import DateOrders
 from topiarist.text.dates import read_date
 from topiarist.text.documents import Document
@@ -89,9 +89,7 @@ def load(view: View, ask: Ask) -> NewPage:
 
 def placed(view: View, documents: Sequence[Document], rho: float, key: str, problems: tuple[str, ...]) -> NewPage:
     """The page with documents."""
-    certain = labels_with_certainty(view.collection, documents)
-    filed = view.collection.file(documents, rho)
-    lines = tuple(_line(view, one, certain.get(place, {})) for place, one in enumerate(filed))
+    lines = tuple(_line(view, *one) for one in file_with_certainty(view.collection, documents, rho))
     strange = sum(line.unusual for line in lines)
     said = worded("; {documents} unlike the collection", documents=Counted(strange, "is", "are")) if strange else ""
     return NewPage(
@@ -120,7 +118,6 @@ def _line(view: View, filed: Filed, certain: dict[str, float]) -> FiledLine:
     nodes = view.tree.path(view.shape.node(filed.topic))
     certainty = (1.0, *filed.certainty)
     document = filed.document
-    certain = dict(zip(filed.labels, filed.label_certainty, strict=False)) | certain
     return FiledLine(
         titled(document.title, document.id),
         tuple(

@@ -16,7 +16,7 @@ from topiarist import collection as door
 from topiarist.app.cli.options import DATE_ORDERS, DATES_HELP, WritingOptions, examples, one_of, option
 from topiarist.app.cli.terminal.console import binary_output, clean
 from topiarist.app.cli.terminal.screen import Screen
-from topiarist.app.words import ROOT, STEP, and_more, counted, one_line, path_of, whole_percent
+from topiarist.app.words import ROOT, STEP, and_more, counted, one_line, path_of, percent, whole_percent
 from topiarist.errors import InputError, TopiaristError, UsageError
 from topiarist.text.dates import AUTO
 from topiarist.text.documents import Document
@@ -142,7 +142,7 @@ def run(options: Options) -> None:
         _say_copies(screen, account)
         if account.number and (said := door.placed_by_words(collection, options.vectors or options.embed)):
             screen.say(f"{said} (--vectors, --embed)")
-        _say_unusual(screen, account, groups, options)
+        _say_unusual(screen, collection, account, groups, options)
         _next(screen, account, options)
         failed = documents.counts.failed
     if failed > MOST_FAILURES * max(1, failed + account.number):
@@ -333,13 +333,19 @@ def _say_copies(screen: Screen, account: Account) -> None:
         screen.say(f"  {and_more(account.copies, SHOWN)}")
 
 
-def _say_unusual(screen: Screen, account: Account, groups: tuple[door.NewTopic, ...], options: Options) -> None:
+def _say_unusual(
+    screen: Screen, collection: door.Collection, account: Account, groups: tuple[door.NewTopic, ...], options: Options
+) -> None:
     """Documents that fit worse than nearly all of the collection, and what would give them a home."""
     if not account.unusual:
         return
     number = len(account.unusual)
     far = sum(row.far for row in account.unusual)
-    by_vectors = f", or far from every topic by their vectors ({far:,})" if far else ""
+    by_vectors = ""
+    if far and collection.farness is not None:
+        usual = percent(1 - collection.farness.share)
+        beyond = f"farther from every topic by their vectors than {usual} of its own documents"
+        by_vectors = f", or {beyond} ({far:,})"
     screen.say(f"{counted(number, 'document')} unusual, of words that this collection hardly knows{by_vectors}:")
     for row in account.unusual[:SHOWN]:
         screen.say(f"  {one_line(row.document.title or row.document.id)}  [{one_line(row.document.id)}]")

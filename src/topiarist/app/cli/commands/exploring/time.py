@@ -136,8 +136,11 @@ def _show_new(screen: Screen, found: door.Newer, number: int) -> None:
         sure = "" if found.farther.certain else f": no certain difference from the {found.farther.known:,} before"
         screen.print(f"By their vectors {said} lie farther from every topic than 95 % did before{sure}.")
         if found.farther.unfitted:
-            added = f"{found.farther.unfitted:,} of these {found.farther.documents:,} were added since the tree was fitted"
-            screen.print(f"{added}: they were not part of the fit and lie a little farther anyway.", indent=2)
+            some = f"{found.farther.unfitted:,} of these {found.farther.documents:,}"
+            screen.print(
+                f"{some} were added since the tree was fitted: not part of the fit, they lie a little farther anyway.",
+                indent=2,
+            )
     if found.words:
         screen.heading("New words")
         screen.hanging("  " + ", ".join(f"{one_line(one.word)} ({one.since:,}, {one.before:,} before)"

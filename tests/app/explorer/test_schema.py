@@ -73,9 +73,7 @@ def test_every_answer_is_as_the_schema_says(api, path):
 
     def ask(case, data):
         true = {"topic": data.draw(st.integers(0, 9)), "id": ID, "other": data.draw(st.integers(0, 9))}
-        every = (
-            next(turns) % 2 == 0
-        )  # what is drawn depends on the modules that are loaded: half of all ask what is there
+        every = next(turns) % 2 == 0  # draws depend on the modules that are loaded: half ask for what is there
         for values in (case.path_parameters, case.query):
             values.update({name: true[name] for name in values if name in true and (data.draw(st.booleans()) or every)})
         return case.call_and_validate(checks=CHECKS, headers=HERE)

@@ -138,7 +138,8 @@ def _words(name: str, model: Any, data: Labelled) -> dict:
     presence = presence_of(tree, tree.leaves, shares_of(model, corpus.counts), corpus.counts)
     columns: list[Any] = describing_words(presence, N_WORDS, counts=corpus.counts, words=corpus.vocabulary.words)
     columns[tree.root] = []
-    below = [columns[node] for node in range(len(tree)) if node != tree.root]
+    below = [columns[node] for node in range(len(tree)) if node != tree.root and len(columns[node]) > 1]
+    row["without words"] = len(tree) - 1 - len(below)
     row["npmi"] = float(metrics.npmi_coherence(below, corpus.counts).mean())
     row["siblings differ"] = metrics.sibling_diversity(tree, columns)
     row["children differ"] = metrics.parent_child_diversity(tree, columns)

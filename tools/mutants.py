@@ -153,7 +153,7 @@ OWN = (
     _own(
         "store/sealed_folder.py", "    refuse_links(folder / LOCK, folder / WRITER)\n", "", "collection/test_forged.py"
     ),
-    _own("store/database.py", '"trusted_schema = OFF", ', "", "store/test_synced.py"),
+    _own("store/database.py", '"trusted_schema = OFF",', "", "store/test_synced.py"),
     _own(
         "store/database.py",
         "if odd:\n                known.close()",

@@ -1,6 +1,6 @@
 """What a grow will take."""
 
-from topiarist.collection.grow.estimate import needed_memory
+from topiarist.collection.grow.estimate import expected_leaves, needed_memory
 
 
 def test_memory_that_growing_needs_is_about_what_was_measured():
@@ -8,3 +8,8 @@ def test_memory_that_growing_needs_is_about_what_was_measured():
     assert 1.4e9 < needed_memory(192_132, 57_574, 14_800_000, 24) < 2.0e9
     assert 0.65e9 < needed_memory(12_000, 15_100, 900_000, 19) < 0.9e9
     assert 0.35e9 < needed_memory(60, 352, 1_800, 1) < 0.5e9
+
+
+def test_a_tree_that_chooses_its_leaves_is_expected_to_have_many():
+    assert [expected_leaves(n_docs) for n_docs in (10, 400, 12_000, 192_132)] == [1, 10, 300, 512]
+    assert needed_memory(192_132, 57_574, 14_800_000) > 1.5 * needed_memory(192_132, 57_574, 14_800_000, 24)

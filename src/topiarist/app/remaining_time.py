@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 TOLD_FROM = 0.1  # of the work: before, nobody knows
 LARGEST_JUMP = 1.5
+LATE = 2.0  # times what was told have passed without news: it was wrong
 ONE_BY_ONE = 32  # leaves up to which a step adds one, then more
 LEAST_GAIN = 0.01  # of each leaf, at which growing ends
 WINDOW = 4  # leaves over which a gain is looked at
@@ -38,8 +39,13 @@ class Remaining:
         self._at = elapsed
 
     def left(self, elapsed: float) -> float | None:
-        """Seconds that are left now; None if that is not known. Without news they do not fall below half."""
-        return None if self._left is None else max(self._left / 2, self._left - (elapsed - self._at))
+        """Seconds that are left now; None if that is not known.
+
+        Without news they do not fall below half, and when twice as long has passed as was told nobody knows.
+        """
+        if self._left is None or elapsed - self._at > LATE * self._left:
+            return None
+        return max(self._left / 2, self._left - (elapsed - self._at))
 
 
 def growth_share(n_leaves: Sequence[int], criterion: Sequence[float], goal: int | None) -> float:

@@ -25,16 +25,26 @@ def test_time_left_never_jumps_up_by_more_than_half():
     remaining = Remaining()
     remaining.update(10.0, 0.5)
     assert remaining.left(10.0) == pytest.approx(10.0)
-    remaining.update(100.0, 0.5)  # ten times as slow as it looked
-    assert remaining.left(100.0) == pytest.approx(7.5)
+    remaining.update(25.0, 0.5)  # slower than it looked
+    assert remaining.left(25.0) == pytest.approx(7.5)
     for step in range(1, 20):
-        now = 100.0 + step
+        now = 25.0 + step
         before = remaining.left(now)
         remaining.update(now, 0.5)
         assert remaining.left(now) <= 1.5 * before + 1e-9
-    assert remaining.left(119.0) > 100.0  # but it gets there
-    remaining.update(130.0, 0.2)
+    assert remaining.left(44.0) > 40.0  # but it gets there
+    remaining.update(60.0, 0.2)
     assert remaining.share == 0.5  # what is done stays done
+
+
+def test_what_was_wrong_by_far_is_told_no_longer():
+    remaining = Remaining()
+    remaining.update(90.0, 0.9)
+    assert remaining.left(90.0) == pytest.approx(10.0)
+    assert remaining.left(109.0) == pytest.approx(5.0)
+    assert remaining.left(111.0) is None
+    remaining.update(120.0, 0.9)
+    assert remaining.left(120.0) == pytest.approx(120 / 9)
 
 
 @pytest.mark.parametrize("goal", [None, 24, 5000])

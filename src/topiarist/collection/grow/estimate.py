@@ -18,7 +18,7 @@ from topiarist.text.readers.kinds import suffix_of
 
 MOST_OF_FREE = 0.8
 BASE, SCRATCH = 400e6, 250e6  # bytes of the program with its libraries, and of what is computed block by block
-LEAVES = 32  # expected where held-out words choose
+DOCUMENTS_OF_LEAF, MOST_LEAVES = 40, 512  # about what held-out words choose: a leaf for so many, and so many at most
 SAMPLE, SAMPLE_SECONDS = 400, 5.0  # documents, and seconds, that a dry run reads
 PACKED = 2.6  # times as long as it looks is a compressed text
 WORDS_KEPT = 0.6  # different words of a document in a token, roughly
@@ -42,9 +42,14 @@ def memory_shortage(corpus: Corpus, leaves: int | None) -> Shortage | None:
     return Shortage(needed, free, max(1_000, int(corpus.n_docs * 0.6 * free / needed) // 1_000 * 1_000))
 
 
+def expected_leaves(n_docs: int) -> int:
+    """How many leaves held-out words choose, about: 233 of 7,400 abstracts, 187 of 12,000, 512 of 18,846 messages."""
+    return max(1, min(n_docs // DOCUMENTS_OF_LEAF, MOST_LEAVES))
+
+
 def needed_memory(n_docs: int, n_words: int, n_nonzeros: int, leaves: int | None = None) -> float:
     """Bytes at the peak of a grow: counts several times over, documents in space, shares, words of all nodes."""
-    topics = leaves or LEAVES
+    topics = leaves or expected_leaves(n_docs)
     counts = 45.0 * n_nonzeros  # training and held-out tokens, by rows and by columns, and the tf-idf of LSI
     documents = n_docs * (400.0 + 8.0 * min(topics, 512) + 4 * 50 * 3)
     nodes = 3 * 8.0 * 1.5 * topics * n_words
@@ -106,7 +111,7 @@ def dry_run(
     n_docs = min(max(n_docs, sample.documents), limit or n_docs)
     n_nonzeros = round(n_docs * sample.tokens / sample.documents * WORDS_KEPT)
     n_words = round(sample.words * (n_docs / sample.documents) ** 0.5)  # Heaps
-    growing = (GROWING * (leaves or LEAVES) + INDEXING) * n_nonzeros / available_cores()
+    growing = (GROWING * (leaves or expected_leaves(n_docs)) + INDEXING) * n_nonzeros / available_cores()
     return found | {
         "documents": n_docs,
         "seconds": round(sample.seconds * n_docs / sample.documents + growing + 3),

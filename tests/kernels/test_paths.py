@@ -8,9 +8,9 @@ from scipy.sparse import csr_matrix
 
 from tests.oracles import trees
 from tests.strategies import counts
-from topiarist.kernels import load
+from topiarist.kernels import Held, load
 from topiarist.kernels.shard import Shard, Side, Tiles
-from topiarist.models.engine.host import Engine, paths_of
+from topiarist.models.engine.host import FEW_CLASSES, Engine, paths_of
 from topiarist.scale.threads import Threads
 
 _, COMPILED = TELLINGS = [load("reference"), load("compiled")]
@@ -30,6 +30,24 @@ def test_counts_times_rows_is_the_matrix_product(telling, matrix, seed, size):
     tiles = Tiles.of(Side.of(matrix), matrix.shape[1], size)
     telling.word_products(tiles.indptr, tiles.starts, tiles.indices, tiles.data, docs, by_word)
     np.testing.assert_allclose(by_word, matrix.T @ docs, rtol=1e-12, atol=1e-12)
+
+
+@both
+@given(matrix=counts(max_docs=12, max_words=30), seed=st.integers(0, 10**6), size=st.integers(1, 12))
+@settings(max_examples=40, deadline=None)
+def test_counts_times_lists_is_the_product_with_rows_that_have_nothing_else(telling, matrix, seed, size):
+    rng = np.random.default_rng(seed)
+    rows = rng.random((matrix.shape[0], int(rng.integers(1, 9)))) * (rng.random() < 0.9)  # some have nothing at all
+    least = float(rng.choice([1e-9, 0.5, 2.0]))
+    sizes = np.full(len(rows), -1)
+    telling.count_held(rows, least, sizes)
+    ends = np.append(0, np.cumsum(sizes))
+    held = Held(ends, np.zeros(ends[-1], np.uint16), np.zeros(ends[-1]))
+    telling.keep_held(rows, least, held)
+    tiles = Tiles.of(Side.of(matrix), matrix.shape[1], size)
+    out = np.full((matrix.shape[1], rows.shape[1]), np.nan)
+    telling.held_word_products(tiles.indptr, tiles.starts, tiles.indices, tiles.data, held, out)
+    np.testing.assert_allclose(out, matrix.T @ np.where(rows >= least, rows, 0), rtol=1e-12, atol=1e-12)
 
 
 def test_a_long_row_is_added_in_double_precision():
@@ -54,6 +72,26 @@ def test_any_number_of_threads_multiplies_to_the_same_bits(n_threads, monkeypatc
         alone, together = (getattr(Engine(COMPILED, Threads(n)), multiply)(of, other) for n in (1, n_threads))
         assert alone.dtype == np.float32
         assert np.array_equal(alone, together)
+    many = rng.dirichlet(np.full(FEW_CLASSES + 9, 0.01), 400).astype(np.float32)
+    alone, together = (next(Engine(COMPILED, Threads(n)).class_words(many, shard)) for n in (1, n_threads))
+    assert np.array_equal(alone, together)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_lists_leave_out_no_more_than_rounding_does(dtype):
+    rng = np.random.default_rng(1)
+    engine, shard = Engine(COMPILED, Threads(1)), Shard.of(csr_matrix(rng.poisson(0.3, (400, 300))), dtype)
+    many = rng.dirichlet(np.full(FEW_CLASSES + 9, 0.01), 400).astype(dtype)
+    held, whole = engine.held(many), engine.word_products(shard, many)
+    assert len(held.values) < many.size / 2
+    kept = many >= np.finfo(dtype).eps / many.shape[1]
+    assert np.array_equal(held.values, many[kept])
+    assert np.where(kept, 0, many).sum(axis=1).max() <= np.finfo(dtype).eps
+    for found in engine.class_words(many, shard, shard):
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found, whole, rtol=0, atol=4 * np.finfo(dtype).eps * whole.max())
+    few = np.ascontiguousarray(many[:, :FEW_CLASSES])
+    np.testing.assert_array_equal(next(engine.class_words(few, shard)), engine.word_products(shard, few))
 
 
 def along_paths(rng, mask, n_words, dtype=np.float64):

@@ -85,6 +85,17 @@ class Active(NamedTuple):
     values: Array  # (lanes, 8)
 
 
+class Held(NamedTuple):
+    """The classes that hold something of each document, and how much: P(c|d) without what rounding would lose.
+
+    Document d has the places ``ends[d]`` to ``ends[d + 1]`` of ``classes`` and ``values``.
+    """
+
+    ends: Array
+    classes: Array
+    values: Array
+
+
 # Each step of ``fold_in`` but the last goes this many times as far as EM would. Below 2 the iteration cannot lose the
 # optimum (EM's own rate lies between 0 and 1), and just below it needs little more than half of EM's steps.
 FOLDING_STRIDE = 1.8
@@ -111,6 +122,9 @@ class Kernels(NamedTuple):
     transpose: Callable[..., Any]
     row_products: Callable[..., Any]
     word_products: Callable[..., Any]
+    count_held: Callable[..., Any]
+    keep_held: Callable[..., Any]
+    held_word_products: Callable[..., Any]
     climb: Callable[..., Any]
     descend: Callable[..., Any]
     power: Callable[..., Any]

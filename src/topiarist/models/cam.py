@@ -132,12 +132,14 @@ class Cam:
         paths = self._paths(shared)
         words = self.engine.climb(shared.word_given_node, paths)
         posterior, objective = self._posterior(shared, words, training.rows, inverse_temperature, vectors)
-        word_count = self.engine.word_products(training, posterior)
+        if self.node_mix == "heldout" and heldout is None:
+            raise ValueError("node_mix='heldout' needs blocks with held-out counts: Block(training, heldout)")
+        teaches = heldout is not None and self.node_mix == "heldout"
+        class_words = self.engine.class_words(posterior, *((training, heldout) if teaches else (training,)))
+        word_count = next(class_words)
         node_count, mix_count = self.engine.descend(shared.word_given_node, words, word_count, paths)
-        if self.node_mix == "heldout":
-            if heldout is None:
-                raise ValueError("node_mix='heldout' needs blocks with held-out counts: Block(training, heldout)")
-            word_count = self.engine.word_products(heldout, posterior)
+        if teaches:
+            word_count = next(class_words)
             mix_count = self.engine.path_counts(shared.word_given_node, words, word_count, paths)
         cluster_count = self.engine.column_totals(posterior)
         directions = None if vectors is None or self.joined is None else sums_of(self.engine, posterior, vectors)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from topiarist.arrays import DTypeLike
-from topiarist.kernels import SMALLEST_MIXTURE, Paths, verbs
+from topiarist.kernels import SMALLEST_MIXTURE, Held, Paths, verbs
 from topiarist.kernels.jit import AHEAD, inline, jit, prefetch
 
 BLOCK = 1 << 16  # numbers: a block of words, class by class, stays in a core's cache
@@ -61,6 +61,44 @@ def word_products(indptr, starts, indices, data, other, out):
             _add_rows(indices, data, span, tile, total)
             for k in range(len(total)):
                 out[w, k] += total[k]
+
+
+@jit
+def count_held(rows, least, sizes):
+    """See ``reference.count_held``."""
+    for d in range(len(rows)):
+        number = 0
+        for c in range(rows.shape[1]):
+            number += rows[d, c] >= least
+        sizes[d] = number
+
+
+@jit
+def keep_held(rows, least, held):
+    """See ``reference.keep_held``."""
+    for d in range(len(rows)):
+        place, end = held.ends[d], held.ends[d + 1]
+        for c in range(rows.shape[1]):
+            if place == end:
+                break
+            if rows[d, c] >= least:
+                held.classes[place], held.values[place] = c, rows[d, c]
+                place += 1
+
+
+@jit
+def held_word_products(indptr, starts, indices, data, held, out):
+    """See ``reference.held_word_products``: a word's sums stay in the first cache, and documents are short lists."""
+    total = np.empty(out.shape[1], np.float64)
+    for w in range(len(out)):
+        total[:] = 0
+        for t in range(len(indptr)):
+            for place in range(indptr[t, w], indptr[t, w + 1]):
+                d, number = starts[t] + indices[place], np.float64(data[place])
+                for h in range(held.ends[d], held.ends[d + 1]):
+                    total[held.classes[h]] += number * held.values[h]
+        for c in range(len(total)):
+            out[w, c] = total[c]
 
 
 @inline
@@ -166,7 +204,7 @@ def descend(own, words, counts, paths, start, out, sums):
         _add_shares(own, slice(start + first, start + first + n), block, paths, out, sums)
 
 
-VERBS = verbs(row_products, word_products, climb, descend)
+VERBS = verbs(row_products, word_products, count_held, keep_held, held_word_products, climb, descend)
 
 
 def prepare(dtype: DTypeLike) -> None:
@@ -174,9 +212,14 @@ def prepare(dtype: DTypeLike) -> None:
     indptr, indices = np.array([0, 1], np.int32), np.array([0], np.int32)
     own, data = np.ones((1, 1), dtype), np.ones(1, dtype)
     row_products(indptr, indices, data, own, own.copy())
+    held = Held(np.array([0, 1]), np.zeros(1, np.uint16), data.copy())
+    count_held(own, 0.5, np.zeros(1, np.int64))
+    keep_held(own, 0.5, held)
     for n_tiles in (1, 2):  # pieces of several tiles are not contiguous, which is another compilation
         ends = np.zeros((n_tiles, 3), np.int64)[:, :2]
-        word_products(ends, np.zeros(n_tiles + 1, np.int64), indices.astype(np.uint16), data, own, own.copy())
+        tiles = (ends, np.zeros(n_tiles + 1, np.int64), indices.astype(np.uint16), data)
+        word_products(*tiles, own, own.copy())
+        held_word_products(*tiles, held, own.copy())
     ends, places = np.array([0, 1]), np.array([0])
     paths = Paths(ends, places, data, ends.copy(), places.copy(), data.copy())
     climb(own, paths, 0, own.copy())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from topiarist.arrays import Array
-from topiarist.kernels import SMALLEST_MIXTURE, Paths, ratios, verbs
+from topiarist.kernels import SMALLEST_MIXTURE, Held, Paths, ratios, verbs
 
 
 def row_products(indptr: Array, indices: Array, data: Array, other: Array, out: Array) -> None:
@@ -23,6 +23,31 @@ def word_products(indptr: Array, starts: Array, indices: Array, data: Array, oth
         for w in range(len(out)):
             here = slice(indptr[t, w], indptr[t, w + 1])
             out[w] += (data[here].astype(np.float64) @ tile[indices[here]].astype(np.float64)).astype(out.dtype)
+
+
+def count_held(rows: Array, least: float, sizes: Array) -> None:
+    """How many classes hold at least ``least`` of each document."""
+    sizes[:] = (rows >= least).sum(axis=1)
+
+
+def keep_held(rows: Array, least: float, held: Held) -> None:
+    """Those of ``count_held`` into ``held``, in their order."""
+    for d in range(len(rows)):
+        here = slice(held.ends[d], held.ends[d + 1])
+        held.classes[here] = np.flatnonzero(rows[d] >= least)
+        held.values[here] = rows[d, held.classes[here]]
+
+
+def held_word_products(indptr: Array, starts: Array, indices: Array, data: Array, held: Held, out: Array) -> None:
+    """``word_products`` of rows that are lists: each word's documents in their order, added in double precision."""
+    total = np.zeros(out.shape)
+    for t in range(len(indptr)):
+        for w in range(len(out)):
+            for place in range(indptr[t, w], indptr[t, w + 1]):
+                d = starts[t] + indices[place]
+                here = slice(held.ends[d], held.ends[d + 1])
+                total[w, held.classes[here]] += np.float64(data[place]) * held.values[here]
+    out[:] = total
 
 
 def climb(own: Array, paths: Paths, start: int, out: Array) -> None:
@@ -70,4 +95,7 @@ def posteriors(scores: Array, prior: Array, inverse_temperature: float) -> float
     return float((np.log(total) + top).sum())
 
 
-VERBS = verbs(row_products, word_products, climb, descend, power, logarithms, posteriors)
+VERBS = verbs(
+    row_products, word_products, count_held, keep_held, held_word_products, climb, descend, power, logarithms,
+    posteriors,
+)  # fmt: skip

@@ -230,6 +230,10 @@ class CudaEngine(Engine):
         """See ``Engine.row_products``."""
         return self._back(self._products(self._rows(side), self._here(other), side.n_rows, dtype), other)
 
+    def class_words(self, posterior: Numbers, *shards: Shard | CudaShard) -> Iterator[Any]:
+        """See ``Engine.class_words``: the device reads whole rows."""
+        yield from (self.word_products(shard, posterior) for shard in shards)
+
     def word_products(self, shard: Shard | CudaShard, other: Numbers, dtype: DTypeLike | None = None) -> Any:
         """See ``Engine.word_products``."""
         return self._back(

@@ -9,20 +9,21 @@ on a device; small arrays (weights of paths, priors of classes) are NumPy's in e
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from topiarist.arrays import Bools, Csr, DTypeLike, Floats, Ints
-from topiarist.kernels import SMALLEST_MIXTURE, Folding, Kernels, Paths
+from topiarist.kernels import SMALLEST_MIXTURE, Folding, Held, Kernels, Paths
 from topiarist.kernels.shard import Shard, Side, aligned_empty, uniform_rows
 from topiarist.scale.executors import Executor, InProcess
 from topiarist.scale.threads import Threads
 
 PATH_NUMBERS = 1 << 17  # in a piece of words times classes: enough pieces to share, each worth its call
 TINY = 1e-300
+FEW_CLASSES = 64  # up to which whole rows are read: lists would save little
 
 
 @dataclass(frozen=True)
@@ -148,11 +149,46 @@ class Engine:
 
     def word_products(self, shard: Shard, other: Floats, dtype: DTypeLike | None = None) -> Floats:
         """Σ_i n(i,j) other[i] for each word j, likewise."""
-        tiles, out = shard.words, aligned_empty((shard.shape[1], other.shape[1]), dtype or other.dtype)
+        out = aligned_empty((shard.shape[1], other.shape[1]), dtype or other.dtype)
+        return self._by_word(self.kernels.word_products, shard, other, out)
+
+    def class_words(self, posterior: Floats, *shards: Shard) -> Iterator[Floats]:
+        """Σ_d n(d,w) P(c|d) for each word w and class c, of one shard after the other.
+
+        A document of a large tree belongs to one or two classes of hundreds: see ``held``.
+        """
+        if posterior.shape[1] <= FEW_CLASSES:
+            yield from (self.word_products(shard, posterior) for shard in shards)
+            return
+        held = self.held(posterior)
+        for shard in shards:
+            out = aligned_empty((shard.shape[1], posterior.shape[1]), posterior.dtype)
+            yield self._by_word(self.kernels.held_word_products, shard, held, out)
+
+    def held(self, posterior: Floats) -> Held:
+        """The classes that hold something of each document.
+
+        What all the others hold of it together is less than the rounding of the numbers that it would be added to.
+        """
+        n_docs, n_classes = posterior.shape
+        least, pieces = float(np.finfo(posterior.dtype).eps) / n_classes, row_pieces(posterior)
+        sizes = np.empty(n_docs, np.int64)
+        self.threads.map(lambda rows: self.kernels.count_held(posterior[rows], least, sizes[rows]), pieces)
+        ends = np.append(0, np.cumsum(sizes))
+        held = Held(ends, np.empty(ends[-1], np.uint16), np.empty(ends[-1], posterior.dtype))
+
+        def piece(rows: slice) -> None:
+            self.kernels.keep_held(posterior[rows], least, held._replace(ends=ends[rows.start : rows.stop + 1]))
+
+        self.threads.map(piece, pieces)
+        return held
+
+    def _by_word(self, multiply: Callable[..., None], shard: Shard, other: Floats | Held, out: Floats) -> Floats:
+        tiles = shard.words
 
         def piece(rows: slice) -> None:
             indptr = tiles.indptr[:, rows.start : rows.stop + 1]
-            self.kernels.word_products(indptr, tiles.starts, tiles.indices, tiles.data, other, out[rows])
+            multiply(indptr, tiles.starts, tiles.indices, tiles.data, other, out[rows])
 
         self.threads.map(piece, tiles.pieces(4 * self.threads.n_threads))
         return out

@@ -30,6 +30,7 @@ BENCHMARKS = {
     "dask": "benchmarks.bench_dask",
     "out_of_core": "benchmarks.bench_out_of_core",
     "scale_tree": "benchmarks.bench_scale_tree",
+    "ten_million": "benchmarks.bench_ten_million",
     "device": "benchmarks.bench_device",
     "stream": "benchmarks.bench_stream",
     "sparse": "benchmarks.bench_sparse",

@@ -1,5 +1,7 @@
 """Trees that are fitted to, and grown from, collections that are files."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -8,7 +10,7 @@ from tests.oracles import textbook
 from tests.work import peak
 from topiarist import CAM, Tree
 from topiarist.errors import InputError, ResourceError, UsageError
-from topiarist.estimators.tree import stored_ground
+from topiarist.estimators.tree import growth_sample, stored_ground
 from topiarist.hierarchy.growth import stored_documents
 from topiarist.hierarchy.growth.stored_documents import drawn_documents
 from topiarist.scale import BlockStore, InProcess
@@ -63,9 +65,7 @@ def test_annealing_reads_files_too(tmp_path):
 
 def test_several_blocks_find_the_planted_groups(several):
     model, other = CAM(4, random_state=0).fit(several), CAM(4, random_state=0).fit(COUNTS)
-    table = np.zeros((4, 4))
-    np.add.at(table, (model.labels_, other.labels_), 1)
-    assert table.max(axis=1).sum() >= 0.9 * len(several)  # each block holds other tokens out
+    assert agreement(model.labels_, other.labels_) >= 0.9  # each block holds other tokens out
     np.testing.assert_array_equal(model.cluster_given_doc_, model.transform(COUNTS))
     assert model.history_[-1] == pytest.approx(other.history_[-1], rel=0.02)
 
@@ -77,6 +77,51 @@ def test_a_sample_proposes_and_all_documents_fit(several, monkeypatch):
     assert len(model.labels_) == len(several)
     assert model.history_[-1] == pytest.approx(whole.history_[-1], rel=0.02)
     np.testing.assert_allclose(model.cluster_prior_.sum(), 1.0)
+
+
+@pytest.mark.parametrize("seeds", [None, [[2, 4]]])
+def test_of_very_many_documents_a_sample_grows_and_all_teach_the_words(several, monkeypatch, seeds):
+    monkeypatch.setattr(growth_sample, "MOST_GROWN", 100)
+    monkeypatch.setattr(stored_ground, "MOST_DRAWN", 60)
+    with patch.object(growth_sample, "MOST_GROWN", 1000):
+        whole = CAM(4, random_state=0, seed_words=seeds).fit(COUNTS)
+    for X in (several, COUNTS):
+        model = CAM(4, random_state=0, seed_words=seeds).fit(X)
+        assert len(model.tree_.leaves) == 4
+        assert model.n_tokens_seen_ == pytest.approx(whole.n_tokens_seen_)  # of all, not of the sample
+        assert agreement(model.labels_, whole.labels_) >= 0.9
+        assert len(model.labels_) == len(several)
+        np.testing.assert_array_equal(model.cluster_given_doc_, model.transform(COUNTS))
+    assert not list(several.folder.glob("scratch-*"))
+
+
+def agreement(one, other):
+    table = np.zeros((4, 4))
+    np.add.at(table, (one, other), 1)
+    return table.max(axis=1).sum() / len(one)
+
+
+@pytest.mark.parametrize("most", [100, 17])
+def test_the_drawn_of_a_sample_are_the_same_documents_of_the_whole(several, monkeypatch, tmp_path, most):
+    monkeypatch.setattr(growth_sample, "MOST_GROWN", most)
+    with growth_sample.growing_store(several, 3, tmp_path) as (smaller, chosen):
+        assert len(smaller) == len(chosen) == most
+        sizes = tuple(block.documents for block in smaller.manifest.blocks)
+        drawn = drawn_documents(list(sizes), 5, most=11)
+        there = growth_sample.drawn_of_all(several, chosen, drawn, sizes)
+        assert sum(map(len, there)) == 11
+        np.testing.assert_array_equal(rows_of(smaller, drawn), rows_of(several, there))
+
+
+def rows_of(store, places):
+    blocks = zip(store.blocks(), places, strict=True)
+    return np.concatenate([block.counts()[some].toarray() for block, some in blocks])
+
+
+def test_a_store_of_fewer_documents_grows_whole(several, tmp_path):
+    with growth_sample.growing_store(several, 3, tmp_path) as (same, chosen):
+        assert same is several
+        assert chosen is None
 
 
 def test_drawn_documents_are_so_many_of_all_blocks_in_their_order():

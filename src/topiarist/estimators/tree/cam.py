@@ -18,7 +18,7 @@ from topiarist.estimators.common import options, stored_counts
 from topiarist.estimators.common.display import ShownEstimator
 from topiarist.estimators.common.progress import fitting
 from topiarist.estimators.common.stored_counts import Documents
-from topiarist.estimators.tree import chosen_words, preparation, stored_ground
+from topiarist.estimators.tree import chosen_words, growth_sample, preparation, stored_ground
 from topiarist.estimators.tree.abstraction import ReadsDocuments
 from topiarist.estimators.tree.chosen_words import SeedWords, Words
 from topiarist.estimators.tree.posteriors import PlacesDocuments
@@ -199,8 +199,9 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
 
         A ``journal`` keeps checkpoints of a tree that grows long, and a fit that was killed goes on from the last one.
 
-        A ``BlockStore`` is fitted block by block, without vectors. All documents decide about words, levels and the
-        number of leaves; of more than 32,768 so many are drawn, which propose splits and headings.
+        A ``BlockStore`` is fitted block by block, without vectors; of more than 32,768 documents so many are drawn,
+        which propose splits and headings. Of more than 262,144 documents, in files or not, so many are drawn that the
+        tree grows from and its levels are fitted to; all of them teach its words.
         """
         self._check_options()
         if stored_counts.is_stored(X, self.executor):
@@ -222,9 +223,12 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
             lengths: tuple[float | None, ...] = LENGTHS if isinstance(given, str) else (given,)
             best, best_likelihood = None, -np.inf
             weight = self._first_concentration(directions)
+            sample = growth_sample.sampled(counts.shape[0], seed)
+            some = counts if sample is None else counts[sample]
             leading = None if directions is None else leading_part(directions, LEADING)
+            leading = leading if leading is None or sample is None else leading[sample]
             for length in lengths:
-                ground = preparation.prepared(engine, counts, length, self.heldout_fraction, dtype, seed, leading)
+                ground = preparation.prepared(engine, some, length, self.heldout_fraction, dtype, seed, leading)
                 begun = _Begun(ground, rng, seeds, journal if len(lengths) == 1 else None)
                 grown, chosen = self._weighed(engine, begun, weight)
                 likelihood = preparation.unseen_likelihood(engine, ground, grown.stage)
@@ -305,6 +309,8 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
             self.word_smoothing, self.root_smoothing, seeds=seeds,
             joined=_joined(directions, self.concentration_),
         )  # fmt: skip
+        if len(grown.stage.parts.class_given_doc) < counts.shape[0]:  # a sample has grown
+            grown = growth_sample.with_everybody(grown, engine, shard)
         self._learn_words(species, grown, length, float(totals.sum()))
         self.cluster_given_doc_ = self._reader(engine)(counts, directions)
         self.labels_ = self.cluster_given_doc_.argmax(axis=1)
@@ -343,12 +349,17 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
             groups = chosen_words.seeded_groups(self) if self.tree is None else []
             rng = options.generator(self.random_state)
             seed, ignored = int(rng.integers(2**31)), chosen_words.ignored_columns(self)
-            with stored_ground.scratch_folder(store, self.executor, *stored_ground.PARTED) as folder:
+            with (
+                stored_ground.scratch_folder(store, self.executor, *stored_ground.PARTED) as folder,
+                growth_sample.growing_store(store, seed, folder) as (growing_store, chosen),
+            ):
                 how = stored_ground.PartBlock(str(folder), length, self.heldout_fraction, seed, dtype.name, ignored)
-                ground = stored_ground.prepared(engine, store, how, self.executor)
+                ground, everyone = stored_ground.prepared(engine, growing_store, how, self.executor)
                 grown = self._grown(engine, _Begun(ground, rng, seeds, journal, most), 0.0)
-            drawn = ground.stored.drawn if ground.stored is not None else ()
-            del ground
+            drawn = everyone.drawn
+            if chosen is not None:
+                drawn = growth_sample.drawn_of_all(store, chosen, drawn, everyone.sizes)
+            del ground, everyone
             seeds = seeds or chosen_words.homes(groups, grown.stage.parts)
             stored_ground.say_where_memory_ended_it(self, grown, most)
             with stored_ground.scratch_folder(store, self.executor, stored_ground.WEIGHED) as folder:

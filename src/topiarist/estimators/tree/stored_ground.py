@@ -121,8 +121,10 @@ def scratch_folder(store: BlockStore, executor: Executor | None, *names: str) ->
         yield Path(folder)
 
 
-def prepared(engine: Engine, store: BlockStore, how: PartBlock, executor: Executor | None) -> Ground:
-    """See ``preparation.prepared``."""
+def prepared(
+    engine: Engine, store: BlockStore, how: PartBlock, executor: Executor | None
+) -> tuple[Ground, StoredDocuments]:
+    """See ``preparation.prepared``; and all documents of the store."""
     folder = Path(how.folder)
     sizes = [block.shape[0] for block in store.blocks()]
     drawn = drawn_documents(sizes, how.seed, MOST_DRAWN)
@@ -139,7 +141,7 @@ def prepared(engine: Engine, store: BlockStore, how: PartBlock, executor: Execut
         written.tokens(TRAINING), written.tokens(HELDOUT), how.dtype,
     )  # fmt: skip
     shard = engine.shard(learned, how.dtype, TILE_COLUMNS)
-    return Ground(shard, None, None, learned, totals / totals.sum(), vectors, stored=everyone)
+    return Ground(shard, None, None, learned, totals / totals.sum(), vectors, stored=everyone), everyone
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,117 @@
+"""Up to ten million synthetic abstracts in files: a tree grown and all documents placed, by two threads in 4 GB.
+
+Documents of a planted tree are written as blocks first (not timed). Then a child process,
+``python -m benchmarks.bench_ten_million FOLDER DEPTH``, grows a tree from them by default, but for the allowance, and
+says how long each part took, how much memory, and how well the planted tree was found.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import memory
+from benchmarks.paths import CACHE, REPOSITORY
+from benchmarks.settings import Settings
+
+DEPTH, N_WORDS, BLOCK = 6, 50_000, 32_768  # 64 leaves
+SIZES, QUICK = (100_000, 1_000_000, 10_000_000), (5_000, 20_000)
+ALLOWANCE = 3_000_000_000  # bytes for the fit, of the 4 GB that the process may take
+JUDGED = 20_000  # documents that the planted tree is looked for in
+
+
+def main(settings: Settings) -> dict:
+    """One collection after the other; the largest with ``--full`` alone."""
+    sizes = QUICK if settings.quick else SIZES if settings.full else SIZES[:2]
+    CACHE.mkdir(exist_ok=True)
+    rows = [_measured(size, 3 if settings.quick else DEPTH) for size in sizes]
+    first, last = rows[0], rows[-1]
+    slope = np.log(last["seconds"] / first["seconds"]) / np.log(last["documents"] / first["documents"])
+    return {"rows": rows, "slope": float(slope)}
+
+
+def _measured(n_docs: int, depth: int) -> dict:
+    with tempfile.TemporaryDirectory(dir=CACHE) as folder:
+        write(Path(folder), n_docs, depth)
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(REPOSITORY / "src"), str(REPOSITORY)])}
+        command = [sys.executable, "-m", "benchmarks.bench_ten_million", folder, str(depth)]
+        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    answer: dict = json.loads(done.stdout.strip().splitlines()[-1])
+    print(f"[ten_million] {answer}", flush=True)
+    return answer
+
+
+def write(folder: Path, n_docs: int, depth: int) -> None:
+    """The blocks, and the planted leaf of each document."""
+    from benchmarks.synthetic import World
+    from topiarist.scale import BlockStore
+
+    world, leaves = World(depth, N_WORDS), []
+
+    def pieces() -> Any:
+        for first in range(0, n_docs, BLOCK):
+            counts, own = world.block(first, min(BLOCK, n_docs - first))
+            leaves.append(own)
+            yield counts
+
+    BlockStore.write(folder / "store", pieces(), block_size=BLOCK)
+    np.save(folder / "leaves.npy", np.concatenate(leaves))
+
+
+def grown(folder: Path, depth: int) -> dict:
+    """Grow, place, and judge."""
+    from topiarist import CAM
+    from topiarist.metrics import dendrogram_purity
+    from topiarist.scale import BlockStore, InProcess
+
+    store = BlockStore.open(folder / "store", check=False)
+    CAM(3, n_threads=2, dtype="float32", random_state=0).fit(store.sample(400))  # nothing is compiled later
+    executor = _Timed(InProcess(memory=ALLOWANCE))
+    began, used = time.perf_counter(), time.process_time()
+    model = CAM(random_state=0, n_threads=2, executor=executor).fit(store)
+    seconds = time.perf_counter() - began
+    leaves = np.load(folder / "leaves.npy", mmap_mode="r")
+    some = np.sort(np.random.default_rng(0).choice(len(store), min(JUDGED, len(store)), replace=False))
+    placed = np.array(model.tree_.leaves)[np.asarray(model.labels_[some])]
+    return {
+        "documents": len(store), "tokens": store.n_tokens, "nonzeros": store.nnz, "seconds": seconds,
+        "processor_seconds": time.process_time() - used, "parts": executor.told(), "peak": memory.peak(),
+        "planted": 2**depth, "leaves": len(model.tree_.leaves), "steps_over_all": model.n_iter_,
+        "purity": float(dendrogram_purity(model.tree_, placed, np.asarray(leaves[some]))),
+    }  # fmt: skip
+
+
+class _Timed:
+    """An executor that tells how many passes of each kind there were over how many documents, and their seconds."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner, self.memory, self.scratch = inner, inner.memory, inner.scratch
+        self.kinds: dict[tuple[str, int], list[float]] = {}
+
+    def total(self, function: Any, blocks: Any, local: Any) -> Any:
+        """See ``topiarist.scale.executors.Executor.total``."""
+        began = time.perf_counter()
+        try:
+            return self.inner.total(function, blocks, local)
+        finally:
+            took = time.perf_counter() - began
+            self.kinds.setdefault((type(function).__name__, len(blocks)), []).append(took)
+
+    def told(self) -> list[dict]:
+        """Passes by what they do and over how many blocks."""
+        return [
+            {"what": what, "blocks": blocks, "passes": len(took), "seconds": sum(took)}
+            for (what, blocks), took in self.kinds.items()
+        ]
+
+
+if __name__ == "__main__":
+    print(json.dumps(grown(Path(sys.argv[1]), int(sys.argv[2]))))

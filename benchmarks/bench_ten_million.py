@@ -41,7 +41,8 @@ def main(settings: Settings) -> dict:
 def _measured(n_docs: int, depth: int) -> dict:
     with tempfile.TemporaryDirectory(dir=CACHE) as folder:
         write(Path(folder), n_docs, depth)
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(REPOSITORY / "src"), str(REPOSITORY)])}
+        places = [str(REPOSITORY / "src"), str(REPOSITORY), *filter(None, [os.environ.get("PYTHONPATH")])]
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(places)}
         command = [sys.executable, "-m", "benchmarks.bench_ten_million", folder, str(depth)]
         done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     answer: dict = json.loads(done.stdout.strip().splitlines()[-1])

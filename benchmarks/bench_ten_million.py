@@ -1,8 +1,9 @@
 """Up to ten million synthetic abstracts in files: a tree grown and all documents placed, by two threads in 4 GB.
 
-Documents of a planted tree are written as blocks first (not timed). Then a child process,
-``python -m benchmarks.bench_ten_million FOLDER DEPTH``, grows a tree from them by default, but for the allowance, and
-says how long each part took, how much memory, and how well the planted tree was found.
+Documents are drawn from the topics of a tree that was fitted to the bundled abstracts, about a hundred tokens each, and
+written as blocks (not timed). Then a child process, ``python -m benchmarks.bench_ten_million FOLDER``, grows a tree
+from them as by default, but for the allowance, and says how long each part took, how much memory, and how well the
+topics were found again.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from benchmarks import memory
 from benchmarks.paths import CACHE, REPOSITORY
 from benchmarks.settings import Settings
 
-DEPTH, N_WORDS, BLOCK = 6, 50_000, 32_768  # 64 leaves
+PLANTED, BLOCK = 64, 32_768  # leaves, documents
 SIZES, QUICK = (100_000, 1_000_000, 10_000_000), (5_000, 20_000)
 ALLOWANCE = 3_000_000_000  # bytes for the fit, of the 4 GB that the process may take
 JUDGED = 20_000  # documents that the planted tree is looked for in
@@ -32,34 +33,42 @@ def main(settings: Settings) -> dict:
     """One collection after the other; the largest with ``--full`` alone."""
     sizes = QUICK if settings.quick else SIZES if settings.full else SIZES[:2]
     CACHE.mkdir(exist_ok=True)
-    rows = [_measured(size, 3 if settings.quick else DEPTH) for size in sizes]
+    rows = [_measured(size) for size in sizes]
     first, last = rows[0], rows[-1]
     slope = np.log(last["seconds"] / first["seconds"]) / np.log(last["documents"] / first["documents"])
     return {"rows": rows, "slope": float(slope)}
 
 
-def _measured(n_docs: int, depth: int) -> dict:
+def _measured(n_docs: int) -> dict:
     with tempfile.TemporaryDirectory(dir=CACHE) as folder:
-        write(Path(folder), n_docs, depth)
+        write(Path(folder), n_docs)
         places = [str(REPOSITORY / "src"), str(REPOSITORY), *filter(None, [os.environ.get("PYTHONPATH")])]
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(places)}
-        command = [sys.executable, "-m", "benchmarks.bench_ten_million", folder, str(depth)]
+        command = [sys.executable, "-m", "benchmarks.bench_ten_million", folder]
         done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     answer: dict = json.loads(done.stdout.strip().splitlines()[-1])
     print(f"[ten_million] {answer}", flush=True)
     return answer
 
 
-def write(folder: Path, n_docs: int, depth: int) -> None:
-    """The blocks, and the planted leaf of each document."""
+def planted() -> Any:
+    """Topics of the bundled abstracts: P(word | topic)."""
+    from topiarist import CAM, Corpus, demo_documents
+
+    model = CAM(PLANTED, random_state=0).fit(Corpus.from_documents(demo_documents()).counts)
+    return model.node_given_cluster_ @ model.word_given_node_
+
+
+def write(folder: Path, n_docs: int) -> None:
+    """The blocks, and the planted topic of each document."""
     from benchmarks.synthetic import World
     from topiarist.scale import BlockStore
 
-    world, leaves = World(depth, N_WORDS), []
+    world, leaves = World.of_topics(planted()), []
 
     def pieces() -> Any:
         for first in range(0, n_docs, BLOCK):
-            counts, own = world.block(first, min(BLOCK, n_docs - first))
+            counts, own = world.block(first, min(BLOCK, n_docs - first), second=0.0)
             leaves.append(own)
             yield counts
 
@@ -67,7 +76,7 @@ def write(folder: Path, n_docs: int, depth: int) -> None:
     np.save(folder / "leaves.npy", np.concatenate(leaves))
 
 
-def grown(folder: Path, depth: int) -> dict:
+def grown(folder: Path) -> dict:
     """Grow, place, and judge."""
     from topiarist import CAM
     from topiarist.metrics import dendrogram_purity
@@ -85,7 +94,7 @@ def grown(folder: Path, depth: int) -> dict:
     return {
         "documents": len(store), "tokens": store.n_tokens, "nonzeros": store.nnz, "seconds": seconds,
         "processor_seconds": time.process_time() - used, "parts": executor.told(), "peak": memory.peak(),
-        "planted": 2**depth, "leaves": len(model.tree_.leaves), "steps_over_all": model.n_iter_,
+        "planted": PLANTED, "leaves": len(model.tree_.leaves), "steps_over_all": model.n_iter_,
         "purity": float(dendrogram_purity(model.tree_, placed, np.asarray(leaves[some]))),
     }  # fmt: skip
 
@@ -115,4 +124,4 @@ class _Timed:
 
 
 if __name__ == "__main__":
-    print(json.dumps(grown(Path(sys.argv[1]), int(sys.argv[2]))))
+    print(json.dumps(grown(Path(sys.argv[1]))))

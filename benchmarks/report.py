@@ -220,9 +220,9 @@ def _ten_million(result: dict) -> str:
         for row in result["rows"]
     ]  # fmt: skip
     text = (
-        "Synthetic abstracts of a planted tree, in blocks on disk: a tree grown as by default, its words learned from "
-        "all documents, and these placed, by two threads. *Peak* is of the whole process, with mapped pages. From the "
-        f"smallest to the largest time grows with the power {result['slope']:.2f} of the documents."
+        "Synthetic abstracts of the topics of a fitted tree, in blocks on disk: a tree grown as by default, its words "
+        "learned from all documents, and these placed, by two threads. *Peak* is of the whole process, with mapped "
+        f"pages. From the smallest to the largest time grows with the power {result['slope']:.2f} of the documents."
     )
     return f"{text}\n\n{_table(['documents', 'non-zeros', 'time', 'peak', 'leaves', 'purity'], table)}"
 

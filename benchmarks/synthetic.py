@@ -2,7 +2,7 @@
 
 Each node of a balanced tree has words of its own by Zipf's law, the root those of all. A document has one leaf, or two;
 a token has a node on the path of one of them, and a word of that node. A node's words lie in a table in which a word
-has as many places as it is probable, so that a draw is one look-up.
+has as many places as it is probable, so that a draw is one look-up. Or the tables are those of a tree that was fitted.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from scipy import sparse
 PLACES = 1 << 16  # of a node's table
 OWN_WORDS = 2000  # that a node below the root has
 SHORTEST, LONGEST = 50, 150  # tokens
-SECOND = 0.2  # share of the documents that have a second leaf
+SECOND = 0.2  # share of the documents that have a second leaf, unless told
 
 
 class World:
@@ -36,12 +36,26 @@ class World:
             paths.append((paths[-1] - 1) // 2)
         self.paths = np.stack(paths[::-1], axis=1).astype(np.int32)
 
-    def block(self, first: int, n_docs: int) -> tuple[sparse.csr_array, np.ndarray]:
-        """Documents ``first`` to ``first + n_docs`` of the endless collection, and the leaf of each."""
+    @classmethod
+    def of_topics(cls, word_given_class: np.ndarray) -> World:
+        """Documents of one topic each, whose words are drawn as a fitted tree has them: (classes, words)."""
+        world = cls.__new__(cls)
+        world.n_leaves, world.n_words = word_given_class.shape
+        places = (np.arange(PLACES) + 0.5) / PLACES
+        running = np.cumsum(word_given_class.astype(np.float64), axis=1)
+        world.tables = np.stack([np.searchsorted(row, places * row[-1]).astype(np.int32) for row in running])
+        world.paths = np.arange(world.n_leaves, dtype=np.int32)[:, None]
+        return world
+
+    def block(self, first: int, n_docs: int, second: float = SECOND) -> tuple[sparse.csr_array, np.ndarray]:
+        """Documents ``first`` to ``first + n_docs`` of the endless collection, and the leaf of each.
+
+        ``second`` is the share of documents that have a second leaf.
+        """
         lengths, leaves = np.empty(n_docs, np.int32), np.empty(n_docs, np.int32)
         indices = np.empty(n_docs * LONGEST, np.int32)
         data = np.empty(n_docs * LONGEST, np.float32)
-        used = _draw(np.uint64(first), self.tables, self.paths, lengths, leaves, indices, data)
+        used = _draw(np.uint64(first), self.tables, self.paths, second, lengths, leaves, indices, data)
         indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
         counts = sparse.csr_array((data[:used].copy(), indices[:used].copy(), indptr), shape=(n_docs, self.n_words))
         counts.has_canonical_format = True
@@ -57,7 +71,7 @@ def _mixed(state):
 
 
 @njit(cache=True, nogil=True)
-def _draw(first, tables, paths, lengths, leaves, indices, data):
+def _draw(first, tables, paths, second, lengths, leaves, indices, data):
     step = np.uint64(0x9E3779B97F4A7C15)
     n_leaves, depth = paths.shape
     place = 0
@@ -68,7 +82,7 @@ def _draw(first, tables, paths, lengths, leaves, indices, data):
         number = _mixed(state)
         leaf = np.int64(number % np.uint64(n_leaves))
         other = np.int64((number >> np.uint64(16)) % np.uint64(n_leaves))
-        if np.float64((number >> np.uint64(32)) & np.uint64(0xFFFF)) / 65536.0 > SECOND:
+        if np.float64((number >> np.uint64(32)) & np.uint64(0xFFFF)) / 65536.0 > second:
             other = leaf
         length = SHORTEST + np.int64((number >> np.uint64(48)) % np.uint64(LONGEST - SHORTEST + 1))
         leaves[document] = leaf

@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
-from tests.oracles import clusters
+from tests.oracles import clusters, textbook
 from topiarist import CAM, Corpus, Tree
 from topiarist.errors import InputError, UsageError
 from topiarist.hierarchy import node_words
@@ -358,3 +358,10 @@ def test_ctrl_c_keeps_the_best_tree(monkeypatch):
     assert model.stopped_ == model.grown_ == "interrupted"
     assert len(model.tree_.leaves) == 3
     np.testing.assert_allclose(model.transform(counts).sum(axis=1), 1)
+
+
+def test_a_large_tree_is_content_with_twenty_steps():
+    counts = textbook.planted(np.random.default_rng(1), 200, 80, 40, length=30)[0]
+    for n_clusters, steps in ((34, 20), (30, 26)):
+        model = CAM(n_clusters, max_iter=26, tol=-1e9, random_state=0, headings=False).fit(counts)
+        assert (model.n_iter_, model.stopped_) == (steps, "max_iter")

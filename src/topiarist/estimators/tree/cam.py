@@ -319,8 +319,9 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
     def _learn_words(self, species: CamSpecies, grown: growing.Growth, length: float | None, n_tokens: float) -> None:
         """The last EM run, over all tokens, and what is kept of it."""
         parts = grown.stage.parts
-        rules = em.Rules(self.max_iter, self.tol, n_tokens, accelerate=False)
-        with self._shown("CAM, all tokens") as watch:
+        steps, tol = Steps(last=self.max_iter, tol=self.tol).of(parts.n_classes, last=True)
+        rules = em.Rules(steps, tol, n_tokens, accelerate=False)
+        with fitting("CAM, all tokens", rules, show=bool(self.verbose)) as watch:
             fit = preparation.last_run(
                 species.model(parts, "fixed"), species.blocks, species.state(parts), rules,
                 grown.stage.inverse_temperature, watch=watch, executor=self.executor,

@@ -1,5 +1,7 @@
 """The upper tree that is built from leaves, and views of it."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -172,3 +174,14 @@ def test_merges_by_any_measure_become_a_multiway_tree():
     many = tuple((0 if step == 0 else 11 + step, step + 1) for step in range(11))
     flat = merging.multiway(merging.Merges(many, tuple(10.0 + step for step in range(11))))
     assert max(len(flat.children(node)) for node in range(len(flat))) == 8
+
+
+@pytest.mark.parametrize("n_classes", [3, 80])
+def test_words_of_classes_are_added_up_whether_there_are_few_or_many(n_classes):
+    rng = np.random.default_rng(0)
+    counts = csr_array(rng.poisson(0.4, (60, 25)).astype(float))
+    shares = rng.dirichlet(np.full(n_classes, 0.02), 60)  # most classes hold nothing of a document
+    rows = SimpleNamespace(data=counts.data, indices=counts.indices, indptr=counts.indptr)
+    tokens, presence = heads.class_words(shares, rows, 25)
+    np.testing.assert_allclose(tokens, shares.T @ counts.toarray(), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(presence, shares.T @ (counts.toarray() > 0), rtol=0, atol=1e-12)

@@ -256,7 +256,10 @@ class BlockStore:
 
     def sample(self, n_docs: int, seed: int = 0) -> Csr:
         """The counts of so many documents (or all, if there are fewer) in memory, drawn at random, in their order."""
-        chosen = np.sort(np.random.default_rng(seed).choice(len(self), min(n_docs, len(self)), replace=False))
+        return self.rows(np.sort(np.random.default_rng(seed).choice(len(self), min(n_docs, len(self)), replace=False)))
+
+    def rows(self, chosen: Array) -> Csr:
+        """The counts of these documents in memory; ``chosen`` are their numbers, which rise."""
         ends = np.cumsum([block.documents for block in self.manifest.blocks])
         parts = np.split(chosen, np.searchsorted(chosen, ends[:-1]))
         starts = np.concatenate([[0], ends])

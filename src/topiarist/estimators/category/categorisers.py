@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from topiarist.arrays import Array, ArrayLike, Csr, Dtype, DTypeLike, Floats, Matrix, Seed
 from topiarist.errors import InputError, UsageError
-from topiarist.estimators.category import explanation
+from topiarist.estimators.category import explanation, stored_training
 from topiarist.estimators.category.class_learning import (
     Categoriser,
     Learned,
@@ -37,6 +37,7 @@ from topiarist.hierarchy.tree import Tree
 from topiarist.models import em
 from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
+from topiarist.scale.blocks import BlockStore
 from topiarist.scale.executors import Executor
 
 
@@ -51,11 +52,11 @@ class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEst
 
         ``y`` has a label for each document, −1 (in a list of texts also "-1" or None) for one without; or it is a 0/1
         matrix with a column for each label, and a document with several labels counts once for each.
+
+        Of a ``BlockStore`` all documents with a label are read into memory, and of those without at most 262,144.
         """
         self._check_options()
-        stored_counts.in_memory(X, "training")
-        counts = self._counts(X, reset=True)
-        labels = read_labels(y, counts.shape[0])
+        counts, labels = self._training(X, y)
         check_words(counts, labels)
         dtype = options.working_dtype(self.dtype, counts, len(labels.classes))
         for kind in {dtype, np.dtype(np.float32)} if self._chooses() else {dtype}:
@@ -71,17 +72,28 @@ class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEst
         self._keep(labels, plan, learned)
         return self
 
+    def _training(self, X: Documents, y: Matrix) -> tuple[Csr, Labels]:
+        """Counts in memory, and the labels of their documents."""
+        if not isinstance(X, BlockStore):
+            counts = self._counts(X, reset=True)
+            return counts, read_labels(y, counts.shape[0])
+        memory, seed = getattr(self.executor, "memory", None), self._seed()
+        counts, labels = stored_training.learned_from(X, read_labels(y, len(X)), seed, memory)
+        return self._counts(counts, reset=True), labels
+
+    def _seed(self) -> int:
+        return int(options.generator(0 if self.random_state is None else self.random_state).integers(2**31))
+
     def _plan(self, labels: Labels, dtype: Dtype) -> Plan:
         tree, nodes = class_nodes(self.tree, labels.classes)
         # the maximum-likelihood words of a flat tree are known: those of each class, and none of the root (K1)
         flat = self.tree is None or (self.topic_mix == "ml" and tree.depth == 1 and tree.root not in nodes)
-        seed = int(options.generator(0 if self.random_state is None else self.random_state).integers(2**31))
         rules = em.Rules(self.max_iter, self.tol)
         smoothing = 0.01 if self.smoothing == "cv" else float(self.smoothing)
         weight = 0.0 if self.unlabelled_weight == "cv" else float(self.unlabelled_weight)
         return Plan(
             tree, nodes, flat, self._shares, self.topic_mix, smoothing, self.effective_length, weight,
-            float(self.inverse_temperature), rules, dtype, seed,
+            float(self.inverse_temperature), rules, dtype, self._seed(),
         )  # fmt: skip
 
     def _settled(self, engine: Engine, counts: Csr, labels: Labels, plan: Plan) -> Plan:

@@ -237,6 +237,16 @@ class Categoriser:
     sharpness: float = 1.0
     floor: float = FLOOR
 
+    @property
+    def dtype(self) -> Dtype:
+        """The precision of the rows."""
+        return self.class_word_table.dtype
+
+    @property
+    def n_components(self) -> int:
+        """Classes."""
+        return int(self.class_word_table.shape[1])
+
     def __call__(self, counts: Csr) -> Floats:
         """A row for each row of the counts; P(class) for a document without a known word."""
         counts, words = shortened(counts, self.effective_length), self.class_word_table

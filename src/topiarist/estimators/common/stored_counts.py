@@ -46,8 +46,8 @@ class Reads(Protocol):
         """The precision of the rows."""
 
     @property
-    def shared(self) -> Any:
-        """The parameters; they know ``n_components``."""
+    def n_components(self) -> int:
+        """Columns of the rows."""
 
     def __call__(self, counts: Csr) -> Floats:
         """A row for each row of the counts."""
@@ -76,6 +76,11 @@ class Reader:
     dtype: Dtype
     effective_length: float | None = None
     ignored: Ints | None = None  # columns that it must not see
+
+    @property
+    def n_components(self) -> int:
+        """Components that the parameters have."""
+        return int(self.shared.n_components)
 
     def __call__(self, counts: Csr, vectors: Floats | None = None) -> Floats:
         """A row for each row of the counts, and of the vectors where there are any beside them."""
@@ -185,7 +190,7 @@ class Answers:
 
 def read_store(store: BlockStore, reader: Reads, executor: Executor | None) -> Answers:
     """Have all blocks read."""
-    dtype, n_columns = np.dtype(reader.dtype).str, reader.shared.n_components
+    dtype, n_columns = np.dtype(reader.dtype).str, reader.n_components
     blocks = [CountsFile(block, dtype) for block in store.blocks()]
     rows = [NewRows(block.shape[0], n_columns, dtype) for block in store.blocks()]
     tokens, parts = (executor or InProcess()).total(ReadBlock(reader), blocks, rows)

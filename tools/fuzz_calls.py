@@ -55,7 +55,7 @@ def asked(path: Path, write: Callable[[Any], None], inject: str, log: Path) -> i
     if not child:
         _written(path, write)
     os.waitpid(child, os.WUNTRACED)
-    command = ["strace", "-f", "-o", str(log), "-e", f"trace={','.join(FAULTS)}", "-p", str(child)]
+    command = ["strace", "-f", "-y", "-o", str(log), "-e", f"trace={','.join(FAULTS)}", "-p", str(child)]
     with subprocess.Popen([*command, *(["-e", inject] if inject else [])], stderr=subprocess.PIPE) as tracer:  # noqa: S603
         assert tracer.stderr is not None  # noqa: S101
         if b"attached" not in (said := tracer.stderr.readline()):
@@ -91,6 +91,12 @@ def _written(path: Path, write: Callable[[Any], None]) -> None:
         code = OF_SYSTEM
     finally:
         os._exit(code)
+
+
+def place(log: str, call: str, of: str, which: int) -> int:
+    """The number of a call among all of its name in a log: the ``which``-th whose line has this pattern."""
+    lines = re.findall(rf"^\d+\s+({call}\(.*)", log, re.MULTILINE)
+    return [number for number, line in enumerate(lines, 1) if re.search(of, line)][which]
 
 
 def injections(calls: Counter[str], faults: frozenset[str]) -> list[tuple[str, str]]:

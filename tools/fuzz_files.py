@@ -1,6 +1,6 @@
 """Files that somebody has damaged, of every kind that is read: each is a document or is told, and nothing falls over.
 
-    python tools/fuzz_files.py --files 100000 [--seed 0] [--workers 2]
+    python tools/fuzz_files.py --files 100000 [--seed 0] [--only .parquet] [--pile FOLDER]
 
 The files of the torture pile are changed at random (bits, bytes, pieces that are gone, twice or of another file, ends
 that are cut, numbers that are huge), some hundred at a time, and read as a folder. Reading must end without an error,
@@ -64,14 +64,16 @@ def mutant(content: bytes, others: list[bytes], chance: random.Random) -> bytes:
     return bytes(made)
 
 
-def rounds(where: Path, number: int, seed: int) -> tuple[Counter[str], list[str], float]:
+def rounds(
+    where: Path, number: int, seed: int, pile: Path | None = None, only: str = ""
+) -> tuple[Counter[str], list[str], float]:
     """Change and read so many files; what they became, what was wrong, and how long the slowest folder took."""
     chance, tally, wrong, slowest = random.Random(seed), Counter[str](), list[str](), 0.0  # noqa: S311
-    pile = build(where / "pile")
+    pile = pile or build(where / "pile")
     seeds = [
         (one.suffix, one.read_bytes())
         for one in sorted(pile.rglob("*"))
-        if one.is_file() and not one.is_symlink() and 0 < one.stat().st_size <= LARGEST
+        if one.is_file() and not one.is_symlink() and 0 < one.stat().st_size <= LARGEST and one.name.endswith(only)
     ]
     contents = [content for _, content in seeds]
     folder, done = where / "mutants", 0
@@ -113,9 +115,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--files", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="files whose names end so")
+    parser.add_argument("--pile", type=Path, help="files to change; without it those of the torture pile, made anew")
     asked = parser.parse_args()
     began, where = time.perf_counter(), Path(tempfile.mkdtemp(prefix="topiarist-files-"))
-    tally, wrong, slowest = rounds(where, asked.files, asked.seed)
+    tally, wrong, slowest = rounds(where, asked.files, asked.seed, asked.pile, asked.only)
     told = ", ".join(f"{name}: {number:,}" for name, number in sorted(tally.items()))
     took = time.perf_counter() - began
     print(f"{asked.files:,} files in {took:.0f} s, the slowest {TOGETHER} of them {slowest:.1f} s; {told}")

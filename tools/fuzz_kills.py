@@ -18,6 +18,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parent)]
@@ -42,6 +43,7 @@ class Victim:
     needs: str = ""  # another command
 
 
+MOST = 10  # commands for each kill that is wanted
 Rehearsal = tuple[Path, str | None, str | None, float]  # where it starts, the old and the new state, seconds
 GROW = ("grow", "notes", "--topics", "3")
 RENAME = ("shape", FOLDER, "rename", "1")
@@ -138,7 +140,10 @@ def prepared(home: Path, victim: Victim, pristine: Path, rng: random.Random, sec
 def rounds(
     where: Path, kills: int, seed: int, only: str = "", *, n_docs: int = 400, say: Callable[[str], None] = print
 ) -> list[str]:
-    """Kill so many times, in turn each command that there is; what was found."""
+    """Kill so many times, in turn each command that there is; what was found.
+
+    A command that had ended before it was to be killed is looked at as well, and does not count.
+    """
     rng, pristine, home = random.Random(seed), where / "pristine", where / "home"  # noqa: S311
     pristine.mkdir()
     write_notes(pristine, n_docs)
@@ -151,7 +156,9 @@ def rounds(
     found: list[str] = []
     tally: Counter[str] = Counter()
     known: dict[str, Rehearsal] = {}
-    for number in range(kills):
+    for number in range(MOST * kills):
+        if tally["killed"] >= kills:
+            break
         victim = there[number % len(there)]
         if victim.name not in known:
             known[victim.name] = _rehearsed(where, victim, pristine, rng)
@@ -160,12 +167,14 @@ def rounds(
             prepared(home, victim, pristine, rng, seconds)
             old = None
             if sign(home) is not None:
+                tally["had nothing to take up"] += 1
                 continue
         else:
             shutil.rmtree(home, ignore_errors=True)
             shutil.copytree(start, home)
         alive = killed(home, rng.uniform(0.0, seconds * 1.1), victim.command)
         tally[f"{victim.name}: {'killed' if alive else 'was done'}"] += 1
+        tally["killed" if alive else "was done"] += 1
         faults = list(faults_after(home, victim, old, new))
         if faults:
             kept = where / f"fault-{number}"
@@ -173,7 +182,7 @@ def rounds(
             found += [f"{fault} [{kept}]" for fault in faults]
             say(faults[0])
         if (number + 1) % 20 == 0:
-            say(f"{number + 1} kills, {len(found)} faults")
+            say(f"{number + 1} commands, {tally['killed']} killed, {len(found)} faults")
     for what, times in sorted(tally.items()):
         say(f"{times:5} {what}")
     return found
@@ -206,8 +215,8 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=400)
     options = parser.parse_args()
     where = Path(tempfile.mkdtemp(prefix="topiarist-fuzz-"))
-    found = rounds(where, options.kills, options.seed, options.only, n_docs=options.documents)
-    print(f"{options.kills:,} kills")
+    say = partial(print, flush=True)
+    found = rounds(where, options.kills, options.seed, options.only, n_docs=options.documents, say=say)
     finish(found, where)
 
 

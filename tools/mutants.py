@@ -1,12 +1,14 @@
 """Is everything that matters tested? Breaks one thing after the other and sees whether a test fails.
 
-    python tools/mutants.py [--own | --drawn] [--near] [--each 3] [--only store] [--seed 0] [--seconds 300]
+    python tools/mutants.py [--own | --drawn] [--near] [--each 3] [--only store] [--seed 0] [--processes 2]
+    python tools/mutants.py --again LOG [--processes 2]
 
 Two kinds of mutants. Its own list breaks each M-step, guard, check, lock, sync and comparison that a promise of
 docs/design/security.md and reliability.md hangs on. Beside it a few places of each module of models, kernels, store and
 the explorer's safety are drawn at random: a comparison or its bound, a sign, a factor, a number, a condition, a call.
-For each only the near tests are run, and those further away if these notice nothing. Survivors are told; those that are
-known with a reason stand in ``KNOWN``.
+For each only the near tests are run, and those further away if these notice nothing (``--again`` does that for the
+survivors of an earlier run). Tests that fail before anything is broken give no verdict, and that is told. So are
+survivors; those that are known with a reason stand in ``KNOWN``.
 """
 
 from __future__ import annotations
@@ -14,61 +16,111 @@ from __future__ import annotations
 import argparse
 import ast
 import os
+import queue
 import random
+import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path("src") / "topiarist"
 FAR = {
-    "models": ("tests/models", "tests/estimators/test_adversarial.py"),
-    "kernels": ("tests/kernels", "tests/models/test_plsa.py"),
-    "store": ("tests/store", "tests/collection/test_forged.py", "tests/collection/test_kills.py"),
+    "models": ("tests/models", "tests/estimators/test_adversarial.py", "tests/contracts/test_models.py"),
+    "kernels": ("tests/kernels", "tests/models/test_plsa.py", "tests/hierarchy/test_growth.py"),
+    "store": ("tests/store", "tests/collection/test_forged.py", "tests/collection/test_kills.py", "tests/scale"),
     "app": (
         "tests/app/explorer/test_safety.py",
         "tests/app/explorer/test_serving.py",
         "tests/app/explorer/test_query_limits.py",
     ),
 }
-NEAR = {  # modules, and what is nearest to them
-    "models/em.py": "models/test_em.py",
-    "models/plsa.py": "models/test_plsa.py",
-    "models/cam.py": "models/test_cam.py",
-    "models/hplsa.py": "models/test_hplsa.py",
-    "models/categorisers.py": "models/test_categorisers.py",
-    "models/online.py": "models/test_online.py",
-    "models/misfits.py": "models/test_misfits.py",
-    "models/drift.py": "models/test_drift.py",
-    "models/directions.py": "models/test_directions.py",
-    "models/sparse_plsa.py": "models/test_sparse_plsa.py",
-    "models/labels/pmm.py": "models/test_pmm.py",
-    "kernels/counts/reference.py": "kernels/test_tellings.py",
-    "kernels/paths/reference.py": "kernels/test_paths.py",
-    "kernels/labels/reference.py": "kernels/test_labels.py",
-    "kernels/search/reference.py": "kernels/test_search.py",
-    "kernels/active/reference.py": "kernels/test_active.py",
-    "kernels/shard.py": "kernels/test_shard.py",
-    "store/sealed_folder.py": "store/test_sealed_folder.py",
-    "store/generation.py": "store/test_generation.py",
-    "store/collection_folder.py": "store/test_collection_folder.py",
-    "store/database.py": "store/test_database.py",
-    "store/schema.py": "store/test_schema.py",
-    "store/document_table.py": "store/test_document_table.py",
-    "store/edit_log.py": "store/test_generation.py",
-    "store/fulltext.py": "store/test_fulltext.py",
-    "store/tensors.py": "store/test_tensors.py",
-    "store/column_table.py": "store/test_column_table.py",
-    "store/date_table.py": "store/test_date_table.py",
-    "store/succession.py": "store/test_faults.py",
-    "app/explorer/web/safety.py": "app/explorer/test_safety.py",
-    "app/explorer/web/connections.py": "app/explorer/test_serving.py",
+NEAR: dict[str, tuple[str, ...]] = {  # modules, and what is nearest to them
+    "models/em.py": ("models/test_em.py",),
+    "models/plsa.py": ("models/test_plsa.py",),
+    "models/cam.py": ("models/test_cam.py",),
+    "models/hplsa.py": ("models/test_hplsa.py",),
+    "models/categorisers.py": ("models/test_categorisers.py",),
+    "models/online.py": ("models/test_online.py",),
+    "models/misfits.py": ("models/test_misfits.py",),
+    "models/drift.py": ("models/test_drift.py",),
+    "models/directions.py": ("models/test_directions.py",),
+    "models/sparse_plsa.py": ("models/test_sparse_plsa.py",),
+    "models/seeds.py": ("estimators/test_chosen_words.py",),
+    "models/labels/pmm.py": ("models/test_pmm.py",),
+    "models/labels/choice.py": ("models/test_pmm.py",),
+    "models/labels/label_sets.py": ("models/test_pmm.py",),
+    "models/gaussian/certainties.py": ("estimators/test_ggm_vectors.py",),
+    "models/gaussian/covariances.py": ("models/test_ggm.py",),
+    "models/gaussian/fits.py": ("models/test_ggm.py",),
+    "models/gaussian/mixture.py": ("models/test_ggm.py",),
+    "models/gaussian/overlaps.py": ("models/test_overlaps.py",),
+    "models/gaussian/selection.py": ("models/test_ggm.py", "estimators/test_ggm.py"),
+    "models/gaussian/starts.py": ("models/test_ggm.py",),
+    "models/fisher/matrix.py": ("models/test_fisher.py",),
+    "models/fisher/scores.py": ("models/test_fisher.py",),
+    "models/engine/host.py": ("models/test_plsa.py", "models/test_online.py"),
+    "kernels/__init__.py": ("kernels/test_tellings.py", "kernels/test_shard.py"),
+    "kernels/active/reference.py": ("kernels/test_active.py",),
+    "kernels/active/compiled.py": ("kernels/test_active.py",),
+    "kernels/classes/reference.py": ("hierarchy/test_growth.py",),
+    "kernels/classes/compiled.py": ("hierarchy/test_growth.py",),
+    "kernels/counts/reference.py": ("kernels/test_tellings.py",),
+    "kernels/counts/compiled.py": ("kernels/test_tellings.py",),
+    "kernels/gaussians/compiled.py": ("models/test_ggm.py",),
+    "kernels/labels/__init__.py": ("kernels/test_labels.py",),
+    "kernels/labels/reference.py": ("kernels/test_labels.py",),
+    "kernels/labels/compiled.py": ("kernels/test_labels.py",),
+    "kernels/paths/reference.py": ("kernels/test_paths.py",),
+    "kernels/paths/compiled.py": ("kernels/test_paths.py",),
+    "kernels/search/__init__.py": ("kernels/test_search.py",),
+    "kernels/search/reference.py": ("kernels/test_search.py",),
+    "kernels/search/compiled.py": ("kernels/test_search.py",),
+    "kernels/shard.py": ("kernels/test_shard.py",),
+    "store/array_files.py": ("scale/test_writing.py", "scale/test_blocks.py"),
+    "store/collection_folder.py": ("store/test_collection_folder.py",),
+    "store/column_table.py": ("store/test_column_table.py",),
+    "store/copy_table.py": ("collection/test_copies.py",),
+    "store/database.py": ("store/test_database.py", "store/test_schema.py"),
+    "store/date_table.py": ("store/test_date_table.py",),
+    "store/document_table.py": ("store/test_document_table.py",),
+    "store/edit_log.py": ("store/test_generation.py", "store/test_collection_folder.py"),
+    "store/encoding.py": ("estimators/test_model_folder.py",),
+    "store/facts.py": ("store/test_date_table.py", "store/test_column_table.py", "store/test_document_table.py"),
+    "store/fulltext.py": ("store/test_fulltext.py", "store/test_unspaced.py"),
+    "store/generation.py": ("store/test_generation.py",),
+    "store/judgement_table.py": ("collection/judge/test_together.py",),
+    "store/marks.py": ("store/test_document_table.py", "collection/test_collection.py"),
+    "store/review_table.py": ("collection/judge/test_review.py",),
+    "store/schema.py": ("store/test_schema.py",),
+    "store/sealed_folder.py": ("store/test_sealed_folder.py", "store/test_synced.py"),
+    "store/succession.py": ("store/test_faults.py",),
+    "store/tensors.py": ("store/test_tensors.py",),
+    "store/vocabulary_file.py": ("estimators/test_model_folder.py",),
+    "app/explorer/web/safety.py": ("app/explorer/test_safety.py",),
+    "app/explorer/web/connections.py": ("app/explorer/test_serving.py",),
+    "app/explorer/query_limits.py": ("app/explorer/test_query_limits.py",),
 }
+LEFT_OUT = {  # modules of the same rooms in which nothing is drawn, and why
+    "kernels/cuda/": "needs a graphics card, or a simulator that takes minutes: tests/kernels/test_cuda.py",
+    "models/engine/cuda": "needs a graphics card, or a simulator that takes minutes: tests/models/cuda_cases.py",
+    "kernels/jit.py": "how rows are asked for ahead of time: changes speed and no result",
+    "kernels/cache.py": "where compiled code is kept: changes speed and no result",
+    "models/engine/compilation.py": "whether kernels are compiled yet: changes what is said and no result",
+}
+ROOMS = ("models", "kernels", "store")  # every module of these is broken, or left out with a reason
+COMPILED = ("kernels/",)  # numba keeps what it has compiled, and does not ask who is called: anew for each mutant
+LONGEST = 900.0  # seconds, for tests when nothing is broken
+PATIENCE, SLOWER = 30.0, 6.0  # seconds, and times what tests take when nothing is broken: then they have no end
 
 
 @dataclass(frozen=True)
@@ -83,6 +135,16 @@ class Mutant:
     tests: tuple[str, ...] = ()
 
     @property
+    def nearest(self) -> tuple[str, ...]:
+        """The tests that should notice it."""
+        return self.tests or tuple(f"tests/{one}" for one in NEAR[self.file])
+
+    @property
+    def farther(self) -> tuple[str, ...]:
+        """Tests of its room and of rooms above, where the nearest notice nothing."""
+        return tuple(one for one in FAR.get(self.file.partition("/")[0], ()) if one not in self.nearest)
+
+    @property
     def name(self) -> str:
         """As it is listed."""
         return self.told or f"{self.file}: {self.old.strip()[:60]!r} -> {self.new.strip()[:60]!r}"
@@ -92,7 +154,7 @@ class Mutant:
         if self.text:
             return self.text
         if text.count(self.old) < 1:
-            raise SystemExit(f"{self.file} does not have {self.old!r} any more: mend the list")
+            raise LookupError(f"{self.file} does not have {self.old!r} any more: mend the list")
         return text.replace(self.old, self.new, 1)
 
 
@@ -106,9 +168,7 @@ OWN = (
     _own("models/plsa.py", "normalise_rows(doc_count, self.component_smoothing)", "normalise_rows(doc_count, 0.0)"),
     _own("models/plsa.py", "log_likelihood / inverse_temperature +", "log_likelihood +"),
     _own("models/cam.py", "stats.cluster_count / max(", "np.ones_like(stats.cluster_count) / max("),
-    _own(
-        "models/cam.py", 'if self.node_mix == "heldout":\n            if heldout', "if False:\n            if heldout"
-    ),
+    _own("models/cam.py", 'teaches = heldout is not None and self.node_mix == "heldout"', "teaches = False"),
     _own("models/cam.py", "objective / inverse_temperature, directions)", "objective, directions)"),
     _own("models/cam.py", "words = self.engine.add_outer(words, self.prior_tokens, self.collection)", "pass"),
     _own("models/em.py", "objective = stats.objective + model.log_prior(state.shared)", "objective = stats.objective"),
@@ -215,18 +275,13 @@ def drawn(file: str, number: int, chance: random.Random) -> list[Mutant]:
     text = (ROOT / PACKAGE / file).read_text()
     tree = ast.parse(text)
     inside = [one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
-    places = [
-        (node, place)
-        for function in inside
-        for body in function.body
-        for node in ast.walk(body)
-        for place in _ways(node)
-    ]
+    nodes = {id(node): node for function in inside for body in function.body for node in ast.walk(body)}
+    places = [(node, place) for node in nodes.values() for place in _ways(node)]
     found = []
     for node, place in chance.sample(places, min(number, len(places))):
-        before = ast.unparse(node) if isinstance(node, ast.expr | ast.stmt) else ""
+        before = " ".join(ast.unparse(node).split())
         undo = _break(node, place)
-        after = ast.unparse(node) if before else ""
+        after = " ".join(ast.unparse(node).split())
         changed = ast.unparse(tree)
         undo()
         line = getattr(node, "lineno", 0)
@@ -266,33 +321,122 @@ def _break(node: ast.AST, way: str):  # type: ignore[no-untyped-def]
     return lambda: setattr(node, name, old)
 
 
-def killed(mutant: Mutant, where: Path, seconds: float, *, near: bool = False) -> str:
-    """Which tests noticed it; nothing where it survived."""
-    path = where / PACKAGE / mutant.file
-    plain = path.read_text()
-    path.write_text(mutant.applied(plain))
-    shutil.rmtree(where / "cache", ignore_errors=True)
-    try:
-        nearest = mutant.tests or (f"tests/{NEAR[mutant.file]}",)
-        far = () if near else FAR.get(mutant.file.partition("/")[0], ())
-        for tests in (nearest, tuple(one for one in far if one not in nearest)):
-            if tests and (ended := _failed(tests, where, seconds)):
-                return f"{' '.join(tests)}{ended}"
-        return ""
-    finally:
-        path.write_text(plain)
+@dataclass(frozen=True)
+class Verdict:
+    """How tests ended: whether all passed, what they said at last, how long they took."""
+
+    passed: bool
+    said: str
+    seconds: float
 
 
-def _failed(tests: tuple[str, ...], where: Path, seconds: float) -> str:
-    """How tests ended that did not pass; nothing where they did. Who goes in circles is noticed by its time."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", *tests]
-    known = {**os.environ, "PYTHONPATH": str(where / "src"), "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+class Tree:
+    """A copy of the sources in which things are broken, one at a time."""
+
+    def __init__(self, where: Path) -> None:
+        self.where = where
+        for name in ("src", "tests", "tools", "docs", "benchmarks", "pyproject.toml", "README.md", "CHANGELOG.md"):
+            source = ROOT / name
+            shutil.copytree(source, where / name) if source.is_dir() else shutil.copy(source, where / name)
+
+    def tested(self, tests: tuple[str, ...], seconds: float, compiled: Path | None = None) -> Verdict:
+        """Run tests until one fails."""
+        how = ("-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--hypothesis-seed=0")
+        command = [sys.executable, "-m", "pytest", *how, *tests]
+        paths = [str(self.where / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
+        known = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1"}
+        known |= {"PYTHONDONTWRITEBYTECODE": "1", **({"NUMBA_CACHE_DIR": str(compiled)} if compiled else {})}
+        began = time.perf_counter()
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        with subprocess.Popen(command, cwd=self.where, env=known, start_new_session=True, **pipes) as child:  # type: ignore[call-overload]  # noqa: S603
+            try:
+                said, _ = child.communicate(timeout=seconds)
+            except subprocess.TimeoutExpired:
+                os.killpg(child.pid, signal.SIGKILL)  # its servers and workers too
+                return Verdict(False, f"no end after {seconds:.0f} s", seconds)
+        lines = said.decode(errors="replace").strip().splitlines()
+        failed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
+        told = (failed or lines or ["no answer"])[-1]
+        return Verdict(child.returncode == 0, told[:300], time.perf_counter() - began)
+
+    def broken(self, mutant: Mutant, tests: tuple[str, ...], seconds: float) -> Verdict:
+        """Run tests while something is broken."""
+        path = self.where / PACKAGE / mutant.file
+        plain = path.read_text()
+        path.write_text(mutant.applied(plain))
+        try:
+            with tempfile.TemporaryDirectory(prefix="topiarist-compiled-") as folder:
+                anew = Path(folder) if mutant.file.startswith(COMPILED) else None
+                return self.tested(tests, seconds, anew)
+        finally:
+            path.write_text(plain)
+
+
+class Trees:
+    """As many copies of the sources as are worked in at a time, and how tests end in them when nothing is broken."""
+
+    def __init__(self, where: Path, number: int) -> None:
+        self.free: queue.SimpleQueue[Tree] = queue.SimpleQueue()
+        for place in range(number):
+            self.free.put(Tree(where / str(place)))
+        self.known: dict[tuple[str, ...], Future[Verdict]] = {}
+        self.guard = threading.Lock()
+
+    def do(self, work: Callable[[Tree], Verdict]) -> Verdict:
+        """Work in the next copy that is free."""
+        tree = self.free.get()
+        try:
+            return work(tree)
+        finally:
+            self.free.put(tree)
+
+    def plain(self, tests: tuple[str, ...]) -> Verdict:
+        """How tests end when nothing is broken: run by the first who asks."""
+        with self.guard:
+            first = tests not in self.known
+            answer = self.known.setdefault(tests, Future())
+        if first:
+            answer.set_result(self.do(lambda tree: tree.tested(tests, LONGEST)))
+        return answer.result()
+
+
+def judged(mutant: Mutant, trees: Trees, rounds: list[tuple[str, ...]]) -> str:
+    """What became of a mutant: its first word is the kind of answer."""
+    untold = []
     try:
-        done = subprocess.run(command, cwd=where, env=known, capture_output=True, timeout=seconds, check=False)  # noqa: S603
-    except subprocess.TimeoutExpired:
-        return f" (no end after {seconds:g} s)"
-    said = done.stdout.decode(errors="replace").strip().splitlines()
-    return "" if done.returncode == 0 else f" ({said[-1] if said else 'no answer'})"
+        mutant.applied((ROOT / PACKAGE / mutant.file).read_text())
+    except LookupError as error:
+        return f"untold: {error}"
+    for tests in rounds:
+        before = trees.plain(tests)
+        if not before.passed:
+            untold.append(f"{' '.join(tests)} ({before.said})")
+            continue
+        seconds = PATIENCE + SLOWER * before.seconds
+        after = trees.do(lambda tree, tests=tests, seconds=seconds: tree.broken(mutant, tests, seconds))  # type: ignore[misc]
+        if not after.passed:
+            return f"killed by {' '.join(tests)} ({after.said})"
+    if untold:
+        return f"untold: fails although nothing is broken: {'; '.join(untold)}"
+    return f"known: {KNOWN[mutant.name]}" if mutant.name in KNOWN else "SURVIVED"
+
+
+def wanted(asked: argparse.Namespace) -> list[Mutant]:
+    """The mutants that were asked for; those of a module are the same whatever else is asked for."""
+    found = [one for one in OWN if one.file.startswith(asked.only) and not asked.drawn]
+    if not asked.own:
+        for file in NEAR:
+            if file.startswith(asked.only):
+                found += drawn(file, asked.each, random.Random(f"{asked.seed} {file}"))  # noqa: S311
+    if asked.again:
+        survived = re.findall(r"^\d+/\d+ (.*): SURVIVED$", asked.again.read_text(), re.MULTILINE)
+        found = [one for one in found if one.name in survived]
+    turns = Counter[str]()
+    order = {}
+    for one in found:  # all modules in turn
+        order[one] = turns[one.file]
+        turns[one.file] += 1
+    return sorted(found, key=order.__getitem__)[asked.skip :]
 
 
 def main() -> None:
@@ -305,30 +449,24 @@ def main() -> None:
     parser.add_argument("--only", default="", help="files that begin so")
     parser.add_argument("--skip", type=int, default=0, help="so many that were tried before")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=600.0, help="for the tests of one mutant")
+    parser.add_argument("--processes", type=int, default=1, help="mutants at a time")
+    parser.add_argument("--again", type=Path, help="survivors of this log only, by tests further away")
     asked = parser.parse_args()
-    chance = random.Random(asked.seed)  # noqa: S311
-    wanted = [one for one in OWN if one.file.startswith(asked.only) and not asked.drawn]
-    if not asked.own:
-        wanted += [
-            one for file in NEAR if file.startswith(asked.only) for one in drawn(file, asked.each, chance)
-        ]  # fmt: skip
-    tally, began = Counter[str](), time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="topiarist-mutants-") as folder:
-        where = Path(folder)
-        for name in ("src", "tests", "tools", "docs", "pyproject.toml", "README.md", "CHANGELOG.md"):
-            source = ROOT / name
-            shutil.copytree(source, where / name) if source.is_dir() else shutil.copy(source, where / name)
-        for number, mutant in enumerate(wanted[asked.skip :], 1 + asked.skip):
-            by = killed(mutant, where, asked.seconds, near=asked.near)
-            known = KNOWN.get(mutant.name, "")
-            kind = mutant.file.partition("/")[0]
-            how = "late" if "(no end after" in by else "killed" if by else "known" if known else "SURVIVED"
-            tally[f"{kind} {how}"] += 1
-            said = f"killed by {by}" if by else f"survives: {known}" if known else "SURVIVED"
-            print(f"{number}/{len(wanted)} {mutant.name}: {said}", flush=True)
+    mutants, tally, began = wanted(asked), Counter[str](), time.perf_counter()
+    made = tempfile.TemporaryDirectory(prefix="topiarist-mutants-")
+    with made as folder, ThreadPoolExecutor(asked.processes) as pool:
+        trees = Trees(Path(folder), asked.processes)
+        waiting = {}
+        for one in mutants:
+            rounds = [] if asked.again else [one.nearest]
+            rounds += [] if asked.near else [(further,) for further in one.farther]
+            waiting[pool.submit(judged, one, trees, rounds)] = one
+        for number, done in enumerate(as_completed(waiting), 1):
+            mutant, said = waiting[done], done.result()
+            tally[f"{mutant.file.partition('/')[0]} {said.split(':')[0].split()[0]}"] += 1
+            print(f"{number}/{len(mutants)} {mutant.name}: {said}", flush=True)
     dead = sum(times for what, times in tally.items() if what.endswith("killed"))
-    counted = sum(times for what, times in tally.items() if not what.endswith(("known", "late")))
+    counted = sum(times for what, times in tally.items() if not what.endswith(("known", "untold")))
     print(", ".join(f"{what}: {times}" for what, times in sorted(tally.items())))
     print(f"{dead} of {counted} mutants killed ({dead / max(counted, 1):.0%}) in {time.perf_counter() - began:.0f} s")
     sys.exit(0 if dead == counted else 1)

@@ -69,6 +69,7 @@ class Explorer:
             found = re.search(r"open at (http://\S+)", log.read_text())
             if found:
                 self.address = found[1].rstrip("/")
+            if found or self.process.poll() is not None:
                 break
             time.sleep(0.1)
         parts = urlsplit(self.address)

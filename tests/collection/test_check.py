@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.small import grown
 from tests.store.test_collection_folder import rewrite
 from topiarist.collection.check import check, repair
 from topiarist.errors import UsageError
@@ -29,6 +30,14 @@ def test_all_is_well(folder):
         Documents(generation.database).append([Document("new", "text")])
     assert check(folder.path) == []
     assert repair(folder.path) == []
+
+
+def test_a_collection_of_a_network_drive_is_whole_and_that_is_noted(tmp_path, monkeypatch):
+    monkeypatch.setattr("topiarist.store.database.of_network", lambda path: True)
+    grown(tmp_path / "mail.topiary").close()
+    (finding,) = check(tmp_path / "mail.topiary")
+    assert finding.severity == "note"
+    assert "wait for each other" in finding.what
 
 
 def test_no_collection_is_an_error(tmp_path):

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -251,18 +252,98 @@ def test_a_file_that_is_gone_is_not_a_folder_without_leave(database):
 def test_a_journal_that_cannot_be_closed_is_told(tmp_path, monkeypatch):
     """SQLite answers with the old mode and raises nothing; a reader could not open what was published then."""
     database = Database.create(tmp_path / "documents.sqlite")
-    connection = database.connection
+    connection, journal = database.connection, tmp_path / "documents.sqlite-journal"
 
     class Odd:
         def execute(self, sql):
             return connection.execute("SELECT 'delete'" if "journal_mode" in sql else sql)
 
     monkeypatch.setattr(Database, "connection", property(lambda _: Odd()))
+    journal.touch()
     with pytest.raises(ResourceError, match="a journal could not be closed"):
         database.to_wal()
     monkeypatch.undo()
+    journal.unlink()
     database.to_wal()
     database.close()
+
+
+class Unshared(module._Connection):
+    """A file system on which processes cannot share memory, as SQLite meets it: it says that all is well, and fails."""
+
+    def execute(self, sql, *given):
+        path = super().execute("PRAGMA database_list").fetchone()[2]
+        alone = super().execute("PRAGMA locking_mode").fetchone() == ("exclusive",)
+        if not alone and "_mode" not in sql and Path(path).read_bytes()[18:19] == b"\x02":  # has the new journal
+            error = sqlite3.OperationalError("disk I/O error")
+            error.sqlite_errorcode = sqlite3.SQLITE_IOERR_SHMMAP
+            raise error
+        return super().execute(sql, *given)
+
+
+def written_and_read(path):
+    """What a writer and then a reader see of a file; the reader waits for nobody's memory."""
+    writer = Database(path, write=True)
+    with writer.transaction():
+        writer.run(PUT, ("a", "1"))
+    writer.close()
+    reader = Database(path)
+    try:
+        return reader.one(GET, ("a",)), reader.waits
+    finally:
+        reader.close()
+
+
+def test_without_shared_memory_a_rollback_journal_stays(tmp_path, monkeypatch):
+    """On such drives SQLite takes the new journal and nobody can open the file any more."""
+    monkeypatch.setattr(module, "_Connection", Unshared)
+    database = Database.create(tmp_path / "d.sqlite")
+    database.to_wal()
+    database.close()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["d.sqlite"]
+    assert written_and_read(tmp_path / "d.sqlite") == (("1",), True)
+
+
+def test_a_file_with_the_other_journal_is_not_called_damaged_there(database, monkeypatch):
+    monkeypatch.setattr(module, "_Connection", Unshared)
+    reader = Database(database.path)
+    with pytest.raises(ResourceError, match="cannot share memory or locks where it lies") as caught:
+        reader.one(GET, ("a",))
+    assert "a copy of the folder on a disk of this machine" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("kind", "waits"), [("nfs4", True), ("cifs", True), ("fuse.sshfs", True), ("ext4", False), ("fuse.ntfs", False)]
+)
+def test_drives_of_the_network_keep_a_rollback_journal(tmp_path, monkeypatch, kind, waits):
+    """Another machine does not see what this one has in memory, and nothing says so."""
+    place = tmp_path / "net drive"
+    place.mkdir()
+    lines = ("1 0 8:1 / / rw - ext4 /dev/sda rw", f"2 1 0:1 / {place} rw,relatime shared:1 - {kind} server:/ rw")
+    (tmp_path / "mounts").write_text("\n".join(lines).replace("net drive", "net\\040drive"))
+    monkeypatch.setattr(module.of_network, "__defaults__", (tmp_path / "mounts",))
+    database = Database.create(place / "d.sqlite")
+    database.to_wal()
+    database.close()
+    assert written_and_read(place / "d.sqlite") == (("1",), waits)
+    assert not module.of_network(tmp_path / "d.sqlite")
+    assert not module.of_network(place, tmp_path / "gone")
+
+
+def test_what_a_killed_writer_left_in_a_rollback_journal_is_undone_by_a_reader(tmp_path):
+    database = Database.create(tmp_path / "d.sqlite")
+    database.run(PUT, ("a", "1"))
+    database.close()
+    dying = (
+        "import os, sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None); "
+        "c.execute('PRAGMA cache_size = 1'); c.execute('BEGIN IMMEDIATE'); c.execute('DELETE FROM settings'); "
+        "c.executemany('INSERT INTO settings VALUES (?, randomblob(3000))', [(n,) for n in range(50)]); os._exit(0)"
+    )
+    subprocess.run([sys.executable, "-c", dying, str(database.path)], check=True)
+    assert (tmp_path / "d.sqlite-journal").stat().st_size > 0
+    reader = Database(database.path)
+    assert reader.all("SELECT * FROM settings") == [("a", "1")]
+    reader.close()
 
 
 def test_letters_that_are_none_are_damage(tmp_path):

@@ -34,6 +34,7 @@ T = TypeVar("T")
 
 AGAIN = "take it from a backup, or grow it anew with --force"
 REPAIR = "topiarist check --repair"
+ALONE = "whoever reads and whoever writes wait for each other: it was made on a drive of the network, or on one like it"
 _MANY = 20  # faults of one kind; there is no need to list them all
 ROWS = 1 << 14  # vectors that are looked at together
 SUMS = 1e-3  # how far the shares of a document may be from one: they are single-precision numbers
@@ -98,6 +99,8 @@ def _database_findings(generation: Generation) -> Iterator[Finding]:
         yield from faults
         if any(one.what.startswith(BROKEN) for one in faults):  # what it answers is worth nothing, and may have no end
             return
+        if generation.database.waits:
+            yield Finding("note", ALONE, DATABASE, "nothing is wrong; on a disk of this machine nobody waits")
         with generation.database.snapshot():
             yield from (Finding("error", what, DATABASE, AGAIN) for what in _table_faults(generation))
             yield from _part_findings(generation)

@@ -17,7 +17,7 @@ import sqlite3
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -32,12 +32,26 @@ T = TypeVar("T")
 
 PATIENCE = 5.0  # seconds that a statement waits for another one's commit
 _CACHE, _OF_READER = -16_000, -4_000  # KiB, as SQLite counts them; every thread of a server reads for itself
+_HEADER = 100  # bytes at the beginning of a file
 _KEPT = 64  # answers that a thread keeps until the next change
 _CHECK = "topiarist check"
 # what SQLite says of a statement, or of a query in the language of FTS5, and not of the file
 _OURS = re.compile(
     r"near |fts5:|unterminated|unknown special query|user-defined function|no such function|cannot |.*syntax"
 )
+
+# What it says where processes cannot share memory or locks: on drives of the network, and on some that are mounted
+_UNSHARED = (
+    sqlite3.SQLITE_IOERR_SHMMAP,
+    sqlite3.SQLITE_IOERR_SHMOPEN,
+    sqlite3.SQLITE_IOERR_SHMLOCK,
+    sqlite3.SQLITE_IOERR_LOCK,
+)
+# Kinds of file systems that several machines may write: one does not see what another has in memory
+_OF_NETWORKS = re.compile(
+    r"nfs\d?|cifs|smb\w*|afs|ceph|lustre|gpfs|davfs|(fuse\.)?(sshfs|glusterfs|ceph|davfs2?|rclone)"
+)
+_MOUNTS, _OCTAL = Path("/proc/self/mountinfo"), re.compile(r"\\(\d{3})")  # and how it writes a space
 
 BROKEN = "the database is damaged"
 VERSION = 1  # of the folder and of the database: they change together
@@ -96,8 +110,7 @@ class Database:
                 known = known if known.frozen == self._as_it_is() else None
         if known is None:
             with self._told():
-                known = self._connect("rw" if self.write else "ro")
-                (version,) = known.execute("PRAGMA user_version").fetchone()
+                known, version = self._opened()
             if version != VERSION:
                 known.close()
                 raise other_version(self.shown, version)
@@ -113,6 +126,24 @@ class Database:
                     shadow(known)
             self._adopt(known)
         return known
+
+    def _opened(self) -> tuple[_Connection, int]:
+        """A new connection, and the version of the file; what a killed writer left in a rollback journal is undone."""
+        try:
+            return self._asked("rw" if self.write else "ro")
+        except sqlite3.OperationalError as error:
+            if self.write or error.sqlite_errorcode != sqlite3.SQLITE_READONLY_ROLLBACK:
+                raise
+        self._asked("rw")[0].close()
+        return self._asked("ro")
+
+    def _asked(self, mode: str) -> tuple[_Connection, int]:
+        connection = self._connect(mode)
+        try:
+            return connection, connection.execute("PRAGMA user_version").fetchone()[0]
+        except sqlite3.Error:
+            connection.close()
+            raise
 
     def all(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         """Every row of an answer."""
@@ -224,17 +255,38 @@ class Database:
             yield f"{table} refers to something that is not there (row {row})"
 
     def to_wal(self) -> None:
-        """From now on writers do not stop readers.
+        """From now on writers do not stop readers; where processes cannot share memory, the rollback journal stays.
 
-        SQLite says so where it cannot, and raises nothing: what it left would have to be mended by a writer first.
+        SQLite raises nothing where it cannot: it answers with the old journal, or with the new one, which nobody can
+        use then. So it is used once. A rollback journal is as safe, but one waits for the other. One that is still
+        there would have to be mended by a writer first.
         """
-        with self._told():
-            (mode,) = self.connection.execute("PRAGMA journal_mode = WAL").fetchone()
-        if mode != "wal" or Path(f"{self.path}-journal").exists():
+        if not of_network(self.path):
+            try:
+                with self._told():
+                    self.connection.execute("PRAGMA journal_mode = WAL").fetchone()
+                    self.connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+            except UnsharedError:
+                self._to_rollback()
+        if Path(f"{self.path}-journal").exists():
             raise ResourceError(
                 f"cannot write {self.shown}: the disk does not answer as it should, a journal could not be closed",
                 hint="the same command again",
             )
+
+    def _to_rollback(self) -> None:
+        """Back to a rollback journal: whoever is alone with a file needs no memory that is shared."""
+        self.close()
+        with self._told(), closing(self._connect("rw", "locking_mode = EXCLUSIVE")) as alone:
+            alone.execute("PRAGMA journal_mode = DELETE").fetchone()
+            alone.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        Path(f"{self.path}-shm").unlink(missing_ok=True)
+
+    @property
+    def waits(self) -> bool:
+        """Whether readers and a writer wait for each other: where processes cannot share memory."""
+        with self.path.open("rb") as file:  # by the header: a folder of somebody else is read without its journal
+            return file.read(_HEADER)[18:20] != b"\2\2"
 
     def close(self) -> None:
         """Close the connections of all threads."""
@@ -249,7 +301,7 @@ class Database:
         with self._guard:
             self._all.add(connection)
 
-    def _connect(self, mode: str) -> _Connection:
+    def _connect(self, mode: str, *first: str) -> _Connection:
         address = f"{self.path.as_uri()}?mode={mode}"  # as_uri escapes what a URI takes for its own: # ? %
         refuse_links(self.path, *(Path(f"{self.path}{end}") for end in ("-wal", "-shm", "-journal")))
         frozen = self._as_it_is() if mode == "ro" and self._frozen() else None
@@ -271,6 +323,7 @@ class Database:
         connection.create_function("folded", 1, folded, deterministic=True)
         try:
             for setting in (
+                *first,
                 "foreign_keys = ON",
                 "synchronous = FULL",
                 "trusted_schema = OFF",
@@ -289,12 +342,15 @@ class Database:
 
         Others may begin to write there, so that such a connection is given up as soon as the file has changed.
         """
-        return not os.access(self.path.parent, os.W_OK) and not Path(f"{self.path}-wal").exists()
+        return not os.access(self.path.parent, os.W_OK) and not self._has_journal()
+
+    def _has_journal(self) -> bool:
+        return any(Path(f"{self.path}{end}").exists() for end in ("-wal", "-journal"))
 
     def _as_it_is(self) -> tuple[int, int, int, bool]:
         """By what a file is known not to have changed."""
         found = self.path.stat()
-        return found.st_ino, found.st_size, found.st_mtime_ns, Path(f"{self.path}-wal").exists()
+        return found.st_ino, found.st_size, found.st_mtime_ns, self._has_journal()
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -360,6 +416,11 @@ def translated(error: sqlite3.Error, shown: str) -> TopiaristError | None:
     """What an error of SQLite means for a person; None for one that is ours."""
     code = getattr(error, "sqlite_errorcode", None)
     primary = None if code is None else code & 0xFF
+    if code in _UNSHARED:
+        return UnsharedError(
+            f"cannot open {shown}: programs cannot share memory or locks where it lies (a drive of the network?)",
+            hint="a copy of the folder on a disk of this machine",
+        )
     if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or _undecodable(error):
         return DamagedError(f"{shown} is damaged: {error}", hint=f"{_CHECK} {shown}")
     if primary in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
@@ -375,6 +436,25 @@ def translated(error: sqlite3.Error, shown: str) -> TopiaristError | None:
     if primary == sqlite3.SQLITE_ERROR and not _OURS.match(str(error)):  # such as a version of FTS5 of nobody
         return DamagedError(f"{shown} is damaged: {error}", hint=f"{_CHECK} {shown}")
     return None
+
+
+class UnsharedError(ResourceError):
+    """A file lies where processes cannot share what they need to write and read at once."""
+
+
+def of_network(path: Path, mounts: Path = _MOUNTS) -> bool:
+    """Whether a file lies on a drive that other machines may write as well; False where the system does not tell."""
+    try:
+        lines = mounts.read_text().splitlines()
+        path = path.resolve()
+    except OSError:
+        return False
+    found, kind = Path(), ""
+    for place, told in (line.split(" - ", 1) for line in lines if " - " in line):
+        point = Path(_OCTAL.sub(lambda one: chr(int(one[1], 8)), place.split()[4]))
+        if path.is_relative_to(point) and len(point.parts) >= len(found.parts):
+            found, kind = point, told.split()[0]
+    return bool(_OF_NETWORKS.fullmatch(kind))
 
 
 def _lack_of_files(error: sqlite3.Error, path: Path) -> LackError | None:

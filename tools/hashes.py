@@ -34,7 +34,10 @@ FITS = re.compile(r"any|(many)?linux.*_x86_64")
 
 
 def needed(extra: str) -> set[str]:
-    """The names of all that topiarist requires here with an extra; what it requires itself is in pyproject.toml."""
+    """The names of all that topiarist requires with an extra on any of our Pythons, of this platform.
+
+    What it requires itself is in pyproject.toml; what others require is told by what is installed here.
+    """
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     waiting = [*project["dependencies"], *([f"topiarist[{extra}]"] if extra else []), *BUILDS]
     seen, found = set[str](), set[str]()
@@ -49,7 +52,11 @@ def needed(extra: str) -> set[str]:
             continue
         found.add(canonicalize_name(one.name))
         for more in map(Requirement, distribution(one.name).requires or ()):
-            if more.marker is None or any(more.marker.evaluate({"extra": name}) for name in (one.extras or {""})):
+            if more.marker is None or any(
+                more.marker.evaluate({"extra": name, "python_version": python, "python_full_version": f"{python}.0"})
+                for name in (one.extras or {""})
+                for python in PYTHONS
+            ):
                 more.marker = None
                 waiting.append(str(more))
     return found

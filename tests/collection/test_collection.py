@@ -749,6 +749,22 @@ def test_a_pin_to_a_topic_that_is_new_waits_for_the_fit(collection):
     assert collection.outline.pending
 
 
+def test_a_clock_that_is_set_back_changes_no_order(collection, path, monkeypatch):
+    """What came after what is told by numbers: a time is only ever shown."""
+    times = iter(f"{year}-01-01T00:00:00+00:00" for year in range(2050, 1950, -10))
+    monkeypatch.setattr("topiarist.store.edit_log._now", lambda: next(times))
+    for name in ("First", "Second", "Third"):
+        collection.shape([Rename(1, name)])
+    collection.undo()
+    assert collection.outline.name(1) == "Second"
+    collection.undo()
+    assert collection.outline.name(1) == "First"
+    assert check(path) == []
+    with Collection.open(path) as again:
+        assert again.outline.name(1) == "First"
+        assert [one.time[:4] for one in edit_log.history(again.generation.database)][:2] == ["2010", "2020"]
+
+
 @pytest.mark.parametrize("after", [0, 3, 40])
 def test_a_disk_that_is_full_ends_a_grow_at_once_whenever_it_is_found_out(tmp_path, monkeypatch, after):
     def full(self, documents, **_):

@@ -6,12 +6,14 @@ import datetime
 import gzip
 import io
 import json
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.text.readers.makers import only, reasons
+from tests.text.readers.torture import parquet
 from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.text.documents import Document
 from topiarist.text.extract import pool
@@ -218,6 +220,15 @@ def test_parquet_in_batches(tmp_path: Path) -> None:
         "t.parquet:1",
         "t.parquet:2",
     ]
+
+
+def test_parquet_is_read_by_a_worker_with_limits_and_never_here(tmp_path: Path) -> None:
+    """A few kilobytes of Parquet may take gigabytes: in this process nothing would stop it."""
+    (tmp_path / "t.parquet").write_bytes(parquet([{"text": "arrow words"}]))
+    code = "import sys; from topiarist.text.readers import read; print([d.text for d in read('t.parquet')])"
+    code += "; print('pyarrow.parquet' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.stdout.split("\n")[:2] == ["['arrow words']", "False"], done.stderr
 
 
 def test_damaged_parquet(tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ fuzz: $(VENV)/dev
 	@$(BIN)/python tools/fuzz_calls.py
 	@$(BIN)/python tools/soak.py $(SOAK)
 	@$(BIN)/python tools/soak.py --additions 100000 --batch 500 --minutes 60
+	@$(BIN)/python tools/soak.py --kills 50
 	@$(BIN)/python tools/fuzz_files.py --files 100000
 	@$(BIN)/python tools/fuzz_fits.py --fits 100000
 	@$(BIN)/python tools/fuzz_requests.py --requests 10000

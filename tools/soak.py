@@ -2,11 +2,13 @@
 
     python tools/soak.py [--minutes 10] [--readers 50] [--documents 400]
     python tools/soak.py --additions 100000 [--batch 500] [--minutes 20]
+    python tools/soak.py --kills 50
 
 The first starts an explorer on loopback; readers open pages as fast as they get answers, two writers tag documents and
 rename topics, and ``file --add`` is run beside. Afterwards ``check`` must find nothing, and everything that was
 acknowledged must be there: once. The second adds documents in small batches, and kills every second command at a moment
 of chance: a batch is in the collection wholly or not at all, none is lost that was acknowledged, none is there twice.
+The third kills the explorer while two clients write, again and again: what they were told is done is there, once.
 """
 
 from __future__ import annotations
@@ -113,8 +115,8 @@ class Explorer:
 class Soak:
     """Readers and writers of one explorer, and what they were told."""
 
-    def __init__(self, explorer: Explorer, ids: list[str], topics: list[int]) -> None:
-        self.explorer, self.ids, self.topics = explorer, ids, topics
+    def __init__(self, explorer: Explorer, ids: list[str], topics: list[int], name: str = "") -> None:
+        self.explorer, self.ids, self.topics, self.name = explorer, ids, topics, name
         self.statuses, self.wrong, self.times = Counter[str](), list[str](), list[float]()
         self.tagged, self.renamed, self.added = list[tuple[str, str]](), list[tuple[int, str]](), list[str]()
         self.over = threading.Event()
@@ -156,7 +158,7 @@ class Soak:
         number = 0
         while not self.over.is_set():
             number += 1
-            id, name = self.ids[number % len(self.ids)], f"soak {number}"
+            id, name = self.ids[number % len(self.ids)], f"soak {number} {self.name}".strip()
             known = self._hidden(f"/doc/{quote(id, safe='')}")
             status, _ = self.explorer.ask("/tag", {**known, "document": id, "tag": name})
             self._note(f"tag {status}")
@@ -168,7 +170,7 @@ class Soak:
         number = 0
         while not self.over.is_set():
             number += 1
-            topic, name = self.topics[number % len(self.topics)], f"Soaked {number}"
+            topic, name = self.topics[number % len(self.topics)], f"Soaked {number} {self.name}".strip()
             form = {**self._hidden(f"/topic/{topic}"), "edit": "rename", "topic": topic, "name": name}
             status, _ = self.explorer.ask("/shape", form)
             self._note(f"rename {status}")
@@ -260,6 +262,51 @@ def kept(folder: Path, one: Soak, n_docs: int) -> list[str]:
     return wrong
 
 
+WHILE = (0.2, 4.0)  # seconds that clients write before the explorer is killed
+
+
+def explorer_kills(where: Path, number: int, n_docs: int, patience: float, seed: int) -> list[str]:
+    """Kill an explorer so many times while two clients write; everything that was found wrong."""
+    from topiarist.collection.check import check
+    from topiarist.collection.collection import Collection
+    from topiarist.collection.state import steps
+
+    chance, folder, wrong = random.Random(seed), where / "killed.topiary", list[str]()  # noqa: S311
+    grown(folder, n_docs)
+    with Collection.open(folder) as collection:
+        ids, topics = collection.documents.ids(), list(collection.outline.topics[1:])
+    rows, tagged, renamed = {id: row for row, id in enumerate(ids)}, list[tuple[str, str]](), list[str]()
+    for turn in range(number):
+        explorer = Explorer(folder, where / "explorer.log", patience)
+        if not explorer.address:
+            wrong.append(
+                f"kill {turn}: the explorer did not start again: {(where / 'explorer.log').read_text()[-300:]}"
+            )
+            break
+        one = Soak(explorer, ids, topics, name=f"of {turn}")
+        writers = [threading.Thread(target=each, daemon=True) for each in (one.tag, one.rename)]
+        for writer in writers:
+            writer.start()
+        time.sleep(chance.uniform(*WHILE))
+        explorer.process.kill()
+        one.over.set()
+        for writer in writers:
+            writer.join(2 * patience)
+        explorer.stop()
+        tagged, renamed = tagged + one.tagged, renamed + [name for _, name in one.renamed]
+        wrong += [f"kill {turn}: check: {found.what}" for found in check(folder) if found.severity == "error"]
+        with Collection.open(folder) as collection:
+            tags = set(collection.marks.all_tags())
+            edits = [edit for step in steps(collection) for edit in step.body.get("edits", ())]
+        names = Counter(str(edit["rename"]["name"]) for edit in edits if "rename" in edit)
+        wrong += [f"kill {turn}: the tag {name!r} is lost" for id, name in tagged if (rows[id], name) not in tags]
+        wrong += [f"kill {turn}: {name!r} is there {names[name]} times" for name in renamed if names[name] != 1]
+        if (turn + 1) % 10 == 0:
+            print(f"{turn + 1} kills, {len(tagged)} tags, {len(renamed)} names, {len(wrong)} wrong", flush=True)
+    print(f"{number} kills of the explorer; acknowledged: {len(tagged):,} tags, {len(renamed):,} names")
+    return wrong
+
+
 SIZES = (0.02, 0.2, 1.0, 1.0, 2.0)  # of batches, in parts of the size that was asked for
 WORDS_EACH = 40  # of a document that is added
 TRIES = 20  # until a batch is in
@@ -328,6 +375,7 @@ def main() -> None:
     parser.add_argument("--readers", type=int, default=50)
     parser.add_argument("--documents", type=int, default=400)
     parser.add_argument("--additions", type=int, default=0, help="documents to add, with kills in between, instead")
+    parser.add_argument("--kills", type=int, default=0, help="of the explorer while two clients write, instead")
     parser.add_argument("--batch", type=int, default=20, help="documents that are added at a time, about")
     parser.add_argument("--patience", type=float, default=PATIENCE, help="seconds for an answer; more if busy")
     parser.add_argument("--seed", type=int, default=0)
@@ -335,6 +383,8 @@ def main() -> None:
     where = Path(tempfile.mkdtemp(prefix="topiarist-soak-"))
     if asked.additions:
         wrong = additions(where, asked.additions, asked.batch, asked.minutes, asked.seed)
+    elif asked.kills:
+        wrong = explorer_kills(where, asked.kills, asked.documents, asked.patience, asked.seed)
     else:
         wrong = soak(where, asked.minutes, asked.readers, asked.documents, asked.patience)
     finish(wrong, where)

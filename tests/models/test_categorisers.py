@@ -107,6 +107,17 @@ def test_categorising_ends_at_the_one_optimum(seed, kernels):
     assert told - constant == pytest.approx(best)
 
 
+@pytest.mark.parametrize("kernels", ["compiled", "reference"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_counts_of_which_nothing_is_left_are_as_good_as_no_words(kernels, dtype):
+    counts = csr_array(np.array([[1e-40, 0.0, 0.0], [1e-320, 0.0, 0.0], [1.0, 2.0, 0.0]]).astype(dtype))
+    words, tokens = np.array([[0.5, 0.2], [0.3, 0.3], [0.2, 0.5]], dtype), np.array([3.0, 1.0], dtype)
+    shares = categorisers.posterior_of_shares(engine_of(kernels), Side.of(counts), words, tokens)
+    np.testing.assert_allclose(shares[:2], [[0.75, 0.25]] * 2, rtol=1e-6)
+    assert shares[2, 0] > 0.76
+    np.testing.assert_allclose(shares.sum(axis=1), 1, rtol=1e-6)
+
+
 def test_the_objective_of_categorising_is_concave():
     """Along any line between two points the middle is no lower than the mean of the ends."""
     rng = np.random.default_rng(0)

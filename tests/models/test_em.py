@@ -58,6 +58,18 @@ def test_plain_em_records_every_objective_and_stops_when_nothing_is_gained():
     assert fit.objectives[-1] == -((fit.state.shared - 10) ** 2)
 
 
+def test_what_a_prior_says_of_the_parameters_is_part_of_every_objective():
+    class Believing(Toy):
+        def log_prior(self, shared):
+            return -3.0 * shared
+
+    rules = em.Rules(max_iter=3, tol=0.0, accelerate=False)
+    plain, believing = run(Toy(0.5), rules), run(Believing(0.5), rules)
+    assert believing.state.shared == plain.state.shared
+    pairs = zip(plain.objectives, (0, 5, 7.5, 8.75), strict=True)
+    assert list(believing.objectives) == [told - 3.0 * at for told, at in pairs]
+
+
 def test_out_of_iterations_is_another_answer():
     fit = run(Toy(0.01), em.Rules(max_iter=3, tol=0.0, accelerate=False))
     assert (fit.reason, fit.converged, fit.steps) == ("max_iter", False, 3)

@@ -8,6 +8,7 @@ Floor plan:
                    documents.
     chosen_words   Words that people choose for a tree: some that belong to a node, others that it must not see.
     fitted_tree    A fitted model of any kind as everybody else needs it: its tree, and documents folded in.
+    growth_sample  Of very many documents so many as a tree grows from: the others change its words, not its shape.
     hplsa          HPLSA as a scikit-learn estimator: documents in several classes, words at every level of a tree.
     joined_trees   Several fitted trees as one: side by side under one root, as branches of their own or with headings
                    in common.

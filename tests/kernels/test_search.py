@@ -27,6 +27,11 @@ def case(matrix, seed, dtype=np.float64):
     return postings, wanted, rows, topical, rng.random((n_docs, 2))
 
 
+def test_each_telling_is_what_it_is_called():
+    assert (FAST.name, SLOW.name) == ("compiled", "reference")
+    assert not hasattr(SLOW.score_words, "py_func")
+
+
 @pytest.mark.parametrize("verb", [name for name in search.SearchKernels._fields if name != "name"])
 def test_same_signature(verb):
     wanted = list(inspect.signature(getattr(SLOW, verb)).parameters)
@@ -45,6 +50,11 @@ def test_scores_agree(matrix, seed):
         here = slice(start, min(start + 3, len(rows)))
         FAST.score_meaning(postings, wanted, rows[here], topical[here], scales[here], start, pieces[here])
     np.testing.assert_array_equal(pieces, fast)
+    pieces[:] = 0
+    for start in range(0, len(rows), 3):
+        here = slice(start, min(start + 3, len(rows)))
+        SLOW.score_meaning(postings, wanted, rows[here], topical[here], scales[here], start, pieces[here])
+    np.testing.assert_allclose(pieces, slow, rtol=1e-12)
 
 
 @given(matrix=counts(), seed=st.integers(0, 10**6))

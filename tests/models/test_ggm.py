@@ -442,3 +442,32 @@ def test_ctrl_c_keeps_what_was_found():
     assert list(found.tried) == [2]
     assert found.fits[0].n_iter[0] == 2
     assert np.isfinite(found.fits[0].params.component_covariance).all()
+
+
+def test_examples_without_weight_are_never_drawn_as_starts():
+    """They are as far away as can be: only their weight keeps them out."""
+    points = np.array([[0.0], [1.0], [2.0], [1000.0]])
+    chances = np.array([1.0, 1.0, 1.0, 0.0])
+    for seed in range(20):
+        drawn = starts.spread_out(points, chances, 3, np.random.default_rng(seed), tries=2)
+        assert sorted(drawn) == [0, 1, 2]
+
+
+def test_heavy_examples_are_drawn_more_often():
+    points, chances = np.array([[0.0], [10.0], [-10.0]]), np.array([1.0, 9.0, 1.0])
+    drawn = [starts.spread_out(points, chances, 2, np.random.default_rng(seed)).tolist() for seed in range(60)]
+    assert sum(1 in one for one in drawn) > 50
+
+
+def test_ctrl_c_ends_the_starts_that_were_still_to_come(monkeypatch):
+    sample, options = batch(1)
+    monkeypatch.setattr(selection, "TOGETHER", 1)
+    seen = []
+
+    def stop(loop):
+        seen.append(loop.steps)
+        if len(seen) == 3:
+            raise KeyboardInterrupt
+
+    selection.searched(sample, 1.0, selection.Search(options, (2,), n_init=3), Threads(1), watch=stop)
+    assert len(seen) == 3

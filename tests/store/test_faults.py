@@ -116,6 +116,22 @@ def test_before_or_after_and_nothing_between(tmp_path, monkeypatch, name):
         assert seen(path)[0] == after[0], faulty.calls[at]
 
 
+def test_columns_that_a_newer_version_added_come_along(tmp_path):
+    """A removal writes every table anew: what this version does not know stays as it was."""
+    folder = grown(tmp_path / "mail.topiary")
+    with folder.writing() as generation:
+        generation.database.run("ALTER TABLE tags ADD COLUMN why TEXT")
+        generation.database.run("ALTER TABLE tags ADD COLUMN since TEXT NOT NULL DEFAULT 'then'")
+        Marks(generation.database).tag([0, 1], "seen")
+        generation.database.run("UPDATE tags SET why = 'asked' WHERE row = 0")
+    remove(folder)
+    database = folder.generation.database
+    assert database.all("SELECT row, why, since FROM tags") == [(0, "asked", "then")]
+    told = {name: default for _, name, _, _, default, _ in database.all("PRAGMA table_info(tags)")}
+    assert (told["why"], told["since"]) == (None, "'then'")
+    folder.close()
+
+
 def check_store(path):
     """What check finds in the folder itself: states of these tests have no tree."""
     return [one for one in check(path) if "shape" not in one.what]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, vstack
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
@@ -15,8 +15,10 @@ from threadpoolctl import threadpool_limits
 from tests.oracles import clusters
 from topiarist import CAM, Corpus, Tree
 from topiarist.errors import InputError, UsageError
+from topiarist.estimators.common import stored_counts
 from topiarist.hierarchy import node_words
 from topiarist.hierarchy.growth.annealed import Annealed
+from topiarist.models.engine.host import Engine
 from topiarist.text.demo import demo_documents
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "fixtures" / "cam_em.json").read_text())
@@ -55,6 +57,19 @@ def planted(n_docs=240, seed=0, length=40, groups=(0, 0, 1, 1)):
 def grown():
     counts, leaf = planted()
     return CAM(random_state=0).fit(counts), counts, leaf
+
+
+def test_a_few_words_are_read_by_themselves_to_the_same_bits(grown, monkeypatch):
+    model, counts, _ = grown
+    few = csr_matrix(([2.0, 1.0, 1.0], ([0, 0, 1], [130, 7, 25])), shape=(2, counts.shape[1]))
+    asked, climbed = [], Engine.climb
+    monkeypatch.setattr(Engine, "climb", lambda *given: asked.append(given[1].shape[1]) or climbed(*given))
+    rows = model.transform(few)
+    monkeypatch.setattr(stored_counts, "FEW", len(model.components_[0]) + 1)  # never few
+    np.testing.assert_array_equal(rows, model.transform(few))
+    assert asked == [3, counts.shape[1]]
+    monkeypatch.undo()
+    np.testing.assert_array_equal(rows, model.transform(vstack([few, counts]))[:2])
 
 
 def test_a_planted_tree_is_found(grown):

@@ -223,15 +223,17 @@ class Tree:
         found, waiting = list[int](), [self.root if root is None else self.checked(root)]
         while waiting:
             found.append(waiting.pop())
-            waiting += sorted(self.children(found[-1]), key=key)[::-1]
+            waiting += sorted(self._children[found[-1]], key=key)[::-1]
         return tuple(found)
 
     def path_mask(self, nodes: Sequence[int] | None = None) -> Bools:
         """One row per leaf (or given node), one column per node: true for the node itself and those above it."""
-        starts = self.leaves if nodes is None else [self.checked(node) for node in nodes]
+        starts = self.leaves if nodes is None else nodes
+        current = np.array(starts)
+        if current.dtype.kind != "i" or (len(current) and not 0 <= current.min() <= current.max() < len(self)):
+            current = np.array([self.checked(node) for node in starts], dtype=np.intp)  # says which is none
         mask = np.zeros((len(starts), len(self)), dtype=np.bool_)
-        parents = np.array(self.parents)
-        rows, current = np.arange(len(starts)), np.array(starts, dtype=np.intp)
+        parents, rows = np.array(self.parents), np.arange(len(starts))
         while rows.size:
             mask[rows, current] = True
             current = parents[current]

@@ -19,12 +19,12 @@ people want at a node are prior tokens too (``seeds``).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from topiarist.arrays import Floats, Move
+from topiarist.arrays import Floats, Ints, Move
 from topiarist.kernels import Paths
 from topiarist.kernels.shard import Shard, Side
 from topiarist.models.directions import Directions, add_agreement, sums_of
@@ -65,6 +65,10 @@ class Params:
     def n_components(self) -> int:
         """How many clusters there are."""
         return len(self.cluster_prior)
+
+    def of_words(self, columns: Ints) -> Params:
+        """What is known of some words alone: enough for documents that have no others, to the same bits."""
+        return replace(self, word_given_node=np.ascontiguousarray(self.word_given_node[:, columns]))
 
     def moved(self, move: Move) -> Params:
         """The same elsewhere: on a device, or back. What belongs to paths and clusters is small and stays."""

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from topiarist.errors import UsageError
 from topiarist.text.date_orders import DateOrders, orders_said
@@ -36,6 +37,7 @@ def is_missing(text: str) -> bool:
     return not text or text.isspace() or text.strip().casefold() in NO_ANSWER
 
 
+@lru_cache(maxsize=1024)
 def key_of(name: str) -> str:
     """A column as it is called in a query: small letters, figures and low lines."""
     apart = unicodedata.normalize("NFKD", name.casefold())

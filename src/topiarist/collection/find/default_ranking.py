@@ -25,7 +25,7 @@ from topiarist.collection.find.index.question import Question
 from topiarist.collection.find.index.ranking import best, hit, nth_largest
 from topiarist.collection.find.vector_voice import cosines, direction_of, leaning
 from topiarist.collection.find.words.word_index import WordIndex
-from topiarist.collection.find.words.word_question import WordQuestion
+from topiarist.collection.find.words.word_question import Amount, WordQuestion
 from topiarist.counts.corpus import text_of
 
 if TYPE_CHECKING:
@@ -103,7 +103,8 @@ class DefaultQuestion:
             scores = scores - min(float(scores[allowed].min()), 0.0) + 1e-9
         hits = best(scores, self.collection.index.segments, allowed, n, offset)
         if why:
-            hits = tuple(self._explained(one) for one in hits)
+            brought = self.words.amounts_of([one.number for one in hits])
+            hits = tuple(self._explained(one, brought[one.number]) for one in hits)
         total = int(np.count_nonzero(scores > 0 if allowed is None else (scores > 0) & allowed))
         words = tuple(word.forms[0] for word in self.words.words)
         return Answer(hits, "", words, self.words.unknown, {}, total)
@@ -120,19 +121,19 @@ class DefaultQuestion:
         there = {word for word, _, asked in words.amounts(int(has.argmax())) if asked}
         return 0, tuple(word.forms[0] for word in words.known if word.forms[0] not in there)
 
-    def _explained(self, found: Hit) -> Hit:
+    def _explained(self, found: Hit, amounts: Sequence[Amount]) -> Hit:
         segments = self.collection.index.segments
-        reasons = self.explained(found.number)
+        reasons = self.explained(found.number, amounts)
         own = hit(segments, found.number, found.score)
         return Hit(own.number, own.id, own.score, own.title, own.labels, own.node, reasons)
 
-    def explained(self, row: int) -> Explanation:
-        """Why a document is there: all amounts add up to its score."""
+    def explained(self, row: int, brought: Sequence[Amount] | None = None) -> Explanation:
+        """Why a document is there: all amounts add up to its score. ``brought`` is what its words bring, if known."""
         of_words, of_kernel, of_space = self.shares
         kernel = self.kernel.explained(row) if of_kernel and len(self.kernel.counts.columns) else None
         amounts: dict[str, list[Any]] = {}
         by_words = 0.0
-        for word, amount, _ in self.words.amounts(row):
+        for word, amount, _ in self.words.amounts(row) if brought is None else brought:
             amounts.setdefault(word, [0.0, WordReason(word, 0.0)])[0] += of_words * amount
             by_words += of_words * amount
         for reason in kernel.words if kernel else ():

@@ -50,7 +50,8 @@ def split_parts(collection: Collection, topic: int, into: int) -> tuple[SplitPar
         raise UsageError(f"{len(documents)} documents cannot be parted into {into}", hint="fewer parts")
     every, documents = documents, spread_evenly(documents)
     counts = csr_array(collection.counts[documents])
-    under = dealt(Tree((-1, *[0] * into)), document_vectors(counts, SEED), np.random.default_rng(SEED))
+    own = csr_array(counts[:, np.unique(counts.indices)])  # words that no document here has turn no vector
+    under = dealt(Tree((-1, *[0] * into)), document_vectors(own, SEED), np.random.default_rng(SEED))
     groups = sorted((under[part] for part in range(1, into + 1)), key=len, reverse=True)
     said = np.array([np.asarray(counts[group].sum(axis=0)).ravel() for group in groups], np.float64) + SMOOTH
     words, general = collection.counting.vocabulary.words, _general(collection)

@@ -169,7 +169,7 @@ def groupings(figures: Figures) -> dict[str, str]:
     for name, number in ((LABEL, len(collection.documents.label_counts())), (TAG, len(collection.marks.tags()))):
         if number:
             found.setdefault(name, f"{number:,} different")
-    kinds = len(set(_types(figures)))
+    kinds = figures.kept(("kinds of files",), lambda: len(set(_types(figures))))
     if kinds > 1:
         found.setdefault(TYPE, f"{kinds:,} different")
     return found
@@ -284,7 +284,9 @@ def _labelled(values: Iterable[tuple[int, str]], n_docs: int) -> Labelled:
 
 def _types(figures: Figures) -> list[str]:
     """The type of the file of each document, by the end of its name; empty where it has none."""
-    return [_suffix(source) for source in figures.collection.documents.sources()[: figures.n_docs]]
+    sources = figures.collection.documents.sources()[: figures.n_docs]
+    known = {source: _suffix(source) for source in set(sources)}
+    return [known[source] for source in sources]
 
 
 def _suffix(source: str) -> str:

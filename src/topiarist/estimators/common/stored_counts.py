@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from topiarist.arrays import Array, Csr, Dtype, DTypeLike, Floats, Ints, Matrix
 from topiarist.counts.column_map import without_columns
@@ -25,6 +26,7 @@ from topiarist.store.array_files import HEADER, NewRows, RowFile, Scratch, handl
 IN_MEMORY = 64 << 20  # bytes: an array with a row for each document that is larger stays in a file
 IN_ALLOWANCE = OWN // 4  # the same where memory is limited: three such arrays are no more than what is anybody's own
 BLOCKS = 32  # that counts in memory are cut into for a cluster, if there are enough documents
+FEW = 8  # times the words that documents have, at most, are the words that a model knows: it is narrowed to them
 SMALLEST_BLOCK, LARGEST_BLOCK = 1 << 12, 1 << 16
 Documents: TypeAlias = "Matrix | BlockFile | BlockStore"  # counts, of documents × words
 SAMPLE = "store.sample(20_000), so many documents in memory; or block.counts() for each of store.blocks()"
@@ -86,7 +88,9 @@ class Reader:
         """A row for each row of the counts, and of the vectors where there are any beside them."""
         if self.ignored is not None:
             counts = without_columns(counts, self.ignored)
-        engine, shared = self.model.engine, self.model.engine.to_device(self.shared)
+        engine = self.model.engine
+        counts, shared = _of_own_words(counts, self.shared)
+        shared = engine.to_device(shared)
         if vectors is not None:
             side = engine.side(shortened(counts, self.effective_length), self.dtype)
             rows: Floats = self.model.fold_in(shared, side, self.inverse_temperature, vectors)
@@ -102,6 +106,18 @@ class Reader:
             total += self.model.log_likelihood(self.shared, side, rows[start : start + side.n_rows])
             start += side.n_rows
         return total
+
+
+def _of_own_words(counts: Csr, shared: Any) -> tuple[Csr, Any]:
+    """Counts and parameters of the words alone that the documents have, where these are few: a query has two.
+
+    Of models that work out something for every word of theirs before they read; others read only what is there.
+    """
+    if not hasattr(shared, "of_words") or not 0 < FEW * counts.nnz <= counts.shape[1]:
+        return counts, shared
+    columns, places = np.unique(counts.indices, return_inverse=True)
+    entries = counts.data, places.astype(counts.indices.dtype), counts.indptr
+    return csr_array(entries, shape=(counts.shape[0], len(columns))), shared.of_words(columns)
 
 
 @dataclass(frozen=True)

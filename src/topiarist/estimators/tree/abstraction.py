@@ -111,7 +111,9 @@ def ghost_words(
         rows = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
         for level in range(n_levels):
             nodes = np.flatnonzero(depths == level)
-            ghost = (posterior[here].astype(np.float64) @ mix[:, nodes]) @ words[nodes]
+            weight = posterior[here].astype(np.float64) @ mix[:, nodes]
+            spoken = weight.any(axis=0)  # of hundreds of nodes a document has those of a few paths
+            ghost = weight[:, spoken] @ words[nodes[spoken]]
             ghost[rows, block.indices] = -1.0
             top = np.argpartition(-ghost, n_words - 1, axis=1)[:, :n_words]
             value = np.take_along_axis(ghost, top, axis=1)

@@ -8,6 +8,7 @@ import pytest
 
 from topiarist.collection.find.index.segments import K1, B
 from topiarist.collection.find.words import posting_lists, word_question, word_space
+from topiarist.collection.find.words.posting_lists import PostingLists
 from topiarist.collection.find.words.word_index import WordIndex
 from topiarist.collection.find.words.word_question import EXACT, WordQuestion
 from topiarist.text.stems import stems
@@ -84,6 +85,16 @@ def test_amounts_add_up_to_the_score(index):
     question = asked(index, "judges and bail")
     for row in range(len(TEXTS)):
         assert sum(amount for _, amount, _ in question.amounts(row)) == pytest.approx(question.scores[row], abs=1e-5)
+
+
+def test_amounts_of_several_documents_are_those_of_each_and_every_list_is_read_once(index, monkeypatch):
+    more = ["Bail for a judge", "no judge"]
+    question, read, of_stem = asked(index.added(more)[0], "judges and bail", [*TEXTS, *more]), [], PostingLists.of_stem
+    rows = list(range(len(question.index)))[::-1]
+    alone = {row: question.amounts(row) for row in rows}
+    monkeypatch.setattr(PostingLists, "of_stem", lambda *given: read.append(given) or of_stem(*given))
+    assert question.amounts_of(rows) == alone
+    assert 0 < len(read) <= len(question.index.segments) * (len(question.known) + len(question.added))
 
 
 def test_the_best_documents_add_their_words(index, monkeypatch):

@@ -297,18 +297,18 @@ def reasons(why: Explanation | None, n: int = 6) -> tuple[Reason, ...]:
     """The largest parts of a similarity: words that both have, topics that both speak of."""
     if why is None:
         return ()
-    parts = [(worded("the word “{word}”", word=reason.word), reason.amount) for reason in why.words]
-    parts += [
-        (worded("the topic {words}", words=" · ".join(reason.words[:4])), reason.amount)
-        for reason in why.topics
-        if reason.words
-    ]
     whole = max(why.score, 1e-300)
-    parts = sorted((part for part in parts if part[1] >= LITTLE * whole), key=lambda part: -part[1])[:n]
-    largest = max((amount for _, amount in parts), default=1.0)
+    words = [(one.amount, True, one.word) for one in why.words]
+    topics = [(one.amount, False, " · ".join(one.words[:4])) for one in why.topics if one.words]
+    parts = sorted((one for one in (*words, *topics) if one[0] >= LITTLE * whole), key=lambda part: -part[0])[:n]
+    largest = max((amount for amount, _, _ in parts), default=1.0)
     return tuple(
-        Reason(text, float(amount), float(amount / largest), float(min(amount / whole, 1.0))) for text, amount in parts
-    )
+        Reason(
+            worded("the word “{word}”", word=said) if is_word else worded("the topic {words}", words=said),
+            float(amount), float(amount / largest), float(min(amount / whole, 1.0)),
+        )
+        for amount, is_word, said in parts
+    )  # fmt: skip
 
 
 def _matching(view: View, ask: Ask, search: Asked) -> Any:

@@ -8,9 +8,10 @@ asked for as well, which finds what says the same in other words (Rocchio's feed
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ EXACT = 0.1  # what the form that was typed adds to what its stem counts for
 BEST, ADDED, BESIDE = 5, 40, 1.0  # documents that add words, how many words, and their weight beside the query's
 LONGEST = 20_000  # characters of each of them that are read
 Texts = Callable[[Sequence[int]], Sequence[str]]
+Amount = tuple[str, float, bool]  # a word, what it brings, whether it was asked for
 
 
 @dataclass(frozen=True)
@@ -151,27 +153,35 @@ class WordQuestion:
         """BM25 of every document with the query and the words that were added."""
         return self.asked + self._scores({stem: weight for stem, (_, weight) in self.added.items()})
 
-    def amounts(self, row: int) -> list[tuple[str, float, bool]]:
+    def amounts(self, row: int) -> list[Amount]:
         """What each word brings to the score of a document: the word, the amount, whether it was asked for."""
-        number, place = self.index.located(row)
-        lists, norm = self.index.segments[number], float(self.index.norms[number][place])
-        found = []
-        for word in self.known:
-            amount = self._amount(lists.of_stem(word.stem), place, norm)
-            for form in word.forms:
-                amount += EXACT * self._amount(lists.of_form(word.stem, form), place, norm)
-            found.append((word.forms[0], self.weights[word.stem] * word.worth * amount, True))
-        for stem, (shown, weight) in self.added.items():
-            amount = self._amount(lists.of_stem(stem), place, norm)
-            found.append((shown, weight * self.index.worth(stem) * amount, False))
-        return [one for one in found if one[1] > 0]
+        return self.amounts_of([row])[row]
 
-    def _amount(self, postings: tuple[Array, Floats] | None, place: int, norm: float) -> float:
-        if postings is None:
-            return 0.0
-        at = np.flatnonzero(postings[0] == place)[:1]
-        times = float(postings[1][at[0]]) if len(at) else 0.0
-        return (K1 + 1) * times / (times + norm)
+    def amounts_of(self, rows: Sequence[int]) -> dict[int, list[Amount]]:
+        """The same of several documents; the list of a word is looked through once for all of them."""
+        found: dict[int, list[Amount]] = {row: [] for row in rows}
+        for number, here in groupby(sorted((*self.index.located(row), row) for row in found), key=lambda one: one[0]):
+            places, own = zip(*((place, row) for _, place, row in here), strict=True)
+            wanted = np.full(len(self.index.segments[number]), -1, np.int32)
+            wanted[list(places)] = np.arange(len(places))
+            norms = self.index.norms[number][list(places)].astype(np.float64)
+            for word, amounts, asked in self._amounts(number, wanted, norms):
+                for row, amount in zip(own, amounts.tolist(), strict=True):
+                    if amount > 0:
+                        found[row].append((word, amount, asked))
+        return found
+
+    def _amounts(self, segment: int, wanted: Array, norm: Floats) -> Iterator[tuple[str, Floats, bool]]:
+        """Word by word, what it brings to the wanted documents of a segment: which of them each of its rows is."""
+        lists = self.index.segments[segment]
+        for word in self.known:
+            amount = _amount(self._postings(segment, word.stem), wanted, norm)
+            for form in word.forms:
+                amount += EXACT * _amount(lists.of_form(word.stem, form), wanted, norm)
+            yield word.forms[0], self.weights[word.stem] * word.worth * amount, True
+        for stem, (shown, weight) in self.added.items():
+            amount = _amount(lists.of_stem(stem), wanted, norm)
+            yield shown, weight * self.index.worth(stem) * amount, False
 
     def _scores(self, weights: Mapping[str, float], *, forms: bool = False) -> Floats:
         out = np.zeros(len(self.index), np.float32)
@@ -187,6 +197,16 @@ class WordQuestion:
                     _add(here, lists.of_form(word.stem, form), weight, norms)
             start += len(lists)
         return out
+
+
+def _amount(postings: tuple[Array, Floats] | None, wanted: Array, norm: Floats) -> Floats:
+    """What a word brings to some documents; ``wanted`` has their places among these, and -1 for all others."""
+    times = np.zeros(len(norm))
+    if postings is not None:
+        which = wanted[postings[0]]
+        there = np.flatnonzero(which >= 0)
+        times[which[there]] = postings[1][there]  # a document that comes twice has the same twice
+    return (K1 + 1) * times / (times + norm)
 
 
 def _add(out: Any, postings: tuple[Array, Floats] | None, weight: float, norms: Floats) -> None:

@@ -393,15 +393,16 @@ class Collection:
         top = None if topic is None else self.topic(topic)
         return over_time(Figures(self), by, topic=top, detail=detail)
 
-    def by_group(self, column: str, *, detail: str | int = "normal") -> ByGroup:
+    def by_group(self, column: str, *, between: tuple[str, str] | None = None, detail: str | int = "normal") -> ByGroup:
         """Of which topics each group of documents has more than the others, with intervals.
 
         ``column``: a column of the documents, or "label", "tag", "type". Each share has its documents behind it.
+        ``between`` names two groups that are compared with each other instead.
         """
         from topiarist.collection.describe.figures import Figures
         from topiarist.collection.spread.by_group import by_group
 
-        return by_group(Figures(self), column, detail=detail)
+        return by_group(Figures(self), column, between=between or (), detail=detail)
 
     def new_since(self, since: str, until: str = "") -> Newer:
         """The topics and words of which documents since a date, or until another, have more than those before."""

@@ -1,10 +1,14 @@
 """The page of groups: what each has more of than the others, and the documents behind every number."""
 
+from dataclasses import replace
+
 import pytest
 from starlette.testclient import TestClient
 
 from tests.planted import planted, planted_path, topic_with  # noqa: F401
+from topiarist.app.explorer.pages.spread.groups import _times
 from topiarist.app.explorer.web.server import explorer
+from topiarist.collection import GroupTopic
 
 
 @pytest.fixture(scope="module")
@@ -29,13 +33,38 @@ def test_the_first_column_is_shown_without_a_question(client):
     assert page["column"] == "desk"
     assert page["notes"] == ["32 documents have no value."]
     assert 'class="interval"' in client.get("/groups").text
-    assert '<a href="/groups">By group</a>' in client.get("/").text
+    assert client.get("/").text.count('href="/groups">') == 2  # in the menu, and below where there is no room for it
 
 
 def test_one_group_alone_has_all_of_its_topics(client):
     page = client.get("/groups.json?column=label&group=energy/oil").json()
     assert [group["name"] for group in page["groups"]] == ["energy/oil"]
     assert page["every"] == "/groups?column=label"
+
+
+def test_a_group_leads_to_its_comparison_with_another(client):
+    page = client.get("/groups.json?column=desk").json()
+    first = page["groups"][0]
+    others = {one["name"] for one in page["groups"]} - {first["name"]}
+    assert {one["name"] for one in first["against"]} == others
+    pair = client.get("/groups.json" + first["against"][0]["address"].removeprefix("/groups")).json()
+    assert pair["pair"]
+    assert [group["name"] for group in pair["groups"]] == [first["name"], first["against"][0]["name"]]
+    assert [group["others"] for group in pair["groups"]] == [first["against"][0]["name"], first["name"]]
+    assert pair["groups"][0]["most"] == pair["groups"][1]["most"]  # both drawings have one scale
+    for group in pair["groups"]:
+        assert group["less"] == []
+        for one in group["more"]:
+            behind = client.get("/search.json" + one["documents"].removeprefix("/search")).json()
+            assert behind["paging"]["total"] == one["number"]
+    assert "no document has the desk" in client.get("/groups.json?column=desk&group=north&against=x").json()["sentence"]
+
+
+def test_what_is_beyond_counting_is_not_told_as_a_number():
+    one = GroupTopic(1, "a", "a", 0.1, 0.09, 0.11, 0.0, 1_675.0, 104.0, 27_059.0, True, 61)
+    assert _times(one) == "more than 100 times"
+    assert _times(replace(one, times_low=81.4)) == "more than 81 times"
+    assert _times(replace(one, times=40.0, times_low=33.0, times_high=48.0)) == "40 times (33–48)"
 
 
 def test_what_is_no_column_is_told(client):

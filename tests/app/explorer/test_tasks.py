@@ -119,3 +119,35 @@ def test_a_reading_list_is_exported_in_two(page, hands, changing):
     assert len(rows) == 4
     assert hands.acts <= 2
     assert page.problems == []
+
+
+def test_what_was_new_in_march_is_found_in_three(page, hands, served):
+    """The dates of this collection are of nine years: years come first, and months are a click away."""
+    page.goto(served.address)
+    ready(page)
+    hands.click(".menu a:has-text('Time')")
+    page.wait_for_selector(".when a")
+    hands.click(".choices a:has-text('month')")
+    page.wait_for_selector(".calendar")
+    hands.click(".calendar tr:has(th:has-text('2003')) td:nth-child(4) a")
+    page.wait_for_selector("#new h2")
+    assert page.locator("#new p").first.inner_text().startswith("In 2003-03 there are ")
+    assert page.locator(".when a[aria-current]").text_content().strip().endswith("03")
+    assert hands.acts <= 3
+    assert page.problems == []
+
+
+def test_two_sources_are_compared_in_three(page, hands, served):
+    page.goto(served.address)
+    ready(page)
+    hands.click(".menu a:has-text('Groups')")
+    page.wait_for_selector(".against a")
+    one, other = page.locator("h2.name a").first.inner_text(), page.locator(".against").first.locator("a").nth(1)
+    other = other.text_content().rpartition("against ")[2]
+    hands.click(".against a", 1)
+    page.wait_for_selector("h1:has-text('against')")
+    assert page.locator("h1").inner_text() == f"{one} against {other}"
+    assert page.locator("section.group h2 a:first-child").all_inner_texts() == [one, other]
+    assert page.locator("table.groups tbody tr:not(.part)").count() > 1
+    assert hands.acts <= 3
+    assert page.problems == []

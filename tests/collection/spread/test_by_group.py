@@ -86,6 +86,46 @@ def test_documents_with_several_values_count_under_each(collection):
     assert found.others.documents[first] == len(set(range(0, len(collection), 2)) - set(rows))
 
 
+def test_two_groups_are_compared_with_each_other(planted, found):
+    pair = planted.by_group("desk", between=("south", "NORTH"))
+    assert (pair.names, pair.pair, pair.both) == (("south", "north"), True, 0)
+    football = pair.topics.index(topic_with(planted, "football"))
+    for side in (0, 1):
+        np.testing.assert_array_equal(pair.others.share[side], pair.table.share[1 - side])
+        place = found.names.index(pair.names[side])
+        np.testing.assert_allclose(pair.table.share[side], found.table.share[place])  # there are only these two
+    (more,) = pair.more(1)
+    assert more.topic == pair.topics[football]
+    assert more.others == pytest.approx(pair.table.share[0, football])
+    assert more.topic not in {one.topic for one in pair.more(0)}
+    assert planted.search(pair.query(1), by="words", topic=more.topic, n=1).total == more.documents
+    assert pair.to_dict()["pair"]
+
+
+def test_documents_of_both_groups_are_on_neither_side(collection):
+    rows = np.flatnonzero(collection.shares_under(collection.outline.topics[1]) >= 0.5).tolist()
+    collection.tag(rows, "one")
+    collection.tag(rows[:6], "two")
+    collection.tag([row for row in range(len(collection)) if row not in rows], "two")
+    collection.tag(range(3), "three")
+    pair = collection.by_group("tag", between=("one", "two"))
+    assert (pair.both, pair.documents) == (6, (len(rows) - 6, len(collection) - len(rows)))
+    assert pair.left_out >= 1
+    for side in (0, 1):
+        assert collection.search(pair.query(side), by="words", n=1).total == pair.documents[side]
+    more = pair.more(0)[0]
+    assert more.documents == collection.search(pair.query(0), by="words", topic=more.topic, n=1).total
+
+
+def test_a_pair_that_makes_no_sense_is_refused(planted):
+    with pytest.raises(UsageError, match="no document has the desk 'norht'; the largest groups are") as refused:
+        planted.by_group("desk", between=("norht", "south"))
+    assert refused.value.hint == "north"
+    for pair in (("north",), ("north", "North"), ("north", "south", "east")):
+        with pytest.raises(UsageError, match="two different groups are compared"):
+            planted.by_group("desk", between=pair)
+
+
 def test_groups_together_are_as_sure_as_they_are():
     share, documents = np.array([[0.2], [0.4]]), np.array([100, 300])
     low, high = beta_interval(share, documents[:, None].astype(float))

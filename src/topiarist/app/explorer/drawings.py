@@ -64,8 +64,9 @@ def map_circles(circles: Sequence[Circle], to: Callable[[str], str], plain: Call
     ]
     text = Markup('<text x="{}%" y="{}%" text-anchor="middle">{}</text>')
     names = [
-        text.format(f"{50 + 50 * one.x:.1f}", f"{50 + 50 * (one.y - one.radius / 2):.1f}", short(plain(one.name), 24))
+        text.format(f"{50 + 50 * one.x:.1f}", f"{50 + 50 * (one.y - one.radius) - 1:.1f}", short(plain(one.name), 24))
         for one in shown
+        if one.level == 1  # names of more would lie over each other on a small screen
     ]
     return Markup(
         '<svg class="circles" role="group" aria-label="The topics as circles, as large as they have documents">'

@@ -138,20 +138,29 @@ def _written(context: Context, words: Any) -> Any:
 def dotted(text: str) -> Markup:
     """A name of several words that may break behind a dot and never before one; copied, it is what it was."""
     *parts, last = text.split(" · ")
-    return Markup("").join(Markup('<span class="dotted">{} ·</span> ').format(part) for part in parts) + escape(last)
+    found = Markup("")
+    for part in parts:
+        before, space, word = part.rpartition(" ")
+        found += Markup('{}{}<span class="dotted">{} ·</span> ').format(before, space, word)
+    return found + escape(last)
 
 
 @pass_context
-def _telling(context: Context, topic: Any, room: int) -> str:
-    """Words of a topic that its name does not say, as many as there is room for in a line, and none of them cut."""
-    said, found = set(topic.name.casefold().split(" · ")), ""
+def _telling(context: Context, topic: Any, room: int) -> Markup:
+    """Words of a topic that its name does not say, as many as there is room for in a line, and none of them cut.
+
+    The dots between them are drawn by the style sheet, which leaves them away where a line begins and where it ends.
+    """
+    said, found, length = set(topic.name.casefold().split(" · ")), list[Markup](), 0
     for word in topic.words:
         shown = plain(_written(context, word))
-        longer = f"{found}\u00a0· {shown}" if found else shown  # a line never begins with a dot
-        if len(longer) > room:
+        longer = length + len(shown) + (3 if found else 0)
+        if longer > room:
             break
-        found = found if word.casefold() in said else longer
-    return found
+        if word.casefold() not in said:
+            found.append(Markup("<span>{}</span>").format(shown))
+            length = longer
+    return Markup('<span class="run"><span>{}</span></span>').format(Markup(" ").join(found)) if found else Markup("")
 
 
 @pass_context

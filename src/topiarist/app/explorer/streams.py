@@ -22,6 +22,7 @@ WIDE, HIGH = 1000.0, 300.0  # of the streams, before they are stretched
 THICK = 0.055  # of the height: a stream has its name written into it where it is at least so thick
 LETTERS = 24
 SMALL_WIDE, SMALL_HIGH = 100.0, 40.0
+ROOM = 1.5  # times the largest share: how high a small curve is, so that its name has a place above it
 
 Point = tuple[float, float]
 
@@ -76,7 +77,7 @@ def _name(course: Course, upper: Sequence[Point], lower: Sequence[Point], plain:
 def curve_of(course: Course, periods: int) -> Markup:
     """One topic: its share as a line in the band of its intervals, bursts as grounds behind them."""
     step = SMALL_WIDE / max(periods - 1, 1)
-    most = max(*(high for high in course.shares if high is not None), 1e-9) * 1.25
+    most = max(*(share for share in course.shares if share is not None), 1e-9) * ROOM
     middle = [None if value is None else _high(value, most) for value in course.shares]
     upper = [None if value is None else _high(value, most) for value in course.highs]
     lower = [None if value is None else _high(value, most) for value in course.lows]
@@ -91,8 +92,8 @@ def curve_of(course: Course, periods: int) -> Markup:
     bands = " ".join(_area(_points(upper, run, step), _points(lower, run, step)) for run in runs)
     lines = " ".join(_line(_points(middle, run, step)) for run in runs)
     return Markup(
-        '<svg class="course {}" role="img" aria-label="{}" viewBox="0 0 {} {}" preserveAspectRatio="none">{}'
-        '<path class="band" d="{}"/><path class="line" d="{}"/></svg>'
+        '<svg class="course {}" role="img" aria-label="{}"><svg width="100%" height="100%" viewBox="0 0 {} {}" '
+        'preserveAspectRatio="none">{}<path class="band" d="{}"/><path class="line" d="{}"/></svg>{}</svg>'
     ).format(
         hue(course.branch),
         course.sentence,
@@ -101,7 +102,18 @@ def curve_of(course: Course, periods: int) -> Markup:
         Markup("").join(grounds),
         bands,
         lines,
+        _peak(course, middle, step),
     )
+
+
+def _peak(course: Course, middle: Sequence[float | None], step: float) -> Markup:
+    """A dot where a topic had most, and how much that was, written at it."""
+    best = min((place for place, y in enumerate(middle) if y is not None), key=lambda place: middle[place] or 0.0)
+    x, y = best * step / SMALL_WIDE, (middle[best] or 0.0) / SMALL_HIGH
+    anchor = "start" if x < 0.2 else "end" if x > 0.8 else "middle"
+    return Markup(
+        '<circle cx="{0}%" cy="{1}%" r="2.5"/><text x="{0}%" y="{1}%" dy="-.55em" text-anchor="{2}">{3}</text>'
+    ).format(f"{100 * x:.1f}", f"{100 * y:.1f}", anchor, course.peak)
 
 
 def _high(value: float, most: float) -> float:

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from topiarist.app.explorer.memory import Memory
 from topiarist.app.explorer.reviews import OpenReviews
+from topiarist.app.languages.catalogues import language, worded
 from topiarist.collection import (
     NO_WORDS,
     OF_DOCUMENTS,
@@ -46,6 +47,17 @@ class View(Figures):
         self.reviews = OpenReviews(collection)
         self.remembered = Memory()  # while this state lasts
         self.numbers = Memory()  # what names do not touch: taken over by the next state if the tree keeps its form
+        self._names: dict[str, tuple[str, ...]] = {}  # by language
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What topics are called; what lies above all of them, in the language of whoever reads."""
+        spoken = language()
+        if spoken not in self._names:
+            own, root = list(self.own_names), self.tree.root
+            own[root] = worded("Everything") if own[root] == ROOT_NAME else own[root]
+            self._names[spoken] = tuple(own)
+        return self._names[spoken]
 
     def kept(self, key: Hashable, make: Callable[[], T]) -> T:
         """Numbers by their key, as long as there is room."""
@@ -133,7 +145,7 @@ class UnnamedView(View):
         self.tree = self.shape.tree
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
+    def own_names(self) -> tuple[str, ...]:
         """The words of topics; one that has none yet is called nothing, whatever people call it."""
         nodes = self.collection.tree.nodes
         return tuple(

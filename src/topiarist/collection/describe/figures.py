@@ -91,9 +91,14 @@ class Figures:
         """A word or a phrase as it is written most often."""
         return " ".join(self.spelling.get(part, part) for part in word.split())
 
-    @cached_property
+    @property
     def names(self) -> tuple[str, ...]:
         """What topics are called: as people named them, or by their words; never a number alone."""
+        return self.own_names
+
+    @cached_property
+    def own_names(self) -> tuple[str, ...]:
+        """The same in the language of this package, whoever reads."""
         found = []
         for node, name in enumerate(self.tree.names):
             if node == self.tree.root and (not name or _NUMBER.fullmatch(name)):

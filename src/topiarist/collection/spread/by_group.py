@@ -51,7 +51,8 @@ class ByGroup:
     """Groups, the largest first, × topics in the order of the tree.
 
     ``without``: documents that have no value. ``several``: documents that have more than one; they count under each.
-    ``left_out``: smaller groups, and ``left_documents`` in them.
+    ``left_out``: smaller groups, and ``left_documents`` in them. Of a ``pair`` the others of each group are the other
+    one; ``both`` documents belong to both, and count on neither side.
     """
 
     column: str
@@ -71,6 +72,8 @@ class ByGroup:
     several: int
     left_out: int
     left_documents: int
+    pair: bool = False
+    both: int = 0
 
     def __repr__(self) -> str:
         return f"<ByGroup of {len(self.topics)} topics in {len(self.names)} groups by {self.column}>"
@@ -81,8 +84,9 @@ class ByGroup:
         return group_card(self)
 
     def query(self, group: int) -> str:
-        """The documents of a group as a query."""
-        return str(Filter(self.key, self.names[group]))
+        """The documents of a group as a query; of a pair, those that are not of the other too."""
+        apart = [Filter(self.key, self.names[1 - group], exclude=True)] if self.both else []
+        return " ".join(map(str, (Filter(self.key, self.names[group]), *apart)))
 
     def of(self, group: int, topic: int) -> GroupTopic:
         """One topic in one group, by their places."""
@@ -147,6 +151,8 @@ class ByGroup:
             "several": self.several,
             "left_out": self.left_out,
             "left_documents": self.left_documents,
+            "pair": self.pair,
+            "both": self.both,
             "groups": [
                 {
                     "name": name,
@@ -175,19 +181,39 @@ def groupings(figures: Figures) -> dict[str, str]:
     return found
 
 
-def by_group(figures: Figures, column: str, *, most: int = MOST, detail: str | int = "normal") -> ByGroup:
-    """The topics in the groups that a column divides documents into; or their labels, tags, or types of files."""
+def by_group(
+    figures: Figures,
+    column: str,
+    *,
+    between: Sequence[str] = (),
+    most: int = MOST,
+    detail: str | int = "normal",
+) -> ByGroup:
+    """The topics in the groups that a column divides documents into; or their labels, tags, or types of files.
+
+    ``between`` names two groups that are compared with each other; otherwise each is compared with all others.
+    """
     name, key, known = _grouped(figures, column)
     if not len(known.rows):
         raise UsageError(f"no document has a value of {name}", hint="another column: topiarist groups FOLDER")
     tree, shape = figures.tree, figures.shape
     nodes = [node for node in figures.ordered() if node != tree.root] or [tree.root]
     place = {node: number for number, node in enumerate(nodes)}
-    chosen = known.largest(most)
     if len(known.names) < 2:
         raise UsageError(f"all documents have the same {name}: {known.names[0]}", hint="a column that differs")
-    table, others = _tables(figures, known, chosen, nodes)
-    n_documents = known.n_documents
+    n_documents, n_several, both = known.n_documents, known.n_several, 0
+    if between:
+        chosen = _pair(known, name, between)
+        known, both = _apart(known, chosen)
+        groups = np.full(figures.n_docs, -1, np.int64)
+        for number, code in enumerate(chosen):
+            groups[known.rows[known.codes == code]] = number
+        table = shares_in(figures, groups, 2, nodes)
+        others = joined([table.group(1), table.group(0)])
+        n_several = 0
+    else:
+        chosen = known.largest(most)
+        table, others = _tables(figures, known, chosen, nodes)
     left = [int(known.sizes[code]) for code in range(len(known.names)) if code not in set(chosen)]
     return ByGroup(
         column=name,
@@ -204,10 +230,36 @@ def by_group(figures: Figures, column: str, *, most: int = MOST, detail: str | i
         parents=tuple(place.get(tree.parents[node], -1) for node in nodes),
         key=key,
         without=figures.n_docs - n_documents,
-        several=known.n_several,
+        several=n_several,
         left_out=len(left),
         left_documents=sum(left),
+        pair=bool(between),
+        both=both,
     )
+
+
+def _pair(known: Labelled, column: str, between: Sequence[str]) -> list[int]:
+    """The numbers of two groups by their names."""
+    if len(between) != 2 or between[0].strip().casefold() == between[1].strip().casefold():
+        raise UsageError(f"two different groups are compared; got {', '.join(between)}", hint="one more, or one other")
+    codes = {name.casefold(): code for code, name in enumerate(known.names)}
+    for name in between:
+        if name.strip().casefold() not in codes:
+            largest = [known.names[code] for code in known.largest(5)]
+            raise UsageError(
+                f"no document has the {column} {name!r}; the largest groups are {', '.join(largest)}",
+                hint=likeliest(name, known.names) or largest[0],
+            )
+    return [codes[name.strip().casefold()] for name in between]
+
+
+def _apart(known: Labelled, pair: Sequence[int]) -> tuple[Labelled, int]:
+    """The values without those of documents that belong to both groups of a pair; and how many these are."""
+    first, second = (known.rows[known.codes == code] for code in pair)
+    both = np.intersect1d(first, second)
+    stay = ~(np.isin(known.rows, both) & np.isin(known.codes, pair))
+    rows, codes = known.rows[stay], known.codes[stay]
+    return Labelled(rows, codes, known.names, np.bincount(codes, minlength=len(known.names))), len(both)
 
 
 def _tables(

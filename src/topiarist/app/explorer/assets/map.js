@@ -1,7 +1,8 @@
 // The map: points on a canvas, circles of topics with their names, near and far. Without scripts the circles are drawn.
 import { data, root } from "./explorer.js";
+import { placed, readout } from "./readouts.js";
 
-const LEAST = 34, MOST = 260, CLOSEST = 400, NEAR = 7;
+const LEAST = 34, MOST = 260, CLOSEST = 400, NEAR = 7, APART = 3;
 
 function pixel(text) {
   const hex = text.trim().replace("#", ""), whole = hex.length === 3 ? hex.replace(/./g, "$&$&") : hex;
@@ -12,7 +13,7 @@ function pixel(text) {
 function colours() {
   const style = getComputedStyle(document.documentElement), named = (name) => style.getPropertyValue(name);
   const points = ["--dim", ...Array.from({ length: 9 }, (_, n) => `--b${n + 1}`)].map((name) => pixel(named(name)));
-  return { points: new Uint32Array(points), ground: pixel(named("--back")), text: named("--text"), back: named("--back"), line: named("--dim") };
+  return { branches: Array.from({ length: 9 }, (_, n) => named(`--b${n + 1}`)), points: new Uint32Array(points), ground: pixel(named("--back")), text: named("--text"), back: named("--back"), line: named("--dim") };
 }
 
 class Map {
@@ -36,6 +37,8 @@ class Map {
     this.waiting = false; this.drawn = 0;
     box.querySelector("svg").replaceWith(this.canvas);
     box.querySelector(".map-bar").hidden = false;
+    this.read = readout();
+    this.canvas.addEventListener("pointerleave", () => { this.read.hidden = true; });
     this.listen();
     new ResizeObserver(() => this.sized()).observe(this.canvas);
     this.sized();
@@ -63,7 +66,7 @@ class Map {
     const { canvas, context, pixels, xs, ys, hues } = this, wide = canvas.width, high = canvas.height;
     const paint = colours(), scale = this.scale, left = wide / 2 - this.x * scale, top = high / 2 - this.y * scale;
     pixels.fill(paint.ground);
-    const size = Math.max(1, Math.min(5, Math.round(this.much * Math.sqrt(this.near) * Math.min(2, 120 / Math.sqrt(xs.length)))));
+    const size = Math.max(1, Math.min(5, Math.round(this.much * Math.sqrt(this.near) * Math.min(3, 240 / Math.sqrt(xs.length)))));
     for (let n = 0; n < xs.length; n++) {
       const x = (xs[n] * scale + left) | 0, y = (ys[n] * scale + top) | 0;
       if (x < 0 || y < 0 || x + size > wide || y + size > high) continue;
@@ -88,12 +91,13 @@ class Map {
       this.shown.push(one);
       context.globalAlpha = 0.35; context.strokeStyle = paint.line;
       context.beginPath(); context.arc(x, y, radius, 0, 2 * Math.PI); context.stroke();
+      if (one.branch) { context.globalAlpha = 0.05; context.fillStyle = paint.branches[(one.branch - 1) % 9]; context.fill(); }
       context.globalAlpha = 1;
       if (radius > MOST * much && !one.last) continue;
       const letters = Math.max(11, Math.min(16, radius / much / 6)) * much;
       context.font = `600 ${letters}px system-ui, sans-serif`;
       const width = context.measureText(one.name).width, at = y - (one.last ? 0 : radius * 0.86);
-      const place = [x - width / 2, at - letters / 2, x + width / 2, at + letters / 2];
+      const place = [x - width / 2 - APART * much, at - letters / 2 - APART * much, x + width / 2 + APART * much, at + letters / 2 + APART * much];
       if (taken.some((other) => place[0] < other[2] && place[2] > other[0] && place[1] < other[3] && place[3] > other[1])) continue;
       taken.push(place);
       context.lineWidth = 4 * much; context.strokeStyle = paint.back; context.lineJoin = "round";
@@ -109,9 +113,9 @@ class Map {
     return [(x - this.canvas.width / 2) / this.scale + this.x, (y - this.canvas.height / 2) / this.scale + this.y];
   }
 
-  over([x, y]) {
+  over([x, y], circles = this.shown || []) {
     let found = null;
-    for (const one of this.shown || []) if ((one.x - x) ** 2 + (one.y - y) ** 2 <= one.radius ** 2 && (!found || one.level > found.level)) found = one;
+    for (const one of circles) if ((one.x - x) ** 2 + (one.y - y) ** 2 <= one.radius ** 2 && (!found || one.level > found.level)) found = one;
     return found;
   }
 
@@ -131,6 +135,15 @@ class Map {
     const link = document.createElement("a");
     link.href = root + address; link.textContent = text;
     this.said.append(link);
+  }
+
+  /** The topic below the pointer, in its smallest circle; its name may have no room on the map. */
+  point(event) {
+    const inside = event.pointerType === "touch" ? null : this.over(this.at(event), this.circles);
+    this.read.hidden = !inside;
+    if (!inside) return;
+    this.read.textContent = `${inside.name} · ${inside.documents.toLocaleString(document.documentElement.lang)}`;
+    placed(this.read, event);
   }
 
   zoom(times, place = [this.x, this.y]) {
@@ -160,7 +173,8 @@ class Map {
     this.canvas.addEventListener("pointerdown", (event) => { held.set(event.pointerId, event); moved = 0; this.canvas.setPointerCapture(event.pointerId); });
     this.canvas.addEventListener("pointermove", (event) => {
       const before = held.get(event.pointerId);
-      if (!before) return;
+      if (!before) return this.point(event);
+      this.read.hidden = true;
       const other = [...held.values()].find((one) => one.pointerId !== event.pointerId);
       if (other) {
         const far = (one) => Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY) || 1;

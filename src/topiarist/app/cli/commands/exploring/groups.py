@@ -9,13 +9,14 @@ from typing import Annotated
 import typer
 
 from topiarist import collection as door
-from topiarist.app.cli.options import FolderOptions, examples, printing
+from topiarist.app.cli.options import FolderOptions, examples, option, printing
 from topiarist.app.cli.terminal.screen import Screen
 from topiarist.app.words import counted, one_line, percent, share_between, times_between, verb
 
 EPILOG = examples(
     "topiarist groups mail.topiary",
     "topiarist groups mail.topiary sender",
+    "topiarist groups mail.topiary sender --between ann --between bob",
     "topiarist groups mail.topiary label --json",
 )
 WRITES = ()
@@ -28,6 +29,9 @@ class Options(FolderOptions):
 
     column: Annotated[
         str | None, typer.Argument(metavar="COLUMN", help="What to group by; without it, what there is.")
+    ] = None
+    between: Annotated[
+        list[str] | None, option("One of two groups to compare with each other; give it twice.", metavar="GROUP")
     ] = None
     number: Annotated[int, printing("Groups, and topics of each, to show.", "-n", "--number", min=1)] = 8
 
@@ -46,7 +50,7 @@ def run(options: Options) -> None:
                 screen.cut(f"  {one_line(name):<{NAME}} ", (said, "dim"))
             screen.next(*([("groups FOLDER {}", next(iter(known)))] if known else ["tree FOLDER"]))
             return
-        found = collection.by_group(options.column)
+        found = door.topics_by_group(door.Figures(collection), options.column, between=options.between or ())
         if options.json:
             screen.json({"folder": collection.folder.shown, **found.to_dict()})
             return
@@ -55,8 +59,15 @@ def run(options: Options) -> None:
 
 
 def _show(screen: Screen, found: door.ByGroup, number: int) -> None:
-    screen.print(f"{counted(len(found.names) + found.left_out, 'group')} by {one_line(found.column)}.")
-    if found.without:
+    if found.pair:
+        first, second = map(one_line, found.names)
+        screen.print(f"{first} and {second}, by {one_line(found.column)}: what each has more of than the other.")
+        if found.both:
+            of_both = f"{counted(found.both, 'document')} {verb(found.both, 'is', 'are')}"
+            screen.print(f"{of_both} of both and {verb(found.both, 'counts', 'count')} on neither side.", indent=2)
+    else:
+        screen.print(f"{counted(len(found.names) + found.left_out, 'group')} by {one_line(found.column)}.")
+    if found.without and not found.pair:
         screen.print(f"{counted(found.without, 'document')} {verb(found.without, 'has', 'have')} no value.", indent=2)
     if found.several:
         said = verb(found.several, "has several values and counts", "have several values and count")
@@ -66,11 +77,13 @@ def _show(screen: Screen, found: door.ByGroup, number: int) -> None:
         screen.print((one_line(name), "bold"), f": {counted(found.documents[group], 'document')}")
         more, less = found.more(group), found.less(group)
         _topics(screen, "more", more, number)
-        _topics(screen, "less", less, number)
-        if not more and not less:
-            screen.print("speaks of the same as the others, as far as can be told", indent=2)
+        if not found.pair:  # of a pair it is what the other has more of
+            _topics(screen, "less", less, number)
+        if not more and (found.pair or not less):
+            said = "has no more of anything" if found.pair else "speaks of the same as the others"
+            screen.print(f"{said}, as far as can be told", indent=2)
     rest = len(found.names) + found.left_out - number
-    if rest > 0:
+    if rest > 0 and not found.pair:
         screen.print(f"and {counted(rest, 'smaller group')}")
 
 

@@ -9,13 +9,16 @@ from typing import Annotated
 from fastapi import Query
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.values import Choice, TopicLine, choices, topic_line
+from topiarist.app.explorer.values import Choice, TopicLine, choices, link, topic_line
 from topiarist.app.explorer.view import View
-from topiarist.app.languages.catalogues import Counted, share_between, times_between, worded
+from topiarist.app.languages.catalogues import Counted, language, share_between, times_between, worded
+from topiarist.app.languages.locales import LOCALES
 from topiarist.collection import ByGroup, GroupTopic, Judgements, groupings, topics_by_group
 from topiarist.errors import UsageError
 
 GROUPS, TOPICS = 12, 6  # that are shown at first
+AGAINST = 5  # other groups that each is offered to be compared with; on its own page, all of them
+MANY = 100.0  # times as much: beyond, the number says nothing
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,7 @@ class Ask:
 
     column: Annotated[str, Query(max_length=200, description="a column, or label, tag, type")] = ""
     group: Annotated[str, Query(max_length=1_000, description="only this group, and all of its topics")] = ""
+    against: Annotated[str, Query(max_length=1_000, description="another group, to compare this one with")] = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +57,8 @@ class Group:
     less: tuple[Difference, ...]
     more_left_out: int
     most: float  # the largest share that is drawn
+    against: tuple[Choice, ...]  # other groups, each an address at which both are compared
+    others: str  # with whom it is compared: the other of a pair, or nobody by name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +72,8 @@ class GroupsPage:
     groups: tuple[Group, ...]
     left_out: int
     every: str  # the page of all groups, where only one is shown
+    names: tuple[Choice, ...] = ()  # the groups, each an address of its own
+    pair: bool = False
 
 
 def load(view: View, ask: Ask) -> GroupsPage:
@@ -83,30 +91,50 @@ def load(view: View, ask: Ask) -> GroupsPage:
         return empty
     judged = Judgements(view.collection.generation.database).last_number()
     tagged = tuple(view.collection.marks.tags().items()) if chosen == "tag" else ()
+    pair = (ask.group, ask.against) if ask.group and ask.against else ()
     try:
-        found = view.remembered(("groups", chosen, judged, tagged), lambda: topics_by_group(view, chosen))
+        every = view.remembered(("groups", chosen, judged, tagged), lambda: topics_by_group(view, chosen))
+        found = every
+        if pair:
+            key = ("groups", chosen, judged, tagged, pair)
+            found = view.remembered(key, lambda: topics_by_group(view, chosen, between=pair))
     except UsageError as error:
         return GroupsPage(**{**vars(empty), "sentence": f"{error.message}."})
-    places = [place for place, name in enumerate(found.names) if not ask.group or name == ask.group]
-    shown = places[:GROUPS]
+    places = [place for place, name in enumerate(found.names) if pair or not ask.group or name == ask.group]
+    shown, alone = places[:GROUPS], bool(ask.group)
     return GroupsPage(
-        sentence=worded(
-            "{groups} of documents by {column}: what each has more and less of than all others.",
-            groups=Counted(len(found.names) + found.left_out, "group"),
-            column=found.column,
-        ),
+        sentence=_sentence(found),
         notes=_notes(found),
         columns=ways,
         column=chosen,
-        groups=tuple(_group(view, found, place, alone=bool(ask.group)) for place in shown),
-        left_out=len(places) - len(shown) + (0 if ask.group else found.left_out),
+        groups=tuple(_group(view, found, place, every.names, alone=alone) for place in shown),
+        left_out=0 if alone else len(places) - len(shown) + found.left_out,
         every=addresses.groups(column=chosen) if ask.group else "",
+        names=tuple(
+            Choice(name, addresses.groups(column=chosen, group=name), name == ask.group and not pair)
+            for name in every.names
+        ),
+        pair=found.pair,
+    )
+
+
+def _sentence(found: ByGroup) -> str:
+    if found.pair:
+        first, second = found.names
+        return worded("{first} and {second}: what each has more of than the other.", first=first, second=second)
+    return worded(
+        "{groups} of documents by {column}: what each has more and less of than all others.",
+        groups=Counted(len(found.names) + found.left_out, "group"),
+        column=found.column,
     )
 
 
 def _notes(found: ByGroup) -> tuple[str, ...]:
     notes = []
-    if found.without:
+    if found.both:
+        both = Counted(found.both, "document is of both and counts", "documents are of both and count")
+        notes.append(worded("{documents} on neither side.", documents=both))
+    if found.without and not found.pair:
         notes.append(
             worded("{documents} no value.", documents=Counted(found.without, "document has", "documents have"))
         )
@@ -118,9 +146,12 @@ def _notes(found: ByGroup) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _group(view: View, found: ByGroup, place: int, *, alone: bool) -> Group:
-    more, less = found.more(place), found.less(place)
-    most = max((one.high for one in (*more, *less)), default=1.0)
+def _group(view: View, found: ByGroup, place: int, names: Sequence[str], *, alone: bool) -> Group:
+    more, less = found.more(place), [] if found.pair else found.less(place)
+    own, column = found.names[place], found.column
+    others = [] if found.pair else [name for name in names if name != own]
+    drawn = (*more, *less, *(found.more(1 - place) if found.pair else ()))
+    most = max((max(one.high, one.others) for one in drawn), default=1.0)
     number = len(more) if alone else TOPICS
     return Group(
         name=found.names[place],
@@ -131,6 +162,11 @@ def _group(view: View, found: ByGroup, place: int, *, alone: bool) -> Group:
         less=_differences(view, found, place, less[: len(less) if alone else TOPICS]),
         more_left_out=max(0, len(more) - number),
         most=most,
+        against=tuple(
+            link(name, addresses.groups(column=column, group=own, against=name))
+            for name in others[: len(others) if alone else AGAINST]
+        ),
+        others=found.names[1 - place] if found.pair else "",
     )
 
 
@@ -143,9 +179,17 @@ def _differences(view: View, found: ByGroup, place: int, topics: Sequence[GroupT
             high=one.high,
             others=one.others,
             said=share_between(one.share, one.low, one.high),
-            times=times_between(one.times, one.times_low, one.times_high),
+            times=_times(one),
             number=one.documents,
             documents=addresses.search(found.query(place), topic=one.topic, by="words"),
         )
         for one in topics
     )
+
+
+def _times(one: GroupTopic) -> str:
+    """How many times as much it is; where the others have next to nothing of it, that it is more than can be told."""
+    if one.times >= MANY and one.times_low > 1:
+        least = min(one.times_low, MANY)
+        return worded("more than {number} times", number=LOCALES[language()].number(int(least)))
+    return times_between(one.times, one.times_low, one.times_high)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -34,6 +35,7 @@ AUTO, ALL, BELOW = "auto", "normal", "coarse"  # how many topics are shown: of t
 UNIT_NAMES = {"day": "day", "week": "week", "month": "month", "year": "year"}
 MANY = {"day": "days", "week": "weeks", "month": "months", "year": "years"}
 BURSTS, TOPICS, WORDS = 30, 12, 20  # that are listed
+IN_A_ROW = 18  # months: of more, a row a year
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,7 @@ class Period:
     documents: int
     address: str
     new: str
+    chosen: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +74,7 @@ class Course:
     documents: tuple[str, ...]  # addresses
     bursts: tuple[tuple[int, int], ...]  # first and last period of each
     sentence: str
+    peak: str  # when it had most, and how much
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,6 +137,7 @@ class TimePage:
     since: str
     until: str
     new: New | None
+    years: tuple[tuple[str, tuple[Period | None, ...]], ...] = ()  # many months, a row a year
 
 
 def load(view: View, ask: Ask) -> TimePage:
@@ -144,6 +149,16 @@ def load(view: View, ask: Ask) -> TimePage:
     new = _new(view, ask) if ask.since and len(spread) else None
     names, documents = spread.names, spread.documents.tolist()
     units = {None: worded("automatic")} | {unit: all_worded(UNIT_NAMES)[unit] for unit in spread.possible}
+    periods = tuple(
+        Period(
+            name=name,
+            documents=number,
+            address=addresses.search(f"date:{spread.span(place)}"),
+            new=addresses.time(by=chosen, topic=ask.topic, **_ends(spread.span(place))) + "#new",
+            chosen={"since": ask.since, "until": ask.until} == _ends(spread.span(place)),
+        )
+        for place, (name, number) in enumerate(zip(names, documents, strict=True))
+    )
     return TimePage(
         sentence=_sentence(found),
         left_out=spread.left_out,
@@ -151,15 +166,8 @@ def load(view: View, ask: Ask) -> TimePage:
         units=choices(units, chosen, lambda unit: addresses.time(by=unit, topic=ask.topic)),
         top=None if top is None else topic_line(view, top),
         above=_above(view, top, chosen),
-        periods=tuple(
-            Period(
-                name=name,
-                documents=number,
-                address=addresses.search(f"date:{spread.span(place)}"),
-                new=addresses.time(by=chosen, topic=ask.topic, **_ends(spread.span(place))) + "#new",
-            )
-            for place, (name, number) in enumerate(zip(names, documents, strict=True))
-        ),
+        periods=periods,
+        years=_years(periods) if spread.unit == "month" and len(periods) > IN_A_ROW else (),
         courses=tuple(_course(view, found, place, chosen) for place in (found.shown if len(spread) else ())),
         bursts=tuple(
             BurstLine(
@@ -178,6 +186,14 @@ def load(view: View, ask: Ask) -> TimePage:
         until=ask.until,
         new=new,
     )
+
+
+def _years(periods: Sequence[Period]) -> tuple[tuple[str, tuple[Period | None, ...]], ...]:
+    """Months by year, each in its column."""
+    found: dict[str, list[Period | None]] = {}
+    for period in periods:
+        found.setdefault(period.name[:4], [None] * 12)[int(period.name[5:7]) - 1] = period
+    return tuple((year, tuple(months)) for year, months in found.items())
 
 
 def _sentence(found: OverTime) -> str:
@@ -233,6 +249,11 @@ def _course(view: View, found: OverTime, place: int, by: str | None) -> Course:
             share=_percent(share),
             period=spread.names[best],
             most=share_between(*(float(side[best, place]) for side in (table.share, table.low, table.high))),
+        ),
+        peak=worded(
+            "{share} % in {period}",
+            share=_percent(float(table.share[best, place])),
+            period=spread.names[best],
         ),
     )
 

@@ -20,7 +20,10 @@ import uvicorn
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
+from topiarist.app.explorer import addresses
+from topiarist.app.explorer.view import View
 from topiarist.app.explorer.web.server import explorer
+from topiarist.collection import groupings, topics_by_group
 
 SIZES = {"session": (1280, 800, 1.0), "phone": (390, 844, 1.0), "zoomed": (640, 400, 2.0)}
 SHOWN = {
@@ -56,7 +59,8 @@ def main() -> None:
             "time": "/time", "groups": "/groups", "map": "/map", "notes": "/notes", "help": "/help",
             "review": "/review", "copies": "/duplicates", "word": "/word?word=matter",
             "why": known["DOCUMENT"] + "?why=1",
-            "trees": "/trees", "missing": "/topic/4711", "nothing": "/search?q=graphenne",
+            "pair": _pair(view), "days": "/time?by=day", "trees": "/trees",
+            "missing": "/topic/4711", "nothing": "/search?q=graphenne",
         }  # fmt: skip
         every = [(f"{name}-{size}-{theme}", path, size, theme) for name, path in pages.items() for size in SIZES
                  for theme in ("light", "dark")]  # fmt: skip
@@ -73,12 +77,21 @@ def main() -> None:
                 viewport={"width": width, "height": height}, device_scale_factor=scale, color_scheme=theme
             )
             page.goto(address + path)
+            if page.locator("[data-map]").count():
+                page.wait_for_selector("canvas[data-drawn]")
             page.screenshot(path=options.out / f"{name}.png")
             page.close()
             if not options.all:
                 picture = options.out / f"{name}.png"
                 Image.open(picture).quantize(128).save(picture, optimize=True)  # a third of the bytes
         browser.close()
+
+
+def _pair(view: View) -> str:
+    """The first two groups of the first column, compared with each other."""
+    column = next(iter(groupings(view)), "")
+    names = topics_by_group(view, column).names[:2] if column else ("", "")
+    return addresses.groups(column=column, group=names[0], against=names[1])
 
 
 def served(app: object) -> str:

@@ -26,6 +26,11 @@ def at_least(share: float) -> str:
     return f"{math.floor(100 * share + 1e-9)} %"
 
 
+def label_stays(label: str, document: str = "It") -> str:
+    """That a document has the label though the answer was taken back."""
+    return f"{document} still has the label {label}: others gave it, or judged it since."
+
+
 def progress_sentence(progress: ReviewProgress) -> str:
     """How far a review is, in a line."""
     said = f"{progress.judged:,} of {counted(progress.documents, 'document')} judged, {progress.found:,} relevant; "

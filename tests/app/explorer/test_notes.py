@@ -201,6 +201,40 @@ def test_the_place_of_a_passage_is_the_one_that_was_meant():
     assert place_of(text, "  ") is None
 
 
+def test_of_passages_that_repeat_the_one_is_noted_that_was_selected(page, changing):
+    view = changing.app.state.session.view()
+    text = view.collection.documents.get(0).text
+    word = next(word for word in text.lower().split() if text.lower().count(f" {word} ") > 1)
+    page.goto(changing.address + addresses.document(view.collection.documents.get(0).id))
+    page.wait_for_selector('#text .body [tabindex="0"]')
+    places = [one.start() for one in re.finditer(rf"(?<= ){re.escape(word)}(?= )", text)]
+    at = page.evaluate(
+        """([word, place]) => {
+        const walk = document.createTreeWalker(document.querySelector("#text .body"), NodeFilter.SHOW_TEXT);
+        for (let here = 0, node; (node = walk.nextNode()); here += node.length) {
+            if (place < here || place + word.length > here + node.length) continue;
+            const range = document.createRange();
+            range.setStart(node, place - here);
+            range.setEnd(node, place - here + word.length);
+            document.getSelection().addRange(range);
+            return here + (place - here);
+        }
+    }""",
+        [word, places[-1]],
+    )
+    assert at == places[-1]
+    page.click(".note-here")
+    assert page.input_value(".noting [name=near]") == str(places[-1])
+    page.evaluate("document.querySelector('.noting [name=before]').value = ''")  # where what is before repeats as well
+    page.fill(".noting [name=note]", "this one")
+    page.click(".noting form button")
+    page.wait_for_selector(".notes .said")
+    view = changing.app.state.session.view()
+    (note,) = view.collection.passage_notes.of([0])[0]
+    assert (note.start, note.quote) == (places[-1], word)
+    assert page.problems == []
+
+
 def test_what_is_selected_in_the_text_is_in_the_form_already(page, served):
     page.goto(served.address + addresses.document("wire/law/bail/000.txt"))
     page.wait_for_selector('#text .body [tabindex="0"]')

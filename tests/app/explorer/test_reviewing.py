@@ -3,8 +3,9 @@
 import pytest
 from starlette.testclient import TestClient
 
+from tests.collection.judge.test_review import judged
 from topiarist.app.explorer.web.server import explorer
-from topiarist.collection import Collection, Review
+from topiarist.collection import MOVE, Collection, Review
 from topiarist.collection.judge.relevance_model import features
 
 HERE = "http://127.0.0.1"
@@ -80,6 +81,24 @@ def test_skip_undo_and_what_was_skipped(app):
     said(app, "undo", page)
     said(app, "undo", shown(app, query="bail"))
     assert shown(app, query="bail") == {**first, "number": shown(app, query="bail")["number"]}
+
+
+def test_a_label_that_others_gave_stays_and_the_page_says_so(app, copied):
+    page = shown(app)
+    with Collection.open(copied) as collection:
+        row = collection.documents.row_of(page["next"]["id"])
+        Review(collection, "wanted").answer(row, "y", "given")
+    assert shown(app)["progress"]["found"] == 1
+    alone = said(app, "undo", shown(app)).json()["to"]
+    assert "undone" not in alone
+    assert "still has" not in app.get(alone).text
+    said(app, "y", shown(app, id=page["next"]["id"]))
+    with Collection.open(copied) as collection:  # somebody else says so too
+        judged(collection, row, MOVE, "wanted", "also")
+    address = said(app, "undo", shown(app)).json()["to"]
+    assert "undone=" in address
+    assert "still has the label wanted: others gave it, or judged it since." in app.get(address).text
+    assert "still has" not in app.get("/review?label=wanted&undone=nobody").text
 
 
 def test_who_is_slower_changes_nothing(app, copied):

@@ -62,15 +62,15 @@ def map_circles(circles: Sequence[Circle], to: Callable[[str], str], plain: Call
         )
         for one in shown
     ]
-    text = Markup('<text x="{}%" y="{}%" text-anchor="middle">{}</text>')
+    text = Markup('<text x="{}" y="{}" font-size=".065" text-anchor="middle">{}</text>')
     names = [
-        text.format(f"{50 + 50 * one.x:.1f}", f"{50 + 50 * (one.y - one.radius) - 1:.1f}", short(plain(one.name), 24))
+        text.format(f"{one.x:.3f}", f"{max(one.y - one.radius - 0.02, -0.93):.3f}", short(plain(one.name), 24))
         for one in shown
         if one.level == 1  # names of more would lie over each other on a small screen
     ]
     return Markup(
         '<svg class="circles" role="group" aria-label="The topics as circles, as large as they have documents">'
-        '<g aria-hidden="true"><svg width="100%" height="100%" viewBox="-1 -1 2 2">{}</svg>{}</g></svg>'
+        '<g aria-hidden="true"><svg width="100%" height="100%" viewBox="-1 -1 2 2">{}{}</svg></g></svg>'
     ).format(Markup("").join(drawn), Markup("").join(names))
 
 

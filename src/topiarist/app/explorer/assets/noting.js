@@ -12,15 +12,16 @@ function chosen() {
   const lead = document.createRange();
   lead.setStart(body, 0);
   lead.setEnd(range.startContainer, range.startOffset);
-  return { quote, before: lead.toString().slice(-BEFORE), place: range.getBoundingClientRect() };
+  const said = lead.toString(), near = Number(body.dataset.from) + [...said].length; // letters, as the server counts them
+  return { quote, near, before: said.slice(-BEFORE), place: range.getBoundingClientRect() };
 }
 
 /** Open the form, with the passage that is selected if one is. */
 export function noteOn(found = chosen()) {
   const box = document.querySelector(".noting");
   if (!box) return;
-  const { quote, before, note } = box.querySelector("form").elements;
-  if (found) [quote.value, before.value] = [found.quote, found.before];
+  const { quote, before, near, note } = box.querySelector("form").elements;
+  if (found) [quote.value, before.value, near.value] = [found.quote, found.before, found.near];
   box.open = true;
   (quote.value ? note : quote).focus();
   box.scrollIntoView({ block: "nearest" });
@@ -29,7 +30,8 @@ export function noteOn(found = chosen()) {
 export function startNoting() {
   const box = document.querySelector(".noting");
   if (!box) return;
-  box.querySelector("[name=quote]").addEventListener("input", () => (box.querySelector("[name=before]").value = ""));
+  const form = box.querySelector("form").elements;
+  form.quote.addEventListener("input", () => ([form.before.value, form.near.value] = ["", "0"])); // what was typed is looked for
   const button = document.createElement("button");
   button.type = "button";
   button.className = "note-here";

@@ -158,6 +158,7 @@ class DocumentPage:
     underline: Choice  # the page with lines and numbers under words, or without; chosen: with
     listed: tuple[Listed, ...]
     pieces: tuple[Piece, ...]
+    pieces_from: int  # where in the text they begin: a long one is shown in parts
     parts: tuple[Choice, ...]
     ghosts: tuple[Ghosts, ...]
     similar: tuple[Similar, ...]
@@ -226,6 +227,7 @@ def load(view: View, ask: Ask) -> DocumentPage:
         underline=Choice("underline", _here(ask, underline="no" if ask.underline else None), ask.underline),
         listed=painted.listed,
         pieces=painted.pieces,
+        pieces_from=(0, *painted.starts)[painted.part - 1],
         parts=_parts(ask, painted),
         ghosts=_ghosts(view, row, painted),
         similar=_similar(view, row),

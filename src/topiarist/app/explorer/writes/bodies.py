@@ -81,6 +81,7 @@ class Noted(Seen):
     does: Literal["write", "change", "undo"] = "write"
     quote: Annotated[str, Field(max_length=LONGEST_PASSAGE, description="the passage, as it stands in the text")] = ""
     before: Annotated[str, Field(max_length=400, description="what stands in front of it")] = ""
+    near: Annotated[int, Field(ge=0, lt=2**53, description="where in the text it begins, or nearly")] = 0
     note: Annotated[str, Field(max_length=4 * LONGEST_NOTE)] = ""
     passage: Annotated[int, Field(ge=0, lt=2**53, description="of the note that is changed")] = 0
     number: Annotated[int, Field(ge=0, lt=2**53, description="of the last change that was seen")] = 0

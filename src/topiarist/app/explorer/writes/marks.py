@@ -96,7 +96,7 @@ def note(request: Request, session: Session, body: bodies.Noted) -> Response:
         elif body.does == "change":
             notes.change(row, body.passage, body.note, expected=body.number)
         else:
-            found = place_of(documents.get(row).text, body.quote, before=body.before)
+            found = place_of(documents.get(row).text, body.quote, before=body.before, near=body.near)
             if found is None:
                 said = "the text of this document does not hold the passage as it was told"
                 raise UsageError(said, hint="copy it from the text, letter by letter")

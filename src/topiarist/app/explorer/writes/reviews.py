@@ -30,9 +30,10 @@ def review(request: Request, session: Session, form: Reviewed) -> Response:
         with view.reviews.taken(wanted) as one:
             if one.number != form.number:
                 raise ChangedError("this review has gone on in another window", hint="open the review again")
+            undone = None
             with one.together(generation):
                 if form.does == UNDO:
-                    one.undo()
+                    undone = one.undo()
                 else:
                     if not form.document:
                         raise UsageError("an answer is of a document, and none was told", hint="its id, as document")
@@ -40,4 +41,7 @@ def review(request: Request, session: Session, form: Reviewed) -> Response:
                     proposed = one.next()
                     drawn = proposed[1] if proposed is not None and proposed[0] == row else "given"
                     one.answer(row, form.does, drawn)
-    return back(request, address_of(wanted))
+            told = {}
+            if undone is not None and one.labelled(undone):
+                told["undone"] = view.collection.documents.many([undone], texts=False)[0].id
+    return back(request, address_of(wanted, **told))

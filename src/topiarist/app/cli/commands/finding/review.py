@@ -11,7 +11,7 @@ import typer
 from topiarist import collection as door
 from topiarist.app.cli.options import ALWAYS, WritingOptions, examples, option
 from topiarist.app.cli.terminal.screen import Screen
-from topiarist.app.review_words import DRAWN, progress_sentence, stop_sentence
+from topiarist.app.review_words import DRAWN, label_stays, progress_sentence, stop_sentence
 from topiarist.app.words import counted, one_line, path_of
 from topiarist.errors import InputError
 from topiarist.text.query import phrase
@@ -110,7 +110,7 @@ def _from_keys(screen: Screen, review: door.Review, options: Options) -> None:
             if undone is None:
                 screen.say("There is nothing to take back.")
             elif review.labelled(undone):
-                screen.say(f"It still has the label {one_line(review.label)}: others gave it, or judged it since.")
+                screen.say(label_stays(one_line(review.label)))
         else:
             review.answer(proposed[0], key, proposed[1])
             waiting = waiting[1:]

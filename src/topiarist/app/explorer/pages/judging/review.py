@@ -12,7 +12,7 @@ from topiarist.app.explorer.query_limits import StoppedError, asked
 from topiarist.app.explorer.reviews import Wanted
 from topiarist.app.explorer.values import Choice, Pieces, Step, link, path_to, titled
 from topiarist.app.explorer.view import View
-from topiarist.app.review_words import DRAWN, at_least, progress_sentence, stop_sentence
+from topiarist.app.review_words import DRAWN, at_least, label_stays, progress_sentence, stop_sentence
 from topiarist.app.words import counted, verb
 from topiarist.collection import Review, ReviewProgress, begun_reviews
 from topiarist.errors import UsageError
@@ -35,6 +35,7 @@ class Ask:
     target: Annotated[float, Query(ge=0.5, le=0.999, description="the share that is to be found")] = ENOUGH
     confidence: Annotated[float, Query(ge=0.5, le=0.999, description="how sure that is to be")] = ENOUGH
     id: Annotated[str, Query(max_length=10_000, description="this document next: one that was skipped, perhaps")] = ""
+    undone: Annotated[str, Query(max_length=10_000, description="the document whose answer was taken back")] = ""
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,7 @@ class ReviewPage:
     enough: bool
     found: str  # of all that is relevant, at least
     notes: tuple[str, ...]
+    stays: str  # that a document whose answer was taken back has the label all the same
     next: Proposed | None
     last: Choice | None  # the document that was judged last, and what was said of it
     last_said: str
@@ -110,6 +112,7 @@ def load(view: View, ask: Ask) -> ReviewPage:
             enough=progress.enough,
             found=at_least(progress.recall_least),
             notes=(*notes, *_notes(ask, review)),
+            stays=_stays(view, ask, review),
             next=None if row is None else _proposed(view, ask, row, drawn),
             last=names[-1] if last else None,
             last_said=SAID[last[1]] if last else "",
@@ -146,6 +149,7 @@ def _beginning(view: View, ask: Ask) -> ReviewPage:
         enough=False,
         found="",
         notes=(),
+        stays="",
         next=None,
         last=None,
         last_said="",
@@ -172,6 +176,16 @@ def _next(view: View, ask: Ask, review: Review) -> tuple[int | None, str, tuple[
         notes = ("The document that was asked for is judged already; this is the next one.",)
     proposed = review.next()
     return (None, "", notes) if proposed is None else (proposed[0], DRAWN[proposed[1]], notes)
+
+
+def _stays(view: View, ask: Ask, review: Review) -> str:
+    """What is to be said after an answer was taken back: its document may have the label all the same."""
+    documents = view.collection.documents
+    row = documents.row_of(ask.undone) if ask.undone and documents.has(ask.undone) else None
+    if row is None or row in review.order.answers or not review.labelled(row):
+        return ""
+    one = documents.many([row], texts=False)[0]
+    return label_stays(review.label, titled(one.title, one.id))
 
 
 def _notes(ask: Ask, review: Review) -> tuple[str, ...]:

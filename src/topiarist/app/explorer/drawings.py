@@ -7,6 +7,7 @@ style in them: the policy of the pages forbids it, and the style sheet has the c
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,11 @@ SQUARES = (
 
 def bar(share: float, kind: str = "bar") -> Markup:
     """A bar of some share of its column. The number stands beside it in words."""
-    width = f"{100 * min(max(share, 0.0), 1.0):.1f}%"
+    return _bar(f"{100 * min(max(share, 0.0), 1.0):.1f}%", kind)
+
+
+@lru_cache(maxsize=4096)
+def _bar(width: str, kind: str) -> Markup:
     return Markup('<svg class="{}" aria-hidden="true"><rect width="{}" height="100%"/></svg>').format(kind, width)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
@@ -135,6 +135,7 @@ def _written(context: Context, words: Any) -> Any:
     return [_written(context, word) for word in words]
 
 
+@lru_cache(maxsize=4096)
 def dotted(text: str) -> Markup:
     """A name of several words that may break behind a dot and never before one; copied, it is what it was."""
     *parts, last = text.split(" · ")
@@ -216,4 +217,6 @@ def _share(value: float) -> str:
 
 def plain(text: str) -> str:
     """A title or a name in one line, without signs that turn the direction of what stands around it."""
+    if type(text) is str and text.isprintable():  # as nearly all are
+        return text.strip()
     return "".join(sign if sign.isprintable() else " " for sign in text.translate(INVISIBLE)).strip()

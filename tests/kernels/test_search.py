@@ -71,3 +71,28 @@ def test_words_and_lengths_agree(matrix, seed):
     for kernels, out in ((FAST, fast), (SLOW, slow)):
         kernels.lexical_lengths(matrix.indptr, matrix.indices, matrix.data, rows, other, squares, out)
     np.testing.assert_allclose(fast, slow, rtol=1e-12)
+
+
+def test_every_number_of_half_precision_is_read():
+    halves = np.arange(1 << 16, dtype=np.uint16)
+    finite = halves[np.isfinite(halves.view(np.float16))][:, None]
+    for weight in (1.0, -0.37, 1e-3):
+        fast, slow = np.zeros(len(finite), np.float32), np.zeros(len(finite), np.float32)
+        for kernels, out in ((FAST, fast), (SLOW, slow)):
+            kernels.score_vectors(finite, np.array([weight], np.float32), out)
+        np.testing.assert_array_equal(fast, slow)
+
+
+def test_vectors_score_alike_in_both_tellings_and_in_pieces():
+    rng = np.random.default_rng(0)
+    halves = rng.standard_normal((50, 67)).astype(np.float16).view(np.uint16)
+    halves[3] = 0
+    direction = rng.standard_normal(67).astype(np.float32)
+    fast, slow, pieces = (np.ones(50, np.float32) for _ in range(3))
+    FAST.score_vectors(halves, direction, fast)
+    SLOW.score_vectors(halves, direction, slow)
+    FAST.score_vectors(halves[:20], direction, pieces[:20])
+    FAST.score_vectors(halves[20:], direction, pieces[20:])
+    np.testing.assert_allclose(fast, slow, atol=1e-5)
+    np.testing.assert_array_equal(pieces, fast)
+    assert fast[3] == 0.0

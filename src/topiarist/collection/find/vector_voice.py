@@ -1,6 +1,6 @@
 """The voice of vectors in finding: how near documents lie to a document, to several, or to a question that is encoded.
 
-Every document is compared, exactly, in pieces that are made wider one after the other. What counts is how much nearer a
+Every document is compared, exactly, each by itself: no vector is kept wide. What counts is how much nearer a
 document lies than documents do on average: one without a vector is as if it lay like all, neither preferred nor put
 last, and is found by its words.
 """
@@ -19,23 +19,22 @@ from topiarist.collection.document_vectors import own_encoder
 from topiarist.collection.find.index.answers import Explanation
 from topiarist.collection.find.index.question import Question
 from topiarist.counts.vectors import SHORTEST
+from topiarist.models.engine import load_search_kernels
 from topiarist.text.documents import Document
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
-ROWS = 1 << 13  # that are compared at a time
 SHARE_OF_VECTORS = 2.0  # beside words and kernel, each as a share of the most that it can be
 UNLIKE = 0.5  # what nearness to unwanted documents counts
 
 
 def cosines(vectors: Floats, direction: Floats) -> Floats:
-    """How near each row lies to a direction; 0 for a row of zeros."""
-    one = np.asarray(direction, np.float32)
-    return np.concatenate(
-        [vectors[start : start + ROWS].astype(np.float32) @ one for start in range(0, len(vectors), ROWS)]
-        or [np.zeros(0, np.float32)]
-    )
+    """How near each row, in half precision, lies to a direction; 0 for a row of zeros."""
+    near: Floats = np.empty(len(vectors), np.float32)
+    halves = np.ascontiguousarray(vectors, np.float16).view(np.uint16)
+    load_search_kernels().score_vectors(halves, np.ascontiguousarray(direction, np.float32), near)
+    return near
 
 
 def leaning(near: Floats) -> Floats:

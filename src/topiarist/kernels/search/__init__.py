@@ -45,6 +45,7 @@ class SearchKernels(NamedTuple):
     lexical_lengths: Callable[..., Any]
     score_meaning: Callable[..., Any]
     score_words: Callable[..., Any]
+    score_vectors: Callable[..., Any]
 
 
 def load(name: str = "compiled") -> SearchKernels:

@@ -88,7 +88,27 @@ def score_words(postings, words, weights, norms, start, out):
             t += 1
 
 
-VERBS = verbs(lexical_lengths, score_meaning, score_words)
+@jit
+def score_vectors(halves, direction, out):
+    """See ``reference.score_vectors``.
+
+    Bits of half precision that are moved to where single precision has them are the same number, times 2⁻¹¹².
+    """
+    width = len(direction)
+    bits, weighed = np.empty(width, np.uint32), direction * np.float32(2.0**112)
+    wide = bits.view(np.float32)
+    sign, rest = np.uint32(0x8000), np.uint32(0x7FFF)
+    for d in range(len(out)):
+        for k in range(width):
+            half = np.uint32(halves[d, k])
+            bits[k] = ((half & sign) << np.uint32(16)) | ((half & rest) << np.uint32(13))
+        total = np.float32(0)
+        for k in range(width):
+            total += wide[k] * weighed[k]
+        out[d] = total
+
+
+VERBS = verbs(lexical_lengths, score_meaning, score_words, score_vectors)
 
 
 def prepare(dtype: DTypeLike) -> None:
@@ -99,3 +119,4 @@ def prepare(dtype: DTypeLike) -> None:
     postings = Postings(ends, docs, numbers)
     score_meaning(postings, Wanted(words, rows, rows.copy(), numbers), rows, rows.copy(), np.ones((1, 2)), 0, out)
     score_words(postings, words, np.ones(1), np.ones(1), 0, out)
+    score_vectors(np.zeros((1, 1), np.uint16), np.ones(1, np.float32), np.zeros(1, np.float32))

@@ -121,6 +121,26 @@ def test_documents_are_told_with_vectors_without_and_by_vectors_alone(data, lear
     np.testing.assert_allclose(learner.predict_proba(nothing), np.tile(learner.class_prior_, (N, 1)))
 
 
+def test_who_has_no_vector_is_told_as_by_a_learner_of_words(data, learner):
+    counts, vectors, labels = data
+    words = CategoryLearner().fit(counts, some_labels(labels, 4))
+    np.testing.assert_array_equal(learner.predict_proba(counts), words.predict_proba(counts))
+    some = np.where(np.arange(N)[:, None] % 2, vectors, 0.0)
+    np.testing.assert_array_equal(learner.predict_proba(counts, some)[::2], words.predict_proba(counts)[::2])
+    assert learner.explain(counts[[0]]) == words.explain(counts[[0]])
+    assert learner.explain(counts[[0]], vectors=vectors[:1]) != words.explain(counts[[0]])
+
+
+def test_where_nothing_was_held_out_words_learned_with_vectors_tell(data):
+    """… but as certain as words are: scores with vectors need a lower power, which makes words alone too modest."""
+    counts, vectors, labels = data
+    y = some_labels(labels, 1)
+    both, words = CategoryLearner().fit(counts, y, vectors=vectors), CategoryLearner().fit(counts, y)
+    assert right(both, data) > right(words, data)
+    modest = both._model(counts)
+    assert both.predict_proba(counts).max(axis=1).mean() > modest.max(axis=1).mean() + 0.05
+
+
 def test_vectors_of_chance_do_no_harm(data):
     counts, _, labels = pile(told=0.6)
     chance = np.random.default_rng(1).normal(size=(N, DIMS))
@@ -144,8 +164,14 @@ def test_several_labels_with_vectors(data):
     assert "vectors" in learner.reason_
     assert learner.score(counts[160:], Y[160:], vectors=vectors[160:]) > alone.score(counts[160:], Y[160:]) + 0.1
     assert learner.predict(counts[160:]).shape == (80, CLASSES)
+    np.testing.assert_array_equal(learner.predict_proba(counts[160:]), alone.predict_proba(counts[160:]))
+    np.testing.assert_array_equal(learner.predict(counts[160:]), alone.predict(counts[160:]))
+    needs = learner.label_needs(2, np.stack([vectors[0], np.zeros(DIMS)]))
+    np.testing.assert_array_equal(needs, [learner.label_threshold_, alone.label_threshold_])
+    assert not np.array_equal(*needs)
     more = learner.fit_more(counts, Y, vectors=vectors)
     assert more.predict_proba(counts, vectors).shape == (N, CLASSES)
+    np.testing.assert_array_equal(more.label_needs(1)[0], alone.label_threshold_)
 
 
 def test_a_learner_with_vectors_comes_back_from_a_folder(data, learner, tmp_path):
@@ -153,6 +179,7 @@ def test_a_learner_with_vectors_comes_back_from_a_folder(data, learner, tmp_path
     save_model(learner, tmp_path / "model")
     again = load_model(tmp_path / "model")
     np.testing.assert_array_equal(again.predict_proba(counts, vectors), learner.predict_proba(counts, vectors))
+    np.testing.assert_array_equal(again.predict_proba(counts), learner.predict_proba(counts))
 
 
 def test_what_does_not_fit_is_refused_in_words(data, learner):

@@ -64,6 +64,7 @@ ESTIMATORS = {
         "_model.prior_shift?": "classes", "_model.threshold?": "classes", "_model.log_odds?": "classes",
         "_model.line?": "3", "_model.linear.vector_weight?": "points classes", "_model.near.weight?": "points classes",
         "_model.near.constant?": "classes", "_model.space.axes?": "vectors points", "_model.space.centre?": "vectors",
+        "_by_words.classes_?": "classes", "_by_words._known?": "words",
     }),
     "FisherKernel": Kind(
         "topiarist.estimators.similarity.fisher_kernel:FisherKernel", {"_lenses[].by_word": "words topics"}

@@ -204,6 +204,16 @@ class Categories:
             found: Array = np.asarray(_dense(self.model.predict(counts, **self._asked(vectors)))) > 0
         return found
 
+    def _needs(self, n_docs: int, vectors: Floats | None) -> Floats | None:
+        """What each of several labels needs of every document; None where nothing was found."""
+        threshold = self.model.label_threshold_
+        if threshold is None:
+            return None
+        if not hasattr(self.model, "label_needs"):  # PMM, which earlier versions learned
+            return np.broadcast_to(threshold, (n_docs, len(threshold)))
+        needs: Floats = self.model.label_needs(n_docs, **self._asked(vectors))
+        return needs
+
     def shares(self, counts: Csr, vectors: Floats | None = None) -> Array:
         """P(label | document); by PMM, which earlier versions learned, the share of each of several labels."""
         if not self.several or hasattr(self.model, "predict_proba"):
@@ -245,8 +255,8 @@ class Categories:
         if self.several:
             chosen = self._chosen(counts, vectors) if n else shares > 0  # without a known word as all others
             place, label = np.nonzero(chosen)
-            found, threshold = shares[place, label], self.model.label_threshold_
-            return place + start, columns[label], found, found if threshold is None else found / threshold[label]
+            found, needs = shares[place, label], self._needs(n, vectors)
+            return place + start, columns[label], found, found if needs is None else found / needs[place, label]
         wide = np.zeros((n, above.groups.shape[1]))
         wide[:, columns] = shares
         groups, certainty = above.best(wide)

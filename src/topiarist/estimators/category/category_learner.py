@@ -12,10 +12,10 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from topiarist.arrays import Array, ArrayLike, Csr, Floats, Ints, Matrix, Seed
+from topiarist.arrays import Array, ArrayLike, Bools, Csr, Floats, Ints, Matrix, Seed
 from topiarist.counts.validation import check_counts
 from topiarist.counts.vectors import check_vectors, has_vector
-from topiarist.errors import InputError
+from topiarist.errors import InputError, UsageError
 from topiarist.estimators.category import explanation, one_label, several_labels
 from topiarist.estimators.category.class_learning import check_words
 from topiarist.estimators.category.given_labels import (
@@ -45,7 +45,7 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimat
     Between a generative model (the words of each class, to which documents without a label lend theirs) and a linear
     classifier (words by their information, joined with latent dimensions of all documents): the scores of both are
     added. Certainties are those of unseen documents. Documents may come with vectors, which then have a say beside the
-    words; who has none is told by words.
+    words; who has none is told by a learner of words alone, with weights and certainties of its own.
 
     Parameters
     ----------
@@ -81,6 +81,7 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimat
 
     _model: one_label.OneLabel | several_labels.SeveralLabels
     _settled: one_label.Settled | several_labels.SettledSeveral
+    _by_words: CategoryLearner | None = None  # who tells documents without a vector, where others have one
     label_threshold_: Floats | None
 
     def __init__(
@@ -122,7 +123,23 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimat
         self._known = np.zeros(counts.shape[1], bool)
         self._known[counts.indices] = True
         self.n_vector_features_ = 0 if near is None else near.shape[1]
+        self._by_words = self._words_alone(counts, y, groups)
         return self
+
+    def _words_alone(self, counts: Csr, y: Matrix, groups: ArrayLike | None) -> CategoryLearner | None:
+        """The learner of documents without a vector; None where vectors have no say.
+
+        Where nothing could be held out it has the words that this one has learned, which tell more: what documents
+        without a label are was guessed with vectors. The certainty is that of words.
+        """
+        if not self.uses_vectors_:
+            return None
+        made = CategoryLearner(**self.get_params(deep=False))
+        if isinstance(self._model, one_label.OneLabel) and self._settled.trial is None:
+            vars(made).update(vars(self), _model=self._model.without_vectors(), n_vector_features_=0)
+            return made
+        before = getattr(self, "_before_by_words", None)
+        return made.fit(counts, y, groups=groups) if before is None else before.fit_more(counts, y)
 
     def _fit_one(self, counts: Csr, y: Matrix, seed: int, together: Ints | None, vectors: Floats | None) -> None:
         labels = read_labels(y, counts.shape[0])
@@ -168,11 +185,11 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimat
         """
         check_is_fitted(self)
         other = CategoryLearner(**self.get_params(deep=False))
-        other._before = self._settled
+        other._before, other._before_by_words = self._settled, self._by_words
         try:
             return other.fit(X, y, vectors=vectors)
         finally:
-            del other._before
+            del other._before, other._before_by_words
 
     @property
     def several_(self) -> bool:
@@ -193,11 +210,12 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimat
         return self._read(X, vectors)
 
     def _told(self, counts: Csr, vectors: Floats | None) -> Floats:
+        there = _there(vectors, counts.shape[0])
         rows = self._model(counts, vectors)
+        if self._by_words is not None and not there.all():
+            rows[~there] = self._by_words._told(csr_array(counts[~there]), None)
         blank = np.asarray(counts @ self._known.astype(np.float64)).ravel() == 0
-        if vectors is not None and self.uses_vectors_:
-            blank &= ~has_vector(vectors)
-        rows[blank] = self.class_prior_
+        rows[blank & ~(there & self.uses_vectors_)] = self.class_prior_
         return rows
 
     def predict(self, X: Documents, vectors: ArrayLike | None = None) -> Any:
@@ -212,9 +230,23 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimat
         check_is_fitted(self)
         rows = self.predict_proba(X, vectors)
         if self.label_threshold_ is not None:
-            return choice.margins(rows, self.label_threshold_)
+            return choice.margins(rows, self.label_needs(len(rows), vectors))
         logs: Floats = np.log(np.maximum(rows, 1e-30))
         return logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs
+
+    def label_needs(self, n_docs: int, vectors: ArrayLike | None = None) -> Floats:
+        """With several labels: what P(label | document) must exceed, (documents, labels).
+
+        It is ``label_threshold_``; documents without a vector, where others have one, need what words tell.
+        """
+        check_is_fitted(self)
+        if self.label_threshold_ is None:
+            raise UsageError("a document has one label here, the most probable one", hint="predict(X)")
+        needs: Floats = np.tile(self.label_threshold_, (n_docs, 1))
+        if self._by_words is not None:
+            near = None if vectors is None else self._checked(vectors, n_docs)
+            needs[~_there(near, n_docs)] = self._by_words.label_threshold_
+        return needs
 
     def predict_log_proba(self, X: Documents, vectors: ArrayLike | None = None) -> Floats:
         """Logarithms of ``predict_proba``; nothing is less probable than 1e-30."""
@@ -258,9 +290,11 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimat
         check_is_fitted(self)
         row, counts, names = explanation.asked(self, x, words, n_words, n_labels)
         known = self._known[counts.indices]
-        parts = self._model.word_parts(counts)[known].astype(np.float64)
+        there = _there(None if vectors is None else self._checked(vectors, 1), 1)
+        teller = self if self._by_words is None or there.all() else self._by_words
+        parts = teller._model.word_parts(counts)[known].astype(np.float64)
         return explanation.explained_by_parts(
-            explanation.Classes(self.tree_, self.class_nodes_, self.classes_, self.class_prior_),
+            explanation.Classes(self.tree_, self.class_nodes_, self.classes_, teller.class_prior_),
             explanation.Words(counts.indices[known], counts.data[known].astype(np.float64), names),
             parts,
             self.predict_proba(row, vectors)[0],
@@ -303,6 +337,11 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimat
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def _there(vectors: Floats | None, n_docs: int) -> Bools:
+    """Which documents have a vector."""
+    return np.zeros(n_docs, np.bool_) if vectors is None else has_vector(vectors)
 
 
 def _together(groups: ArrayLike | None, n_docs: int) -> Ints | None:

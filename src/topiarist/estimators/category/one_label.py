@@ -130,6 +130,10 @@ class OneLabel:
         """Whether the vectors of documents have a say; not where only words of classes do."""
         return self.space is not None and (self.near is not None or self.weight < 1.0)
 
+    def without_vectors(self) -> OneLabel:
+        """The same for documents that have none, as certain as words are where nothing was held out."""
+        return replace(self, calibration=UNSEEN_NOTHING, space=None, near=None, near_weight=0.0)
+
     def scores(self, counts: Csr, vectors: Floats | None = None) -> Floats:
         """(n_docs, n_classes)."""
         words = self.features.words(counts)

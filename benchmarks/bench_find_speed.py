@@ -2,7 +2,8 @@
 
 ``python -m benchmarks.run find_speed [--folder big.topiary] [--draws 400]``. Queries are made of the collection's own
 documents. Told is the processor's time of ``Search(collection, query).page(10)``: hits with their snippets, places and
-suggestions, as they are shown. Without a folder, a collection is grown and kept (half an hour on two cores).
+suggestions, as they are shown. Without a folder, a collection is grown and kept (half an hour on two cores). Three
+voices have vectors of chance, 384 dimensions in half precision, and queries encoded by ``topiarist[encoder]``.
 """
 
 from __future__ import annotations
@@ -10,8 +11,11 @@ from __future__ import annotations
 import json
 import random
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 
@@ -21,31 +25,37 @@ from benchmarks.findings import Findings
 from benchmarks.paths import CACHE
 from benchmarks.settings import Settings
 from topiarist.collection import Collection, Recipe, Search
+from topiarist.collection.find import vector_voice
+from topiarist.counts.embeddings import encoder
 from topiarist.text.documents import Document
 
 NAME, TOPICS, KEPT = "arxiv-2011-2013", 8, CACHE / "find-speed.topiary"
 QUERIES, HITS, LONG_WORD = 200, 10, 5
 KINDS = ("titles", "two words", "one word, misspelt", "two words, one misspelt", "titles, one word misspelt")
+VOICES = ", three voices"
+KINDS_WITH_VECTORS = tuple(f"{kind}{VOICES}" for kind in KINDS[:2])
 
 
 def pieces(settings: Settings) -> list[tuple]:
     """A folder, a kind of query, and how many of them; measured one after the other."""
-    return [(settings.folder or str(KEPT), kind, settings.draws or QUERIES) for kind in KINDS]
+    kinds = (*KINDS, *(KINDS_WITH_VECTORS if encoder.is_installed() else ()))
+    return [(settings.folder or str(KEPT), kind, settings.draws or QUERIES) for kind in kinds]
 
 
 def measure(piece: tuple) -> dict:
     """Ask, after a few queries that do not count."""
     folder, kind, number = piece
     collection = opened(folder)
-    queries = asked(collection, kind, number)
-    for query in queries[:3]:
-        Search(collection, query).page(HITS)
+    queries = asked(collection, kind.removesuffix(VOICES), number)
     times, suggested = [], 0
-    for query in queries:
-        start = time.process_time()
-        found = Search(collection, query).page(HITS)
-        times.append(time.process_time() - start)
-        suggested += bool(found.suggestions)
+    with vectors_of_chance(collection) if kind.endswith(VOICES) else nullcontext():
+        for query in queries[:3]:
+            Search(collection, query).page(HITS)
+        for query in queries:
+            start = time.process_time()
+            found = Search(collection, query).page(HITS)
+            times.append(time.process_time() - start)
+            suggested += bool(found.suggestions)
     slowest = int(np.argmax(times))
     return {
         "documents": len(collection), "milliseconds": [1000 * one for one in times], "suggested": suggested,
@@ -70,6 +80,25 @@ def told(measured: list[tuple[tuple, dict]]) -> dict:
         found.values[kind] = quantiles.tolist()
     found.table(["queries", "", "p50", "p90", "p99", "longest", "with suggestions", "the slowest"], table)
     return found.result()
+
+
+@contextmanager
+def vectors_of_chance(collection: Collection) -> Iterator[None]:
+    """The collection as if it had been grown with the encoder: as many numbers are read, whatever they say."""
+    path, n_docs = CACHE / "vectors" / f"chance-{len(collection)}.npy", len(collection)
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        rows = np.lib.format.open_memmap(path, "w+", np.float16, (n_docs, encoder.DIMENSIONS))
+        for start in range(0, n_docs, 1 << 14):
+            some = np.random.default_rng(start).standard_normal((min(1 << 14, n_docs - start), encoder.DIMENSIONS))
+            rows[start : start + len(some)] = some / np.linalg.norm(some, axis=1, keepdims=True)
+        rows.flush()
+    here = encoder.Encoder.here()
+    with (
+        patch.dict(vars(collection), {"vectors": np.load(path, mmap_mode="r")}),
+        patch.object(vector_voice, "own_encoder", lambda _: here),
+    ):
+        yield
 
 
 @cache

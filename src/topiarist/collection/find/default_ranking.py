@@ -64,7 +64,9 @@ class DefaultQuestion:
         """How near documents lie to the encoded query; None where there are no vectors, or no encoder for them."""
         direction = direction_of(self.collection, [self.query])
         vectors = self.collection.vectors
-        return None if vectors is None or direction is None else leaning(cosines(vectors, direction))
+        if vectors is None or direction is None:
+            return None
+        return leaning(cosines(vectors, direction, self.collection.index.threads))
 
     @cached_property
     def of_vectors(self) -> float:

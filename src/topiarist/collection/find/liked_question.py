@@ -33,7 +33,7 @@ def likeness_of(collection: Collection, like: Sequence[str | int], unlike: Seque
     direction = direction_of(collection, like, unlike)
     if vectors is None or direction is None:
         return question
-    return PointedQuestion(question, cosines(vectors, direction))
+    return PointedQuestion(question, cosines(vectors, direction, collection.index.threads))
 
 
 def _by_index(collection: Collection, like: Sequence[str | int], unlike: Sequence[str | int]) -> Question:

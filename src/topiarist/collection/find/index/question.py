@@ -68,7 +68,7 @@ class Question:
     @cached_property
     def scores(self) -> Floats:
         """The score of every document, in their order."""
-        kernels, threads, segments = load_search_kernels(), self.index._engine.threads, self.index.segments
+        kernels, threads, segments = load_search_kernels(), self.index.threads, self.index.segments
         total = np.zeros(len(self.index))
         of_kernel, of_words = self.weights
         if not len(self.counts.columns):

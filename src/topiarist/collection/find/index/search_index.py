@@ -164,6 +164,11 @@ class SearchIndex:
         """How many words the models know."""
         return len(self.lenses[0].by_word)
 
+    @property
+    def threads(self) -> Threads:
+        """Those that answer a question."""
+        return self._engine.threads
+
     @cached_property
     def _engine(self) -> Engine:
         for dtype in ("float64", self.dtype):  # queries are read in double precision, whatever the documents are in

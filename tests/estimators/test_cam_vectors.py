@@ -61,6 +61,15 @@ def test_vectors_that_say_nothing_are_left_aside():
     assert np.array_equal(model.transform(COUNTS, vectors=chance), model.transform(COUNTS))
 
 
+@pytest.mark.parametrize(("better", "weight"), [(0.009, 40.0), (0.011, 0.0)])
+def test_vectors_are_left_aside_where_words_lose_more_than_a_hundredth(monkeypatch, better, weight):
+    """Which of two trees is better by less is chance."""
+    told = iter((-5.0, -5.0 + np.log1p(better), 0.0))  # of the tree with vectors, of that of words, of the one taken
+    monkeypatch.setattr(estimator.preparation, "best_concentration", lambda *_: 0.0)
+    monkeypatch.setattr(estimator.preparation, "unseen_likelihood", lambda *_: next(told))
+    assert CAM(4, random_state=0).fit(COUNTS, vectors=VECTORS).concentration_ == weight
+
+
 def test_documents_are_placed_with_vectors_and_without():
     model = CAM(4, random_state=0).fit(COUNTS, vectors=VECTORS)
     more, vectors = short_texts(7)[0], VECTORS

@@ -146,6 +146,7 @@ complete -c topiarist -n '__fish_seen_subcommand_from time' -s q -d 'Results onl
 complete -c topiarist -n '__fish_seen_subcommand_from time' -l verbose -d 'Say what is done; twice: more.'
 complete -c topiarist -n '__fish_seen_subcommand_from time' -s v -d 'Say what is done; twice: more.'
 complete -c topiarist -n '__fish_seen_subcommand_from time' -l debug -d 'Show where an error came from.'
+complete -c topiarist -n '__fish_seen_subcommand_from groups' -l between -r -d 'One of two groups to compare with each other; give it twice.'
 complete -c topiarist -n '__fish_seen_subcommand_from groups' -s n -r -d 'Groups, and topics of each, to show.'
 complete -c topiarist -n '__fish_seen_subcommand_from groups' -l number -r -d 'Groups, and topics of each, to show.'
 complete -c topiarist -n '__fish_seen_subcommand_from groups' -l json -d 'One JSON document on standard output.'

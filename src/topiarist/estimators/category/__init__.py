@@ -24,4 +24,6 @@ Floor plan:
                       thresholds.
     several_labels    Several labels for each document: a linear classifier for each, and how probable a label must be
                       to be given.
+    stored_training   What a categoriser learns from when documents are files: all that have a label, and a sample of
+                      those that have none.
 """

@@ -136,7 +136,7 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimat
             return None
         made = CategoryLearner(**self.get_params(deep=False))
         if isinstance(self._model, one_label.OneLabel) and self._settled.trial is None:
-            vars(made).update(vars(self), _model=self._model.without_vectors(), n_vector_features_=0)
+            made.__dict__.update(self.__dict__, _model=self._model.without_vectors(), n_vector_features_=0)
             return made
         before = getattr(self, "_before_by_words", None)
         return made.fit(counts, y, groups=groups) if before is None else before.fit_more(counts, y)

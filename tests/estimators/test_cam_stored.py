@@ -89,6 +89,7 @@ def test_of_very_many_documents_a_sample_grows_and_all_teach_the_words(several, 
         model = CAM(4, random_state=0, seed_words=seeds).fit(X)
         assert len(model.tree_.leaves) == 4
         assert model.n_tokens_seen_ == pytest.approx(whole.n_tokens_seen_)  # of all, not of the sample
+        assert model.n_iter_ <= growth_sample.LAST_STEPS
         assert agreement(model.labels_, whole.labels_) >= 0.9
         assert len(model.labels_) == len(several)
         np.testing.assert_array_equal(model.cluster_given_doc_, model.transform(COUNTS))

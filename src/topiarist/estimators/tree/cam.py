@@ -203,7 +203,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
 
         A ``BlockStore`` is fitted block by block, without vectors; of more than 32,768 documents so many are drawn,
         which propose splits and headings. Of more than 262,144 documents, in files or not, so many are drawn that the
-        tree grows from and its levels are fitted to; all of them teach its words.
+        tree grows from and its levels are fitted to; all of them teach its words, in ten steps at most.
         """
         self._check_options()
         if stored_counts.is_stored(X, self.executor):
@@ -315,17 +315,21 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
             self.word_smoothing, self.root_smoothing, seeds=seeds,
             joined=_joined(directions, self.concentration_),
         )  # fmt: skip
-        if len(grown.stage.parts.class_given_doc) < counts.shape[0]:  # a sample has grown
+        sampled = len(grown.stage.parts.class_given_doc) < counts.shape[0]
+        if sampled:
             grown = growth_sample.with_everybody(grown, engine, shard)
-        self._learn_words(species, grown, length, float(totals.sum()))
+        self._learn_words(species, grown, length, float(totals.sum()), sampled=sampled)
         self.cluster_given_doc_ = self._reader(engine)(counts, directions)
         self.labels_ = self.cluster_given_doc_.argmax(axis=1)
         self._forget_stream(counts.shape[0], float(totals.sum()))
 
-    def _learn_words(self, species: CamSpecies, grown: growing.Growth, length: float | None, n_tokens: float) -> None:
+    def _learn_words(
+        self, species: CamSpecies, grown: growing.Growth, length: float | None, n_tokens: float, *, sampled: bool
+    ) -> None:
         """The last EM run, over all tokens, and what is kept of it."""
         parts = grown.stage.parts
         steps, tol = Steps(last=self.max_iter, tol=self.tol).of(parts.n_classes, last=True)
+        steps = min(steps, growth_sample.LAST_STEPS) if sampled else steps
         rules = em.Rules(steps, tol, n_tokens, accelerate=False)
         with fitting("CAM, all tokens", rules, show=bool(self.verbose)) as watch:
             fit = preparation.last_run(
@@ -377,10 +381,11 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
                     engine, all_tokens.block, all_tokens.words / all_tokens.words.sum(), np.random.default_rng(0),
                     self.word_smoothing, self.root_smoothing, seeds=seeds, stored=all_tokens.stored,
                 )  # fmt: skip
-                self._learn_words(species, grown, length, float(all_tokens.words.sum()))
+                n_tokens = float(all_tokens.words.sum())
+                self._learn_words(species, grown, length, n_tokens, sampled=chosen is not None)
             answers = stored_counts.read_store(store, self._reader(engine), self.executor)
             self.cluster_given_doc_, self.labels_ = answers.rows(), answers.labels()
-            self._forget_stream(len(store), float(all_tokens.words.sum()))
+            self._forget_stream(len(store), n_tokens)
 
     def _keep_tree(self, parts: Parts, grown: growing.Growth, fit: em.Fit, length: float | None) -> None:
         shared: cam.Params = fit.state.shared

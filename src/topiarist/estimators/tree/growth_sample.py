@@ -25,6 +25,7 @@ from topiarist.models.engine.host import Engine
 from topiarist.scale.blocks import BlockStore
 
 MOST_GROWN = 1 << 18  # documents
+LAST_STEPS = 10  # over all documents: they learn the words of a tree that a large sample has settled
 SAMPLE = "sample"  # a folder
 
 

@@ -94,6 +94,17 @@ def test_groups_are_compared(asked, planted):  # noqa: F811
     assert north["query"] == "desk:north"
 
 
+def test_two_groups_are_compared_with_each_other(asked, planted):  # noqa: F811
+    told = asked("groups", "desk", "--between", "south", "--between", "north").stdout
+    assert "south and north, by desk: what each has more of than the other." in told
+    assert "less" not in told
+    assert "no value" not in told
+    body = asked("groups", "desk", "--between", "south", "--between", "north", "--json")
+    assert (body["pair"], [group["name"] for group in body["groups"]]) == (True, ["south", "north"])
+    assert [one["topic"] for one in body["groups"][1]["more"]] == [topic_with(planted, "football")]
+    assert "two different groups" in asked("groups", "desk", "--between", "south", code=2).stderr
+
+
 def test_what_can_be_grouped_by_is_told(asked):
     assert asked("groups", "--json")["columns"] == ["desk", "label"]
     assert "desk" in asked("groups").stdout

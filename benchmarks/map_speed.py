@@ -39,10 +39,11 @@ def look(folder: Path) -> None:
     with Served(folder) as server, sync_playwright() as play:
         browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 800})
-        for visit in ("first", "second"):
+        page.set_default_timeout(180_000)  # right after its start a server works out what pages need
+        for visit in ("first", "second", "third"):
             began = time.perf_counter()
             page.goto(f"{server.address}/map")
-            page.wait_for_selector("canvas[data-drawn]", timeout=60_000)
+            page.wait_for_selector("canvas[data-drawn]")
             print(f"the map is there, {visit} visit: {time.perf_counter() - began:.2f} s", flush=True)
         told = page.context.new_cdp_session(page)
         told.send("Performance.enable", {"timeDomain": "threadTicks"})

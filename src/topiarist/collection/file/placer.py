@@ -48,6 +48,11 @@ class Placer:
         prior = tree_model(model).class_prior.astype(np.float64)
         self.lift = word_lift(self.by_word, prior)
 
+    def homes(self, counts: Csr, rho: float) -> Array:
+        """The deepest node of each document whose posterior exceeds ``rho``, and nothing else."""
+        rows = np.ascontiguousarray(posterior(self.model, counts), self.by_word.dtype)
+        return levels.deepest_certain(self.tree, levels.node_posterior(self.tree, self.class_nodes, rows), rho)
+
     def place(
         self,
         counts: Csr,

@@ -62,10 +62,16 @@ class SearchAddress:
         (first, *_) = conditions
         return self.address(**{first.kind: first.value}) if first.kind in ("tag", "label") else ""
 
-    def pointing(self, id: str, *, exclude: bool = False) -> str:
-        """The same search for more like a document, or for others; nothing where its id cannot be typed."""
-        said = self.saying(Filter(LIKE, id, exclude))
-        return "" if said is None else self.address(q=said)
+    def pointing(self, id: str) -> tuple[str, str]:
+        """The same search for more like a document, and for others; nothing where its id cannot be typed.
+
+        What can be typed without a minus can be typed with it.
+        """
+        like, unlike = Filter(LIKE, id), Filter(LIKE, id, exclude=True)
+        said = self.saying(like)
+        if said is None or len(said) == LONGEST:
+            return "", ""
+        return self.address(q=said), self.address(q=said.removesuffix(str(like)) + str(unlike))
 
     def saying(self, *conditions: Filter) -> str | None:
         """The query with conditions in it; None where they cannot be typed."""

@@ -288,7 +288,7 @@ def _hits(view: View, ask: Ask, found: Found, pages: Paging, search: SearchAddre
         )
         ways = ("", "")
         if ask.q.strip() and ask.by != "words" and not (ask.tag or ask.label):
-            ways = (search.pointing(hit.id), search.pointing(hit.id, exclude=True))
+            ways = search.pointing(hit.id)
         told.append(HitLine(line, at, reasons(hit.why), *ways))
     return tuple(told)
 
@@ -386,7 +386,7 @@ def _also(view: View, query: Parsed) -> list[str]:
     counts = view.collection.counted([Document("query", words)]) if words else None
     if counts is None or not counts.nnz:
         return []
-    chosen = int(view.collection.placer.place(counts, CERTAIN).nodes[0])
+    chosen = int(view.collection.placer.homes(counts, CERTAIN)[0])
     if chosen == view.tree.root:
         return []
     said = set(words.casefold().split())

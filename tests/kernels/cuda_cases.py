@@ -24,7 +24,8 @@ from topiarist.models.engine.host import paths_of
 simulator.patient()
 
 REFERENCE = load("reference")
-HOST_ONLY = {*compiled.VERBS, "hand_down", "categorise"}  # sparse rows, and classes that are known
+HELD = ("count_held", "keep_held", "held_word_products")  # what a device adds up of all classes
+HOST_ONLY = {*compiled.VERBS, *HELD, "hand_down", "categorise"}  # sparse rows, and classes that are known
 VERBS = [name for name in REFERENCE._fields if name not in {"name", *HOST_ONLY}]
 WIDTHS = (1, 5, 6, 12, 33, 64)  # of which words of one, two and four numbers divide rows
 DTYPES = (np.float64, np.float32)

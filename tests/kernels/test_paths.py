@@ -82,7 +82,7 @@ def test_lists_leave_out_no_more_than_rounding_does(dtype):
     rng = np.random.default_rng(1)
     engine, shard = Engine(COMPILED, Threads(1)), Shard.of(csr_matrix(rng.poisson(0.3, (400, 300))), dtype)
     many = rng.dirichlet(np.full(FEW_CLASSES + 9, 0.01), 400).astype(dtype)
-    held, whole = engine.held(many), engine.word_products(shard, many)
+    held, whole = engine._held(many), engine.word_products(shard, many)
     assert len(held.values) < many.size / 2
     kept = many >= np.finfo(dtype).eps / many.shape[1]
     assert np.array_equal(held.values, many[kept])

@@ -111,7 +111,7 @@ def divided(dates: Sequence[str], by: str = AUTO, *, undated: int = 0, unread: i
     within = fine & (numbers >= low)
     of = np.where(within, numbers - low, -1)
     first = _first_days(np.arange(low, high + 2), unit)
-    ends = (first[1:] - 1).astype(str).tolist()
+    ends = (first[1:] - np.timedelta64(1, "D")).astype(str).tolist()
     outside, coarse = int((known & ~near).sum() + (fine & ~within).sum()), int((near & ~fine).sum())
     possible = tuple(one for one in UNITS if _is_possible(days[near], letters[near], one))
     return Periods(

@@ -155,17 +155,17 @@ class Engine:
     def class_words(self, posterior: Floats, *shards: Shard) -> Iterator[Floats]:
         """Σ_d n(d,w) P(c|d) for each word w and class c, of one shard after the other.
 
-        A document of a large tree belongs to one or two classes of hundreds: see ``held``.
+        A document of a large tree belongs to one or two classes of hundreds: see ``_held``.
         """
         if posterior.shape[1] <= FEW_CLASSES:
             yield from (self.word_products(shard, posterior) for shard in shards)
             return
-        held = self.held(posterior)
+        held = self._held(posterior)
         for shard in shards:
             out = aligned_empty((shard.shape[1], posterior.shape[1]), posterior.dtype)
             yield self._by_word(self.kernels.held_word_products, shard, held, out)
 
-    def held(self, posterior: Floats) -> Held:
+    def _held(self, posterior: Floats) -> Held:
         """The classes that hold something of each document.
 
         What all the others hold of it together is less than the rounding of the numbers that it would be added to.

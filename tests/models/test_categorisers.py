@@ -108,6 +108,20 @@ def test_categorising_ends_at_the_one_optimum(seed, kernels):
 
 
 @pytest.mark.parametrize("kernels", ["compiled", "reference"])
+@pytest.mark.parametrize("steps", [1, 2])
+def test_no_more_steps_are_taken_than_are_allowed(kernels, steps):
+    rows, data = np.array([[0.5, 0.2], [0.3, 0.3]]), np.array([2.0, 1.0])
+    sizes, own = np.array([3.0, 1.0]), np.array([[0.6, 0.9]])
+    wanted = own[0]
+    for _ in range(steps):
+        count = wanted * (data / (rows @ wanted) @ rows)
+        wanted = count * sizes / (sizes + count)
+    folding = Folding(max_steps=steps, tolerance=0.0)
+    load(kernels).categorise(np.array([0, 2]), np.array([0, 1], np.int32), data, own, rows, sizes, folding)
+    np.testing.assert_allclose(own[0], wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kernels", ["compiled", "reference"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_counts_of_which_nothing_is_left_are_as_good_as_no_words(kernels, dtype):
     counts = csr_array(np.array([[1e-40, 0.0, 0.0], [1e-320, 0.0, 0.0], [1.0, 2.0, 0.0]]).astype(dtype))

@@ -63,7 +63,7 @@ class Task:
         """P(w|d) of each non-zero; P(c|d) comes from the tokens to learn from."""
         sizes = parts.sizes()
         shared = cam.Params(parts.word_given_node, parts.node_given_class, sizes / sizes.sum())
-        words = cam.Cam(self.engine, parts.path_mask).word_given_cluster(shared)
+        words = cam.Cam(self.engine, parts.path_mask).class_word_table(shared)
         documents = np.ascontiguousarray(parts.class_given_doc, words.dtype)
         side, out = Side.of(counts, words.dtype), np.empty(counts.nnz, words.dtype)
 

@@ -156,15 +156,8 @@ def test_a_sentence_is_in_one_language_as_a_whole(monkeypatch):
     assert worded("{n} here", n=Counted(1, "leaf", "leaves")) == "1 leaf here"
 
 
-NO_PAGES = {"report.py", "query_limits.py", "pages/narrowing.py"}  # keys, policies
+NO_PAGES = {"report.py", "query_limits.py"}  # keys, policies
 NO_PAGES |= {"web/downloads.py", "web/serving.py", "web/safety.py", "web/server.py"}
-STILL_ENGLISH = {  # modules that make sentences in English only: whoever puts one into the catalogue takes it out
-    "drawings.py", "jobs.py", "pages/dendrogram.py", "pages/duplicates.py", "pages/judging/categories.py",
-    "pages/judging/filed_documents.py", "pages/judging/review.py", "pages/model.py", "pages/shape.py",
-    "pages/spread/time.py", "pages/tree_pairs.py", "pages/trees.py", "removed_topics.py", "rendering.py",
-    "ribbons.py", "streams.py", "web/failures.py", "writes/judgements.py", "writes/marks.py", "writes/posts.py",
-    "writes/removals.py", "writes/searches.py", "writes/tree_edits.py", "writes/uploads.py",
-}  # fmt: skip
 
 
 def sentences(path):
@@ -178,4 +171,4 @@ def sentences(path):
 
 def test_sentences_of_other_modules_are_in_the_catalogue():
     made = {path.relative_to(tool.EXPLORER).as_posix(): any(sentences(path)) for path in tool.EXPLORER.rglob("*.py")}
-    assert {name for name, some in made.items() if some} - NO_PAGES == STILL_ENGLISH
+    assert {name for name, some in made.items() if some} == NO_PAGES

@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.tree_picture import hue
+from topiarist.app.languages.catalogues import Counted, Share, worded
 
 if TYPE_CHECKING:
     from topiarist.app.explorer.pages.overview import Block
@@ -63,7 +64,7 @@ def map_circles(circles: Sequence[Circle], to: Callable[[str], str], plain: Call
             one.x,
             one.y,
             one.radius,
-            f"{plain(one.name)}: {one.documents:,} documents",
+            with_documents(plain(one.name), one.documents),
         )
         for one in shown
     ]
@@ -91,8 +92,11 @@ def whereabouts(blocks: Sequence[Block], to: Callable[[str], str] = str) -> Mark
     if not way:
         return Markup("")
     shown = blocks[1:] if len(way) > 1 else blocks  # a row for the root only says that one is in the collection
-    label = f"Where you are in the whole tree: {' ▸ '.join(block.name for block in way)}, level {way[-1].level}, "
-    label += f"{way[-1].documents:,} of {blocks[0].documents:,} documents"
+    label = worded(
+        "Where you are in the whole tree: {path}, level {level}, {documents} of {all} documents",
+        path=" ▸ ".join(block.name for block in way), level=way[-1].level, documents=way[-1].documents,
+        all=blocks[0].documents,
+    )  # fmt: skip
     return _rows(shown, to, "icicle whereabouts", label, (THIN, THIN, THIN))
 
 
@@ -141,8 +145,8 @@ def _block(block: Block, to: Callable[[str], str], y: float, height: float) -> M
         f"{100 * max(block.width, NARROWEST):.3f}",
         f"{height:.2f}",
         " ".join(f"{kind} {block.place} {hue(block.branch)}".split()),
-        f"{block.name}: {block.documents:,} documents, level {block.level}"
-        + (f", {block.below:,} topic{'' if block.below == 1 else 's'} below" if block.below else ""),
+        worded("{topic}, level {level}", topic=with_documents(block.name, block.documents), level=block.level)
+        + (worded(", {topics} below", topics=Counted(block.below, "topic")) if block.below else ""),
         label,
     )
 
@@ -294,7 +298,7 @@ def _squares_row(
         to(row.address),
         left - 8,
         y + 15,
-        f"{label}: {row.documents:,} documents",
+        with_documents(label, row.documents),
         short(label, LONGEST),
         left,
         y,
@@ -307,7 +311,10 @@ def _squares_row(
     )
     for x, share in enumerate(row.shares):
         if share >= FAINTEST:
-            title = f"{label}, {names[x]}: {row.counts[x]:,} documents, {share:.0%} of the label"
+            title = worded(
+                "{topic}, {share} of the label",
+                topic=with_documents(f"{label}, {names[x]}", row.counts[x]), share=Share(share),
+            )  # fmt: skip
             drawn += square.format(
                 to(addresses.labelled(row.label, page.topics[x].id)),
                 left + x * SIZE,
@@ -318,6 +325,11 @@ def _squares_row(
                 title,
             )
     return drawn
+
+
+def with_documents(name: str, documents: int) -> str:
+    """A topic or a label, and how many documents it has."""
+    return worded("{name}: {documents}", name=name, documents=Counted(documents, "document"))
 
 
 def short(text: str, most: int) -> str:

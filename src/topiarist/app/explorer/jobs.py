@@ -8,47 +8,35 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from topiarist.app.languages.catalogues import Counted, Value, worded
 from topiarist.app.remaining_time import Remaining
-from topiarist.app.words import counted, time_left
+from topiarist.app.words import time_left
 from topiarist.estimators.common.progress import Watching
 
 Phase = Literal["none", "running", "done", "stopped", "failed"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Wording:
-    """What is said of a piece of work."""
-
-    name: str  # in "the ... did not work"
-    doing: str
-    step: str  # one of what it is counted in
-    ready: str
-    best: str  # what is kept when it is stopped
-    ending: str
-    shows: str  # what pages show meanwhile
-    changed: str  # what this page shows when it is over
-
-
-FIT = Wording(
-    name="fit",
-    doing="Refitting",
-    step="iteration",
-    ready="The new tree is ready.",
-    best="the best tree so far is",
-    ending="topics are described and written",
-    shows="These pages show the tree as it was.",
-    changed="This page shows it.",
-)
-CHECK = Wording(
-    name="check",
-    doing="Growing trees from other halves of the documents",
-    step="tree",
-    ready="How steady each topic is, is known now: it stands with the topic and under Model.",
-    best="what the trees so far say is",
-    ending="trees are compared",
-    shows="The tree stays as it is.",
-    changed="",
-)
+FIT, CHECK = "fit", "check"  # the new fit of a tree, and the check how steady its topics are
+SENTENCES = {
+    (FIT, "failed"): "The fit did not work: {error}.",
+    (FIT, "done"): "The new tree is ready.",
+    (FIT, "stopped"): "Stopped after {steps}; the best tree so far is ready.",
+    (FIT, "ending"): "Refitting, last step: topics are described and written.",
+    (FIT, "stopping"): "Stopping after this iteration; the best tree so far is kept.",
+    (FIT, "beginning"): "Refitting, getting ready.",
+    (FIT, "going"): "Refitting, iteration {number}{about}{left}.",
+    (FIT, "shows"): "These pages show the tree as it was.",
+    (FIT, "changed"): "This page shows it.",
+    (CHECK, "failed"): "The check did not work: {error}.",
+    (CHECK, "done"): "How steady each topic is, is known now: it stands with the topic and under Model.",
+    (CHECK, "stopped"): "Stopped after {steps}; what the trees so far say is ready.",
+    (CHECK, "ending"): "Growing trees from other halves of the documents, last step: trees are compared.",
+    (CHECK, "stopping"): "Stopping after this tree; what the trees so far say is kept.",
+    (CHECK, "beginning"): "Growing trees from other halves of the documents, getting ready.",
+    (CHECK, "going"): "Growing trees from other halves of the documents, tree {number}{about}{left}.",
+    (CHECK, "shows"): "The tree stays as it is.",
+    (CHECK, "changed"): "",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,12 +58,12 @@ class JobPage:
 class Job(Watching):
     """A fit, or another long piece of work, told by the thread that does it and looked at by requests."""
 
-    def __init__(self, began: Callable[[], Any] | None = None, wording: Wording = FIT) -> None:
+    def __init__(self, began: Callable[[], Any] | None = None, kind: str = FIT) -> None:
         """``began`` is called when the first step is done: nobody else can change the tree from then to the end.
 
         Without it the work changes no tree, and keeps nobody out.
         """
-        self.at, self._began, self.wording = time.monotonic(), began, wording
+        self.at, self._began, self.kind = time.monotonic(), began, kind
         self.iteration = 0
         self.about: int | None = None
         self.error = ""
@@ -135,7 +123,7 @@ class Job(Watching):
                 left=None,
                 seconds=round(self.elapsed, 1),
                 error=self.error,
-                beside="" if phase == "failed" else self.wording.changed,
+                beside="" if phase == "failed" else self._said("changed"),
             )
         left = None if self.ending or self.stopping else self._remaining.left(self.elapsed)
         return JobPage(
@@ -147,26 +135,36 @@ class Job(Watching):
             about=self.about,
             left=left,
             seconds=round(self.elapsed, 1),
-            beside=self.wording.shows,
+            beside=self._said("shows"),
         )
+
+    def _said(self, what: str, **values: Value) -> str:
+        text = SENTENCES[self.kind, what]
+        return worded(SENTENCES[self.kind, what], **values) if text else ""
 
     def _ended(self, phase: str) -> str:
         if phase == "failed":
-            return f"The {self.wording.name} did not work: {self.error}."
+            return self._said("failed", error=self.error)
         if phase == "done":
-            return self.wording.ready
-        return f"Stopped after {counted(self.iteration, self.wording.step)}; {self.wording.best} ready."
+            return self._said("done")
+        return self._said("stopped", steps=self._steps())
+
+    def _steps(self) -> Counted:
+        return Counted(self.iteration, "iteration") if self.kind == FIT else Counted(self.iteration, "tree")
 
     def _going(self, left: float | None) -> str:
         if self.ending:
-            return f"{self.wording.doing}, last step: {self.wording.ending}."
+            return self._said("ending")
         if self.stopping:
-            return f"Stopping after this {self.wording.step}; {self.wording.best} kept."
+            return self._said("stopping")
         if not self.iteration:
-            return f"{self.wording.doing}, getting ready."
-        about = f" of about {self.about}" if self.about else ""
-        left_over = "" if left is None else f", {time_left(left)} left"
-        return f"{self.wording.doing}, {self.wording.step} {self.iteration}{about}{left_over}."
+            return self._said("beginning")
+        return self._said(
+            "going",
+            number=str(self.iteration),
+            about=worded(" of about {number}", number=str(self.about)) if self.about else "",
+            left="" if left is None else worded(", {time} left", time=time_left(left)),
+        )
 
 
 NO_JOB = JobPage(phase="none", sentence="Nothing is fitted now.")

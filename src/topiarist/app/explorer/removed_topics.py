@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from topiarist.app.explorer.view import View
+from topiarist.app.languages.catalogues import worded
 from topiarist.app.words import day
 from topiarist.collection import RemovedTopic, remembers_all_topics, removed_topic
 from topiarist.errors import UsageError
@@ -26,10 +27,13 @@ def missing(error: UsageError) -> int | None:
 def meaning_of(view: View, topic: int, was: RemovedTopic | None) -> str:
     """What an address with a topic meant that is not there: that there was none, only where nothing was forgotten."""
     if was is not None:
-        return f"Topic “{was.name}” belonged to the model of {day(was.time)}."
+        return worded("Topic “{name}” belonged to the model of {day}.", name=was.name, day=day(was.time))
     if remembers_all_topics(view.collection):
-        return f"No tree of this collection had this topic ({topic})."
-    return f"There is no topic {topic} now. Which topics there were in earlier trees is not known any more."
+        return worded("No tree of this collection had this topic ({topic}).", topic=str(topic))
+    return worded(
+        "There is no topic {topic} now. Which topics there were in earlier trees is not known any more.",
+        topic=str(topic),
+    )
 
 
 def sentence(text: str) -> str:

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from topiarist.app.explorer import addresses, drawings, tree_picture
 from topiarist.app.explorer.ribbons import ribbons
 from topiarist.app.explorer.streams import curve_of, streams
-from topiarist.app.languages.catalogues import ENGLISH, message
+from topiarist.app.languages.catalogues import ENGLISH, message, worded
 from topiarist.app.languages.locales import LOCALES
 from topiarist.app.languages.template_text import translated
 from topiarist.app.words import fine_percent
@@ -207,7 +207,12 @@ def _legend_part(context: Context, level: Any) -> tuple[str, float, str, str]:
     said = f"{level.name}: {fine_percent(level.share)}"
     if not level.densest:
         return level.kind, level.share, said, ""
-    return level.kind, level.share, f"{said}, most of it in part {level.part}", _to(context, level.densest)
+    return (
+        level.kind,
+        level.share,
+        worded("{level}, most of it in part {part}", level=said, part=str(level.part)),
+        _to(context, level.densest),
+    )
 
 
 def _share(value: float) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from topiarist.app.explorer.drawings import short
+from topiarist.app.explorer.drawings import short, with_documents
 
 if TYPE_CHECKING:
     from topiarist.app.explorer.pages.trees import Block, Picture
@@ -75,7 +75,7 @@ def _block(block: Block, y: float, unit: float, right: bool, to: Callable[[str],
         x + 6, middle, _short(block.name, width - 14 - SIGN * (len(size) + 1)), x + width - 6, middle, size
     )
     body = Markup('<g class="block {}"><title>{}</title><rect x="{}" y="{}" width="{}" height="{}"/>{}</g>').format(
-        kind, f"{block.name}: {block.documents:,} documents", x, f"{y:.1f}", width, f"{height:.1f}", text
+        kind, with_documents(block.name, block.documents), x, f"{y:.1f}", width, f"{height:.1f}", text
     )
     return _link(block.address, body, to)
 
@@ -95,7 +95,7 @@ def _headings(side: Sequence[Block], tops: Sequence[float], unit: float, right: 
         total = sum(block.documents for block in blocks)
         drawn += Markup(
             '<g class="block l0"><title>{}</title><rect x="{}" y="{}" width="{}" height="{}"/>{}</g>'
-        ).format(f"{name}: {total:,} documents", x, f"{top:.1f}", OUTER - 3, f"{height:.1f}", text)
+        ).format(with_documents(name, total), x, f"{top:.1f}", OUTER - 3, f"{height:.1f}", text)
     return drawn
 
 
@@ -119,7 +119,7 @@ def _streams(picture: Picture, tops: Sequence[Sequence[float]], unit: float, to:
             f"C{middle} {y2 + high:.1f} {middle} {y1 + high:.1f} {x1} {y1 + high:.1f}Z"
         )
         left, right = picture.left[one.left], picture.right[one.right]
-        title = f"{left.name} → {right.name}: {one.documents:,} documents"
+        title = with_documents(f"{left.name} → {right.name}", one.documents)
         body = Markup('<path class="{}" d="{}"><title>{}</title></path>').format(
             "stays" if one.stays else "moves", path, title
         )

@@ -146,7 +146,7 @@ class Session:
                 check_steadiness(collection, watching=job)
             job.recorded = True
 
-        return self._begin(Job(wording=CHECK), check)
+        return self._begin(Job(kind=CHECK), check)
 
     def _begin(self, job: Job, work: Callable[[Job], None]) -> Job:
         """Do a piece of work beside the pages, unless one is being done."""
@@ -154,7 +154,7 @@ class Session:
             if self.job is not None and not (self.job.done or self.job.recorded):
                 return self.job
             self.job = job
-        threading.Thread(target=self._work, args=(job, work), daemon=True, name=job.wording.name).start()
+        threading.Thread(target=self._work, args=(job, work), daemon=True, name=job.kind).start()
         return job
 
     def _work(self, job: Job, work: Callable[[Job], None]) -> None:

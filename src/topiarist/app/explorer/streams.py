@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from topiarist.app.explorer.drawings import short
 from topiarist.app.explorer.tree_picture import hue
+from topiarist.app.languages.catalogues import worded
 
 if TYPE_CHECKING:
     from topiarist.app.explorer.pages.spread.time import Course, TimePage
@@ -53,8 +54,11 @@ def streams(page: TimePage, to: Callable[[str], str], plain: Callable[[str], str
             )
         )
         names.append(_name(course, upper, lower, plain))
-    label = f"Streams of the topics from {page.periods[0].name} to {page.periods[-1].name}, as wide as they have "
-    label += "documents. The curves below and the table of numbers say the same."
+    label = worded(
+        "Streams of the topics from {first} to {last}, as wide as they have documents. The curves below and the table "
+        "of numbers say the same.",
+        first=page.periods[0].name, last=page.periods[-1].name,
+    )  # fmt: skip
     return Markup(
         '<svg class="streams" role="group" aria-label="{}"><g aria-hidden="true"><svg width="100%" height="100%" '
         'viewBox="0 0 {} {}" preserveAspectRatio="none">{}</svg>{}</g></svg>'

@@ -9,7 +9,7 @@ from fastapi import Query
 
 from topiarist.app.explorer.values import topic_line
 from topiarist.app.explorer.view import View
-from topiarist.app.words import counted
+from topiarist.app.languages.catalogues import Counted, worded
 from topiarist.collection import Merges
 
 MOST = 200  # leaves that are drawn; beyond that only the groups at the cut
@@ -85,7 +85,11 @@ def load(view: View, ask: Ask) -> DendrogramPage:
     clusters = merges.groups(chosen)
     rows = merges.rows(clusters if n_leaves > MOST else None)
     return DendrogramPage(
-        sentence=f"{counted(n_leaves, 'group')} join step by step; here they are cut into {counted(chosen, 'group')}.",
+        sentence=worded(
+            "{all} join step by step; here they are cut into {groups}.",
+            all=Counted(n_leaves, "group"),
+            groups=Counted(chosen, "group"),
+        ),
         strokes=_strokes(merges, rows, chosen),
         tips=_tips(view, merges, rows),
         cut=merges.cut(chosen),
@@ -114,7 +118,8 @@ def _tip(view: View, merges: Merges, cluster: int, row: float = 0.0) -> Tip:
     name = view.names[node]
     if not merges.is_alone(cluster):
         largest, rest = merges.largest_first(cluster)[0], len(members) - 1
-        name = view.names[view.shape.class_nodes[largest]] + (f" and {counted(rest, 'other')}" if rest else "")
+        name = view.names[view.shape.class_nodes[largest]]
+        name = worded("{name} and {others}", name=name, others=Counted(rest, "other")) if rest else name
     return Tip(name, merges.size(cluster), topic_line(view, node).address, row)
 
 

@@ -10,8 +10,8 @@ from fastapi import Query
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.values import PER_PAGE, Choice, Paging, link, paging, titled
 from topiarist.app.explorer.view import View
-from topiarist.app.languages.catalogues import worded
-from topiarist.collection import CopiesOf, copies_in_words, listed_copies
+from topiarist.app.languages.catalogues import Counted, worded
+from topiarist.collection import CopiesOf, listed_copies
 
 MOST = 50  # copies of one document in a list of many
 
@@ -65,10 +65,14 @@ def load(view: View, ask: Ask) -> DuplicatesPage:
         rows = [first] if first in copies.groups else []
     pages = paging(len(rows), ask.page, lambda page: addresses.duplicates(page=page))
     found = listed_copies(collection, copies, rows[pages.start : pages.start + PER_PAGE])
-    said = copies_in_words(len(copies), copies.n_originals)
+    said = worded(
+        "{copies} of {others}. Each kind was counted once, and lies where the first of them does.",
+        copies=Counted(len(copies), "document is a copy or near-copy", "documents are copies or near-copies"),
+        others=Counted(copies.n_originals, "other"),
+    )
     nothing = worded("This document has no copies." if ask.id else "No document is a copy or a near-copy of another.")
     return DuplicatesPage(
-        sentence=f"{said}. Each kind was counted once, and lies where the first of them does." if rows else nothing,
+        sentence=said if rows else nothing,
         groups=tuple(_group(one, all=bool(ask.id)) for one in found),
         paging=pages,
         every=addresses.duplicates() if ask.id else "",

@@ -12,7 +12,8 @@ from topiarist.app.explorer import addresses
 from topiarist.app.explorer.pages.spread.compare import agreement
 from topiarist.app.explorer.values import Choice, link
 from topiarist.app.explorer.view import View
-from topiarist.app.words import counted, minute
+from topiarist.app.languages.catalogues import Counted, Share, worded
+from topiarist.app.words import minute
 from topiarist.collection import (
     AccountEntry,
     account_of,
@@ -145,12 +146,19 @@ def load(view: View, ask: Ask) -> ModelPage:
     kind = called(collection.model) or collection.state.model
     when = "" if first is None else minute(first.time)
     seed = collection.settings.get("recipe", {}).get("seed", 0)
-    again = "" if same else " It was shaped and fitted again since then."
+    again = "" if same else worded(" It was shaped and fitted again since then.")
     n_problems, listed = facts.n_problems(database), MOST_PROBLEMS if ask.problems == "all" else PROBLEMS
     return ModelPage(
-        sentence=f"{kind[:1].upper()}{kind[1:]} with {counted(len(view.tree), 'topic')}, of which "
-        f"{counted(len(view.tree.leaves), 'is', 'are')} last, grown {when} UTC with seed {seed}.{again}",
-        reason=f"Why this size: {known['reason']}." if same and known.get("reason") else "",
+        sentence=worded(
+            "{model} with {topics}, of which {leaves} last, grown {when} UTC with seed {seed}.",
+            model=f"{kind[:1].upper()}{kind[1:]}",
+            topics=Counted(len(view.tree), "topic"),
+            leaves=Counted(len(view.tree.leaves), "is", "are"),
+            when=when,
+            seed=str(seed),
+        )
+        + again,
+        reason=worded("Why this size: {reason}.", reason=known["reason"]) if same and known.get("reason") else "",
         figures=_figures(view, known, same),
         curve=_curve(known),
         curve_said=_curve_said(known, same),
@@ -195,13 +203,15 @@ def _curve_said(known: Any, same: bool) -> str:
         return ""
     leaves = known["curve"]["n_leaves"][known["curve"]["place"]]
     if same:
-        return (
+        return worded(
             "How hard trees with few last topics (left) and many (right) find words that they have not seen: lower is "
-            f"better. The one with {leaves:,} was chosen."
+            "better. The one with {leaves} was chosen.",
+            leaves=leaves,
         )
-    return (
-        f"These are the trees that were tried when the collection was grown; the one with {leaves:,} last topics was "
-        "chosen. The tree of today was shaped and fitted again, and is not among them."
+    return worded(
+        "These are the trees that were tried when the collection was grown; the one with {leaves} last topics was "
+        "chosen. The tree of today was shaped and fitted again, and is not among them.",
+        leaves=leaves,
     )
 
 
@@ -221,48 +231,61 @@ def _figures(view: View, known: Any, same: bool) -> tuple[Figure, ...]:
     vocabulary, (diversity, n_words) = view.collection.counting.vocabulary, word_diversity(view)
     hard, settings = view.hard_sizes[view.tree.root], view.collection.settings
     n_documents = view.remembered("wholes", lambda: n_wholes(view.collection))
-    things = "documents" if n_documents == view.n_docs else "passages"
-    of_documents = "" if n_documents == view.n_docs else f"of {counted(n_documents, 'document')}; "
+    whole = n_documents == view.n_docs
+    read = worded("{number} words", number=known.get("n_tokens", 0))
+    if not whole:
+        read = worded("of {documents}; {words}", documents=Counted(n_documents, "document"), words=read)
     found = [
-        Figure(things, f"{view.n_docs:,}", f"{of_documents}{known.get('n_tokens', 0):,} words"),
+        Figure(worded("documents" if whole else "passages"), f"{view.n_docs:,}", read),
         Figure(
-            "different words",
+            worded("different words"),
             f"{len(vocabulary):,}",
-            f"kept; {counted(len(view.general), 'word')} of more than half of the documents set aside for the root",
+            worded(
+                "kept; {words} of more than half of the documents set aside for the root",
+                words=Counted(len(view.general), "word"),
+            ),
         ),
         Figure(
-            "hard to place",
-            f"{hard / max(view.n_docs, 1):.1%}",
-            f"{counted(hard, 'document')} of which no last topic has more than half",
+            worded("hard to place"),
+            worded("{share}", share=Share(hard / max(view.n_docs, 1), 1)),
+            worded("{documents} of which no last topic has more than half", documents=Counted(hard, "document")),
         ),
         Figure(
-            "coherence",
+            worded("coherence"),
             f"{mean_coherence(view) or 0.0:.2f}",
-            "of the ten first words of topics (NPMI): 0 is chance, above 0.1 reads well",
+            worded("of the ten first words of topics (NPMI): 0 is chance, above 0.1 reads well"),
         ),
         Figure(
-            "word diversity",
-            f"{diversity:.0%}",
-            f"of the {n_words:,} first words of topics, ten of each, are different words: at 100 % no two topics "
-            "share one, above 70 % is usual, below 50 % topics repeat each other",
+            worded("word diversity"),
+            worded("{share}", share=Share(diversity)),
+            worded(
+                "of the {words} first words of topics, ten of each, are different words: at 100 % no two topics share "
+                "one, above 70 % is usual, below 50 % topics repeat each other",
+                words=n_words,
+            ),
         ),
     ]
     odd = odd_headings(view)
     if odd.sentence:
-        found.append(Figure("headings", f"{odd.headings:,}", odd.sentence))
+        found.append(Figure(worded("headings"), f"{odd.headings:,}", odd.sentence))
     if settings.get("languages"):
         codes, sizes = tuple(settings["languages"]), tuple(settings["languages"].values())
         told = languages_in_words(codes, sizes, settings.get("languages_unknown", 0))
-        found.insert(2, Figure("languages" if len(codes) > 1 else "language", str(len(codes)), told))
+        found.insert(2, Figure(worded("languages" if len(codes) > 1 else "language"), str(len(codes)), told))
     if known.get("curve") and same:
         curve = known["curve"]
         perplexity = curve["perplexity"][curve["place"]]
         found.append(
-            Figure("held-out perplexity", f"{perplexity:,.0f}", "on words the model had not seen; less is better")
+            Figure(
+                worded("held-out perplexity"),
+                f"{perplexity:,.0f}",
+                worded("on words the model had not seen; less is better"),
+            )
         )
     agreed = agreement(view)
     if agreed is not None:
-        found.append(Figure("agreement with labels", f"{agreed:.2f}", "normalised mutual information, of 1"))
+        said = worded("normalised mutual information, of 1")
+        found.append(Figure(worded("agreement with labels"), f"{agreed:.2f}", said))
     return tuple(found)
 
 
@@ -278,38 +301,46 @@ def _warnings(view: View) -> tuple[Warned, ...]:
     """What looks wrong with the fit, with topics and their words, or with where documents lie."""
     found, steps, coherence = [], view.last_fit.stopped, mean_coherence(view)
     if steps is not None:
-        text = f"The last fit was stopped after {counted(steps, 'iteration')}: fit again for a better tree."
-        found.append(Warned(text, (), "/refit", "Fit again", True))
-    if coherence is not None and coherence < INCOHERENT:
-        text = (
-            f"The words of topics hardly go together (coherence {coherence:.2f}): there may be too many topics, "
-            "texts that are too short, or words among them that say nothing."
+        text = worded(
+            "The last fit was stopped after {steps}: fit again for a better tree.", steps=Counted(steps, "iteration")
         )
-        found.append(Warned(text, (), addresses.home(), "Look at the topics"))
+        found.append(Warned(text, (), "/refit", worded("Fit again"), True))
+    if coherence is not None and coherence < INCOHERENT:
+        text = worded(
+            "The words of topics hardly go together (coherence {coherence}): there may be too many topics, texts that "
+            "are too short, or words among them that say nothing.",
+            coherence=f"{coherence:.2f}",
+        )
+        found.append(Warned(text, (), addresses.home(), worded("Look at the topics")))
     missing = facts.n_problems(view.collection.generation.database)
     if missing > UNREAD * (view.n_docs + missing):
-        text = f"{missing:,} of {view.n_docs + missing:,} files, rows or dates were left out or not read whole."
-        found.append(Warned(text, (), "#not-read", "Which, and why"))
+        text = worded(
+            "{number} of {all} files, rows or dates were left out or not read whole.",
+            number=missing,
+            all=view.n_docs + missing,
+        )
+        found.append(Warned(text, (), "#not-read", worded("Which, and why")))
     uncounted = left_out(view.collection)
     if uncounted.repeated_said and not uncounted.lines:
-        found.append(Warned(f"{uncounted.repeated_said}.", (), "#uncounted", "What that means"))
+        found.append(Warned(f"{uncounted.repeated_said}.", (), "#uncounted", worded("What that means")))
     if uncounted.n_copies > COPIES * view.n_docs:
-        text = f"{uncounted.copies_said}: more than a tenth of the collection is there twice."
-        found.append(Warned(text, (), addresses.duplicates(), "Look at them"))
+        text = worded("{copies}: more than a tenth of the collection is there twice.", copies=uncounted.copies_said)
+        found.append(Warned(text, (), addresses.duplicates(), worded("Look at them")))
     for common, of, one, two in view.remembered("alike", lambda: alike_topics(view, WARNINGS)):
-        text = f"Two topics share {common} of {of} words: consider merging them."
+        text = worded("Two topics share {common} of {all} words: consider merging them.", common=common, all=of)
         address = addresses.shape("merge", view.shape.topics[one], other=view.shape.topics[two], ready=1)
-        found.append(Warned(text, _links(view, one, two), address, "Merge them…"))
+        found.append(Warned(text, _links(view, one, two), address, worded("Merge them…")))
     for leaf in view.tree.leaves:
         if view.sizes[leaf] == 0 and len(view.tree) > 1:
             address = addresses.shape("delete", view.shape.topics[leaf], ready=1)
-            found.append(
-                Warned("A topic has no documents: consider deleting it.", _links(view, leaf), address, "Delete it…")
-            )
+            text = worded("A topic has no documents: consider deleting it.")
+            found.append(Warned(text, _links(view, leaf), address, worded("Delete it…")))
     if view.hard_sizes[view.tree.root] > 0.2 * view.n_docs:
-        text = "More than a fifth of the documents are hard to place: there may be too many topics, or too few words."
+        text = worded(
+            "More than a fifth of the documents are hard to place: there may be too many topics, or too few words."
+        )
         address = addresses.topic(view.shape.topics[view.tree.root], show="hard")
-        found.append(Warned(text, (), address, "Look at them"))
+        found.append(Warned(text, (), address, worded("Look at them")))
     return tuple(found[:WARNINGS])
 
 
@@ -321,8 +352,12 @@ def _steadiness(view: View) -> dict[str, Any]:
     told = [f"{number:,} {word}" for word, number in known.counts().items()]
     least = sorted((share, topic) for topic, share in known.shares.items() if topic in view.shape.node_of)
     return {
-        "steadiness": f"Of {counted(len(known.shares), 'topic')}, {', '.join(told)}: {known.n_trees} other trees were "
-        "grown, each from another half of the documents.",
+        "steadiness": worded(
+            "Of {topics}, {counts}: {trees} other trees were grown, each from another half of the documents.",
+            topics=Counted(len(known.shares), "topic"),
+            counts=", ".join(told),
+            trees=known.n_trees,
+        ),
         "unsteady": tuple(
             Steady(_links(view, view.shape.node(topic))[0], known.said(topic)) for share, topic in least[:UNSTEADY]
         ),

@@ -12,7 +12,8 @@ from topiarist.app.explorer import addresses
 from topiarist.app.explorer.removed_topics import spoken
 from topiarist.app.explorer.values import Choice, DocumentLine, document_lines, excerpt, link, path_to
 from topiarist.app.explorer.view import View
-from topiarist.app.words import STEP, counted, word_use
+from topiarist.app.languages.catalogues import Counted, worded
+from topiarist.app.words import STEP, word_use
 from topiarist.collection import (
     Delete,
     Describe,
@@ -155,7 +156,7 @@ def load(view: View, ask: Ask) -> ShapePage:
             uses = tuple(map(word_use, word_uses(view.collection, [edit_of(ask)])))
         except UsageError as error:
             message, hint = spoken(view, error)
-            problem = f"{message} Try: {hint}." if hint else message
+            problem = worded("{problem} Try: {hint}.", problem=message, hint=hint) if hint else message
     known = view.shape.titles.get(ask.topic, "") if ask.topic is not None else ""
     subject = ask.document if ask.edit in OF_DOCUMENTS else ask.words if ask.edit in OF_WORDS else view.names[node]
     back = addresses.document(ask.document) if ask.edit in OF_DOCUMENTS else addresses.topic(ask.topic or 0)
@@ -281,22 +282,25 @@ def changed(view: View, edit: Edit) -> tuple[Change, ...]:
         new = round(after.sizes[topic]) if topic in after.sizes else None
         if old is None:
             parent = shape.name(shape.topics[shape.tree.parents[shape.node(topic)]])
-            said = f"new, under {parent}" + ("" if new else ": filled when the tree is fitted")
+            said = worded("new, under {parent}", parent=parent)
+            said += "" if new else worded(": filled when the tree is fitted")
             found.append(Change(shape.name(topic), None, new or None, said))
         elif new is None:
-            found.append(Change(view.shape.name(topic), old, None, "gone"))
+            found.append(Change(view.shape.name(topic), old, None, worded("gone")))
         else:
             said = _said(view, shape, topic)
             if said or abs(new - old) > 1:
                 found.append(Change(view.shape.name(topic), old, new, said))
     if isinstance(edit, Pin):
-        found.append(Change(shape.name(shape.find(edit.topic)), None, None, "has one document pinned to it"))
+        found.append(Change(shape.name(shape.find(edit.topic)), None, None, worded("has one document pinned to it")))
     elif isinstance(edit, Unpin):
-        found.append(Change(counted(len(edit.documents), "document"), None, None, "free to move again"))
+        documents = worded("{documents}", documents=Counted(len(edit.documents), "document"))
+        found.append(Change(documents, None, None, worded("free to move again")))
     elif isinstance(edit, Seed):
-        found.append(Change(shape.name(shape.find(edit.topic)), None, None, f"has the words {', '.join(edit.words)}"))
+        said = worded("has the words {words}", words=", ".join(edit.words))
+        found.append(Change(shape.name(shape.find(edit.topic)), None, None, said))
     elif isinstance(edit, Describe):
-        found.append(Change(shape.name(shape.find(edit.topic)), None, None, "has this note"))
+        found.append(Change(shape.name(shape.find(edit.topic)), None, None, worded("has this note")))
     return tuple(found)
 
 
@@ -305,9 +309,9 @@ def _said(view: View, now: Shape, topic: int) -> str:
     old_parent, new_parent = _parent(view.shape, topic), _parent(now, topic)
     said = []
     if view.shape.name(topic) != now.name(topic):
-        said.append(f"called {now.name(topic)}")
+        said.append(worded("called {name}", name=now.name(topic)))
     if old_parent != new_parent:
-        said.append(f"under {now.name(new_parent)}")
+        said.append(worded("under {name}", name=now.name(new_parent)))
     return ", ".join(said)
 
 

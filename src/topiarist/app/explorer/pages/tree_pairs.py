@@ -10,6 +10,7 @@ from fastapi import Query
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.values import Choice, DocumentLine, Paging, choices, document_lines, paging
 from topiarist.app.explorer.view import View
+from topiarist.app.languages.catalogues import language, worded
 from topiarist.app.words import minute
 from topiarist.collection import TreeSide, TwoTrees, collection_at, earlier_steps, step_in_words, two_trees
 from topiarist.errors import UsageError
@@ -49,12 +50,15 @@ def others(view: View) -> tuple[Other, ...]:
     def states() -> tuple[Other, ...]:
         database = view.collection.generation.database
         return tuple(
-            Other(f"state-{entry.before}", f"before: {_step(database, entry)} ({minute(entry.time)})")
+            Other(
+                f"state-{entry.before}",
+                worded("before: {step} ({when})", step=_step(database, entry), when=minute(entry.time)),
+            )
             for entry in earlier_steps(view.collection)[:STATES]
         )
 
     given = (Other(f"with-{place}", name or "collection") for place, (name, _) in enumerate(view.beside, 1))
-    return (*given, *view.remembered("earlier states", states))
+    return (*given, *view.remembered(("earlier states", language()), states))
 
 
 def _step(database: Database, entry: edit_log.Edit) -> str:

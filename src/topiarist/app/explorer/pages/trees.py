@@ -24,7 +24,7 @@ from topiarist.app.explorer.pages.tree_pairs import (
 from topiarist.app.explorer.removed_topics import sentence
 from topiarist.app.explorer.values import Choice, Paging, paging
 from topiarist.app.explorer.view import View
-from topiarist.app.words import counted, verb
+from topiarist.app.languages.catalogues import Counted, Share, worded
 from topiarist.collection import TreeSide, TwoTrees
 from topiarist.errors import InputError
 from topiarist.measures.comparison import NOTICEABLE
@@ -97,7 +97,7 @@ def load(view: View, ask: Ask) -> TreesPage:
     """Fill the page."""
     other = chosen(view, ask.with_)
     if other is None:
-        said = "There is nothing to compare this tree with: it was not changed since it was grown."
+        said = worded("There is nothing to compare this tree with: it was not changed since it was grown.")
         return TreesPage(sentence=said, detail="", others=(), other="", level=None, show="all", left="", right="")
     filled = partial(TreesPage, others=others(view), other=other.key, level=ask.level, show=ask.show)
     try:
@@ -110,12 +110,21 @@ def load(view: View, ask: Ask) -> TreesPage:
     if ask.left is not None and ask.right is not None:
         pair = page.pair(ask.left, ask.right)
         documents, topic = pair.partner.documents, pair.partner.topic
-        said = f"{counted(documents, 'document')} {verb(documents, 'lies', 'lie')} under {pair.left.name} at the left "
-        return filled(sentence=f"{said}and under {topic.name} at the right.", detail="", pair=pair, back=page.address())
+        said = worded(
+            "{documents} under {left} at the left and under {right} at the right.",
+            documents=Counted(documents, "document lies", "documents lie"),
+            left=pair.left.name,
+            right=topic.name,
+        )
+        return filled(sentence=said, detail="", pair=pair, back=page.address())
     if ask.left is not None:
         row = page.one(ask.left)
-        said = f"The {counted(row.topic.documents, 'document')} of {row.topic.name} at the left "
-        said += f"lie under {counted(len(row.partners), 'topic')} at the right."
+        said = worded(
+            "The {documents} of {name} at the left lie under {topics} at the right.",
+            documents=Counted(row.topic.documents, "document"),
+            name=row.topic.name,
+            topics=Counted(len(row.partners), "topic"),
+        )
         return filled(sentence=said, detail="", rows=(row,), back=page.address())
     rows = page.rows()
     at = paging(len(rows), ask.page, lambda number: page.address(page=number), ROWS)
@@ -137,22 +146,36 @@ def _sentence(both: TwoTrees, side: SideBySide) -> str:
     """What became of the topics, and how many documents moved."""
     found, total = Counter(side.became.values()), len(side.became)
     moved, shared = both.found.moved, both.found.n_shared
-    if found[SAME] == total == len(side.came) and not moved:
-        return f"All {counted(total, 'topic')} have the same documents, or nearly, in both trees."
-    joined = counted(len(side.joined), "topic")
-    all_same = f"all {counted(total, 'topic')} are" if total > 1 else "the one topic is"
-    said = [f"{found[SAME]:,} of {counted(total, 'topic')} {verb(found[SAME])} nearly the same"]
-    said = [f"None of {counted(total, 'topic')} is nearly the same"] if not found[SAME] else said
-    said = [f"{all_same} nearly the same".capitalize()] if found[SAME] == total else said
-    said += [f"{found[SPLIT]:,} {verb(found[SPLIT], 'was', 'were')} split"] * bool(found[SPLIT])
-    said += [f"{found[JOINED]:,} {verb(found[JOINED], 'was', 'were')} joined into {joined}"] * bool(found[JOINED])
-    said += [f"{found[CHANGED]:,} changed"] * bool(found[CHANGED])
-    said += [f"{found[ALONE]:,} {verb(found[ALONE], 'has', 'have')} no counterpart"] * bool(found[ALONE])
-    new = sum(kind == ALONE for kind in side.came.values())
-    said += [f"{new:,} {verb(new)} new"] * bool(new)
-    went = "No document moved."
+    topics, same = Counted(total, "topic"), found[SAME]
+    if same == total == len(side.came) and not moved:
+        return worded("All {topics} have the same documents, or nearly, in both trees.", topics=topics)
+    said = [worded("{same} of {topics} are nearly the same", same=same, topics=topics)]
+    if not same:
+        said = [worded("None of {topics} is nearly the same", topics=topics)]
+    elif same == total:
+        said = [worded("The one topic is nearly the same")]
+        said = said if total == 1 else [worded("All {topics} are nearly the same", topics=topics)]
+    elif same == 1:
+        said = [worded("1 of {topics} is nearly the same", topics=topics)]
+    if found[SPLIT]:
+        said.append(worded("{topics} split", topics=Counted(found[SPLIT], "was", "were")))
+    if found[JOINED]:
+        joined = Counted(len(side.joined), "topic")
+        said.append(
+            worded("{topics} joined into {joined}", topics=Counted(found[JOINED], "was", "were"), joined=joined)
+        )
+    if found[CHANGED]:
+        said.append(worded("{number} changed", number=found[CHANGED]))
+    if found[ALONE]:
+        said.append(worded("{topics} no counterpart", topics=Counted(found[ALONE], "has", "have")))
+    if new := sum(kind == ALONE for kind in side.came.values()):
+        said.append(worded("{topics} new", topics=Counted(new, "is", "are")))
+    went = worded("No document moved.")
     if moved:
-        went = f"{moved:,} of {shared:,} documents ({moved / shared:.1%}) moved: their last topics do not correspond."
+        went = worded(
+            "{moved} of {shared} documents ({share}) moved: their last topics do not correspond.",
+            moved=moved, shared=shared, share=Share(moved / shared, 1),
+        )  # fmt: skip
     return f"{', '.join(said)}. {went}"
 
 
@@ -161,16 +184,17 @@ def _detail(both: TwoTrees, level: int | None) -> str:
     found = both.found
     deep = level is not None and level <= len(found.levels)
     figures = found.levels[level - 1] if deep and level is not None else found.leaves
-    only = [
-        f"{counted(number, 'document')} only at the {where}"
-        for number, where in ((found.n_only_a, "left"), (found.n_only_b, "right"))
-        if number
-    ]
-    counts = "; ".join([f"{counted(found.n_shared, 'document')} in both", *only])
-    return (
-        f"Agreement {'at this level' if deep else 'of the last topics'}: {figures.nmi:.3f} of 1 (normalised mutual "
-        f"information), adjusted Rand index {figures.rand:.3f}. {counts}. Each counts once, where most of it is."
-    )
+    counts = [worded("{documents} in both", documents=Counted(found.n_shared, "document"))]
+    if found.n_only_a:
+        counts.append(worded("{documents} only at the left", documents=Counted(found.n_only_a, "document")))
+    if found.n_only_b:
+        counts.append(worded("{documents} only at the right", documents=Counted(found.n_only_b, "document")))
+    return worded(
+        "Agreement {where}: {nmi} of 1 (normalised mutual information), adjusted Rand index {rand}. {counts}. Each "
+        "counts once, where most of it is.",
+        where=worded("at this level" if deep else "of the last topics"), nmi=f"{figures.nmi:.3f}",
+        rand=f"{figures.rand:.3f}", counts="; ".join(counts),
+    )  # fmt: skip
 
 
 def picture(
@@ -215,7 +239,9 @@ def _column(side: TreeSide, sizes: Mapping[int, int], level: int | None) -> tupl
         for node in shown
     ]
     if small:
-        blocks.append(Block(None, f"… {len(small):,} more", "", sum(sizes[node] for node in small), ""))
+        blocks.append(
+            Block(None, worded("… {number} more", number=len(small)), "", sum(sizes[node] for node in small), "")
+        )
     return tuple(blocks), place
 
 

@@ -31,7 +31,7 @@ from topiarist.app.explorer.removed_topics import LeftOutError, meaning_of, miss
 from topiarist.app.explorer.values import Choice, link
 from topiarist.app.explorer.view import View
 from topiarist.app.explorer.web import safety
-from topiarist.app.languages.catalogues import language
+from topiarist.app.languages.catalogues import language, worded
 from topiarist.collection import ChangedError, removed_topic
 from topiarist.errors import DamagedError, InputError, ResourceError, TopiaristError, UsageError
 from topiarist.version import __version__
@@ -125,20 +125,21 @@ def _known(request: Request, error: Exception) -> Response:
         view: View = request.app.state.session.view()
         return answer(request, _gone(view, error) or _refused(view, error))
     status = 400 if isinstance(error, InputError) else 503 if isinstance(error, ResourceError) else 500
-    title = "The collection is damaged" if isinstance(error, DamagedError) else "This does not go now"
+    damaged = isinstance(error, DamagedError)
+    title = worded("The collection is damaged" if damaged else "This does not go now")
     return answer(request, Failure(status, title, sentence(error.message), error.hint))
 
 
 def _refused(view: View, error: UsageError) -> Failure:
     """Something that is not there, or that was changed meanwhile, or that makes no sense."""
-    status, title = 422, "This makes no sense here"
+    status, title = 422, worded("This makes no sense here")
     found = _MISSING.match(error.message)
     if isinstance(error, LeftOutError):
-        return Failure(404, "This file was left out", error.message, error.hint)
+        return Failure(404, worded("This file was left out"), error.message, error.hint)
     if isinstance(error, ChangedError):
-        status, title = 409, "Changed in another window"
+        status, title = 409, worded("Changed in another window")
     elif found:
-        status, title = 404, f"There is no such {found[1]}"
+        status, title = 404, worded("There is no such {thing}", thing=found[1])
     return Failure(status, title, *spoken(view, error))
 
 
@@ -147,14 +148,20 @@ def _invalid(request: Request, error: Exception) -> Response:
     first = error.errors()[0]
     name = str(first["loc"][-1]) if first.get("loc") else "a value"
     return answer(
-        request, Failure(422, "This address makes no sense", f"{name}: {first['msg']}.", "the page without it")
+        request,
+        Failure(422, worded("This address makes no sense"), f"{name}: {first['msg']}.", worded("the page without it")),
     )
 
 
 def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
     if error.status_code == 404:
-        failure = Failure(404, "There is no such page", "Nothing in the explorer has this address.", "the overview")
+        failure = Failure(
+            404,
+            worded("There is no such page"),
+            worded("Nothing in the explorer has this address."),
+            worded("the overview"),
+        )
         return answer(request, failure)
     title = HTTPStatus(error.status_code).phrase
     return answer(request, Failure(error.status_code, title, str(error.detail)))
@@ -168,11 +175,12 @@ def _gone(view: View, error: UsageError) -> Failure | None:
     was = removed_topic(view, topic)
     meant = meaning_of(view, topic, was)
     if was is None:
-        return Failure(404, "There is no such topic", meant, "the overview")
+        return Failure(404, worded("There is no such topic"), meant, worded("the overview"))
     if was.now is None:
-        return Failure(404, "This topic is gone", meant, "the overview")
+        return Failure(404, worded("This topic is gone"), meant, worded("the overview"))
     links = (link(view.names[was.now], addresses.topic(view.shape.topics[was.now])),)
-    return Failure(404, "This topic is gone", f"{meant} Its documents are now mostly under:", "", links)
+    said = worded("{meant} Its documents are now mostly under:", meant=meant)
+    return Failure(404, worded("This topic is gone"), said, "", links)
 
 
 class Faults:
@@ -204,16 +212,16 @@ class Faults:
 def written_down(error: Exception) -> Failure:
     """The failure for a page, after its places in the code went to the log."""
     number, (path, descriptor) = secrets.token_hex(4), _log()
-    made_by = f"topiarist {__version__}, Python {platform.python_version()}, {platform.system()}"
+    made_by = ", ".join((f"topiarist {__version__}", f"Python {platform.python_version()}", platform.system()))
     lines = [f"{number} {datetime.now().isoformat(timespec='seconds')} {type(error).__name__} ({made_by})"]
     lines += [
-        f"  {os.path.basename(line.filename)}:{line.lineno} in {line.name}"
+        " ".join((f"  {os.path.basename(line.filename)}:{line.lineno}", "in", line.name))
         for line in traceback.extract_tb(error.__traceback__)
     ]
     os.write(descriptor, ("\n".join(lines) + "\n").encode())
-    message = "topiarist failed where it should not have."
+    message = worded("topiarist failed where it should not have.")
     details = "\n".join(lines)
-    return Failure(500, SAID[500], message, "the page before", number=number, log=path, details=details)
+    return Failure(500, worded(SAID[500]), message, worded("the page before"), number=number, log=path, details=details)
 
 
 @cache

@@ -15,6 +15,7 @@ from topiarist.app.explorer.web import failures
 from topiarist.app.explorer.web.failures import wants_data
 from topiarist.app.explorer.writes.bodies import Judgement as Told
 from topiarist.app.explorer.writes.posts import back, patience, safe_back
+from topiarist.app.languages.catalogues import worded
 from topiarist.collection import BACK, LEAVE, MOVE, ChangedError, JudgedError, Judgement, Judgements, labels_for
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import Generation
@@ -55,8 +56,10 @@ def judge(request: Request, session: Session, form: Told) -> Response:
     if one is None:
         both = _both(request, session, form, row, labels)
         if wants_data(request):
-            said = f"Somebody else has judged this document since: {both.theirs}."
-            return failures.answer(request, failures.Failure(409, "Judged in another window", said, "look at it again"))
+            said = worded("Somebody else has judged this document since: {labels}.", labels=both.theirs)
+            return failures.answer(
+                request, failures.Failure(409, worded("Judged in another window"), said, worded("look at it again"))
+            )
         return HTMLResponse(frame.page_of(request, "judged.html", both, session.view()), 409)
     return back(request, addresses.judged(safe_back(request, form.back, addresses.CATEGORIES), one.number))
 
@@ -72,13 +75,15 @@ def _both(request: Request, session: Session, form: Told, row: int, labels: tupl
     view = session.view()
     document = view.collection.documents.many([row], texts=False)[0]
     last = Judgements(view.collection.generation.database).of([row]).get(row)
-    theirs = ", ".join(document.labels) or "no label"
+    theirs = ", ".join(document.labels) or worded("no label")
     theirs = theirs if last is None else f"{SAID[last.kind]}: {theirs}"
     does = form.does
     values = [("does", str(does)), ("document", document.id), ("state", view.mark)]
     values += [("label", label) for label in form.label]
     values += [("to", form.to)] if form.to else []
-    yours = ", ".join(labels) if labels else "as it is now" if does == LEAVE else "as it was before the last judgement"
+    yours = ", ".join(labels)
+    if not labels:
+        yours = worded("as it is now" if does == LEAVE else "as it was before the last judgement")
     title = titled(document.title, document.id)
     return Judged(
         title=title,

@@ -17,7 +17,7 @@ from topiarist.app.explorer.values import PER_PAGE, titled
 from topiarist.app.explorer.view import View
 from topiarist.app.explorer.writes import bodies
 from topiarist.app.explorer.writes.posts import asked, back, conflict, conflict_answer, patience, repeated, safe_back
-from topiarist.app.words import counted
+from topiarist.app.languages.catalogues import Counted, worded
 from topiarist.collection import ChangedError
 from topiarist.errors import UsageError
 from topiarist.store.document_table import Documents
@@ -51,36 +51,42 @@ def _marking(session: Session, body: Any) -> Iterator[tuple[Marks, list[int]]]:
 
 @dataclass(frozen=True)
 class Said:
-    """What is to be done with documents, in words around them, and how it is taken back."""
+    """What is to be done with documents, and how it is taken back."""
 
-    before: str
-    after: str
+    of: Callable[[str], str]  # with these, in words
     inverse: str
-
-    def of(self, what: str) -> str:
-        """Done with these."""
-        return f"{self.before} {what}{self.after}"
 
 
 def tag(request: Request, session: Session, body: bodies.Tagged) -> Response:
     """Give documents a tag."""
     name = tag_name(body.tag)
-    said = Said("Tag", f" “{name}”", "“Take the tag away” takes it back.")
+    said = Said(
+        lambda what: worded("Tag {documents} “{tag}”", documents=what, tag=name),
+        worded("“Take the tag away” takes it back."),
+    )
     return _marked(request, session, body, said, lambda marks, rows: marks.tag(rows, name))
 
 
 def untag(request: Request, session: Session, body: bodies.Tagged) -> Response:
     """Take a tag away."""
     name = tag_name(body.tag)
-    said = Said(f"Take the tag “{name}” away from", "", "“Tag” gives it back, to all of them.")
+    said = Said(
+        lambda what: worded("Take the tag “{tag}” away from {documents}", documents=what, tag=name),
+        worded("“Tag” gives it back, to all of them."),
+    )
     return _marked(request, session, body, said, lambda marks, rows: marks.untag(rows, name))
 
 
 def read(request: Request, session: Session, body: bodies.ReadMarks) -> Response:
     """Mark documents as read, or not."""
-    said = Said("Mark", " read", "“Mark all unread” takes it back.")
+    said = Said(
+        lambda what: worded("Mark {documents} read", documents=what), worded("“Mark all unread” takes it back.")
+    )
     if body.unread:
-        said = Said("Mark", " unread", "Which of them were read is forgotten then.")
+        said = Said(
+            lambda what: worded("Mark {documents} unread", documents=what),
+            worded("Which of them were read is forgotten then."),
+        )
     return _marked(request, session, body, said, lambda marks, rows: marks.mark_read(rows, read=not body.unread))
 
 
@@ -115,10 +121,10 @@ def _marked(
                 does(marks, rows)
                 return back(request, body.back)
     except ChangedError:
-        return _other(request, session, body, said.of("it"), repeated(body, *names))
+        return _other(request, session, body, said.of(worded("it")), repeated(body, *names))
     values = repeated(body, *(name for name in names if name != "sure"))
-    inverse = f"They are more than one page of the list shows. {said.inverse}"
-    return asked(request, session, body, said.of(f"all {len(rows):,}"), inverse, values)
+    inverse = worded("They are more than one page of the list shows. {inverse}", inverse=said.inverse)
+    return asked(request, session, body, said.of(worded("all {number}", number=len(rows))), inverse, values)
 
 
 def _other(request: Request, session: Session, body: Any, said: str, values: tuple[tuple[str, str], ...]) -> Response:
@@ -132,7 +138,7 @@ def _other(request: Request, session: Session, body: Any, said: str, values: tup
         theirs=what,
         yours=said,
         action=request.scope["route"].path,
-        button=f"{said} as it is now" if there else "",
+        button=worded("{deed} as it is now", deed=said) if there else "",
         values=values,
         back=safe_back(request, body.back) if there else addresses.HOME,
     )
@@ -144,10 +150,11 @@ def _meant(view: View, body: Any) -> tuple[str, bool]:
     if body.topic is not None:
         node = view.shape.node_of.get(body.topic)
         if node is None:
-            return "the topic is gone", False
-        return f"the topic {view.names[node]}, with {counted(view.sizes[node], 'document')}", True
+            return worded("the topic is gone"), False
+        documents = Counted(view.sizes[node], "document")
+        return worded("the topic {name}, with {documents}", name=view.names[node], documents=documents), True
     try:
         found = view.collection.documents.get(view.collection.documents.row_of(body.document or ""))
     except UsageError:
-        return "the document is gone", False
-    return f"the document {titled(found.title, found.id)}", True
+        return worded("the document is gone"), False
+    return worded("the document {title}", title=titled(found.title, found.id)), True

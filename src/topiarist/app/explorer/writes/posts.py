@@ -22,6 +22,7 @@ from topiarist.app.explorer.web import failures, safety
 from topiarist.app.explorer.web.failures import wants_data
 from topiarist.app.explorer.web.worker_threads import beside
 from topiarist.app.explorer.writes import bodies
+from topiarist.app.languages.catalogues import worded
 from topiarist.collection import FORGET, REMOVE, UNDO, step_in_words
 from topiarist.store import edit_log
 
@@ -51,7 +52,7 @@ def posted(does: Does, kind: type) -> Any:
         with move_on_after(PATIENT) as clock:
             told = await _told(request)
         if clock.cancelled_caught:
-            raise HTTPException(408, f"The rest did not come within {PATIENT:g} seconds.")
+            raise HTTPException(408, worded("The rest did not come within {number} seconds.", number=f"{PATIENT:g}"))
         session = allowed(request, told.get("token"))
         places = request.app.state.bringing if kind is bodies.Brought else request.app.state.writers
         return await beside(places, does, request, session, bodies.checked(kind, told))
@@ -202,7 +203,9 @@ def _since(session: Session, view: View, state: str) -> tuple[str, ...]:
     """What was done after somebody looked, in words."""
     done = session.history(view, state)
     said = tuple(step_in_words(view.collection.generation.database, one) for one in done[:SHOWN])
-    return (*said, f"and {len(done) - SHOWN} more") if len(done) > SHOWN else said or (_other_documents(view, state),)
+    if len(done) > SHOWN:
+        return (*said, worded("and {number} more", number=len(done) - SHOWN))
+    return said or (_other_documents(view, state),)
 
 
 def _other_documents(view: View, state: str) -> str:
@@ -210,10 +213,10 @@ def _other_documents(view: View, state: str) -> str:
     folder, database = view.collection.folder, view.collection.generation.database
     newest = next(iter(edit_log.history(database, limit=1)), None)
     if generation_of(state) in folder.manifest.kept or (newest is not None and newest.kind in (REMOVE, FORGET)):
-        return "documents were removed"
+        return worded("documents were removed")
     taken = {one.number: one.kind for one in edit_log.history(database, limit=2)}
     back = newest is not None and newest.kind == UNDO and taken.get(newest.body["edit"]) == REMOVE
-    return "documents that were removed were brought back" if back else GROWN
+    return worded("documents that were removed were brought back") if back else worded(GROWN)
 
 
 def _title(view: View, state: str) -> str:
@@ -221,7 +224,7 @@ def _title(view: View, state: str) -> str:
     if generation_of(state) != generation_of(view.mark):
         said = _other_documents(view, state)
         return said[0].upper() + said[1:]
-    return "The tree was changed in another window"
+    return worded("The tree was changed in another window")
 
 
 def conflict(session: Session, view: View, state: str, **values: Any) -> Conflict:
@@ -232,6 +235,9 @@ def conflict(session: Session, view: View, state: str, **values: Any) -> Conflic
 def conflict_answer(request: Request, view: View, conflict: Conflict) -> Response:
     """Both versions as a page; or as data."""
     if wants_data(request):
-        message = f"{conflict.title}: {'; '.join(conflict.since)}. As it is now: {conflict.theirs}."
-        return failures.answer(request, failures.Failure(409, conflict.title, message, "reload the page"))
+        message = worded(
+            "{what}: {steps}. As it is now: {theirs}.",
+            what=conflict.title, steps="; ".join(conflict.since), theirs=conflict.theirs,
+        )  # fmt: skip
+        return failures.answer(request, failures.Failure(409, conflict.title, message, worded("reload the page")))
     return HTMLResponse(frame.page_of(request, "conflict.html", conflict, view), 409)

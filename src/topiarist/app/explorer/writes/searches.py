@@ -10,6 +10,7 @@ from topiarist.app.explorer.session import Session, generation_of
 from topiarist.app.explorer.view import View
 from topiarist.app.explorer.writes.bodies import SearchToDelete, SearchToSave
 from topiarist.app.explorer.writes.posts import asked, back, conflict, conflict_answer, patience, repeated
+from topiarist.app.languages.catalogues import worded
 from topiarist.collection import SavedSearch, delete_search, save_search, saved_search, saved_searches
 
 
@@ -22,9 +23,10 @@ def save(request: Request, session: Session, body: SearchToSave) -> Response:
         one for one in saved_searches(view.collection) if one.name.casefold() == " ".join(body.name.split()).casefold()
     ]
     if before and not body.sure:
-        inverse = f"It asks for “{before[0].query}” now, and for “{body.query}” then."
+        inverse = worded("It asks for “{query}” now, and for “{other}” then.", query=before[0].query, other=body.query)
         values = repeated(body, "name", "query", "by", "topic")
-        return asked(request, session, body, f"Replace the saved search “{before[0].name}”", inverse, values)
+        question = worded("Replace the saved search “{name}”", name=before[0].name)
+        return asked(request, session, body, question, inverse, values)
     topic = "" if body.topic is None else str(body.topic)
     with session.writer() as collection:
         save_search(collection, SavedSearch(body.name, body.query, body.by, topic), wait=patience(session))
@@ -35,8 +37,9 @@ def delete(request: Request, session: Session, body: SearchToDelete) -> Response
     """Let a saved search go; asked first."""
     found = saved_search(session.fresh().collection, body.name)
     if not body.sure:
-        inverse = f"It asks for “{found.query}”. To have it back, it must be saved again."
-        return asked(request, session, body, f"Delete the saved search “{found.name}”", inverse, repeated(body, "name"))
+        inverse = worded("It asks for “{query}”. To have it back, it must be saved again.", query=found.query)
+        question = worded("Delete the saved search “{name}”", name=found.name)
+        return asked(request, session, body, question, inverse, repeated(body, "name"))
     with session.writer() as collection:
         delete_search(collection, found.name, wait=patience(session))
     return back(request, body.back, addresses.search(""))
@@ -45,8 +48,8 @@ def delete(request: Request, session: Session, body: SearchToDelete) -> Response
 def _grown(request: Request, session: Session, view: View, body: SearchToSave) -> Response:
     """The topic that the search keeps to may be another one by now: the same without it."""
     both = conflict(
-        session, view, body.state, theirs="the topic that it keeps to may be another one", yours="save a search",
-        action=request.scope["route"].path, button="Save it for everywhere",
+        session, view, body.state, theirs=worded("the topic that it keeps to may be another one"),
+        yours=worded("save a search"), action=request.scope["route"].path, button=worded("Save it for everywhere"),
         values=repeated(body, "name", "query", "by"), back=addresses.HOME,
     )  # fmt: skip
     return conflict_answer(request, view, both)

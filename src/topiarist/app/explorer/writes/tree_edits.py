@@ -24,6 +24,7 @@ from topiarist.app.explorer.writes.posts import (
     repeated,
     safe_back,
 )
+from topiarist.app.languages.catalogues import worded
 from topiarist.collection import (
     LEARN,
     ChangedError,
@@ -84,7 +85,7 @@ def _completed(view: View, told: shape.Ask) -> shape.Ask:
 def _again(request: Request, view: View, told: shape.Ask, error: ResourceError) -> Response:
     """The form as it was filled in, for whoever could not be served now."""
     page = shape.load(view, told)
-    said = f"Not done yet: {error.message}. What you told is still here; try again in a moment."
+    said = worded("Not done yet: {reason}. What you told is still here; try again in a moment.", reason=error.message)
     return HTMLResponse(frame.page_of(request, "shape.html", replace(page, problem=said), view, told.topic), 503)
 
 
@@ -99,31 +100,33 @@ def _conflict(session: Session, view: View, told: shape.Ask, body: Edited) -> Co
     wanted = shape.edit_of(told)
     topic = told.other if told.topic is None else told.topic  # a pin speaks of the one that it goes to
     there = topic in view.shape.node_of
-    theirs = f"called {view.names[view.shape.node(topic)]}" if there else "gone"  # type: ignore[arg-type]
+    theirs = worded("gone")
     if topic is None:
-        theirs = "the tree after these steps"
+        theirs = worded("the tree after these steps")
+    elif there:
+        theirs = worded("called {name}", name=view.names[view.shape.node(topic)])
     can = all(said in view.shape.node_of for said in spoken_of(wanted))
     return conflict(
         session,
         view,
         body.state,
         theirs=theirs,
-        yours=_worded(view, wanted),
+        yours=_told(view, wanted),
         action=addresses.SHAPE,
-        button="Apply mine now" if can else "",
+        button=worded("Apply mine now") if can else "",
         values=repeated(body, *VALUES),
         back=addresses.topic(topic) if there and topic is not None else addresses.home(),
     )
 
 
-def _worded(view: View, edit: Edit) -> str:
+def _told(view: View, edit: Edit) -> str:
     """The edit with the names that its topics have now; a number tells nobody anything."""
     names = {}
     for said in spoken_of(edit):
         try:
             names[str(said)] = view.names[view.shape.node(view.shape.find(said))]
         except UsageError:
-            names[str(said)] = "a topic that is gone"
+            names[str(said)] = worded("a topic that is gone")
     return edit_to_sentence(named_as(edit, names, numbers=False))
 
 
@@ -132,8 +135,8 @@ def undo(request: Request, session: Session, body: TakenBack) -> Response:
     view = session.fresh()
     last = session.undoable(view)
     if last is not None and last.kind == LEARN and view.mark == body.state and not body.sure:
-        inverse = "Documents keep their labels. Only the command topiarist learn brings the categories back."
-        return asked(request, session, body, "Forget the categories that were learned", inverse)
+        inverse = worded("Documents keep their labels. Only the command topiarist learn brings the categories back.")
+        return asked(request, session, body, worded("Forget the categories that were learned"), inverse)
     with session.writer() as collection:
         undo_last(collection, wait=patience(session), expected=body.state)
     return back(request, body.back)
@@ -143,15 +146,16 @@ def refit(request: Request, session: Session, body: Seen) -> Response:
     """Fit the tree as it was shaped, beside the pages."""
     view = session.fresh()
     if body.state != view.mark:
-        what = "edited, and not fitted yet" if view.shape.pending else "fitted; there is nothing to apply"
+        pending = view.shape.pending
+        what = worded("edited, and not fitted yet" if pending else "fitted; there is nothing to apply")
         both = conflict(
             session,
             view,
             body.state,
             theirs=what,
-            yours="fit the tree",
+            yours=worded("fit the tree"),
             action="/refit",
-            button="Refit now",
+            button=worded("Refit now"),
             values=(),
             back=safe_back(request, body.back),
         )

@@ -21,6 +21,7 @@ from topiarist.app.explorer.session import Session
 from topiarist.app.explorer.web.failures import wants_data
 from topiarist.app.explorer.writes.bodies import Brought, Kept
 from topiarist.app.explorer.writes.posts import back, patience
+from topiarist.app.languages.catalogues import worded
 from topiarist.collection import ChangedError, add_documents
 from topiarist.errors import InputError, ResourceError, TopiaristError
 from topiarist.text.documents import Document
@@ -41,7 +42,7 @@ def bring(request: Request, session: Session, body: Brought) -> Response:
     if not documents and wants_data(request):
         raise InputError(EMPTY, hint="paste a text, or choose a file")
     if not documents:
-        said = f"{EMPTY[0].upper()}{EMPTY[1:]}: paste a text, or choose a file."
+        said = worded("There is no text in what you brought: paste a text, or choose a file.")
         page = replace(new.load(view, new.Ask(rho=body.rho)), problems=(*problems, said))
         return HTMLResponse(frame.page_of(request, "new.html", page, view), 400)
     page = new.placed(view, documents, body.rho, session.keep_for_later(documents), problems)
@@ -73,8 +74,9 @@ def _store(session: Session, documents: list[Document], dates: str) -> int:
                 return collection.documents.row_of(stored[0])
         except ResourceError as error:
             if "being written" not in error.message or time.monotonic() > until:
-                said = f"nothing is stored yet: {error.message}"
-                raise ResourceError(said, hint="go back, and press “File these” again in a moment") from error
+                said = worded("nothing is stored yet: {reason}", reason=error.message)
+                hint = worded("go back, and press “File these” again in a moment")
+                raise ResourceError(said, hint=hint) from error
             time.sleep(0.1)
 
 
@@ -83,8 +85,12 @@ def _documents(body: Brought) -> tuple[list[Document], tuple[str, ...]]:
     found: list[Document] = []
     problems: list[str] = []
     if len(body.text) > LONGEST_PASTED:
-        said = f"a text of {len(body.text):,} letters is too long to be pasted, at most {LONGEST_PASTED:,}"
-        raise InputError(said, hint="the same as a file")
+        said = worded(
+            "a text of {letters} letters is too long to be pasted, at most {most}",
+            letters=len(body.text),
+            most=LONGEST_PASTED,
+        )
+        raise InputError(said, hint=worded("the same as a file"))
     pasted = storable(body.text)
     if pasted.strip():
         found.append(Document("pasted", pasted, title=first_line(pasted)))
@@ -96,9 +102,11 @@ def _documents(body: Brought) -> tuple[list[Document], tuple[str, ...]]:
             found += documents
             problems += trouble
     if len(found) >= MOST:
-        problems.insert(
-            0, f"Only the first {MOST:,} documents were read; the command topiarist file with --add takes any number."
+        said = worded(
+            "Only the first {most} documents were read; the command topiarist file with --add takes any number.",
+            most=MOST,
         )
+        problems.insert(0, said)
     return found, tuple(problems[:20])
 
 

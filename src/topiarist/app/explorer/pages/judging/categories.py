@@ -12,7 +12,9 @@ from topiarist.app.explorer import addresses
 from topiarist.app.explorer.pages.judging.filed_documents import Done, FiledList, done_of, filed_list
 from topiarist.app.explorer.values import Choice, link
 from topiarist.app.explorer.view import View
-from topiarist.app.words import counted, whole_percent
+from topiarist.app.languages.catalogues import Counted, language, worded
+from topiarist.app.languages.locales import LOCALES
+from topiarist.app.words import whole_percent
 from topiarist.collection import (
     STEPS,
     Categories,
@@ -153,9 +155,11 @@ def _not_learned(view: View, first: Counter[str], now: Counter[str]) -> Categori
         for label in sorted(now, key=lambda name: (-first[name], name))
         if now[label]
     )
-    told = f"{counted(len(rows), 'label')} came with the documents. Nothing was learned from them yet."
+    told = worded(
+        "{labels} came with the documents. Nothing was learned from them yet.", labels=Counted(len(rows), "label")
+    )
     return CategoriesPage(
-        sentence=told if rows else "There are no labels.",
+        sentence=told if rows else worded("There are no labels."),
         learned=False,
         several=False,
         seen=False,
@@ -169,7 +173,7 @@ def _not_learned(view: View, first: Counter[str], now: Counter[str]) -> Categori
         options=(),
         typed=False,
         done=None,
-        command=f"topiarist learn {view.collection.folder.shown}",
+        command=" ".join(("topiarist", "learn", str(view.collection.folder.shown))),
     )
 
 
@@ -197,38 +201,61 @@ def _labelled(view: View, made: Filing, now: Counter[str]) -> dict[str, int]:
 
 
 def _sentence(categories: Categories, made: Filing) -> str:
-    n, basis = counted(len(categories.names), "category", "categories"), made.basis
+    n, basis = Counted(len(categories.names), "category", "categories"), made.basis
     if not len(basis.rows):
-        return f"{n} were learned from labels. No document has one of them now: how good they are cannot be said."
-    whose = "that it has seen" if made.seen else "whose labels it had not seen"
-    documents = f"{counted(len(basis.rows), 'document')} {whose}"
+        return worded(
+            "{categories} were learned from labels. No document has one of them now: how good they are cannot be said.",
+            categories=n,
+        )
+    number = Counted(len(basis.rows), "document")
+    documents = worded("{documents} whose labels it had not seen", documents=number)
+    if made.seen:
+        documents = worded("{documents} that it has seen", documents=number)
+    signs = LOCALES[language()].signs
     if not categories.several:
-        return f"{n} were learned from labels. Of {documents}, {whole_percent(basis.exact())} got their label."
-    right, found = whole_percent(float(basis.told_right.mean())), whole_percent(float(basis.right_told.mean()))
-    return (
-        f"{n} were learned from labels; a document may have several. Of the labels that {documents} got, {right} are "
-        f"right; of those that they have, {found} were found."
-    )
+        return worded(
+            "{categories} were learned from labels. Of {documents}, {share} got their label.",
+            categories=n, documents=documents, share=signs(whole_percent(basis.exact())),
+        )  # fmt: skip
+    return worded(
+        "{categories} were learned from labels; a document may have several. Of the labels that {documents} got, "
+        "{right} are right; of those that they have, {found} were found.",
+        categories=n, documents=documents, right=signs(whole_percent(float(basis.told_right.mean()))),
+        found=signs(whole_percent(float(basis.right_told.mean()))),
+    )  # fmt: skip
 
 
 def _notes(view: View, made: Filing) -> tuple[str, ...]:
     found = []
     if made.seen:
         found.append(
-            "Agreement is that on documents that it has seen, so that it looks better than it is. Learn the categories "
-            "again to have documents held out."
+            worded(
+                "Agreement is that on documents that it has seen, so that it looks better than it is. Learn the "
+                "categories again to have documents held out."
+            )
         )
     if len(made.rows) < view.n_docs:
-        found.append(f"Filed documents are counted among {len(made.rows):,} of all {view.n_docs:,}, spread evenly.")
+        found.append(
+            worded(
+                "Filed documents are counted among {number} of all {all}, spread evenly.",
+                number=len(made.rows),
+                all=view.n_docs,
+            )
+        )
     if not made.categories.several and not made.basis.by_table[0] and _has_several(view):
-        found.append("Where a document has several labels, its first one was learned, and is judged.")
+        found.append(worded("Where a document has several labels, its first one was learned, and is judged."))
     if made.categories.several:
         found.append(
-            "The percentage of a label says how many labels were right that the model gave as clearly to "
-            f"{'documents it has seen' if made.seen else 'held-out documents'}."
+            worded(
+                "The percentage of a label says how many labels were right that the model gave as clearly to "
+                "documents it has seen."
+                if made.seen
+                else "The percentage of a label says how many labels were right that the model gave as clearly to "
+                "held-out documents."
+            )
         )
     if made.categories.reason:
-        found.append(f"How they were learned: {made.categories.reason}")
+        found.append(worded("How they were learned: {reason}", reason=made.categories.reason))
     return tuple(found)
 
 
@@ -265,15 +292,17 @@ def _threshold(made: Filing, step: int) -> Threshold:
 
 def _places(made: Filing, rho: float) -> tuple[PlaceRow, ...]:
     levels, (here, left) = made.curve[round(rho * STEPS)], documents_by_level(made, rho)
-    found = [PlaceRow("at a category", levels[0].share, levels[0].correct, here, ())]
+    found = [PlaceRow(worded("at a category"), levels[0].share, levels[0].correct, here, ())]
     above = list(headings_at(made, rho))
     for place, (level, headings) in enumerate(above, 1):
-        name = "under a heading" if len(above) == 1 else f"under a heading of level {level + 1}"
+        name = worded("under a heading")
+        if len(above) > 1:
+            name = worded("under a heading of level {level}", level=level + 1)
         choices = tuple(
             link(f"{heading[:-1]} ({number:,})", addresses.category(heading, rho=rho or None))
             for heading, number in headings
         )
         share, correct = levels[place].share, levels[place].correct
         found.append(PlaceRow(name, share, correct, sum(number for _, number in headings), choices))
-    found.append(PlaceRow("left for a person", levels[-1].share, None, left, (), addresses.unfiled(rho)))
+    found.append(PlaceRow(worded("left for a person"), levels[-1].share, None, left, (), addresses.unfiled(rho)))
     return tuple(found)

@@ -9,7 +9,7 @@ from typing import Any
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.values import Choice, DocumentLine, Paging, choices, document_lines, paging, titled
 from topiarist.app.explorer.view import View
-from topiarist.app.words import counted, verb
+from topiarist.app.languages.catalogues import Counted, Share, worded
 from topiarist.collection import (
     ACCEPT,
     BACK,
@@ -91,20 +91,22 @@ class Done:
 
 def filed_list(view: View, made: Filing, ask: Any, rho: float) -> FiledList | None:
     """The documents that were asked for; None if there is no such category."""
-    names, note, asked = made.categories.names, "", "at least"
+    names, note = made.categories.names, ""
     if ask.left:
-        title, asked, chosen = "Left for a person", "nowhere", left_over(made, rho)
+        title, chosen = worded("Left for a person"), left_over(made, rho)
     elif ask.labelled in names and ask.label in names:
-        title, chosen = f"Labelled {ask.labelled}, but told {ask.label}", confused_with(made, ask.labelled, ask.label)
-        note = "So it was while their labels were held out; the model has learned from them since."
-        note = "The model has learned from them." if made.seen else note
+        title = worded("Labelled {label}, but told {other}", label=ask.labelled, other=ask.label)
+        chosen = confused_with(made, ask.labelled, ask.label)
+        note = worded("So it was while their labels were held out; the model has learned from them since.")
+        note = worded("The model has learned from them.") if made.seen else note
     else:
         found = filed_under(made, ask.label, rho)
         if found is None:
             return None
         chosen = found
-        deep = f"Filed under {ask.label[:-1]}, no deeper"
-        title = deep if chosen.label is None else f"Filed under {ask.label}"
+        title = worded("Filed under {label}", label=ask.label)
+        if chosen.label is None:
+            title = worded("Filed under {label}, no deeper", label=ask.label[:-1])
     open_ones = chosen.without(judged_rows(view))
     hidden = len(chosen.rows) - len(open_ones.rows)
     listed = {"all": chosen, "open": open_ones}.get(ask.show) or open_ones.without(labelled_rows(view))
@@ -118,12 +120,18 @@ def filed_list(view: View, made: Filing, ask: Any, rho: float) -> FiledList | No
 
     number = len(listed.rows)
     pages = paging(number, ask.page, at)
-    certain = "" if not rho or note else f" that {verb(number)} {asked} {rho:.0%} certain"
-    more = f" {hidden:,} more {verb(hidden, 'was', 'were')} judged." if hidden and ask.show != "all" else ""
+    documents = Counted(number, "document")
+    said = worded("{documents}, the least certain first.", documents=documents)
+    if rho and not note:
+        sure, such = Share(rho), Counted(number, "document that is", "documents that are")
+        said = worded("{documents} at least {share} certain, the least certain first.", documents=such, share=sure)
+        if ask.left:
+            said = worded("{documents} nowhere {share} certain, the least certain first.", documents=such, share=sure)
+    if hidden and ask.show != "all":
+        said += worded(" {number} judged.", number=Counted(hidden, "more was", "more were"))
     return FiledList(
         title=title,
-        sentence=f"{counted(number, 'document')}{certain}, the least certain first.{more}"
-        f"{f' {note}' if note and number else ''}",
+        sentence=f"{said} {note}" if note and number else said,
         documents=_documents(view, made, listed.part(pages.start, pages.last)),
         paging=pages,
         shows=choices(SHOWS, ask.show, lambda show: at(show=show)),
@@ -160,8 +168,10 @@ def done_of(view: View, number: int | None) -> Done | None:
     document = view.collection.documents.many([one.row], texts=False)[0]
     last = judgements.of([one.row])[one.row]
     title = titled(document.title, document.id)
-    labels = ", ".join(one.after) or "no label"
-    said = f"“{title}” stays as it is: {labels}." if one.kind == LEAVE else f"“{title}” has now: {labels}."
+    labels = ", ".join(one.after) or worded("no label")
+    said = worded("“{title}” has now: {labels}.", title=title, labels=labels)
+    if one.kind == LEAVE:
+        said = worded("“{title}” stays as it is: {labels}.", title=title, labels=labels)
     return Done(
         said, document.id, addresses.document(document.id), one.number, last.number == one.number and one.kind != BACK
     )

@@ -12,8 +12,8 @@ from topiarist.app.explorer.query_limits import StoppedError, asked
 from topiarist.app.explorer.reviews import Wanted
 from topiarist.app.explorer.values import Choice, Pieces, Step, link, path_to, titled
 from topiarist.app.explorer.view import View
+from topiarist.app.languages.catalogues import Counted, worded
 from topiarist.app.review_words import DRAWN, at_least, label_stays, progress_sentence, stop_sentence
-from topiarist.app.words import counted, verb
 from topiarist.collection import Review, ReviewProgress, begun_reviews
 from topiarist.errors import UsageError
 from topiarist.text.highlights import cut
@@ -129,8 +129,8 @@ def _beginning(view: View, ask: Ask) -> ReviewPage:
     lines = tuple(
         Line(
             one.label,
-            f"{counted(one.judged, 'document')} judged, {one.found:,} relevant"
-            + (f", {one.skipped:,} skipped" if one.skipped else ""),
+            worded("{documents} judged, {found} relevant", documents=Counted(one.judged, "document"), found=one.found)
+            + (worded(", {number} skipped", number=one.skipped) if one.skipped else ""),
             addresses.review(one.label),
         )
         for one in begun_reviews(view.collection)
@@ -173,7 +173,7 @@ def _next(view: View, ask: Ask, review: Review) -> tuple[int | None, str, tuple[
         row = view.collection.documents.row_of(ask.id)
         if row not in review.order.answers:
             return row, DRAWN["given"] if row in review.order.skipped else OPENED, notes
-        notes = ("The document that was asked for is judged already; this is the next one.",)
+        notes = (worded("The document that was asked for is judged already; this is the next one."),)
     proposed = review.next()
     return (None, "", notes) if proposed is None else (proposed[0], DRAWN[proposed[1]], notes)
 
@@ -191,10 +191,10 @@ def _stays(view: View, ask: Ask, review: Review) -> str:
 def _notes(ask: Ask, review: Review) -> tuple[str, ...]:
     found, progress = [], review.progress
     if ask.query.strip() and not progress.found and not review.starts_from_query:
-        found.append(f"Nothing is found by “{ask.query.strip()}”: the review begins at random.")
+        found.append(worded("Nothing is found by “{query}”: the review begins at random.", query=ask.query.strip()))
     if progress.skipped:
-        n = progress.skipped
-        found.append(f"{counted(n, 'document')} {verb(n, 'was', 'were')} skipped: until judged, it counts as unfound.")
+        skipped = Counted(progress.skipped, "document was", "documents were")
+        found.append(worded("{documents} skipped: until judged, it counts as unfound.", documents=skipped))
     return tuple(found)
 
 

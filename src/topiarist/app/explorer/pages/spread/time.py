@@ -273,10 +273,15 @@ def _words(view: View, found: OverTime, topic: int) -> tuple[ChangedWord, ...]:
                 else worded("{first} to {last}", first=one.first, last=one.last),
                 times=times(one.times),
             ),
-            address=addresses.search(f'"{one.word}" date:{one.dates}', topic=topic, by="words"),
+            address=addresses.search(_dated(one.word, one.dates), topic=topic, by="words"),
         )
         for one in known
     )
+
+
+def _dated(word: str, dates: str) -> str:
+    """What is searched for: a word as it is, in a time."""
+    return " ".join((f'"{word}"', f"date:{dates}"))
 
 
 def _new(view: View, ask: Ask) -> New:
@@ -304,7 +309,7 @@ def _new(view: View, ask: Ask) -> New:
             ChangedWord(
                 word=one.word,
                 said=worded("{since}, {before} before", since=one.since, before=one.before),
-                address=addresses.search(f'"{one.word}" date:{found.dates}', by="words"),
+                address=addresses.search(_dated(one.word, found.dates), by="words"),
             )
             for one in found.words
         ),

@@ -126,6 +126,19 @@ def test_pages_answer_in_the_language_and_data_in_english(folder):
         explorer(folder, language="tlh")
 
 
+@pytest.mark.parametrize(
+    ("path", "german", "english"),
+    [("/model", "verschiedene Wörter", "different words"), ("/nothing", "Diese Seite gibt es nicht", "no such page"),
+     ("/topic/987654", "hatte dieses Thema (987654)", "had this topic"),
+     ("/review", "Eine Sichtung beginnen", "Begin a review")],
+)  # fmt: skip
+def test_sentences_of_pages_are_german_where_the_page_is(folder, path, german, english):
+    client = TestClient(explorer(folder), base_url="http://127.0.0.1")
+    page = html.unescape(client.get(path, headers={"Accept-Language": "de"}).text)
+    assert german in page
+    assert english not in page
+
+
 def test_a_report_is_written_in_a_language(folder, tmp_path):
     with Collection.open(folder) as collection:
         write_report(collection, tmp_path / "report.html", language="de")

@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 folder="${1:-.venv-bench}"
-"${PYTHON:-python3}" -m venv "$folder"
+[ -x "$folder/bin/python" ] || "${PYTHON:-python3}" -m venv "$folder"
 "$folder/bin/python" -m pip install --quiet --only-binary :all: --no-binary enstop -r benchmarks/requirements.txt
 PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION=python GLOG_minloglevel=3 "$folder/bin/python" - <<'PYTHON'
 import os

@@ -29,12 +29,25 @@ def test_the_page_of_the_peers_says_what_was_found():
     found = peers.results()
     written = (REPOSITORY / "docs" / "comparison.md").read_text(encoding="utf-8")
     assert written == peers.rendered(found), "python -m benchmarks.comparison --page"
-    for kind, places in found.items():
-        for place in places.values():
-            assert set(place["rows"]) <= set(EVERY[kind])
+    assert set(found) <= {*EVERY, "whole"}
+    for kind, systems in EVERY.items():
+        for place in found.get(kind, {}).values():
+            assert set(place["rows"]) <= set(systems)
 
 
 def test_a_peer_that_could_not_run_is_said():
     row = {"not run": "ImportError: no module of this name"}
     found = {"topics": {"arxiv-demo": {"documents": 10, "rows": {"bertopic": row}}}}
     assert "| BERTopic, MiniLM |  |  |  |  |  |  |  | not run: ImportError" in peers.rendered(found)
+
+
+def test_a_speed_that_was_not_measured_is_said_and_the_whole_run_is_told():
+    row = {"seconds": 10.0, "megabytes": 300.0}
+    place = {"documents": 20_000, "rows": {"ours": row, "bertopic": {"not run": "vectors alone would take an hour"}}}
+    review = {"documents": 3_000, "rows": {"asreview": {"score": 0.1, "seconds": 2.0, "megabytes": 200.0}}}
+    whole = {"processor": 1_200.0, "clock": 2_400.0, "kept": 600.0}
+    text = peers.rendered({"speed": {"arxiv-2011": place}, "reviews": {"reuters21578": review}, "whole": whole})
+    assert "| 20,000 | **Topiarist**, by default | 2,000 | 10.0 | 300 |" in text
+    assert "| 20,000 | BERTopic, MiniLM | not run: vectors alone would take an hour |  |  |" in text
+    assert "| ASReview, ELAS u4 | 10.0% | 2.0 | 200 |" in text
+    assert "took 20 minutes of a processor and 10 for vectors that were at hand from before (40 by the clock" in text

@@ -95,10 +95,8 @@ def _several(pile: Pile, make: Any, rows: Any = None) -> Fit:
     from scipy import sparse
     from sklearn.metrics import f1_score
 
-    indicators, rows = several_labels(pile), _tfidf(pile) if rows is None else rows
-    has = indicators.any(axis=1)  # a document that is left without a label teaches nothing
-    indicators, rows = indicators[has], rows[has]
-    taught = _taught(rows.shape[0])
+    kept, indicators, taught = several_split(pile)
+    rows = (_tfidf(pile) if rows is None else rows)[kept]
 
     def fit() -> dict[str, Any]:
         told = make().fit(rows[taught], indicators[taught]).predict(rows[~taught])
@@ -106,6 +104,13 @@ def _several(pile: Pile, make: Any, rows: Any = None) -> Fit:
         return {"score": float(f1_score(indicators[~taught], told, average="micro", zero_division=0))}
 
     return fit
+
+
+def several_split(pile: Pile) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Documents with a label that is frequent enough (others teach nothing), their labels, and which of them teach."""
+    indicators = several_labels(pile)
+    kept = np.flatnonzero(indicators.any(axis=1))
+    return kept, indicators[kept], _taught(len(kept))
 
 
 def several_labels(pile: Pile) -> np.ndarray:

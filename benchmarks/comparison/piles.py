@@ -18,16 +18,18 @@ from scipy import sparse
 from benchmarks.paths import CACHE
 
 FOLDER = CACHE / "comparison"
-DOCUMENTS = 1_500
+DOCUMENTS, MANY = 3_000, 20_000
 BARE = "20newsgroups-bare"
 NAMES = ("20newsgroups", BARE, "arxiv-demo", "reuters21578")
+LABELLED = tuple(name for name in NAMES if name != BARE)
 TITLES = {
     "20newsgroups": "20 Newsgroups",
     BARE: "20 Newsgroups, bare",
     "arxiv-demo": "arXiv abstracts",
     "reuters21578": "Reuters-21578",
 }
-ABSTRACTS = "arxiv-demo"  # for documents a second
+ABSTRACTS, YEAR = "arxiv-demo", "arxiv-2011"  # for documents a second: few, and many
+ENCODING_THREADS = 2
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ def encode(documents: Pile) -> None:
 
     if (documents.folder / "encoding.json").exists():
         return
-    encoder, texts = Encoder.here(), documents.texts
+    encoder, texts = Encoder.here(ENCODING_THREADS), documents.texts
     encoder.encoded(texts[:2])
     begin = time.process_time()
     np.save(documents.folder / "vectors.npy", encoder.encoded(texts).astype(np.float32))

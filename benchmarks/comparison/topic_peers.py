@@ -125,6 +125,30 @@ def tomotopy_hpa(pile: Pile, number: int) -> Fit:
     return fit
 
 
+def topica_lda(pile: Pile, number: int) -> Fit:
+    """Gibbs sampling as it comes, one thread."""
+    import topica
+
+    rows, read = _read(pile)
+    n_docs = len(pile.fine)
+
+    def fit() -> dict[str, Any]:
+        model = topica.LDA(num_topics=number, seed=1)
+        model.fit(read, num_threads=1)
+        labels = np.full(n_docs, -1)
+        labels[rows] = np.asarray(model.doc_topic).argmax(1)
+        return {"topics": _columns(model), "labels": labels.tolist()}
+
+    return fit
+
+
+def _columns(model: Any) -> list[list[int]]:
+    """The columns of the likeliest words of all topics of topica."""
+    names = [int(word) for word in model.vocabulary]
+    order = np.argsort(-np.asarray(model.topic_word), axis=1, kind="stable")[:, :N_WORDS]
+    return [[names[place] for place in own] for own in order]
+
+
 def bigartm_plsa(pile: Pile, number: int) -> Fit:
     """PLSA with the decorrelator that its tutorials put first."""
     import os
@@ -159,14 +183,22 @@ def bigartm_plsa(pile: Pile, number: int) -> Fit:
 
 def _added(model: Any, pile: Pile) -> list[int]:
     """Give the model all documents that have words; which these are."""
-    counts, rows = pile.counts, []
+    rows, read = _read(pile)
+    for words in read:
+        model.add_doc(words)
+    return rows
+
+
+def _read(pile: Pile) -> tuple[list[int], list[list[str]]]:
+    """Documents that have words, and the columns of these as words."""
+    counts, rows, read = pile.counts, [], []
     for row in range(counts.shape[0]):
         here = slice(counts.indptr[row], counts.indptr[row + 1])
         words = np.repeat(counts.indices[here], counts.data[here].astype(int))
         if len(words):
-            model.add_doc([str(word) for word in words])
             rows.append(row)
-    return rows
+            read.append([str(word) for word in words])
+    return rows, read
 
 
 def _words(model: Any, topic: int) -> list[int]:

@@ -6,13 +6,14 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from topiarist.errors import DamagedError, InputError, ResourceError
 from topiarist.store import database as module
-from topiarist.store.database import Database, translated
+from topiarist.store.database import Database, of_network, translated
 
 PUT = "INSERT OR REPLACE INTO settings VALUES (?, ?)"
 GET = "SELECT value FROM settings WHERE name = ?"
@@ -292,6 +293,34 @@ def written_and_read(path):
         return reader.one(GET, ("a",)), reader.waits
     finally:
         reader.close()
+
+
+@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="the locks of a file are told by Linux alone")
+def test_asking_who_waits_gives_up_no_lock(tmp_path):
+    path = tmp_path / "d.sqlite"
+    with closing(Database.create(path)) as made:
+        made.to_wal()
+
+    def locks():
+        known = Path("/proc/locks").read_text().splitlines()
+        return sorted(line.split(None, 1)[1] for line in known if f":{path.stat().st_ino} " in line)
+
+    with closing(Database(path)) as reader:
+        reader.one("SELECT count(*) FROM sqlite_schema")
+        before = locks()
+        assert before
+        assert not reader.waits
+        assert locks() == before
+
+
+def test_a_mount_that_is_no_text_stops_nobody(tmp_path):
+    mounts = tmp_path / "mountinfo"
+    other, own = (
+        b"21 1 8:1 / /\xff rw - ext4 /dev/a rw\n",
+        b"22 1 0:9 / " + bytes(tmp_path) + b" rw - nfs4 host:/a rw\n",
+    )
+    mounts.write_bytes(other + own)
+    assert of_network(tmp_path / "d.sqlite", mounts)
 
 
 def test_without_shared_memory_a_rollback_journal_stays(tmp_path, monkeypatch):

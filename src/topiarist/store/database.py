@@ -32,7 +32,6 @@ T = TypeVar("T")
 
 PATIENCE = 5.0  # seconds that a statement waits for another one's commit
 _CACHE, _OF_READER = -16_000, -4_000  # KiB, as SQLite counts them; every thread of a server reads for itself
-_HEADER = 100  # bytes at the beginning of a file
 _KEPT = 64  # answers that a thread keeps until the next change
 _CHECK = "topiarist check"
 # what SQLite says of a statement, or of a query in the language of FTS5, and not of the file
@@ -284,9 +283,16 @@ class Database:
 
     @property
     def waits(self) -> bool:
-        """Whether readers and a writer wait for each other: where processes cannot share memory."""
-        with self.path.open("rb") as file:  # by the header: a folder of somebody else is read without its journal
-            return file.read(_HEADER)[18:20] != b"\2\2"
+        """Whether readers and a writer wait for each other: where processes cannot share memory.
+
+        The connection is asked: whoever opens and closes the file beside it gives up the locks of the whole process.
+        Where nobody can write, nobody waits.
+        """
+        connection = self._of_thread()
+        if connection.frozen is not None:
+            return False
+        with self._told():
+            return bool(connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal")
 
     def close(self) -> None:
         """Close the connections of all threads."""
@@ -445,7 +451,7 @@ class UnsharedError(ResourceError):
 def of_network(path: Path, mounts: Path = _MOUNTS) -> bool:
     """Whether a file lies on a drive that other machines may write as well; False where the system does not tell."""
     try:
-        lines = mounts.read_text().splitlines()
+        lines = mounts.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
         path = path.resolve()
     except OSError:
         return False

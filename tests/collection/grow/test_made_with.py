@@ -83,6 +83,15 @@ def test_another_version_of_a_later_stage_explains_a_difference(stopped, monkeyp
     ]
 
 
+def test_a_tree_that_a_version_which_grows_otherwise_had_begun_is_begun_anew(stopped, monkeypatch):
+    heard = Heard()
+    monkeypatch.setattr(journal, "WAY", journal.WAY + 1)
+    with Grower(RECIPE, n_threads=1, tell=heard).grow(documents()[:80], stopped, resume=True) as collection:
+        assert len(collection.outline.topics) > 1
+    assert "The tree that another version had begun is begun anew" in heard.told
+    assert not any(told.startswith("Taking up a tree") for told in heard.told)
+
+
 def test_a_tree_that_was_begun_in_memory_and_taken_up_within_an_allowance_is_told(stopped):
     told, settings = taken_up(stopped, InBlocks(memory=500_000_000))
     assert told == ["Taken up with another allowance of memory: one run might have given another tree"]

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from topiarist.collection.grow.made_with import WAY
 from topiarist.counts.corpus import Corpus
 from topiarist.errors import TopiaristError
 from topiarist.estimators import registry
@@ -20,6 +21,11 @@ from topiarist.store.tensors import map_tensors, write_tensors
 KIND = "checkpoint"
 EVERY = 60.0  # seconds
 BODY, ARRAYS = "checkpoint.json", "arrays.safetensors"
+GROWN, FOUND = "way of growing", "checkpoint"  # in the body; earlier versions wrote the second alone
+
+
+class OtherWayError(ValueError):
+    """A checkpoint of a version that grows otherwise: its rows may be those of other documents."""
 
 
 class Teller:
@@ -58,10 +64,13 @@ class PartJournal:
         self._last = time.monotonic()
 
     def recall(self) -> Checkpoint | None:
-        """The newest checkpoint; one that cannot be read is as good as none."""
+        """The newest checkpoint; one that cannot be read, or that a version which grows otherwise made, is none."""
         try:
             names = self._names()
             found = read_checkpoint(open_part(self.generation, names[-1])) if names else None
+        except OtherWayError:
+            self.tell.said("The tree that another version had begun is begun anew")
+            return None
         except (TopiaristError, ValueError, KeyError, TypeError, AttributeError, OSError):
             return None
         if found is not None:
@@ -89,15 +98,17 @@ class PartJournal:
 def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     """A checkpoint as JSON and arrays."""
     writer = Writer(registry)
-    body: Any = writer.value(checkpoint, KIND)
+    body: Any = {GROWN: WAY, FOUND: writer.value(checkpoint, KIND)}
     write_tensors(folder / ARRAYS, writer.arrays)
     (folder / BODY).write_text(json.dumps(body, allow_nan=False))
 
 
 def read_checkpoint(folder: Path) -> Checkpoint:
     """What ``write_checkpoint`` has written."""
-    reader = Reader(map_tensors(folder / ARRAYS), registry)
-    found = reader.value(json.loads((folder / BODY).read_text()))
+    body = json.loads((folder / BODY).read_text())
+    if body.get(GROWN) != WAY:
+        raise OtherWayError(f"a checkpoint of the way {body.get(GROWN)}")
+    found = Reader(map_tensors(folder / ARRAYS), registry).value(body[FOUND])
     if not isinstance(found, Checkpoint):
         raise ValueError(f"expected a checkpoint, got {type(found).__name__}")
     return found

@@ -9,6 +9,7 @@ proposal, the smallest tree that predicts them as well as the best, within one p
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -267,6 +268,9 @@ def _begun_or_resumed(
     species: Species, proposer: Proposer, rules: Rules, journal: Journal | None
 ) -> tuple[Stage, Record]:
     kept = journal.recall() if journal is not None else None
+    if kept is not None and len(kept.stage.parts.class_given_doc) != species.block.training.rows.n_rows:
+        warnings.warn("The tree that was begun knew other documents, and is begun anew.", UserWarning, stacklevel=2)
+        kept = None
     if kept is not None:
         proposer.remember(kept.memory)
         species.rng.bit_generator.state = dict(kept.chance)

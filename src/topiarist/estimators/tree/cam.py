@@ -61,7 +61,7 @@ def _joined(directions: Floats | None, concentration: float) -> Directions | Non
 
 
 @options.common_options(
-    max_iter="EM steps at most after the tree has grown; 20 at most in a tree of more than 32 leaves.",
+    max_iter="EM steps at most after the tree has grown; 20 at most over more than 32 leaves, 10 after a sample.",
     random_state=options.seed_of("the held-out tokens and of growth"),
     executor="Where the blocks of a ``BlockStore`` are computed; None is this process. See docs/how-to/scale.md.",
 )

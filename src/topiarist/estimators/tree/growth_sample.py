@@ -1,8 +1,8 @@
 """Of very many documents so many as a tree grows from: the others change its words, not its shape.
 
-The splits, the number of leaves and the levels of a tree are as sure with a quarter of a million documents as with ten
-million, and growing is hundreds of passes over them. So a sample grows, and all documents teach the words of what has
-grown, and are placed.
+We take the splits, the number of leaves and the levels of a tree to be as sure with a quarter of a million documents as
+with ten million, and growing is hundreds of passes over them. So a sample grows, and all documents teach the words of
+what has grown, and are placed.
 """
 
 from __future__ import annotations

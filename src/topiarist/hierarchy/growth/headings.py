@@ -36,7 +36,7 @@ from topiarist.hierarchy.growth.merges import (
 from topiarist.hierarchy.growth.parts import Parts
 from topiarist.hierarchy.growth.twigs import below, first_branches, hung
 from topiarist.hierarchy.tree import Tree
-from topiarist.models.engine.host import FEW_CLASSES
+from topiarist.models.engine.host import FEW_CLASSES, least_held
 
 SHARED_WORDS = 2  # telling words that make a heading
 TELLING = 2.0  # times as many documents as elsewhere have a telling word
@@ -165,17 +165,12 @@ def class_words(class_given_doc: Any, rows: Any, n_words: int) -> tuple[Array, A
     shape = (len(class_given_doc), n_words)
     tokens = csr_array((rows.data, rows.indices, rows.indptr), shape=shape)
     presence = csr_array((np.sign(rows.data), rows.indices, rows.indptr), shape=shape)
-    return tuple(_summed(csr_array(one.T), class_given_doc) for one in (tokens, presence))  # type: ignore[return-value]
-
-
-def _summed(words: csr_array, class_given_doc: Any) -> Array:
-    """(classes × words); of many classes only those that hold something of a document, as ``Engine.held`` has it."""
-    n_classes = class_given_doc.shape[1]
-    if n_classes <= FEW_CLASSES:
-        return np.ascontiguousarray((words @ np.ascontiguousarray(class_given_doc)).T)
-    least = np.finfo(class_given_doc.dtype).eps / n_classes
-    held = csr_array(np.where(class_given_doc >= least, class_given_doc, 0))
-    return np.ascontiguousarray((words @ held).toarray().T)
+    shares: Any = np.ascontiguousarray(class_given_doc)
+    many = shares.shape[1] > FEW_CLASSES
+    if many:  # only those that hold something of a document, see ``Engine.class_words``
+        shares = csr_array(np.where(shares >= least_held(shares), shares, 0))
+    sums = [csr_array(one.T) @ shares for one in (tokens, presence)]
+    return tuple(np.ascontiguousarray((one.toarray() if many else one).T) for one in sums)  # type: ignore[return-value]
 
 
 def with_headings(parts: Parts, headings: Headings, counts: Any) -> Parts:

@@ -171,11 +171,12 @@ class Engine:
         What all the others hold of it together is less than the rounding of the numbers that it would be added to.
         """
         n_docs, n_classes = posterior.shape
-        least, pieces = float(np.finfo(posterior.dtype).eps) / n_classes, row_pieces(posterior)
+        least, pieces = least_held(posterior), row_pieces(posterior)
         sizes = np.empty(n_docs, np.int64)
         self.threads.map(lambda rows: self.kernels.count_held(posterior[rows], least, sizes[rows]), pieces)
         ends = np.append(0, np.cumsum(sizes))
-        held = Held(ends, np.empty(ends[-1], np.uint16), np.empty(ends[-1], posterior.dtype))
+        numbers = np.empty(ends[-1], np.uint16 if n_classes <= 1 << 16 else np.uint32)
+        held = Held(ends, numbers, np.empty(ends[-1], posterior.dtype))
 
         def piece(rows: slice) -> None:
             self.kernels.keep_held(posterior[rows], least, held._replace(ends=ends[rows.start : rows.stop + 1]))
@@ -310,6 +311,12 @@ class Engine:
         out = aligned_empty(new.shape, new.dtype)
         self.threads.map(lambda rows: self.kernels.look_ahead(old[rows], new[rows], stride, out[rows]), row_pieces(new))
         return out
+
+
+def least_held(posterior: Floats) -> float:
+    """What a class must hold of a document to be counted: all that hold less are together less than rounding."""
+    least: float = float(np.finfo(posterior.dtype).eps) / max(1, posterior.shape[1])
+    return least
 
 
 def sums_of_logs(indptr: Any, data: Floats, mixture: Floats) -> Floats:

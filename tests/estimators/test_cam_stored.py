@@ -102,6 +102,27 @@ def agreement(one, other):
     return table.max(axis=1).sum() / len(one)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"tree": TREE},
+        {"n_clusters": 3, "levels": False},
+        {"n_clusters": 3, "effective_length": "heldout"},
+        {"vectors": 5},
+    ],
+)
+def test_a_sample_grows_with_every_option(monkeypatch, options):
+    monkeypatch.setattr(growth_sample, "MOST_GROWN", 100)
+    size = options.get("vectors")
+    vectors = None if size is None else np.random.default_rng(0).normal(size=(len(COUNTS.indptr) - 1, size))
+    own = {name: value for name, value in options.items() if name != "vectors"}
+    model = CAM(random_state=0, max_iter=3, max_clusters=6, **own).fit(COUNTS, vectors=vectors)
+    assert len(model.labels_) == COUNTS.shape[0]
+    np.testing.assert_allclose(model.cluster_given_doc_.sum(axis=1), 1.0, rtol=1e-6)
+    np.testing.assert_array_equal(model.cluster_given_doc_, model.transform(COUNTS, vectors=vectors))
+    assert (np.diff(model.history_) > -1e-9 * np.abs(model.history_[:-1])).all()
+
+
 @pytest.mark.parametrize("most", [100, 17])
 def test_the_drawn_of_a_sample_are_the_same_documents_of_the_whole(several, monkeypatch, tmp_path, most):
     monkeypatch.setattr(growth_sample, "MOST_GROWN", most)

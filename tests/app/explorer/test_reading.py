@@ -25,7 +25,7 @@ def client(folder):
 def test_a_document_that_was_found_shows_what_was_found(client):
     hit = client.get("/search.json?q=court*+bail&by=words").json()["hits"][0]["document"]
     text = client.get(hit["address"]).text
-    body = text.split('<div class="body">')[1].split("</article>")[0]
+    body = text.split('<div class="body"')[1].split("</article>")[0]
     assert {word.lower() for word in re.findall("<mark>(.*?)</mark>", body)} >= {"bail"}
     assert re.search('<span class="tell [^>]*><mark>', body)
     assert re.search('<span class="l[1-5][^>]*><mark>', client.get(f"{hit['address']}&why=1").text)

@@ -182,6 +182,37 @@ def test_a_learner_with_vectors_comes_back_from_a_folder(data, learner, tmp_path
     np.testing.assert_array_equal(again.predict_proba(counts), learner.predict_proba(counts))
 
 
+def names_within(learner):
+    """The attributes of a learner, and of those within it."""
+    return set(vars(learner)) | (names_within(learner._by_words) if learner._by_words else set())
+
+
+def test_a_second_fit_with_a_label_a_class_is_as_that_of_a_new_learner(data):
+    counts, vectors, labels = data
+    other = np.roll(labels, 1)
+    twice = CategoryLearner().fit(counts, some_labels(labels, 1), vectors=vectors)
+    first = twice.predict_proba(counts)
+    twice.fit(counts, some_labels(other, 1), vectors=vectors)
+    new = CategoryLearner().fit(counts, some_labels(other, 1), vectors=vectors)
+    assert new.uses_vectors_
+    assert new.n_unseen_ == 0
+    np.testing.assert_array_equal(twice.predict_proba(counts, vectors), new.predict_proba(counts, vectors))
+    np.testing.assert_array_equal(twice.predict_proba(counts), new.predict_proba(counts))
+    assert not np.allclose(twice.predict_proba(counts), first)
+
+
+def test_a_learner_keeps_nothing_of_those_whose_choices_it_took_over(data, tmp_path):
+    counts, vectors, labels = data
+    y = some_labels(labels, 1)
+    first = CategoryLearner().fit(counts, y, vectors=vectors)
+    third = first.fit_more(counts, y, vectors=vectors).fit_more(counts, y, vectors=vectors)
+    assert third._by_words is not None
+    save_model(third, tmp_path / "model")
+    for one in (third, load_model(tmp_path / "model")):
+        assert [name for name in names_within(one) if name.startswith("_before")] == []
+        np.testing.assert_array_equal(one.predict_proba(counts), third.predict_proba(counts))
+
+
 def test_what_does_not_fit_is_refused_in_words(data, learner):
     counts, vectors, labels = data
     with pytest.raises(InputError, match="240 documents and 10 vectors"):

@@ -123,6 +123,7 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimat
         self._known = np.zeros(counts.shape[1], bool)
         self._known[counts.indices] = True
         self.n_vector_features_ = 0 if near is None else near.shape[1]
+        self._by_words = None  # that of a fit before this one
         self._by_words = self._words_alone(counts, y, groups)
         return self
 
@@ -136,7 +137,8 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimat
             return None
         made = CategoryLearner(**self.get_params(deep=False))
         if isinstance(self._model, one_label.OneLabel) and self._settled.trial is None:
-            made.__dict__.update(self.__dict__, _model=self._model.without_vectors(), n_vector_features_=0)
+            learned = {name: value for name, value in self.__dict__.items() if not name.startswith("_before")}
+            made.__dict__.update(learned, _model=self._model.without_vectors(), n_vector_features_=0)
             return made
         before = getattr(self, "_before_by_words", None)
         return made.fit(counts, y, groups=groups) if before is None else before.fit_more(counts, y)

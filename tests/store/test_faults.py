@@ -4,6 +4,7 @@ of SQLite too; a few of these are here.
 """
 
 import errno
+import os
 import re
 import shutil
 
@@ -14,7 +15,7 @@ from tests.small import grown
 from tests.tools import tool
 from topiarist.collection.check import check
 from topiarist.errors import TopiaristError
-from topiarist.store import edit_log
+from topiarist.store import edit_log, sealed_folder
 from topiarist.store.collection_folder import Folder
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import new_part
@@ -172,3 +173,23 @@ def test_calls_of_the_database_fail_too(tmp_path, name, faults):
         (injected, *_) = re.findall(r".*\(INJECTED\)", (tmp_path / "log").read_text())
         assert re.search(of, injected), injected
         assert fuzz.faults_after(path, write, code, before, after) == [], inject
+
+
+def test_a_generation_that_the_manifest_names_already_is_never_removed(tmp_path, monkeypatch):
+    """The last sync of a commit fails: everything is in its place, and was thrown away."""
+    path = tmp_path / "mail.topiary"
+    folder = grown(path)
+    plain = sealed_folder.sync_folder
+
+    def broken(place):
+        if (path / "manifest.json").stat().st_mtime_ns != before:
+            raise OSError(errno.EIO, os.strerror(errno.EIO), str(place))
+        plain(place)
+
+    before = (path / "manifest.json").stat().st_mtime_ns
+    with monkeypatch.context() as patch:
+        patch.setattr(sealed_folder, "sync_folder", broken)
+        with pytest.raises((TopiaristError, OSError)):
+            remove(folder)
+    folder.close()
+    assert seen(path)[0] == ["a/1", "b/1", "b/2"]

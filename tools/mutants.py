@@ -7,8 +7,9 @@ Two kinds of mutants. Its own list breaks each M-step, guard, check, lock, sync 
 docs/design/security.md and reliability.md hangs on. Beside it a few places of each module of models, kernels, store and
 the explorer's safety are drawn at random: a comparison or its bound, a sign, a factor, a number, a condition, a call.
 For each only the near tests are run, and those further away if these notice nothing (``--again`` does that for the
-survivors of an earlier run). Tests that fail before anything is broken give no verdict, and that is told. So are
-survivors; those that are known with a reason stand in ``KNOWN``.
+survivors of an earlier run). Tests that fail before anything is broken give no verdict, and that is told. Tests that do
+not end in time may run in circles or on a busy machine: the mutant is told as one of *no end*, neither dead nor alive.
+Survivors are told; those that are known with a reason stand in ``KNOWN``.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,7 +69,7 @@ NEAR: dict[str, tuple[str, ...]] = {  # modules, and what is nearest to them
     "models/gaussian/starts.py": ("models/test_ggm.py",),
     "models/fisher/matrix.py": ("models/test_fisher.py",),
     "models/fisher/scores.py": ("models/test_fisher.py",),
-    "models/engine/host.py": ("models/test_plsa.py", "models/test_online.py"),
+    "models/engine/host.py": ("models/test_plsa.py", "models/test_online.py", "kernels/test_paths.py"),
     "kernels/__init__.py": ("kernels/test_tellings.py", "kernels/test_shard.py"),
     "kernels/active/reference.py": ("kernels/test_active.py",),
     "kernels/active/compiled.py": ("kernels/test_active.py",),
@@ -121,6 +122,7 @@ ROOMS = ("models", "kernels", "store")  # every module of these is broken, or le
 COMPILES = ("prepare",)  # what is called once with anything at all, so that it is compiled
 COMPILED = ("kernels/",)  # numba keeps what it has compiled, and does not ask who is called: anew for each mutant
 LONGEST = 900.0  # seconds, for tests when nothing is broken
+KINDS = ("killed", "SURVIVED", "known", "untold", "no end")  # what becomes of mutants
 PATIENCE, SLOWER = 30.0, 6.0  # seconds, and times what tests take when nothing is broken: then they have no end
 
 
@@ -341,11 +343,12 @@ def _break(node: ast.AST, way: str):  # type: ignore[no-untyped-def]
 
 @dataclass(frozen=True)
 class Verdict:
-    """How tests ended: whether all passed, what they said at last, how long they took."""
+    """How tests ended: whether all passed, what they said at last, how long they took; or that they had no end."""
 
     passed: bool
     said: str
     seconds: float
+    ended: bool = True
 
 
 class Tree:
@@ -371,7 +374,7 @@ class Tree:
                 said, _ = child.communicate(timeout=seconds)
             except subprocess.TimeoutExpired:
                 os.killpg(child.pid, signal.SIGKILL)  # its servers and workers too
-                return Verdict(False, f"no end after {seconds:.0f} s", seconds)
+                return Verdict(False, f"no end after {seconds:.0f} s", seconds, ended=False)
         lines = said.decode(errors="replace").strip().splitlines()
         failed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
         told = (failed or lines or ["no answer"])[-1]
@@ -414,13 +417,17 @@ class Trees:
             first = tests not in self.known
             answer = self.known.setdefault(tests, Future())
         if first:
-            answer.set_result(self.do(lambda tree: tree.tested(tests, LONGEST)))
+            try:
+                answer.set_result(self.do(lambda tree: tree.tested(tests, LONGEST)))
+            except BaseException as error:  # others wait for the answer
+                answer.set_exception(error)
+                raise
         return answer.result()
 
 
 def judged(mutant: Mutant, trees: Trees, rounds: list[tuple[str, ...]]) -> str:
-    """What became of a mutant: its first word is the kind of answer."""
-    untold = []
+    """What became of a mutant: one of ``KINDS``, and why."""
+    untold, endless = [], []
     try:
         mutant.applied((ROOT / PACKAGE / mutant.file).read_text())
     except LookupError as error:
@@ -432,11 +439,26 @@ def judged(mutant: Mutant, trees: Trees, rounds: list[tuple[str, ...]]) -> str:
             continue
         seconds = PATIENCE + SLOWER * before.seconds
         after = trees.do(lambda tree, tests=tests, seconds=seconds: tree.broken(mutant, tests, seconds))  # type: ignore[misc]
-        if not after.passed:
+        if not after.ended:
+            endless.append(f"{' '.join(tests)} ({after.said})")
+        elif not after.passed:
             return f"killed by {' '.join(tests)} ({after.said})"
+    if endless:
+        return f"no end: {'; '.join(endless)}"
     if untold:
         return f"untold: fails although nothing is broken: {'; '.join(untold)}"
     return f"known: {mutant.known}" if mutant.known else "SURVIVED"
+
+
+def tallied(answers: Iterable[tuple[str, str]]) -> tuple[str, bool]:
+    """How many mutants of each room came to what, of those that live or are dead how many; and whether none lives."""
+    kinds = [(file.partition("/")[0], next(kind for kind in KINDS if said.startswith(kind))) for file, said in answers]
+    found = Counter(kinds)
+    of_kind = {kind: sum(times for (_, own), times in found.items() if own == kind) for kind in KINDS}
+    dead, lives = of_kind["killed"], of_kind["SURVIVED"]
+    rooms = ", ".join(f"{room} {kind}: {times}" for (room, kind), times in sorted(found.items()))
+    endless = f", {of_kind['no end']} of no end" if of_kind["no end"] else ""
+    return f"{rooms}\n{dead} of {dead + lives} mutants killed ({dead / max(dead + lives, 1):.0%}){endless}", not lives
 
 
 def wanted(asked: argparse.Namespace) -> list[Mutant]:
@@ -447,7 +469,7 @@ def wanted(asked: argparse.Namespace) -> list[Mutant]:
             if file.startswith(asked.only):
                 found += drawn(file, asked.each, random.Random(f"{asked.seed} {file}"))  # noqa: S311
     if asked.again:
-        survived = re.findall(r"^\d+/\d+ (.*): SURVIVED$", asked.again.read_text(), re.MULTILINE)
+        survived = re.findall(r"^\d+/\d+ (.*): (?:SURVIVED$|no end: )", asked.again.read_text(), re.MULTILINE)
         found = [one for one in found if one.name.startswith(tuple(survived))] if survived else []
     turns = Counter[str]()
     order = {}
@@ -468,9 +490,9 @@ def main() -> None:
     parser.add_argument("--skip", type=int, default=0, help="so many that were tried before")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=1, help="mutants at a time")
-    parser.add_argument("--again", type=Path, help="survivors of this log, by tests further away, or --near")
+    parser.add_argument("--again", type=Path, help="survivors and no ends of this log, by tests further away or --near")
     asked = parser.parse_args()
-    mutants, tally, began = wanted(asked), Counter[str](), time.perf_counter()
+    mutants, answers, began = wanted(asked), list[tuple[str, str]](), time.perf_counter()
     made = tempfile.TemporaryDirectory(prefix="topiarist-mutants-")
     with made as folder, ThreadPoolExecutor(asked.processes) as pool:
         trees = Trees(Path(folder), asked.processes)
@@ -481,13 +503,11 @@ def main() -> None:
             waiting[pool.submit(judged, one, trees, rounds)] = one
         for number, done in enumerate(as_completed(waiting), 1):
             mutant, said = waiting[done], done.result()
-            tally[f"{mutant.file.partition('/')[0]} {said.split(':')[0].split()[0]}"] += 1
+            answers.append((mutant.file, said))
             print(f"{number}/{len(mutants)} {mutant.name}: {said}", flush=True)
-    dead = sum(times for what, times in tally.items() if what.endswith("killed"))
-    counted = sum(times for what, times in tally.items() if not what.endswith(("known", "untold")))
-    print(", ".join(f"{what}: {times}" for what, times in sorted(tally.items())))
-    print(f"{dead} of {counted} mutants killed ({dead / max(counted, 1):.0%}) in {time.perf_counter() - began:.0f} s")
-    sys.exit(0 if dead == counted else 1)
+    told, all_dead = tallied(answers)
+    print(f"{told} in {time.perf_counter() - began:.0f} s")
+    sys.exit(0 if all_dead else 1)
 
 
 if __name__ == "__main__":

@@ -9,8 +9,9 @@ A file of ``changes/`` holds lines that begin with ``- ``; what goes on is inden
 from __future__ import annotations
 
 import argparse
+import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -32,24 +33,33 @@ def problem(text: str) -> str:
 
 
 def gathered(changelog: str, texts: Iterable[str]) -> str:
-    """The changelog with changes before those that stand under its newest heading."""
-    head, mark, rest = changelog.partition("\n## ")
-    title, gap, body = rest.partition("\n\n")
+    """The changelog with changes before those that stand under its newest heading; as it is, where it has none."""
     new = "".join(text.strip("\n") + "\n" for text in texts)
-    return f"{head}{mark}{title}{gap}{new}{body}" if mark and gap else changelog
+    heading = re.search(r"^## .*", changelog, re.MULTILINE)
+    if heading is None or not new:
+        return changelog
+    rest = changelog[heading.end() :].lstrip("\n")
+    gap = "" if not rest or rest.startswith("- ") else "\n"  # a list goes on, all else does not belong to it
+    return f"{changelog[: heading.end()]}\n\n{new}{gap}{rest}"
 
 
-def main() -> int:
+def main(given: Sequence[str] | None = None, root: Path = ROOT) -> int:
     """Gather them, or look at them."""
-    asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    asked = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     asked.add_argument("--check", action="store_true")
-    only_check = asked.parse_args().check
-    found = {path: path.read_text("utf-8") for path in fragments()}
+    only_check = asked.parse_args(given).check
+    found = {path: path.read_text("utf-8") for path in fragments(root / FOLDER.name)}
     wrong = [f"changes/{path.name}: {said}" for path, text in found.items() if (said := problem(text))]
     print(*(wrong or [f"{len(found)} changes"]), sep="\n")
     if wrong or only_check:
         return int(bool(wrong))
-    CHANGELOG.write_text(gathered(CHANGELOG.read_text("utf-8"), found.values()), encoding="utf-8")
+    changelog = root / CHANGELOG.name
+    before = changelog.read_text("utf-8")
+    after = gathered(before, found.values())
+    if found and after == before:
+        print(f"{changelog.name} has no heading that begins with “## ”: nothing was gathered, and the files stay")
+        return 1
+    changelog.write_text(after, encoding="utf-8")
     for path in found:
         path.unlink()
     return 0

@@ -4,7 +4,7 @@ numbers      ``counted(2_000, "leaf", "leaves")`` → 2,000 leaves · ``number(1
              ``verb(n)`` → is / are, ``verb(n, "was", "were")`` · ``and_more(items, shown)`` → and 7 more
 shares       ``percent(0.123)`` → 12 % (terminal) · ``fine_percent(0.0123)`` → 1.2% (pages; nearly all is >99%)
              ``whole_percent(0.5)`` → 50% · ``share_between(.12, .1, .15)`` → 12 % (10–15) · ``times(2.41)`` → 2.4 times
-             ``times_between(2.4, 1.9, 3)`` → 2.4 times (1.9–3.0)
+             ``times_between(2.4, 1.9, 3)`` → 2.4 times (1.9–3.0) · ``(900, 81.4, 9e3)`` → more than 81 times
 bytes, time  ``size(2e6)`` → 2.0 MB · ``duration(151)`` → 2 min 31 s · ``time_left(70)`` → 2 min · ``clock(65)`` → 1:05
              ``when(iso)`` → 12 March, 14:02 · ``day(iso)`` → 12 March · ``minute(iso)`` → 2026-03-12 14:02
 text         ``one_line(title)``: no line breaks, no control characters · ``path_of(names)`` → Law ▸ Courts
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 STEP = " ▸ "  # between the names of a path
 DOT = " · "  # between the words of a name, and between facts
 ROOT = "Everything"
+MANY = 100.0  # times as much: beyond, the number says nothing
 PENDING = "Edits wait for a fit; until then words and sizes are estimates"
 MODEL_NAMES = {  # by what was fitted last: a tree that was grown by one model may be fitted again by another
     "CAM": "a cluster-abstraction model",
@@ -86,8 +87,20 @@ def times(number: float) -> str:
 
 
 def times_between(number: float, low: float, high: float) -> str:
-    """How many times as much, with the ends of its interval: 2.4 times (1.9–3.0)."""
-    return f"{_times(number)} times ({_times(low)}–{_times(high)})"
+    """How many times as much, with the ends of its interval: 2.4 times (1.9–3.0); or more than 81 times."""
+    least = least_times(number, low)
+    return f"more than {least} times" if least else f"{_times(number)} times ({_times(low)}–{_times(high)})"
+
+
+def least_times(number: float, low: float) -> float | None:
+    """Beyond a hundred times as much the number says nothing: how many it is at the least, never rounded up.
+
+    None where the number can be told, and where the least is hardly more than once: the interval says more then.
+    """
+    if not (number >= MANY and low >= 1.1):
+        return None
+    least = min(low, MANY)
+    return math.floor(least) if least >= 10 else math.floor(least * 10) / 10
 
 
 def _times(number: float) -> str:

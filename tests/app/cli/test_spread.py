@@ -1,6 +1,7 @@
 """``topiarist time``: shares, bursts and what is new, for people and for programs."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
@@ -8,6 +9,7 @@ from typer.testing import CliRunner
 from tests.planted import EACH, MONTHS, UNDATED, YEAR_ONLY, planted, planted_path, topic_with  # noqa: F401
 from topiarist.app.cli.commands import app
 from topiarist.app.cli.commands.exploring.time import sparkline
+from topiarist.collection import ByGroup
 
 
 @pytest.fixture
@@ -92,6 +94,18 @@ def test_groups_are_compared(asked, planted):  # noqa: F811
     north = next(group for group in body["groups"] if group["name"] == "north")
     assert [one["topic"] for one in north["more"]] == [topic_with(planted, "football")]
     assert north["query"] == "desk:north"
+
+
+def test_times_beyond_a_hundred_are_told_as_on_the_pages(asked, monkeypatch):
+    plain = ByGroup.of
+
+    def of(self, group, topic):
+        return replace(plain(self, group, topic), times=1_675.0, times_low=81.4, times_high=27_059.0)
+
+    monkeypatch.setattr(ByGroup, "of", of)
+    told = asked("groups", "label").stdout
+    assert "more than 81 times" in told
+    assert "1,675" not in told
 
 
 def test_two_groups_are_compared_with_each_other(asked, planted):  # noqa: F811

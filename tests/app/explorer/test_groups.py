@@ -6,9 +6,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.planted import planted, planted_path, topic_with  # noqa: F401
-from topiarist.app.explorer.pages.spread.groups import _times
 from topiarist.app.explorer.web.server import explorer
-from topiarist.collection import GroupTopic
+from topiarist.collection import ByGroup
 
 
 @pytest.fixture(scope="module")
@@ -60,11 +59,18 @@ def test_a_group_leads_to_its_comparison_with_another(client):
     assert "no document has the desk" in client.get("/groups.json?column=desk&group=north&against=x").json()["sentence"]
 
 
-def test_what_is_beyond_counting_is_not_told_as_a_number():
-    one = GroupTopic(1, "a", "a", 0.1, 0.09, 0.11, 0.0, 1_675.0, 104.0, 27_059.0, True, 61)
-    assert _times(one) == "more than 100 times"
-    assert _times(replace(one, times_low=81.4)) == "more than 81 times"
-    assert _times(replace(one, times=40.0, times_low=33.0, times_high=48.0)) == "40 times (33–48)"
+def test_what_is_beyond_counting_is_not_told_as_a_number(client, monkeypatch):
+    plain = ByGroup.of
+
+    def of(self, group, topic):
+        return replace(plain(self, group, topic), times=1_675.0, times_low=1.57, times_high=27_059.0)
+
+    monkeypatch.setattr(ByGroup, "of", of)
+    page = client.get("/groups.json?column=label").json()
+    assert {one["times"] for group in page["groups"] for one in group["more"]} == {"more than 1.5 times"}
+    german = client.get("/groups?column=label", headers={"Accept-Language": "de"}).text
+    assert "mehr als 1,5 mal so viel" in german
+    assert "1.675" not in german
 
 
 def test_what_is_no_column_is_told(client):

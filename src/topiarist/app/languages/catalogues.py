@@ -122,7 +122,9 @@ def share_between(share: float, low: float, high: float) -> str:
 
 
 def times_between(number: float, low: float, high: float) -> str:
-    """How many times as much, with the ends of its interval: 2.4 times (1.9–3.0)."""
+    """How many times as much, with the ends of its interval: 2.4 times (1.9–3.0); or more than 81 times."""
+    if least := words.least_times(number, low):
+        return worded("more than {number} times", number=least)
     return _times(words.times_between(number, low, high))
 
 

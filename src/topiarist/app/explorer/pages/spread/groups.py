@@ -11,14 +11,12 @@ from fastapi import Query
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.values import Choice, TopicLine, choices, link, topic_line
 from topiarist.app.explorer.view import View
-from topiarist.app.languages.catalogues import Counted, language, share_between, times_between, worded
-from topiarist.app.languages.locales import LOCALES
+from topiarist.app.languages.catalogues import Counted, share_between, times_between, worded
 from topiarist.collection import ByGroup, GroupTopic, Judgements, groupings, topics_by_group
 from topiarist.errors import UsageError
 
 GROUPS, TOPICS = 12, 6  # that are shown at first
 AGAINST = 5  # other groups that each is offered to be compared with; on its own page, all of them
-MANY = 100.0  # times as much: beyond, the number says nothing
 
 
 @dataclass(frozen=True)
@@ -179,17 +177,9 @@ def _differences(view: View, found: ByGroup, place: int, topics: Sequence[GroupT
             high=one.high,
             others=one.others,
             said=share_between(one.share, one.low, one.high),
-            times=_times(one),
+            times=times_between(one.times, one.times_low, one.times_high),
             number=one.documents,
             documents=addresses.search(found.query(place), topic=one.topic, by="words"),
         )
         for one in topics
     )
-
-
-def _times(one: GroupTopic) -> str:
-    """How many times as much it is; where the others have next to nothing of it, that it is more than can be told."""
-    if one.times >= MANY and one.times_low > 1:
-        least = min(one.times_low, MANY)
-        return worded("more than {number} times", number=LOCALES[language()].number(int(least)))
-    return times_between(one.times, one.times_low, one.times_high)

@@ -27,6 +27,7 @@ TITLES = {
     BARE: "20 Newsgroups, bare",
     "arxiv-demo": "arXiv abstracts",
     "reuters21578": "Reuters-21578",
+    "ohsumed23": "OHSUMED",
 }
 ABSTRACTS, YEAR = "arxiv-demo", "arxiv-2011"  # for documents a second: few, and many
 ENCODING_THREADS = 2

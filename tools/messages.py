@@ -25,6 +25,7 @@ from topiarist.app.languages.template_text import messages
 
 APP = Path(catalogues.__file__).parents[1]
 EXPLORER = APP / "explorer"
+REVIEW_WORDS = APP / "review_words.py"  # said by the command line too
 FOLDER = Path(catalogues.__file__).parent / "catalogues"
 DATED: Any = dict.fromkeys(("creation_date", "revision_date"), datetime(2026, 1, 1, tzinfo=UTC))  # the same bytes
 SAYING = ("worded", "Counted")  # calls whose texts are messages
@@ -39,7 +40,7 @@ def of_templates() -> Iterator[tuple[str, str]]:
 
 def of_sentences() -> Iterator[tuple[str, str]]:
     """Every message that a page says by ``worded``, what it counts, and the tables that it says by ``all_worded``."""
-    for path in sorted((*EXPLORER.rglob("*.py"), *FOLDER.parent.glob("*.py"))):
+    for path in sorted((*EXPLORER.rglob("*.py"), *FOLDER.parent.glob("*.py"), REVIEW_WORDS)):
         body, place = ast.parse(path.read_text("utf-8")), path.relative_to(APP).as_posix()
         constants = {
             getattr(one.targets[0], "id", ""): one.value

@@ -1,11 +1,15 @@
-"""What a review says, on the terminal and in pages: how a document was drawn, how far it is, when one may stop."""
+"""What a review says, on the terminal and in pages: how a document was drawn, how far it is, when one may stop.
+
+In the language that is spoken: English on the terminal, that of the reader in pages.
+"""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
-from topiarist.app.words import counted
+from topiarist.app.languages.catalogues import Counted, language, worded
+from topiarist.app.languages.locales import LOCALES
 
 if TYPE_CHECKING:
     from topiarist.collection import ReviewProgress
@@ -16,9 +20,14 @@ DRAWN = {
 }  # fmt: skip
 
 
+def how_drawn(kind: str) -> str:
+    """Why a document is proposed."""
+    return worded(DRAWN[kind])
+
+
 def exactly(share: float) -> str:
     """A share that somebody has chosen, as they chose it."""
-    return f"{100 * share:g} %"
+    return LOCALES[language()].signs(f"{100 * share:g} %")
 
 
 def at_least(share: float) -> str:
@@ -26,33 +35,45 @@ def at_least(share: float) -> str:
     return f"{math.floor(100 * share + 1e-9)} %"
 
 
-def label_stays(label: str, document: str = "It") -> str:
-    """That a document has the label though the answer was taken back."""
-    return f"{document} still has the label {label}: others gave it, or judged it since."
+def label_stays(label: str) -> str:
+    """That the document that was judged last has the label though the answer was taken back."""
+    return worded("It still has the label {label}: others gave it, or judged it since.", label=label)
+
+
+def label_stays_at(document: str, label: str) -> str:
+    """The same of a document by its title."""
+    return worded(
+        "{document} still has the label {label}: others gave it, or judged it since.", document=document, label=label
+    )
 
 
 def progress_sentence(progress: ReviewProgress) -> str:
     """How far a review is, in a line."""
-    said = f"{progress.judged:,} of {counted(progress.documents, 'document')} judged, {progress.found:,} relevant; "
+    judged = worded(
+        "{judged} of {documents} judged, {found} relevant",
+        judged=progress.judged, documents=Counted(progress.documents, "document"), found=progress.found,
+    )  # fmt: skip
     if not progress.drawn_at_random:
-        said += "how much is unfound is not known before documents were drawn at random"
+        unfound = worded("how much is unfound is not known before documents were drawn at random")
     else:
-        said += (
-            f"unfound: probably {progress.unfound:,}, {progress.unfound_least:,} to {progress.unfound_most:,} "
-            f"(at least {at_least(progress.recall_least)} found)"
-        )
-    skipped = f"; {progress.skipped:,} skipped count as unfound" if progress.skipped else ""
-    return f"{said}{skipped}."
+        unfound = worded(
+            "unfound: probably {probably}, {least} to {most} (at least {share} found)",
+            probably=progress.unfound, least=progress.unfound_least, most=progress.unfound_most,
+            share=at_least(progress.recall_least),
+        )  # fmt: skip
+    skipped = [worded("{number} skipped count as unfound", number=progress.skipped)] if progress.skipped else []
+    return "; ".join((judged, unfound, *skipped)) + "."
 
 
 def stop_sentence(progress: ReviewProgress) -> str:
     """That it is enough, or what is still to be done."""
     if progress.judged == progress.documents:
-        return "Every document is judged: all that is relevant is found."
+        return worded("Every document is judged: all that is relevant is found.")
+    target, confidence = exactly(progress.target), exactly(progress.confidence)
     if progress.enough:
-        return (
-            f"At least {exactly(progress.target)} found, with {exactly(progress.confidence)} confidence: you may stop."
+        return worded(
+            "At least {target} found, with {confidence} confidence: you may stop.", target=target, confidence=confidence
         )
-    return (
-        f"Not enough yet: {exactly(progress.target)} are to be found, with {exactly(progress.confidence)} confidence."
+    return worded(
+        "Not enough yet: {target} are to be found, with {confidence} confidence.", target=target, confidence=confidence
     )

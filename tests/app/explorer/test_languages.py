@@ -6,11 +6,14 @@ import io
 import re
 from gettext import GNUTranslations
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from starlette.testclient import TestClient
 
 from tools import messages as tool
+from topiarist.app import review_words
+from topiarist.app.explorer.pages import model as model_page
 from topiarist.app.explorer.rendering import environment
 from topiarist.app.explorer.report import write_report
 from topiarist.app.explorer.web.server import explorer
@@ -130,7 +133,9 @@ def test_pages_answer_in_the_language_and_data_in_english(folder):
     ("path", "german", "english"),
     [("/model", "verschiedene Wörter", "different words"), ("/nothing", "Diese Seite gibt es nicht", "no such page"),
      ("/topic/987654", "hatte dieses Thema (987654)", "had this topic"),
-     ("/review", "Eine Sichtung beginnen", "Begin a review")],
+     ("/review", "Eine Sichtung beginnen", "Begin a review"),
+     ("/review?label=x", "beurteilt, davon 0 relevant", "documents judged"),
+     ("/?view=icicle", "Der Baum als Zeichnung", "The tree as a drawing")],
 )  # fmt: skip
 def test_sentences_of_pages_are_german_where_the_page_is(folder, path, german, english):
     client = TestClient(explorer(folder), base_url="http://127.0.0.1")
@@ -171,6 +176,18 @@ def test_a_sentence_is_in_one_language_as_a_whole(monkeypatch):
 
 NO_PAGES = {"report.py", "query_limits.py"}  # keys, policies
 NO_PAGES |= {"web/downloads.py", "web/serving.py", "web/safety.py", "web/server.py"}
+FOR_PROGRAMS = {"writes/__init__.py", "writes/bodies.py", "web/placements.py"}  # what they describe is data's
+ENGLISH_STILL = {
+    "Nothing is fitted now.",  # a page says nothing where nothing is fitted; data does
+    "a fault of ours; the tree is as it was",  # the error of work beside the pages, which has no reader
+    "this is not JSON",  # said to programs
+}
+NOT_SAID = ("worded", "Counted", "Markup", "Query", "remembered", "kept", "compile")  # messages, or nothing to be read
+PAGES = (*tool.EXPLORER.rglob("*.py"), tool.REVIEW_WORDS)
+
+
+def has_words(text, fewest):
+    return len(re.findall(r"[^\W\d_]{2,}", text)) >= fewest and " " in text.strip()
 
 
 def sentences(path):
@@ -178,10 +195,77 @@ def sentences(path):
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.JoinedStr):
             told = "".join(one.value for one in node.values if isinstance(one, ast.Constant))
-            if re.search(r"[^\W\d_]{2,}", told) and " " in told.strip() and not told.startswith(("M", "<")):
+            if has_words(told, 1) and not told.startswith(("M", "<")):
                 yield told
 
 
+def plain_sentences(path):
+    """Texts without values, of three words or more, that are neither descriptions of code nor given to a call that
+    says them.
+
+    Not seen are one or two words (a class of a style sheet and a key look the same), and what the library says: errors,
+    warnings, steps of the history, reasons of a fit.
+    """
+    body = ast.parse(path.read_text("utf-8"))
+    silent = {id(one.value) for one in ast.walk(body) if isinstance(one, ast.Expr)}
+    for one in ast.walk(body):
+        named = getattr(one.func, "id", getattr(one.func, "attr", "")) if isinstance(one, ast.Call) else ""
+        if named in NOT_SAID or isinstance(one, ast.JoinedStr):
+            silent |= {id(part) for part in ast.walk(one)}
+    for one in ast.walk(body):
+        text = one.value if isinstance(one, ast.Constant) and isinstance(one.value, str) else ""
+        if id(one) not in silent and has_words(text, 3):
+            yield text
+
+
+def words_in_marks(path):
+    """Words that stand in pieces of a page themselves: between marks, or read aloud."""
+    for one in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(one, ast.Call) and getattr(one.func, "id", "") == "Markup":
+            told = "".join(part.value for part in one.args if isinstance(part, ast.Constant))
+            read = re.findall(r'\b(?:title|aria-label|alt|placeholder)="([^"]*)"', told)
+            yield from (text for text in (*read, re.sub(r"<[^>]*>", " ", told)) if re.search(r"[^\W\d_]{2,}", text))
+
+
 def test_sentences_of_other_modules_are_in_the_catalogue():
-    made = {path.relative_to(tool.EXPLORER).as_posix(): any(sentences(path)) for path in tool.EXPLORER.rglob("*.py")}
-    assert {name for name, some in made.items() if some} == NO_PAGES
+    made = {path: any(sentences(path)) for path in PAGES}
+    assert {path.relative_to(tool.EXPLORER).as_posix() for path, some in made.items() if some} == NO_PAGES
+
+
+def test_texts_without_values_are_in_the_catalogue():
+    known = {one.id for one in tool.template()}
+    no_pages = {tool.EXPLORER / name for name in NO_PAGES | FOR_PROGRAMS}
+    said = {text for path in PAGES if path not in no_pages for text in plain_sentences(path)}
+    assert said - known == ENGLISH_STILL
+    assert {text for path in PAGES for text in words_in_marks(path)} == set()
+
+
+def test_the_reason_of_a_size_is_said_in_the_language_where_it_is_a_usual_one():
+    curve = {"n_leaves": [1, 1_200, 2_400], "perplexity": [3_000.4, 1_499.6, 1_490.0], "place": 1}
+    usual = "1,200 leaves: the smallest tree within 1 % of the best of 1–2,400 (held-out perplexity 1,500)"
+    assert model_page._reason({"reason": usual, "curve": curve}) == usual
+    with speaking("de"):
+        german = model_page._reason({"reason": usual, "curve": curve})
+        assert german.startswith("1.200 letzte Themen: der kleinste Baum, der höchstens 1\u00a0% hinter dem besten")
+        other = "1,200 leaves: vectors and words together ask for them"
+        assert model_page._reason({"reason": other, "curve": curve}) == other
+        assert model_page._reason({"reason": other}) == other
+
+
+def test_a_review_speaks_the_language_and_english_where_none_is_spoken():
+    done = SimpleNamespace(
+        judged=1_200, documents=3_000, found=40, skipped=2, drawn_at_random=30, unfound=3, unfound_least=0,
+        unfound_most=9, recall_least=0.8163, target=0.975, confidence=0.95, enough=True,
+    )  # fmt: skip
+    assert review_words.progress_sentence(done) == (
+        "1,200 of 3,000 documents judged, 40 relevant; unfound: probably 3, 0 to 9 (at least 81 % found); "
+        "2 skipped count as unfound."
+    )
+    assert review_words.stop_sentence(done) == "At least 97.5 % found, with 95 % confidence: you may stop."
+    with speaking("de"):
+        assert review_words.progress_sentence(done) == (
+            "3.000 Dokumente, 1.200 beurteilt, davon 40 relevant; noch nicht gefunden: wahrscheinlich 3, 0 bis 9 "
+            "(mindestens 81 % gefunden); übersprungen und als nicht gefunden gezählt: 2."
+        )
+        assert review_words.stop_sentence(done).startswith("Mindestens 97,5 % sind gefunden, mit einer Sicherheit")
+        assert review_words.how_drawn("control").startswith("zufällig gezogen")

@@ -31,6 +31,10 @@ SQUARES = (
     "Labels (rows) against topics (columns, in the order of the tree): the stronger the colour of a square, the more "
     "of the label is in the topic. The table has the numbers."
 )
+SHADES = "The shades of the squares: from 0% to 100% of the label"
+CIRCLES = "The topics as circles, as large as they have documents"
+NESTED = "The tree as a drawing: topics one below the other, each as wide as it has documents. A list says the same."
+JOINED = "Groups at the left join step by step to the right. The list below has the groups at the cut."
 
 
 def bar(share: float, kind: str = "bar") -> Markup:
@@ -75,15 +79,14 @@ def map_circles(circles: Sequence[Circle], to: Callable[[str], str], plain: Call
         if one.level == 1  # names of more would lie over each other on a small screen
     ]
     return Markup(
-        '<svg class="circles" role="group" aria-label="The topics as circles, as large as they have documents">'
+        '<svg class="circles" role="group" aria-label="{}">'
         '<g aria-hidden="true"><svg width="100%" height="100%" viewBox="-1 -1 2 2">{}{}</svg></g></svg>'
-    ).format(Markup("").join(drawn), Markup("").join(names))
+    ).format(worded(CIRCLES), Markup("").join(drawn), Markup("").join(names))
 
 
 def icicle(blocks: Sequence[Block], to: Callable[[str], str] = str) -> Markup:
     """Nested topics, as wide as they have documents. The list below it says the same."""
-    label = "The tree as a drawing: topics one below the other, each as wide as it has documents. A list says the same."
-    return _rows(blocks, to, "icicle", label, (FIRST, ROW, LAST))
+    return _rows(blocks, to, "icicle", worded(NESTED), (FIRST, ROW, LAST))
 
 
 def whereabouts(blocks: Sequence[Block], to: Callable[[str], str] = str) -> Markup:
@@ -235,10 +238,9 @@ def dendrogram(page: Any, to: Callable[[str], str] = str) -> Markup:
     height = f"{len(page.tips) * row:.1f}rem"
     cut = f"{tips + page.cut * (100 - tips):.2f}%"
     drawn.append(Markup('<line class="cut" x1="{}" y1="0" x2="{}" y2="{}"/>').format(cut, cut, height))
-    label = "Groups at the left join step by step to the right. The list below has the groups at the cut."
     return Markup(
         '<svg class="dendrogram" role="group" aria-label="{}" height="{}"><g aria-hidden="true">{}</g></svg>'
-    ).format(label, height, Markup("").join(drawn))
+    ).format(worded(JOINED), height, Markup("").join(drawn))
 
 
 def squares(page: ComparePage, plain: Callable[[str], str], to: Callable[[str], str] = str) -> Markup:
@@ -257,7 +259,7 @@ def squares(page: ComparePage, plain: Callable[[str], str], to: Callable[[str], 
     return Markup(
         '<svg class="squares" role="group" aria-label="{}" width="{}rem" height="{}rem" viewBox="0 0 {} {}">'
         '<g aria-hidden="true">{}</g></svg>'
-    ).format(SQUARES, width / 16, height / 16, width, height, Markup("").join(drawn))
+    ).format(worded(SQUARES), width / 16, height / 16, width, height, Markup("").join(drawn))
 
 
 def shades() -> Markup:
@@ -272,9 +274,9 @@ def shades() -> Markup:
     ]
     width, height = len(steps) * 2 * SIZE, SIZE + 18
     return Markup(
-        '<svg class="squares shades" role="img" aria-label="The shades of the squares: from 0% to 100% of the label" '
+        '<svg class="squares shades" role="img" aria-label="{}" '
         'width="{}rem" height="{}rem" viewBox="0 0 {} {}">{}</svg>'
-    ).format(width / 16, height / 16, width, height, band + Markup("").join(drawn))
+    ).format(worded(SHADES), width / 16, height / 16, width, height, band + Markup("").join(drawn))
 
 
 def _opacity(share: float) -> str:

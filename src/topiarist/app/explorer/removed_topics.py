@@ -50,5 +50,5 @@ def spoken(view: View, error: UsageError) -> tuple[str, str]:
 
     topic = missing(error)
     if topic is not None:
-        return meaning_of(view, topic, removed_topic(view, topic)), "one of the tree"
+        return meaning_of(view, topic, removed_topic(view, topic)), worded("one of the tree")
     return sentence(_NUMBERED.sub(name, error.message)), _NUMBERED.sub(name, error.hint or "")

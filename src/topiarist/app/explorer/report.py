@@ -122,7 +122,7 @@ def report(
     """Write a collection, or the one in a folder, into one HTML file that opens anywhere and loads nothing.
 
     ``documents``: "typical" has titles and a line of text of a few, "all" every text with its words coloured by level,
-    "none" words and numbers only; ``language``: en, de, fr or es (begun). Returns how many bytes it has.
+    "none" words and numbers only; ``language``: en, de (most of it), fr or es (begun). Returns how many bytes it has.
     """
     if isinstance(collection, Collection):
         return write_report(collection, path, documents, language=language)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from topiarist.app.explorer.drawings import short, with_documents
+from topiarist.app.languages.catalogues import worded
 
 if TYPE_CHECKING:
     from topiarist.app.explorer.pages.trees import Block, Picture
@@ -45,7 +46,7 @@ def ribbons(
     height = max(side[-1] + _high(blocks[-1], unit) for side, blocks in zip(tops, sides, strict=True))
     return Markup(
         '<svg class="ribbons" role="group" aria-label="{}" viewBox="0 -24 {} {}"><g aria-hidden="true">{}</g></svg>'
-    ).format(LABEL, WIDTH, f"{height + 26:.0f}", Markup("").join(drawn))
+    ).format(worded(LABEL), WIDTH, f"{height + 26:.0f}", Markup("").join(drawn))
 
 
 def _named(side: Sequence[Block], plain: Callable[[str], str]) -> tuple[Block, ...]:

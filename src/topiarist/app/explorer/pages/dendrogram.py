@@ -71,7 +71,7 @@ def load(view: View, ask: Ask) -> DendrogramPage:
     """Fill the page."""
     if not view.has_dendrogram:
         return DendrogramPage(
-            sentence="The tree of this collection was not made by joining groups.",
+            sentence=worded("The tree of this collection was not made by joining groups."),
             strokes=(),
             tips=(),
             cut=0.0,

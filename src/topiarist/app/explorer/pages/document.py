@@ -309,7 +309,7 @@ def _row(view: View, id: str) -> int:
         said = worded("This file held no text.")
         if reason != "no text":
             said = worded("This file was not read: {reason}.", reason=reason)
-        raise LeftOutError(said, hint="the list of what was left out, on the page of the model") from None
+        raise LeftOutError(said, hint=worded("the list of what was left out, on the page of the model")) from None
 
 
 def _here(ask: Ask, **changed: object) -> str:

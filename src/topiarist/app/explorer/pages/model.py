@@ -40,6 +40,12 @@ UNREAD = 0.05  # of what was to be read: a grow warns of more, and so does the p
 COPIES = 0.1  # of the documents are copies: something may be wrong with the pile
 UNSTEADY = 10  # topics
 WARNINGS, STEPS = 20, 100  # to be read, and to be drawn
+SIZES = (  # why a tree has as many leaves as it has, as the two most frequent reasons are kept
+    "{leaves} leaves: the smallest tree within 1 % of the best of 1–{most} (held-out perplexity {perplexity})",
+    "{leaves} leaves: the smallest tree within 1 % of the best of 1–{most}",
+    "{leaves} leaves, as asked for (held-out perplexity {perplexity})",
+    "{leaves} leaves, as asked for",
+)
 
 
 @dataclass(frozen=True)
@@ -158,7 +164,7 @@ def load(view: View, ask: Ask) -> ModelPage:
             seed=str(seed),
         )
         + again,
-        reason=worded("Why this size: {reason}.", reason=known["reason"]) if same and known.get("reason") else "",
+        reason=worded("Why this size: {reason}.", reason=_reason(known)) if same and known.get("reason") else "",
         figures=_figures(view, known, same),
         curve=_curve(known),
         curve_said=_curve_said(known, same),
@@ -196,6 +202,20 @@ def _with_line(line: str) -> str:
     """A search for the documents that have a line: for the longest piece of it without a number."""
     longest = max(line.replace('"', " ").split("#"), key=len).strip()
     return addresses.search(f'"{longest}"', by="words") if longest else ""
+
+
+def _reason(known: Any) -> str:
+    """What was kept as the reason of the size of a tree, in the reader's language where it is one of ``SIZES``."""
+    curve = known.get("curve")
+    if curve:
+        values = {
+            "leaves": curve["n_leaves"][curve["place"]], "most": max(curve["n_leaves"]),
+            "perplexity": round(curve["perplexity"][curve["place"]]),
+        }  # fmt: skip
+        for place, text in enumerate(SIZES):
+            if text.format(**{name: f"{value:,}" for name, value in values.items()}) == known["reason"]:
+                return worded(SIZES[place], **values)
+    return str(known["reason"])
 
 
 def _curve_said(known: Any, same: bool) -> str:

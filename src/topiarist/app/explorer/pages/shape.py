@@ -41,19 +41,19 @@ Kind = Literal[
     "seed", "ignore", "unite", "forget",
 ]  # fmt: skip
 TITLES = {
-    "rename": "Rename",
-    "describe": "Write a note about",
-    "merge": "Merge",
-    "group": "Group",
-    "split": "Split",
-    "move": "Move",
-    "delete": "Delete",
-    "pin": "Pin",
-    "unpin": "Unpin",
-    "seed": "Where it belongs:",
-    "ignore": "Ignore",
-    "unite": "One with",
-    "forget": "Forget what was said of",
+    "rename": "Rename {subject}",
+    "describe": "Write a note about {subject}",
+    "merge": "Merge {subject}",
+    "group": "Group {subject}",
+    "split": "Split {subject}",
+    "move": "Move {subject}",
+    "delete": "Delete {subject}",
+    "pin": "Pin {subject}",
+    "unpin": "Unpin {subject}",
+    "seed": "Where it belongs: {subject}",
+    "ignore": "Ignore {subject}",
+    "unite": "One with {subject}",
+    "forget": "Forget what was said of {subject}",
 }
 MOST_PARTS = 6  # of a split that are offered; an address may ask for more
 MOST = 500  # topics to choose from
@@ -143,7 +143,7 @@ def load(view: View, ask: Ask) -> ShapePage:
     """Fill the page."""
     node = view.tree.root if ask.topic is None else view.shape.node(ask.topic)
     if ask.topic is None and ask.edit not in (*OF_DOCUMENTS, *OF_WORDS):
-        raise UsageError("no topic was chosen to be edited", hint="one of the tree")
+        raise UsageError(worded("no topic was chosen to be edited"), hint=worded("one of the tree"))
     changes: tuple[Change, ...] = ()
     uses: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
@@ -164,7 +164,7 @@ def load(view: View, ask: Ask) -> ShapePage:
         back = addresses.word(next(iter(_words(ask)), ""))
     return ShapePage(
         edit=ask.edit,
-        title=f"{TITLES[ask.edit]} {subject}",
+        title=worded(TITLES[ask.edit], subject=subject),
         topic=ask.topic,
         current=view.names[node],
         name=ask.name if ask.ready else known if ask.edit == "rename" else "",
@@ -199,11 +199,11 @@ def edit_of(ask: Ask) -> Edit:
     topic = -1 if ask.topic is None else ask.topic
     others = tuple(one for one in (ask.other, *ask.others) if one is not None)
     if ask.edit in SEVERAL and not others:
-        raise UsageError("the other topics are missing", hint="choose one or more")
+        raise UsageError(worded("the other topics are missing"), hint=worded("choose one or more"))
     if ask.edit in OF_WORDS and not _words(ask):
-        raise UsageError("the words are missing", hint="one or more, with commas between them")
+        raise UsageError(worded("the words are missing"), hint=worded("one or more, with commas between them"))
     if ask.edit in ("move", "pin", "seed") and ask.other is None:
-        raise UsageError("the other topic is missing", hint="choose one")
+        raise UsageError(worded("the other topic is missing"), hint=worded("choose one"))
     other = -1 if ask.other is None else ask.other
     made: dict[str, Edit] = {
         "rename": Rename(topic, ask.name),

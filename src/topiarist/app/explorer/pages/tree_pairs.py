@@ -33,7 +33,7 @@ PARTNERS = 5
 WORDS = 10
 MOVES = 8
 BECAME = {SAME: "nearly the same", CHANGED: "changed", SPLIT: "split", JOINED: "joined", ALONE: "no counterpart"}
-CAME = BECAME | {SPLIT: "part of a topic", JOINED: "joined from several", ALONE: "new"}
+CAME = {**BECAME, SPLIT: "part of a topic", JOINED: "joined from several", ALONE: "new"}
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,9 @@ def chosen(view: View, key: str) -> Other | None:
     for other in known:
         if other.key == key:
             return other
-    raise UsageError("no page compares with this tree: its state is not kept", hint="another tree to compare with")
+    raise UsageError(
+        worded("no page compares with this tree: its state is not kept"), hint=worded("another tree to compare with")
+    )
 
 
 def both_of(view: View, other: Other) -> TwoTrees:
@@ -193,12 +195,14 @@ class Beside:
     def levels(self) -> tuple[Choice, ...]:
         """The levels at which there is more than the level above has."""
         deepest = min(max(self.both.a.tree.depth, self.both.b.tree.depth), 6)
-        levels = {None: "last level"} | {level: f"level {level}" for level in range(1, deepest)}
+        levels = {None: worded("last level")} | {
+            level: worded("level {level}", level=level) for level in range(1, deepest)
+        }
         return choices(levels, self.ask.level, lambda level: self.address(level=level))
 
     def shows(self) -> tuple[Choice, ...]:
         """All topics, or what changed."""
-        names = {"all": "all topics", "changed": "only what changed"}
+        names = {"all": worded("all topics"), "changed": worded("only what changed")}
         return choices(names, self.ask.show, lambda show: self.address(show=None if show == "all" else show))
 
     def rows(self) -> list[int]:
@@ -215,7 +219,7 @@ class Beside:
         near = [pair for pair in mine if pair.related or pair.documents >= NOTICEABLE * size]
         shown = sorted(near or mine[:1], key=lambda pair: (not pair.related, -pair.documents))[:PARTNERS]
         shown = mine if every else shown
-        topic = self.topic(self.both.a, node, self.side.sizes_a, BECAME[kind])
+        topic = self.topic(self.both.a, node, self.side.sizes_a, worded(BECAME[kind]))
         partners = tuple(self.partner(pair) for pair in shown)
         first = partners[0].topic if partners else topic
         renamed = kind == SAME and first.name != topic.name and (first.named or topic.named)
@@ -227,7 +231,9 @@ class Beside:
         for node in self.side.sizes_a:
             if self.both.a.topics[node] == left:
                 return self.row(node, every=True)
-        raise UsageError("no topic of the left tree has this number at this level", hint="the whole page")
+        raise UsageError(
+            worded("no topic of the left tree has this number at this level"), hint=worded("the whole page")
+        )
 
     def moves(self) -> tuple[Move, ...]:
         """The largest groups of documents whose last topics do not correspond."""
@@ -235,7 +241,7 @@ class Beside:
             return ()
         return tuple(
             Move(
-                self.topic(self.both.a, flow.node_a, self.side.sizes_a, BECAME[self.side.became[flow.node_a]]),
+                self.topic(self.both.a, flow.node_a, self.side.sizes_a, worded(BECAME[self.side.became[flow.node_a]])),
                 self.right(flow.node_b),
                 flow.documents,
                 self.address(left=self.both.a.topics[flow.node_a], right=self.both.b.topics[flow.node_b]),
@@ -272,7 +278,7 @@ class Beside:
 
     def right(self, node: int) -> TreeTopic:
         """A topic of the right tree."""
-        return self.topic(self.both.b, node, self.side.sizes_b, CAME[self.side.came[node]])
+        return self.topic(self.both.b, node, self.side.sizes_b, worded(CAME[self.side.came[node]]))
 
     def partner(self, pair: Pair) -> Partner:
         """A topic of the right tree, beside one of the left."""
@@ -298,13 +304,14 @@ class Beside:
         found = [pair for pair in self.side.pairs if (a.topics[pair.node_a], b.topics[pair.node_b]) == (left, right)]
         if not found:
             raise UsageError(
-                "no topic of the left tree at this level has documents of this one of the right", hint="the whole page"
+                worded("no topic of the left tree at this level has documents of this one of the right"),
+                hint=worded("the whole page"),
             )
         one = found[0]
         rows = self.both.shared.of_pair(one, a.tree, b.tree, self.ask.level)
         at = paging(len(rows), self.ask.page, lambda page: self.address(left=left, right=right, page=page))
         return PairList(
-            self.topic(a, one.node_a, self.side.sizes_a, BECAME[self.side.became[one.node_a]]),
+            self.topic(a, one.node_a, self.side.sizes_a, worded(BECAME[self.side.became[one.node_a]])),
             self.partner(one),
             document_lines(self.view, rows[at.start : at.last], lambda id, place: addresses.document(id)),
             at,

@@ -44,7 +44,9 @@ def judge(request: Request, session: Session, form: Told) -> Response:
     with session.marking(patience(session)) as generation:
         collection = session.fresh().collection
         if generation_of(form.state) != generation.folder.name:
-            raise ChangedError("the collection was grown anew since this page was made", hint="open it again")
+            raise ChangedError(
+                worded("the collection was grown anew since this page was made"), hint=worded("open it again")
+            )
         row = Documents(generation.database).row_of(form.document)
         labels: tuple[str, ...] = ()
         if form.does not in (LEAVE, BACK):

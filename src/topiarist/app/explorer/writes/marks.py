@@ -39,13 +39,15 @@ def _marking(session: Session, body: Any) -> Iterator[tuple[Marks, list[int]]]:
         if body.topic is None:
             same = generation_of(body.state) == generation_of(view.mark)
         if not same:
-            raise ChangedError("somebody has changed the tree since this page was made", hint="reload it")
+            raise ChangedError(
+                worded("somebody has changed the tree since this page was made"), hint=worded("reload it")
+            )
         if body.topic is not None:
             rows = topic.rows_of(view, view.shape.node(body.topic), "typical", body.show).tolist()
         elif body.document is not None:
             rows = [view.collection.documents.row_of(body.document)]
         else:
-            raise UsageError("neither a document nor a topic was told", hint="document")
+            raise UsageError(worded("neither a document nor a topic was told"), hint="document")
         yield Marks(generation.database), rows
 
 
@@ -94,7 +96,7 @@ def note(request: Request, session: Session, body: bodies.Noted) -> Response:
     """Note something on a passage of a document, change that, or take the last change back."""
     with session.marking(patience(session)) as generation:
         if generation_of(body.state) != generation.folder.name:
-            raise ChangedError("documents came or went since this page was made", hint="reload it")
+            raise ChangedError(worded("documents came or went since this page was made"), hint=worded("reload it"))
         documents, notes = Documents(generation.database), PassageNotes(generation.database)
         row = documents.row_of(body.document)
         if body.does == "undo":
@@ -104,8 +106,8 @@ def note(request: Request, session: Session, body: bodies.Noted) -> Response:
         else:
             found = place_of(documents.get(row).text, body.quote, before=body.before, near=body.near)
             if found is None:
-                said = "the text of this document does not hold the passage as it was told"
-                raise UsageError(said, hint="copy it from the text, letter by letter")
+                said = worded("the text of this document does not hold the passage as it was told")
+                raise UsageError(said, hint=worded("copy it from the text, letter by letter"))
             notes.write(row, *found, body.note)
     return back(request, body.back, addresses.document(body.document))
 

@@ -65,10 +65,10 @@ def _admitted(request: Request) -> None:
     """Before anything is read: whoever may not write has nothing to say, and JSON comes with the token in a header."""
     session: Session = request.app.state.session
     if session.read_only:
-        raise HTTPException(403, "This explorer was started read-only.")
+        raise HTTPException(403, worded("This explorer was started read-only."))
     given, plain = request.headers.get(safety.TOKEN), request.headers.get("content-type", "").startswith(failures.JSON)
     if (given or plain) and not safety.is_token(given, session.token):
-        raise HTTPException(403, "The page is older than the server: reload it, and try again.")
+        raise HTTPException(403, worded("The page is older than the server: reload it, and try again."))
 
 
 async def _told(request: Request) -> dict[str, Any]:
@@ -96,7 +96,7 @@ async def _with_token(request: Request) -> Request:
     found = _TOKEN.search(head[:LOOKED_AT])
     told = found[found.lastindex].decode("ascii") if found and found.lastindex else None
     if not safety.is_token(request.headers.get(safety.TOKEN) or told, session.token):
-        raise HTTPException(403, "The page is older than the server: reload it, and try again.")
+        raise HTTPException(403, worded("The page is older than the server: reload it, and try again."))
 
     async def receive() -> Any:
         return messages.pop(0) if messages else await request.receive()
@@ -108,9 +108,9 @@ def allowed(request: Request, told: Any) -> Session:
     """The session, for whoever has its token; in read-only mode for nobody."""
     session: Session = request.app.state.session
     if session.read_only:
-        raise HTTPException(403, "This explorer was started read-only.")
+        raise HTTPException(403, worded("This explorer was started read-only."))
     if not safety.is_token(request.headers.get(safety.TOKEN) or told, session.token):
-        raise HTTPException(403, "The page is older than the server: reload it, and try again.")
+        raise HTTPException(403, worded("The page is older than the server: reload it, and try again."))
     return session
 
 

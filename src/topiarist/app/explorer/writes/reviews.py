@@ -10,6 +10,7 @@ from topiarist.app.explorer.reviews import Wanted
 from topiarist.app.explorer.session import Session, generation_of
 from topiarist.app.explorer.writes.bodies import Reviewed
 from topiarist.app.explorer.writes.posts import back, patience
+from topiarist.app.languages.catalogues import worded
 from topiarist.collection import ChangedError
 from topiarist.errors import UsageError
 
@@ -26,17 +27,23 @@ def review(request: Request, session: Session, form: Reviewed) -> Response:
     with session.marking(patience(session)) as generation:
         view = session.fresh()
         if generation_of(form.state) != generation.folder.name:
-            raise ChangedError("the collection was grown anew since this page was made", hint="open the review again")
+            raise ChangedError(
+                worded("the collection was grown anew since this page was made"), hint=worded("open the review again")
+            )
         with view.reviews.taken(wanted) as one:
             if one.number != form.number:
-                raise ChangedError("this review has gone on in another window", hint="open the review again")
+                raise ChangedError(
+                    worded("this review has gone on in another window"), hint=worded("open the review again")
+                )
             undone = None
             with one.together(generation):
                 if form.does == UNDO:
                     undone = one.undo()
                 else:
                     if not form.document:
-                        raise UsageError("an answer is of a document, and none was told", hint="its id, as document")
+                        raise UsageError(
+                            worded("an answer is of a document, and none was told"), hint=worded("its id, as document")
+                        )
                     row = view.collection.documents.row_of(form.document)
                     proposed = one.next()
                     drawn = proposed[1] if proposed is not None and proposed[0] == row else "given"

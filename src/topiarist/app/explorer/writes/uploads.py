@@ -40,7 +40,7 @@ def bring(request: Request, session: Session, body: Brought) -> Response:
     view = session.view()
     documents, problems = _documents(body)
     if not documents and wants_data(request):
-        raise InputError(EMPTY, hint="paste a text, or choose a file")
+        raise InputError(worded(EMPTY), hint=worded("paste a text, or choose a file"))
     if not documents:
         said = worded("There is no text in what you brought: paste a text, or choose a file.")
         page = replace(new.load(view, new.Ask(rho=body.rho)), problems=(*problems, said))
@@ -55,7 +55,9 @@ def keep(request: Request, session: Session, body: Kept) -> Response:
     """File documents that were brought. They are forgotten only when they are stored; ids are chosen then."""
     documents = session.take(body.key)
     if documents is None:
-        raise ChangedError("these documents were filed already, or are forgotten", hint="bring them again")
+        raise ChangedError(
+            worded("these documents were filed already, or are forgotten"), hint=worded("bring them again")
+        )
     try:
         first = _store(session, documents, body.dates)
     except BaseException:

@@ -18,7 +18,7 @@ WRITES = ()
 REMOTE_HELP = "Listen on this address as well, for others: prints an address with a token."
 ORIGINALS_HELP = "Hand out files from here as originals, of a collection that was moved or sent; is remembered."
 PROGRAMS_HELP = "Take the token of the address from this file, for programs that ask; made if it is not there."
-LANGUAGE_HELP = "Pages in this language: en, de, fr, es (begun); auto: as the browser asks for, en or de."
+LANGUAGE_HELP = "Pages in this language: en, de (most of it), fr, es (begun); auto: as the browser asks for, en or de."
 WITH_HELP = "Another collection of the same documents, to compare the trees; only read. May be given again."
 
 

@@ -34,7 +34,7 @@ class Options:
     folder: Annotated[str, FOLDER]
     output: Annotated[str, option("The file to write.", "--output", "-o")] = "report.html"
     documents: Annotated[Documents, option(DOCUMENTS_HELP)] = Documents.typical
-    language: Annotated[str, option("In this language: en, de, fr, es (begun).", metavar="CODE")] = "en"
+    language: Annotated[str, option("In this language: en, de (most of it), fr, es (begun).", metavar="CODE")] = "en"
     force: Annotated[bool, option("Replace a file that is no report.", "--force")] = False
     debug: Annotated[bool, HIDDEN_DEBUG] = False
 

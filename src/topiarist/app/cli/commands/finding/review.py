@@ -11,7 +11,7 @@ import typer
 from topiarist import collection as door
 from topiarist.app.cli.options import ALWAYS, WritingOptions, examples, option
 from topiarist.app.cli.terminal.screen import Screen
-from topiarist.app.review_words import DRAWN, label_stays, progress_sentence, stop_sentence
+from topiarist.app.review_words import how_drawn, label_stays, progress_sentence, stop_sentence
 from topiarist.app.words import counted, one_line, path_of
 from topiarist.errors import InputError
 from topiarist.text.query import phrase
@@ -133,7 +133,7 @@ def _show(screen: Screen, review: door.Review, row: int, drawn: str) -> None:
     place = door.places_of(collection, [row])[0]
     screen.print()
     screen.cut((one_line(document.title or document.id), "bold"))
-    screen.cut((f"{path_of(place.path)}  {one_line(document.id)}  ({DRAWN[drawn]})", "dim"))
+    screen.cut((f"{path_of(place.path)}  {one_line(document.id)}  ({how_drawn(drawn)})", "dim"))
     text = " ".join(document.text.split())
     screen.print(text if len(text) <= LEAD else f"{text[:LEAD].rsplit(' ', 1)[0]} …", indent=2)
     screen.cut((progress_sentence(review.progress), "dim"))

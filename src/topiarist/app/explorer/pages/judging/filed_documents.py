@@ -9,7 +9,7 @@ from typing import Any
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.values import Choice, DocumentLine, Paging, choices, document_lines, paging, titled
 from topiarist.app.explorer.view import View
-from topiarist.app.languages.catalogues import Counted, Share, worded
+from topiarist.app.languages.catalogues import Counted, Share, all_worded, worded
 from topiarist.collection import (
     ACCEPT,
     BACK,
@@ -134,7 +134,7 @@ def filed_list(view: View, made: Filing, ask: Any, rho: float) -> FiledList | No
         sentence=f"{said} {note}" if note and number else said,
         documents=_documents(view, made, listed.part(pages.start, pages.last)),
         paging=pages,
-        shows=choices(SHOWS, ask.show, lambda show: at(show=show)),
+        shows=choices(all_worded(SHOWS), ask.show, lambda show: at(show=show)),
         hidden=hidden,
         all=len(chosen.rows),
         back=addresses.categories(rho or None),
@@ -211,4 +211,4 @@ def _chips(known: dict[str, float], has: Sequence[str]) -> tuple[Chip, ...]:
 
 
 def _said(one: Judgement | None) -> str:
-    return "" if one is None or one.kind == BACK else SAID[one.kind]
+    return "" if one is None or one.kind == BACK else worded(SAID[one.kind])

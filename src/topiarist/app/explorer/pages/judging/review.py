@@ -13,7 +13,7 @@ from topiarist.app.explorer.reviews import Wanted
 from topiarist.app.explorer.values import Choice, Pieces, Step, link, path_to, titled
 from topiarist.app.explorer.view import View
 from topiarist.app.languages.catalogues import Counted, worded
-from topiarist.app.review_words import DRAWN, at_least, label_stays, progress_sentence, stop_sentence
+from topiarist.app.review_words import at_least, how_drawn, label_stays_at, progress_sentence, stop_sentence
 from topiarist.collection import Review, ReviewProgress, begun_reviews
 from topiarist.errors import UsageError
 from topiarist.text.highlights import cut
@@ -115,7 +115,7 @@ def load(view: View, ask: Ask) -> ReviewPage:
             stays=_stays(view, ask, review),
             next=None if row is None else _proposed(view, ask, row, drawn),
             last=names[-1] if last else None,
-            last_said=SAID[last[1]] if last else "",
+            last_said=worded(SAID[last[1]]) if last else "",
             skipped=tuple(
                 link(name.name, address_of(wanted, id=one.id))
                 for one, name in zip(shown, names[: len(skipped)], strict=False)
@@ -172,10 +172,10 @@ def _next(view: View, ask: Ask, review: Review) -> tuple[int | None, str, tuple[
     if ask.id:
         row = view.collection.documents.row_of(ask.id)
         if row not in review.order.answers:
-            return row, DRAWN["given"] if row in review.order.skipped else OPENED, notes
+            return row, how_drawn("given") if row in review.order.skipped else worded(OPENED), notes
         notes = (worded("The document that was asked for is judged already; this is the next one."),)
     proposed = review.next()
-    return (None, "", notes) if proposed is None else (proposed[0], DRAWN[proposed[1]], notes)
+    return (None, "", notes) if proposed is None else (proposed[0], how_drawn(proposed[1]), notes)
 
 
 def _stays(view: View, ask: Ask, review: Review) -> str:
@@ -185,7 +185,7 @@ def _stays(view: View, ask: Ask, review: Review) -> str:
     if row is None or row in review.order.answers or not review.labelled(row):
         return ""
     one = documents.many([row], texts=False)[0]
-    return label_stays(review.label, titled(one.title, one.id))
+    return label_stays_at(titled(one.title, one.id), review.label)
 
 
 def _notes(ask: Ask, review: Review) -> tuple[str, ...]:

@@ -25,7 +25,9 @@ def node_posterior(tree: Tree, class_nodes: Sequence[int], posterior: Any) -> Ar
             f"expected a posterior of {len(class_nodes)} classes, got an array of shape {values.shape}",
             hint="predict_proba or transform",
         )
-    nodes: Array = np.minimum(values @ tree.path_mask(class_nodes), 1.0)  # rounded sums may exceed it
+    used = np.flatnonzero(values.any(axis=0))  # few documents have something of few classes: nothing else is multiplied
+    mask = tree.path_mask(np.asarray(class_nodes, np.intp)[used].tolist())
+    nodes: Array = np.minimum(values[:, used] @ mask.astype(np.float64), 1.0)  # rounded sums may exceed it
     return nodes
 
 

@@ -72,14 +72,27 @@ def count_texts(texts: Sequence[str], tokenizer: Tokenizer) -> CountChunk:
     return tally(tokenise(texts, tokenizer), tokenizer.keeps)
 
 
-def merged(chunks: Sequence[CountChunk]) -> tuple[Csr, tuple[str, ...]]:
-    """Return all chunks as one matrix over the sorted union of their words."""
-    if len(chunks) == 1:
-        words = tuple(chunks[0].words)
-        return _assembled([chunks[0].data], [chunks[0].indices], [chunks[0].lengths], len(words)), words
+def merged(chunks: list[CountChunk]) -> tuple[Csr, tuple[str, ...]]:
+    """Return all chunks as one matrix over the sorted union of their words; the list is empty then.
+
+    A chunk is let go as soon as it has its place: there is never more than the matrix and what is not in it yet.
+    """
     words = tuple(sorted(set().union(*(chunk.words for chunk in chunks))))
     columns = {word: column for column, word in enumerate(words)}
-    return stacked(chunks, columns, len(words)), words
+    lengths = np.concatenate([np.empty(0, np.int64), *(chunk.lengths for chunk in chunks)])
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    indices, data = np.empty(ends[-1], np.int32), np.empty(ends[-1], np.int32)
+    chunks.reverse()
+    start = 0
+    while chunks:
+        chunk = chunks.pop()
+        here = slice(start, start + len(chunk.data))
+        np.take(
+            np.fromiter(map(columns.get, chunk.words), np.int32, len(chunk.words)), chunk.indices, out=indices[here]
+        )
+        data[here] = chunk.data
+        start = here.stop
+    return csr_array((data, indices, _fitting(ends)), shape=(len(lengths), len(words))), words
 
 
 def stacked(chunks: Iterable[CountChunk], columns: Mapping[str, int], n_columns: int) -> Csr:

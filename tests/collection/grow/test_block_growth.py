@@ -68,6 +68,20 @@ def test_a_cluster_gives_the_collection_of_one_process(tmp_path, client, monkeyp
     assert not list((tmp_path / "there").rglob(f"{SCRATCH}*"))
 
 
+def test_very_many_documents_grow_from_blocks_without_being_told_to(tmp_path, monkeypatch):
+    monkeypatch.setattr(block_growth, "SMALLEST_BLOCK", 40)
+    told = grow(tmp_path / "told", memory=200_000_000)
+    few = grow(tmp_path / "few")
+    monkeypatch.setattr(block_growth, "MOST_GROWN", N_DOCS - 1)
+    assert_same(grow(tmp_path / "many"), told)
+    assert any((array != told[name]).any() for name, array in few.items() if array.shape == told[name].shape)
+    with Collection.open(tmp_path / "many") as collection:
+        assert verify(collection, n_threads=1).agrees
+    for recipe in (Recipe(model="hplsa", topics=3), Recipe(topics=3, online=True)):
+        assert InBlocks.of_many(recipe, None, 10**9) is None
+    assert InBlocks.of_many(RECIPE, np.ones((2, 2)), 10**9) is None
+
+
 def test_an_allowance_that_is_too_small_is_told_and_the_grow_can_be_taken_up(tmp_path):
     folder = tmp_path / "small"
     with pytest.raises(ResourceError, match="a tree of 3 leaves takes"):

@@ -18,11 +18,20 @@ from topiarist.arrays import Csr
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.errors import UsageError
 from topiarist.estimators.common.stored_counts import block_size
+from topiarist.estimators.tree.growth_sample import MOST_GROWN
 from topiarist.estimators.tree_models import TREE_MODELS, listed
 from topiarist.scale import BlockStore, DaskExecutor, InProcess
 
 SMALLEST_BLOCK = 1 << 14  # documents: what is done for each word of a block is then a small part of a pass
 SCRATCH = "blocks-"  # begins the name of the folder that blocks are in while a tree grows
+
+
+KINDS = [name for name, kind in TREE_MODELS.items() if kind.blocks]
+
+
+def _possible(recipe: Recipe) -> bool:
+    """Whether a tree of this recipe can grow from blocks."""
+    return recipe.model in KINDS and recipe.hierarchy is None and not recipe.online
 
 
 @dataclass(frozen=True)
@@ -47,12 +56,16 @@ class InBlocks:
         memory = body["memory"]
         return cls(memory=None if memory is None else int(memory))
 
+    @classmethod
+    def of_many(cls, recipe: Recipe, vectors: object, n_docs: int) -> InBlocks | None:
+        """Of so many documents that only some of them grow a tree all are in blocks, unless they cannot; else None."""
+        return cls() if n_docs > MOST_GROWN and vectors is None and _possible(recipe) else None
+
     def check(self, recipe: Recipe, vectors: object) -> None:
         """Refuse, before anything is read, what only grows in memory."""
-        kinds = [name for name, kind in TREE_MODELS.items() if kind.blocks]
-        if recipe.model not in kinds or recipe.hierarchy is not None or recipe.online:
+        if not _possible(recipe):
             raise UsageError(
-                f"a tree grows from blocks in files by the model {listed(kinds)}, and neither online nor by labels",
+                f"a tree grows from blocks in files by the model {listed(KINDS)}, and neither online nor by labels",
                 hint="without --cluster and --memory",
             )
         if vectors is not None:

@@ -52,7 +52,8 @@ from topiarist.collection.shape.shape import Shape
 from topiarist.collection.shape.word_use import column_map
 from topiarist.collection.state import COUNTS, FLAT, MINIMA, SEARCH, TREE, State
 from topiarist.counts.copies import Copies, find_copies
-from topiarist.counts.corpus import Corpus
+from topiarist.counts.corpus import Corpus, text_of
+from topiarist.counts.counting import count
 from topiarist.counts.languages import Languages, languages_of
 from topiarist.counts.settings import CountSettings
 from topiarist.errors import DamagedError, InputError, UsageError
@@ -255,7 +256,8 @@ class Grower:
             contents.write_languages(part.folder, languages)
         with new_part(generation, MINIMA) as marks:
             contents.write_minima(marks.folder, np.concatenate(minima))
-        copies = find_copies(np.concatenate(minima), counted_texts(kept, counting))
+        minima.clear()  # from here on they are mapped
+        copies = find_copies(contents.read_minima(marks.folder), counted_texts(kept, counting))
         if len(copies):
             self.tell.said(told_copies(copies, unit))
         found: dict[str, Any] = {"language": language.code, "n_tokens": corpus.n_tokens, "n_words": corpus.n_words}
@@ -315,7 +317,10 @@ class Grower:
         return ColumnTable(generation.database).add_category(LANGUAGE, known)
 
     def _counts(self, documents: Iterable[Document], settings: CountSettings, minima: list[Array]) -> Corpus:
-        return Corpus.from_documents(documents, settings, keep_texts=False, n_jobs=self.n_threads, minima=minima)
+        """Counts alone: what else is known of documents lies in the database."""
+        texts = (text_of(document, settings.titles) for document in documents)
+        counts, vocabulary = count(texts, settings, n_jobs=self.n_threads, minima=minima)
+        return Corpus(tuple(map(str, range(counts.shape[0]))), counts, vocabulary, settings=settings)
 
     def _said_words(self, corpus: Corpus, language: Language, languages: Languages) -> None:
         """Which languages there are, each with its documents, and how many words."""
@@ -338,7 +343,8 @@ class Grower:
         corpus = replace(whole, counts=seen.applied(whole.counts))
         rows = fitted_rows(kept_copies(generation.database), corpus.n_docs)
         once, whole_once = (corpus, whole) if rows is None else (corpus.subset(rows), whole.subset(rows))
-        self.tell.counted(corpus, in_blocks=self.place is not None)
+        place = self.place or InBlocks.of_many(self.recipe, self.vectors, once.n_docs)
+        self.tell.counted(corpus, in_blocks=place is not None)
         if self.vectors is not None:
             self.tell.phase("Bringing vectors")
         vectors = brought(generation, self.vectors, corpus.n_docs, self.tell.said)
@@ -348,7 +354,7 @@ class Grower:
         journal, unseen = PartJournal(generation, self.tell), np.flatnonzero(seen.moved).tolist()
         languages = contents.read_languages(open_part(generation, facts.settings(generation.database)[READ]))
         some = vectors if rows is None or vectors is None else vectors[rows]
-        alone = replace(self, place=None if self.place is None else replace(self.place, folder=generation.folder))
+        alone = replace(self, place=None if place is None else replace(place, folder=generation.folder))
         joined = alone._joined(once, languages, rows, journal, unseen)
         model = alone.fitted(once, journal, unseen, some) if joined is None else joined.model
         if joined is not None and some is not None:  # by words so far

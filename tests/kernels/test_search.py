@@ -96,3 +96,25 @@ def test_vectors_score_alike_in_both_tellings_and_in_pieces():
     np.testing.assert_allclose(fast, slow, atol=1e-5)
     np.testing.assert_array_equal(pieces, fast)
     assert fast[3] == 0.0
+
+
+def test_places_score_alike_in_both_tellings():
+    rng = np.random.default_rng(0)
+    places = rng.integers(-127, 128, (50, 100)).astype(np.int8)
+    direction = rng.standard_normal(100).astype(np.float32)
+    fast, slow = (np.ones(50, np.float32) for _ in range(2))
+    FAST.score_places(places, direction, fast)
+    SLOW.score_places(places, direction, slow)
+    np.testing.assert_allclose(fast, slow, rtol=1e-4, atol=1e-3)
+
+
+def test_documents_that_a_damaged_file_names_are_passed_over():
+    docs = np.array([-3, 1, -1, 7, 900, 2, -(2**31)], np.int32)  # of one word, in no order, some of nobody
+    postings = Postings(np.array([0, len(docs)], np.int64), docs, np.ones(len(docs)))
+    rows, wanted = np.ones((4, 1)), Wanted(np.array([0]), np.ones((1, 1)), np.ones((1, 1)), np.empty(0))
+    for start in (0, 1, 2):
+        memory = np.zeros(64)
+        FAST.score_meaning(postings, wanted, rows, rows, np.ones((4, 2)), start, memory[30:34])
+        FAST.score_words(postings, np.array([0]), np.ones(1), np.ones(4), start, memory[30:34])
+        assert not memory[:30].any()
+        assert not memory[34:].any()

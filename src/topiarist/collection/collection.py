@@ -301,11 +301,13 @@ class Collection:
 
     @cached_property
     def index(self) -> SearchIndex:
-        """The index by meaning."""
+        """The index by meaning; where documents are very many, a question to it looks at some of them."""
         from topiarist.collection.find.index_part import open_index
+        from topiarist.collection.find.shortlist import shortlisted
 
         with self._reading("the index by meaning"):
-            return open_index(self.generation, self.state.parts[SEARCH])
+            found = open_index(self.generation, self.state.parts[SEARCH])
+        return shortlisted(found, lambda: self.words)
 
     @cached_property
     def words(self) -> WordIndex | None:

@@ -50,6 +50,19 @@ def save(path: str | Path, array: Array, *, sync: bool = False) -> None:
         np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
 
 
+def save_parts(path: str | Path, shape: tuple[int, ...], dtype: Any, parts: Iterable[Array]) -> None:
+    """Write an array of which only parts are in memory, one after the other."""
+    with new_file(path) as file:
+        _write_header(file, shape, dtype)
+        for part in parts:
+            file.write(np.ascontiguousarray(part, dtype).data)
+
+
+def _write_header(file: BinaryIO, shape: tuple[int, ...], dtype: Any) -> None:
+    known = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, known)
+
+
 def opened(thing: Any) -> Any:
     """What a handle stands for; tuples part by part, anything else as it is."""
     if hasattr(thing, "load"):
@@ -163,9 +176,7 @@ class Scratch:
         """
         path = self.folder / f"{uuid.uuid4().hex}.npy"
         with written(path), path.open("wb") as file:
-            np.lib.format.write_array_header_1_0(
-                file, {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": shape}
-            )
+            _write_header(file, shape, dtype)
             file.flush()
             start, size = file.tell(), int(np.prod(shape)) * np.dtype(dtype).itemsize
             _reserve(file, start + size)

@@ -264,19 +264,20 @@ ARRAYS = {
 }
 
 
+UNHARMFUL = ("no counts", "lost rows", "lost scales", "falling", "twice", "far", "negative")  # none leads out of memory
+
+
 @pytest.mark.parametrize("fault", ARRAYS)
 def test_arrays_that_do_not_fit_are_refused(index, tmp_path, fault):
     folder = index.save(tmp_path / "index").folder
     forge(folder, **ARRAYS[fault])
     with pytest.raises(InputError, match=r"is damaged.*\n.*build the index again"):
         SearchIndex.open(folder)
-    if fault not in (
-        "no counts",
-        "lost rows",
-        "lost scales",
-    ):  # numbers that are none lead nowhere: looked for if asked
-        with pytest.raises(InputError):
-            SearchIndex.open(folder, check=False)
+    if fault in UNHARMFUL:  # looked for if asked
+        assert len(SearchIndex.open(folder, check=False).scores(np.ones(index.n_words))) == len(index)
+        return
+    with pytest.raises(InputError):
+        SearchIndex.open(folder, check=False)
 
 
 def one(key, value):
@@ -332,7 +333,7 @@ def test_forged_manifests_are_refused(index, tmp_path, fault, check):
     [
         {"ids": ["x"] * 60},
         {"ids": [1] * 60},
-        {"ids": []},
+        {"ids": ["x"]},
         {"titles": ["t"]},
         {"labels": [[1]] * 60},
         {"titles": [None] * 60},

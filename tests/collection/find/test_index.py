@@ -350,6 +350,23 @@ def test_a_store_of_blocks_is_indexed_block_by_block(kernel, corpus, index, tmp_
     np.testing.assert_allclose(stored.scores("bank loan"), index.scores("bank loan"), atol=1e-10)
 
 
+def test_an_index_that_is_written_in_runs_scores_the_same_and_knows_documents_by_their_rows(
+    kernel, corpus, index, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(search_index, "RUN", 50)
+    SearchIndex.write(kernel, corpus, tmp_path / "index")
+    written = SearchIndex.open(tmp_path / "index")
+    assert [len(segment) for segment in written.segments] == [50, 50, 20]
+    for by in ("meaning", "words", "both"):
+        np.testing.assert_array_equal(written.scores("bank loan", by=by), index.scores("bank loan", by=by))
+    assert [hit.number for hit in written.search("bank loan")] == [hit.number for hit in index.search("bank loan")]
+    assert [hit.id for hit in written.search("bank")] == [str(hit.number) for hit in index.search("bank")]
+    longer = written.add([Document("new", "a bank and its loan")])
+    assert len(SearchIndex.open(tmp_path / "index")) == len(longer) == len(index) + 1
+    fewer = longer.among(np.arange(len(longer)) != 3)
+    np.testing.assert_array_equal(fewer.scores("bank"), np.delete(longer.scores("bank"), 3))
+
+
 def test_threads_change_nothing(kernel, corpus, monkeypatch):
     monkeypatch.setattr("topiarist.collection.find.index.segments.BLOCK", 16)
     one, three = (SearchIndex.build(kernel, corpus, n_threads=n) for n in (1, 3))

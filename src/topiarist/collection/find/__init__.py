@@ -17,6 +17,8 @@ Floor plan:
                      meaning alone.
     set_question     More like these, not like those: several documents asked of the index by meaning as one question
                      (Rocchio).
+    shortlist        Which documents of a large collection a question looks at: those that are best by words, and those
+                     that lie nearest.
     vector_voice     The voice of vectors in finding: how near documents lie to a document, to several, or to a question
                      that is encoded.
 

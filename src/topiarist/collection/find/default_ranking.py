@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from topiarist.arrays import Array, Floats
 from topiarist.collection.find.index import Answer, Explanation, Hit
 from topiarist.collection.find.index.answers import WordReason
-from topiarist.collection.find.index.question import Question
+from topiarist.collection.find.index.question import Question, over_spread
 from topiarist.collection.find.index.ranking import best, hit, nth_largest
 from topiarist.collection.find.vector_voice import cosines, direction_of, leaning
 from topiarist.collection.find.words.word_index import WordIndex
@@ -30,12 +30,24 @@ from topiarist.counts.corpus import text_of
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
+    from topiarist.collection.find.shortlist import Shortlist
 
 LOOKED_AT, FEWEST = 50, 5  # best documents by words, and by meaning, that tell how far both agree
 MEANING, AGREEING = 0.6, 0.8  # what meaning counts where nothing is agreed on, and how much more where all is
 LEAST, MOST = 0.2, 1.2
 OF_KERNEL, OF_SPACE = 0.6, 1.2  # of that weight
 OF_VECTORS, BESIDE_VECTORS = 2.0, 0.5  # what vectors count, and what they leave of that weight
+
+
+class _Looked(NamedTuple):
+    """Documents that are looked at, and what each of them has of a query; ``rows``: None for all of them."""
+
+    rows: Array | None
+    asked: Floats
+    words: Floats
+    kernel: Floats
+    near: Any
+    pointed: Floats | None
 
 
 class DefaultQuestion:
@@ -55,8 +67,20 @@ class DefaultQuestion:
         return not self.words.known and not len(self.kernel.counts.columns) and self.pointed is None
 
     @cached_property
-    def near(self) -> Floats | None:
-        """The cosine in the space of words."""
+    def direction(self) -> Floats | None:
+        """Where the query points in the space of words; None where it has no place there."""
+        return self.words.index.space.direction(self.words.times)
+
+    def near(self, rows: Array | None = None) -> Floats | None:
+        """The cosines of documents in the space of words: of all of them, or of some."""
+        if self.direction is None:
+            return None
+        if rows is not None:
+            return self.words.index.near_of(rows, self.direction)
+        return self._all_near
+
+    @cached_property
+    def _all_near(self) -> Floats | None:
         return self.words.index.near(self.words.times)
 
     @cached_property
@@ -81,26 +105,84 @@ class DefaultQuestion:
     @cached_property
     def shares(self) -> tuple[float, float, float]:
         """By what words, kernel and space are multiplied."""
-        of_words, of_kernel = over_spread(self.words.scores), over_spread(self.kernel.scores)
-        of_space = 0.0 if self.near is None else over_spread(self.near)
-        meaning = of_kernel * self.kernel.scores + (0.0 if self.near is None else of_space * self.near)
-        weight = _weight(self.words.asked, meaning) if of_words else 1.0
+        some = None if self._shortlist is None else self._shortlist.everywhere
+        near = self.near(some)
+        of_words, of_kernel = over_spread(self.words.scores), self.kernel.per_spread
+        of_space = 0.0 if near is None else over_spread(near)
+        looked = self._looked_at
+        weight = _weight(looked.asked, of_kernel * looked.kernel + of_space * looked.near) if of_words else 1.0
         weight *= 1.0 if self.pointed is None else BESIDE_VECTORS
         return of_words, weight * OF_KERNEL * of_kernel, weight * OF_SPACE * of_space
+
+    @property
+    def _shortlist(self) -> Shortlist | None:
+        found: Shortlist | None = self.collection.index.shortlist
+        return found
+
+    @cached_property
+    def _looked_at(self) -> _Looked:
+        """What is known of the documents that are looked at where all may answer."""
+        return self._look(None if self._shortlist is None else self._rows(None))
+
+    def _rows(self, allowed: Any) -> Array:
+        """Those of the documents that are allowed which are looked at."""
+        assert self._shortlist is not None  # noqa: S101
+        return self._shortlist.rows(self.words.scores, self.direction, allowed)
+
+    def _look(self, rows: Array | None) -> _Looked:
+        near = self.near(rows)
+        return _Looked(
+            rows,
+            self.words.asked if rows is None else self.words.asked[rows],
+            self.words.scores if rows is None else self.words.scores[rows],
+            self.kernel.scores if rows is None else self.kernel.scores_of(rows),
+            0.0 if near is None else near,
+            self.pointed if rows is None or self.pointed is None else self.pointed[rows],
+        )
 
     @cached_property
     def scores(self) -> Floats:
         """The score of every document."""
+        return self.scored()
+
+    def scored(self, allowed: Any = None) -> Floats:
+        """The same for a query that some documents may answer: of many, it looks at others.
+
+        Those that are not looked at follow behind the others, by their words alone.
+        """
+        if self._shortlist is None:
+            return self._of_everybody
+        looked = self._looked_at if allowed is None else self._look(self._rows(allowed))
+        total, every = self._total(looked), np.array(self.words.scores)
+        least = float(total[total > 0].min(initial=1.0))
+        every *= 0.5 * least / max(float(every.max(initial=0.0)), 1e-30)
+        every[looked.rows] = total
+        return every
+
+    @cached_property
+    def _of_everybody(self) -> Floats:
+        return self._total(self._looked_at)
+
+    def _total(self, looked: _Looked) -> Floats:
         of_words, of_kernel, of_space = self.shares
-        total = of_words * self.words.scores + of_kernel * self.kernel.scores
-        total = total if self.near is None else total + of_space * self.near
-        return np.asarray(total if self.pointed is None else total + (self.of_vectors * self.pointed + self._of_all))
+        total = of_words * looked.words + of_kernel * looked.kernel
+        total = total if self.direction is None else total + of_space * looked.near
+        if looked.pointed is None:
+            return np.asarray(total)
+        return np.asarray(total + (self.of_vectors * looked.pointed + self._of_all))
+
+    @cached_property
+    def per_spread(self) -> float:
+        """By what scores are multiplied so that their spread over the collection is one."""
+        return over_spread(
+            self.scores if self._shortlist is None else self._total(self._look(self._shortlist.everywhere))
+        )
 
     def page(self, n: int, offset: int = 0, *, allowed: Any = None, why: bool = False, exact: bool = False) -> Answer:
         """The ``n`` best documents after the ``offset`` best; with ``exact`` all that are allowed are found."""
         if self.empty and not exact:
             return Answer((), "", (), self.words.unknown)
-        scores = self.scores
+        scores = self.scored(allowed)
         if exact and allowed is not None and allowed.any():
             scores = scores - min(float(scores[allowed].min()), 0.0) + 1e-9
         hits = best(scores, self.collection.index.segments, allowed, n, offset)
@@ -151,23 +233,14 @@ class DefaultQuestion:
             for reason in (kernel.topics if kernel else ())
         ]
         of_all = (of_kernel * kernel.of_all if kernel else 0.0) + self._of_all
-        alike = 0.0 if self.near is None else of_space * float(self.near[row])
+        near = self.near(np.array([row]))
+        alike = 0.0 if near is None else of_space * float(near[0])
         lies = 0.0 if self.pointed is None else self.of_vectors * float(self.pointed[row])
         score = sum(one.amount for one in words) + sum(one.amount for one in topics) + of_all + alike + lies
         return Explanation(
             score, tuple(sorted(words, key=lambda one: (-one.amount, one.word))), tuple(topics), of_all,
             score - by_words, by_words, alike, lies,
         )  # fmt: skip
-
-
-def over_spread(scores: Floats) -> float:
-    """One over the spread of scores over the collection; 0 where all are the same."""
-    if not len(scores):
-        return 0.0
-    away = scores.astype(np.float64)
-    away -= away.mean()
-    spread = float(np.sqrt(away @ away / len(away)))
-    return 1.0 / spread if spread > 1e-12 else 0.0
 
 
 def _weight(by_words: Floats, by_meaning: Floats) -> float:

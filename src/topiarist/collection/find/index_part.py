@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from scipy.sparse import csr_array
+
 from topiarist.arrays import Array
 from topiarist.collection.find.index import SearchIndex
 from topiarist.collection.find.words.posting_lists import counted
@@ -31,14 +33,19 @@ TREE_CLASSES = 64  # of the tree: a document is compared with a query in each of
 
 
 def write_flat(generation: Generation, corpus: Corpus, n_threads: int | None = None) -> Part:
-    """Topics without a tree: they see more of what a document mixes than its one place in the tree tells."""
+    """Topics without a tree: they see more of what a document mixes than its one place in the tree tells.
+
+    Of very many documents they are learned from as many as a tree grows from.
+    """
     from topiarist.estimators.flat.plsa import PLSA
     from topiarist.estimators.model_folder import save_model
+    from topiarist.estimators.tree.growth_sample import sampled
 
     number = max(1, min(FLAT_TOPICS, (corpus.n_docs - corpus.n_empty) // FEWEST))
+    some = sampled(corpus.n_docs, 0)
     flat = PLSA(
         number, inverse_temperature=0.8, word_smoothing=0.5, max_iter=40, tol=1e-3, random_state=0, n_threads=n_threads
-    ).fit(corpus.counts)
+    ).fit(corpus.counts if some is None else corpus.counts[some])
     del flat.component_given_doc_
     with new_part(generation, FLAT) as part:
         save_model(flat, part.folder / MODEL)
@@ -61,11 +68,10 @@ def write_index(
     from topiarist.estimators.similarity.coarse_model import coarse
     from topiarist.estimators.similarity.fisher_kernel import FisherKernel
 
-    words = PLSA(1, random_state=0, n_threads=n_threads).fit(corpus.counts)
-    models = (words, coarse(model, TREE_CLASSES), load_model(flat / MODEL))
-    index = SearchIndex.build(FisherKernel(models=models, parts=PARTS), corpus, n_threads=n_threads)
+    words = PLSA(1, random_state=0, n_threads=n_threads).fit(csr_array(corpus.counts.sum(axis=0)[None, :]))
+    kernel = FisherKernel(models=(words, coarse(model, TREE_CLASSES), load_model(flat / MODEL)), parts=PARTS)
     with new_part(generation, SEARCH) as part:
-        index.save(part.folder / INDEX)
+        SearchIndex.write(kernel, corpus, part.folder / INDEX, n_threads=n_threads)
         if before is not None and (before / WORDS).is_dir():
             linked_tree(before / WORDS, part.folder / WORDS)
         else:
@@ -79,7 +85,7 @@ def _write_words(generation: Generation, folder: Path, settings: CountSettings, 
     texts = (text_of(document, settings.titles) for document in documents.iterate())
     language = known_code(facts.settings(generation.database).get("language") or "")
     tokenizer = replace(settings.tokenizer, numbers=True)
-    WordIndex.build(texts, tokenizer, language, n_threads).save(new_folder(folder / WORDS))
+    WordIndex.write(new_folder(folder / WORDS), texts, tokenizer, language, n_threads)
 
 
 def all_words(documents: Documents, settings: CountSettings) -> frozenset[str]:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from topiarist.arrays import Floats
-from topiarist.collection.find.default_ranking import DefaultQuestion, over_spread
+from topiarist.collection.find.default_ranking import DefaultQuestion
 from topiarist.collection.find.index.answers import Explanation, TopicReason, WordReason
 from topiarist.collection.find.index.question import Question
 from topiarist.collection.find.set_question import SetQuestion
@@ -57,23 +56,22 @@ class LikedQuestion(Question):
         assert known is not None  # noqa: S101
         self.index, self.by, self.counts = known.index, known.by, known.counts
 
-    @cached_property
-    def scores(self) -> Floats:
+    def scored(self, allowed: Any = None) -> Floats:
         """The score of every document."""
-        total = over_spread(self.words.scores) * self.words.scores.astype(np.float64)
+        total = self.words.per_spread * self.words.scored(allowed).astype(np.float64)
         if self.likeness is not None:
-            total = total + self._share * self.likeness.scores
+            total = total + self._share * self.likeness.scored(allowed)
         if self.unlike is not None:
-            total = total - UNLIKE * POINTED_AT * over_spread(self.unlike.scores) * self.unlike.scores
+            total = total - UNLIKE * POINTED_AT * self.unlike.per_spread * self.unlike.scored(allowed)
         return total
 
-    @cached_property
+    @property
     def _share(self) -> float:
-        return 0.0 if self.likeness is None else POINTED_AT * over_spread(self.likeness.scores)
+        return 0.0 if self.likeness is None else POINTED_AT * self.likeness.per_spread
 
     def explained(self, number: int) -> Explanation:
         """Why a document is found: the amounts of both; what speaks against it is in none of them."""
-        first = _scaled(self.words.explained(number), over_spread(self.words.scores))
+        first = _scaled(self.words.explained(number), self.words.per_spread)
         if self.likeness is None:
             return first
         return _joined(first, _scaled(self.likeness.explained(number), self._share))

@@ -8,7 +8,8 @@ is not found.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import reduce
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from topiarist.arrays import Floats
 from topiarist.collection.find.index import SearchIndex
 from topiarist.collection.find.index.query_counts import QueryCounts
 from topiarist.collection.find.index.question import Question
+from topiarist.collection.find.index.segments import Segment
 
 UNLIKE = 0.5  # what likeness to the unwanted documents counts
 
@@ -29,10 +31,13 @@ class SetQuestion(Question):
         super().__init__(index, pooled(like), by)
         self._sides = [Question(index, pooled(side), by) for side in (like, unlike) if side]
 
-    @cached_property
-    def scores(self) -> Floats:
-        """The score of every document: likeness to the ones, less some of that to the others."""
-        wanted, *unwanted = (side.scores for side in self._sides)
+    @property
+    def _columns(self) -> Any:
+        return reduce(np.union1d, (side.counts.columns for side in self._sides))
+
+    def _scores(self, segments: Sequence[Segment]) -> Floats:
+        """Likeness to the ones, less some of that to the others."""
+        wanted, *unwanted = (side._scores(segments) for side in self._sides)
         return wanted - UNLIKE * unwanted[0] if unwanted else wanted
 
 

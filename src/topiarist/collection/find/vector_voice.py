@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topiarist.arrays import Floats
+from topiarist.arrays import Array, Floats
 from topiarist.collection.document_vectors import own_encoder
 from topiarist.collection.find.index.answers import Explanation
 from topiarist.collection.find.index.question import Question
@@ -78,10 +77,13 @@ class PointedQuestion(Question):
         self.question, self.index, self.by, self.counts = question, question.index, question.by, question.counts
         self.added = SHARE_OF_VECTORS * np.maximum(leaning(near).astype(np.float64), 0.0)
 
-    @cached_property
-    def scores(self) -> Floats:
+    def scored(self, allowed: Any = None) -> Floats:
         """The score of every document."""
-        return self.question.scores + self.added
+        return self.question.scored(allowed) + self.added
+
+    def scores_of(self, rows: Array) -> Floats:
+        """The scores of some documents."""
+        return self.question.scores_of(rows) + self.added[rows]
 
     def explained(self, number: int) -> Explanation:
         """Why a document is similar: all amounts add up to its score."""

@@ -46,6 +46,7 @@ class SearchKernels(NamedTuple):
     score_meaning: Callable[..., Any]
     score_words: Callable[..., Any]
     score_vectors: Callable[..., Any]
+    score_places: Callable[..., Any]
 
 
 def load(name: str = "compiled") -> SearchKernels:

@@ -69,9 +69,10 @@ def score_meaning(postings, wanted, rows, topical, scales, start, out):
         meet, mixture = wanted.meet[w], wanted.mixture[w]
         while t < last and postings.docs[t] < stop:
             d = postings.docs[t] - start
-            share, probability = _two_products(rows[d], meet, mixture)
-            if probability > SMALLEST_MIXTURE:
-                out[d] += scales[d, 1] * postings.counts[t] * (share / probability)
+            if d >= 0:  # in a file that is not damaged
+                share, probability = _two_products(rows[d], meet, mixture)
+                if probability > SMALLEST_MIXTURE:
+                    out[d] += scales[d, 1] * postings.counts[t] * (share / probability)
             t += 1
 
 
@@ -84,7 +85,8 @@ def score_words(postings, words, weights, norms, start, out):
         t = _first_from(postings.docs, postings.ends[words[w]], last, start)
         while t < last and postings.docs[t] < stop:
             d = postings.docs[t] - start
-            out[d] += weights[w] * postings.counts[t] / (postings.counts[t] + norms[d])
+            if d >= 0:  # in a file that is not damaged
+                out[d] += weights[w] * postings.counts[t] / (postings.counts[t] + norms[d])
             t += 1
 
 
@@ -108,7 +110,17 @@ def score_vectors(halves, direction, out):
         out[d] = total
 
 
-VERBS = verbs(lexical_lengths, score_meaning, score_words, score_vectors)
+@jit
+def score_places(places, direction, out):
+    """See ``reference.score_places``."""
+    for d in range(len(out)):
+        total = np.float32(0)
+        for k in range(len(direction)):
+            total += np.float32(places[d, k]) * direction[k]
+        out[d] = total
+
+
+VERBS = verbs(lexical_lengths, score_meaning, score_words, score_vectors, score_places)
 
 
 def prepare(dtype: DTypeLike) -> None:
@@ -120,3 +132,4 @@ def prepare(dtype: DTypeLike) -> None:
     score_meaning(postings, Wanted(words, rows, rows.copy(), numbers), rows, rows.copy(), np.ones((1, 2)), 0, out)
     score_words(postings, words, np.ones(1), np.ones(1), 0, out)
     score_vectors(np.zeros((1, 1), np.uint16), np.ones(1, np.float32), np.zeros(1, np.float32))
+    score_places(np.zeros((1, 1), np.int8), np.ones(1, np.float32), np.zeros(1, np.float32))

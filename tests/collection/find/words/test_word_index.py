@@ -130,10 +130,25 @@ def test_segments_of_very_different_sizes_stay_apart():
     assert longer.located(28) == (1, 0)
 
 
+@pytest.mark.parametrize("run", [1, 3, 7, 100])
+def test_texts_that_are_indexed_in_runs_give_the_same_files(tmp_path, monkeypatch, run):
+    texts = [*TEXTS, "", "A judge's café", *TEXTS[:3], "Rackets \U0001d4ac for sale"]
+    for name in ("whole", "runs"):
+        (tmp_path / name).mkdir()
+    WordIndex.build(texts, TOKENS, "en").save(tmp_path / "whole")
+    monkeypatch.setattr(posting_lists, "RUN", run)
+    monkeypatch.setattr(posting_lists, "PIECE", 5)
+    WordIndex.write(tmp_path / "runs", iter(texts), TOKENS, "en")
+    files = sorted(path.relative_to(tmp_path / "whole") for path in (tmp_path / "whole").rglob("*.*"))
+    assert files == sorted(path.relative_to(tmp_path / "runs") for path in (tmp_path / "runs").rglob("*.*"))
+    for path in files:
+        assert (tmp_path / "whole" / path).read_bytes() == (tmp_path / "runs" / path).read_bytes(), path
+
+
 def test_the_space_is_kept_in_bytes_and_nearly_exact(index):
     lists = index.segments[0]
-    space, places = word_space.learned(lists)
-    assert places.dtype == np.int8
+    space = word_space.learned([lists])
+    assert space.placed(lists).dtype == np.int8
     directions = space._directions(lists)
     point = space.direction({"judg": 1.0, "court": 1.0})
     np.testing.assert_allclose(index.near({"judg": 1.0, "court": 1.0}), directions @ point, atol=0.02)

@@ -74,8 +74,11 @@ class Kept:
     stamp: str
 
 
-def write_index(index: Any, folder: Path) -> None:
-    """Write a whole index: beside its place first, and moved there when it is complete."""
+def write_index(index: Any, folder: Path, segments: Iterable[Segment] | None = None) -> None:
+    """Write a whole index: beside its place first, and moved there when it is complete.
+
+    ``segments``, in the place of its own, may come one after the other; none is kept in memory.
+    """
     with new_sealed_folder(folder) as partial:
         if index.vocabulary is not None:
             write_vocabulary(partial, index.vocabulary)
@@ -84,9 +87,10 @@ def write_index(index: Any, folder: Path) -> None:
             for name in LENS_ARRAYS:
                 if getattr(lens, name) is not None:
                     save(of_lens / f"{name}.npy", np.ascontiguousarray(getattr(lens, name)))
-        names = [f"segment-{uuid.uuid4().hex}" for _ in index.segments]
-        for name, segment in zip(names, index.segments, strict=True):
-            _write_segment(new_folder(partial / name), segment)
+        names = []
+        for segment in index.segments if segments is None else segments:
+            names.append(f"segment-{uuid.uuid4().hex}")
+            _write_segment(new_folder(partial / names[-1]), segment)
         write_manifest(partial, INDEX, {**_settings(index), "segments": names, "files": seal(partial)})
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topiarist.arrays import Floats
+from topiarist.arrays import Array, Floats
 from topiarist.collection.find.index import answers, ranking
 from topiarist.collection.find.index.answers import Answer, Explanation, TopicReason, WordReason
 from topiarist.collection.find.index.query_counts import QueryCounts
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from topiarist.collection.find.index.search_index import SearchIndex
 
 WAYS = ("meaning", "words", "both")
+PIECE = 1 << 15  # scores whose spread is looked at together: they stay in a core's cache
 SHOWN = 20  # words of a query that an answer repeats
 
 
@@ -67,9 +68,26 @@ class Question:
 
     @cached_property
     def scores(self) -> Floats:
-        """The score of every document, in their order."""
-        kernels, threads, segments = load_search_kernels(), self.index.threads, self.index.segments
+        """The score of every document, in their order; nothing for one that is not looked at."""
+        return self.scored()
+
+    def scored(self, allowed: Any = None) -> Floats:
+        """The same for a question that some documents may answer: of many, it looks at others."""
+        if self.index.shortlist is None:
+            return self._of_all
         total = np.zeros(len(self.index))
+        if len(self.counts.columns):
+            rows = self.index.shortlist.of_counts(self.counts, allowed)
+            total[rows] = self.scores_of(rows)
+        return total
+
+    @cached_property
+    def _of_all(self) -> Floats:
+        return self._scores(self.index.segments)
+
+    def _scores(self, segments: Sequence[Segment]) -> Floats:
+        kernels, threads = load_search_kernels(), self.index.threads
+        total = np.zeros(sum(map(len, segments)))
         of_kernel, of_words = self.weights
         if not len(self.counts.columns):
             return total
@@ -82,22 +100,59 @@ class Question:
             total += np.concatenate([part.by_words(kernels, columns, weights, average, threads) for part in segments])
         return total
 
+    def scores_of(self, rows: Array) -> Floats:
+        """The scores of some documents, by their rising rows."""
+        found, start = list[Floats](), 0
+        for segment in self.index.segments:
+            first, last = np.searchsorted(rows, (start, start + len(segment)))
+            if last > first:
+                some = segment.picked(rows[first:last] - start, self._columns)
+                found.append(self._scores((some,)))
+            start += len(segment)
+        return np.concatenate(found) if found else np.zeros(0)
+
+    @property
+    def _columns(self) -> Any:
+        """The words that documents are scored by."""
+        return self.counts.columns
+
+    @cached_property
+    def per_spread(self) -> float:
+        """By what scores are multiplied so that their spread over the collection is one."""
+        some = self.index.shortlist
+        return over_spread(self.scores if some is None else self.scores_of(some.everywhere))
+
     def page(self, n: int, offset: int = 0, *, allowed: Any = None, why: bool = False) -> Answer:
         """The ``n`` best documents after the ``offset`` best; ``allowed`` says of each document whether it may be."""
         index, asked = self.index, self.counts
         words = named(index.vocabulary, asked.columns[:SHOWN].tolist())
         if not len(asked.columns):
             return Answer((), answers.nothing(asked, self.near), words, asked.unknown, self.near)
-        hits = ranking.best(self.scores, index.segments, allowed, n, offset)
+        scores = self.scored(allowed)
+        hits = ranking.best(scores, index.segments, allowed, n, offset)
         if why:
             hits = tuple(replace(hit, why=self.explained(hit.number)) for hit in hits)
-        total = int(np.count_nonzero(self.scores > 0 if allowed is None else (self.scores > 0) & allowed))
+        total = int(np.count_nonzero(scores > 0 if allowed is None else (scores > 0) & allowed))
         message = answers.sentence(len(hits), len(index), asked, self.by, self.near)
         return Answer(hits, message, words, asked.unknown, self.near, total)
 
     def explained(self, number: int) -> Explanation:
         """Why a document is similar: all amounts add up to its score."""
         return explained(self, *ranking.located(self.index.segments, number))
+
+
+def over_spread(scores: Floats) -> float:
+    """By what scores are multiplied so that their spread over the collection is one; 0 where there is none."""
+    if not len(scores):
+        return 0.0
+    mean, total = float(scores.mean(dtype=np.float64)), 0.0
+    for start in range(0, len(scores), PIECE):
+        away = scores[start : start + PIECE].astype(np.float64)
+        away -= mean
+        away *= away  # and no product of vectors: that would wake the threads of BLAS
+        total += float(away.sum())
+    spread = float(np.sqrt(total / len(scores)))
+    return 1.0 / spread if spread > 1e-12 else 0.0
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,7 @@ def hit(segments: Sequence[Segment], number: int, score: float) -> Hit:
     segment, row = located(segments, number)
     known = segment.documents
     return Hit(
-        number, known.ids[row], score,
+        number, known.ids[row] if known.ids else str(number), score,
         known.titles[row] if known.titles else "",
         known.labels[row] if known.labels else (),
         int(segment.nodes[row]) if len(segment.nodes) else -1,

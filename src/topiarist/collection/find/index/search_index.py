@@ -48,6 +48,7 @@ from topiarist.scale.threads import Threads
 from topiarist.text.documents import Document
 
 PARTS = ("topical", "lexical", "plain")
+RUN = 1 << 17  # documents of a segment that is written
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +56,7 @@ class SearchIndex:
     """Documents to search by meaning (Fisher kernel), by words (BM25) or both. Made by ``build``, ``open`` or ``add``.
 
     ``search`` answers a text, a mapping from words to counts, or a row of counts; ``similar`` a document of the index.
-    Every document is scored: there is no approximation.
+    Every document is scored: there is no approximation, unless a ``shortlist`` says whom to look at.
     """
 
     lenses: tuple[Lens, ...]
@@ -70,6 +71,7 @@ class SearchIndex:
     class_words: tuple[Words, ...] = ()
     kept: Kept | None = None
     n_threads: int | None = None
+    shortlist: Any = None  # which documents a question looks at, see ``find.shortlist``; None: all
 
     @classmethod
     def build(cls, kernel: Any, documents: Any, *, dtype: Any = None, n_threads: int | None = None) -> SearchIndex:
@@ -89,6 +91,16 @@ class SearchIndex:
                 index = replace(index, segments=(*index.segments, made))
             return index
         return index.add(documents)
+
+    @classmethod
+    def write(cls, kernel: Any, corpus: Corpus, folder: str | Path, *, n_threads: int | None = None) -> None:
+        """Index a corpus in a new folder, a run of documents in memory at a time.
+
+        Its documents are known by their rows alone: whoever writes it knows what they are called.
+        """
+        index = _without_documents(kernel.prepared(), corpus, None, n_threads)
+        runs = (corpus.counts[start : start + RUN] for start in range(0, corpus.n_docs, RUN))
+        write_index(index, Path(folder), (index._segment(counts, Documents()) for counts in runs))
 
     @classmethod
     def open(cls, folder: str | Path, *, check: bool = True, n_threads: int | None = None) -> SearchIndex:
@@ -115,7 +127,8 @@ class SearchIndex:
         found = _counted(documents, self.vocabulary, self.settings, self.n_words, len(self))
         if found is None:
             return self
-        made = self._segment(*found)
+        counts, known = found
+        made = self._segment(counts, known if self._named else Documents())
         stay = n_staying([len(segment) for segment in self.segments], len(made))
         tail = joined([*self.segments[stay:], made])
         longer = replace(self, segments=(*self.segments[:stay], tail))
@@ -146,6 +159,11 @@ class SearchIndex:
             parts=self.parts, normalise=self.normalise, dtype=np.dtype(self.dtype),
         )  # fmt: skip
         return made if self.shape is None else replace(made, nodes=self.shape.places(made.rows[self.shape.model]))
+
+    @property
+    def _named(self) -> bool:
+        """Whether its documents have ids."""
+        return all(segment.documents.ids for segment in self.segments)
 
     @property
     def folder(self) -> Path | None:

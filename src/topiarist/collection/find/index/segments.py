@@ -31,9 +31,9 @@ K1, B = 1.2, 0.75  # of BM25, as in most programs
 
 @dataclass(frozen=True)
 class Documents:
-    """What is known of the documents of a segment; empty where nothing is."""
+    """What is known of the documents of a segment; empty where nothing is, or where whoever asks knows it."""
 
-    ids: tuple[str, ...]
+    ids: tuple[str, ...] = ()
     titles: tuple[str, ...] = ()
     labels: tuple[tuple[str, ...], ...] = ()
 
@@ -118,6 +118,28 @@ class Segment:
             return wanted
         places, known = self.places(wanted.words)
         return Wanted(places, wanted.meet[known], wanted.mixture[known], wanted.topics)
+
+    def picked(self, rows: Any, columns: Any) -> Segment:
+        """Some documents, by their rising rows, with the postings of some words, whose columns rise."""
+        places, known = self.places(columns)
+        docs, counts = [np.empty(0, np.int32)], [self.postings.counts[:0]]
+        for word in places.tolist():
+            run = slice(int(self.postings.ends[word]), int(self.postings.ends[word + 1]))
+            of_word = self.postings.docs[run]
+            at = np.minimum(np.searchsorted(of_word, rows), max(len(of_word) - 1, 0))
+            there = np.flatnonzero(of_word[at] == rows) if len(of_word) else at[:0]
+            docs.append(there.astype(np.int32))
+            counts.append(self.postings.counts[run][at[there]])
+        ends = np.cumsum([0, *(len(one) for one in docs[1:])]).astype(np.int64)
+        rows_of = tuple(own[rows] for own in self.rows)
+        topical = tuple(
+            new if other is own else other[rows]
+            for new, own, other in zip(rows_of, self.rows, self.topical, strict=True)
+        )
+        return Segment(
+            Documents(), Postings(ends, np.concatenate(docs), np.concatenate(counts)), self.lengths[rows], rows_of,
+            topical, tuple(one[rows] for one in self.scales), words=columns[known],
+        )  # fmt: skip
 
     def counts_of(self, row: int, columns: Any) -> Floats:
         """How often a document has some words."""
@@ -234,7 +256,7 @@ def kept(segment: Segment, keep: Any) -> Segment:
     )
     old, stay = segment.documents, np.flatnonzero(keep).tolist()
     documents = Documents(
-        tuple(old.ids[row] for row in stay),
+        tuple(old.ids[row] for row in stay) if old.ids else (),
         tuple(old.titles[row] for row in stay) if old.titles else (),
         tuple(old.labels[row] for row in stay) if old.labels else (),
     )
@@ -254,6 +276,8 @@ def _stacked(arrays: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
 
 def _documents(segments: Sequence[Segment]) -> Documents:
     known = [segment.documents for segment in segments]
+    if not all(one.ids for one in known):
+        return Documents()
     ids = tuple(name for one in known for name in one.ids)
     titles = tuple(title for one in known for title in one.titles or ("",) * len(one.ids))
     labels = tuple(names for one in known for names in one.labels or ((),) * len(one.ids))

@@ -1,4 +1,7 @@
-"""Do the arrays of an index fit together? Compiled kernels look places up without asking, so it is asked first."""
+"""Do the arrays of an index fit together? Compiled kernels look places up without asking, so it is asked first.
+
+The documents of a word they ask about themselves: one that is not among those that are scored is passed over.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,7 @@ def _check_lens(lens: Any, n_words: int, *, numbers: bool) -> None:
 def _check_segment(segment: Segment, index: Any, *, numbers: bool) -> None:
     n, (ends, docs, counts), words = len(segment), segment.postings, segment.words
     known, dtype = segment.documents, np.dtype(index.dtype)
-    _need(_texts([known.ids], 1) and len(known.ids) == n, "ids")
+    _need(_texts([known.ids], 1) and len(known.ids) in (0, n), "ids")
     _need(len(known.titles) in (0, n) and _texts([known.titles], 1), "titles")
     _need(len(known.labels) in (0, n) and _texts(known.labels, len(known.labels)), "labels")
     if words is not None:
@@ -70,7 +73,7 @@ def _check_segment(segment: Segment, index: Any, *, numbers: bool) -> None:
     _need(ends.shape == (size + 1,) and ends.dtype == np.int64, "ends")
     _need(ends[0] == 0 and ends[-1] == len(docs) and bool((np.diff(ends) >= 0).all()), "ends")
     _need(docs.ndim == 1 and docs.dtype == np.int32 and docs.shape == counts.shape and counts.dtype == dtype, "docs")
-    _need(_rising(docs, ends, n), "documents of a word that do not rise, or are none")
+    _need(not numbers or _rising(docs, ends, n), "documents of a word that do not rise, or are none")
     _need(segment.lengths.shape == (n,) and segment.lengths.dtype == np.float64, "lengths")
     _need(_positive(segment.lengths), "lengths")
     for rows, topical, scales, lens in zip(segment.rows, segment.topical, segment.scales, index.lenses, strict=True):

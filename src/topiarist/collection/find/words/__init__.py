@@ -2,6 +2,9 @@
 
 Floor plan:
 
+    cells           Documents of a large collection by where they lie: those near a query are looked for in the cells
+                    near it alone.
+    line_file       Lines of a text file, each read when it is asked for: millions of words take no memory before that.
     near_spellings  Words that are spelt nearly as another: all words of a collection compared at once, in a few
                     milliseconds.
     posting_lists   The words of some documents: which of them have a word, in which form, and how often.

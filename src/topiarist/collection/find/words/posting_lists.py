@@ -6,26 +6,32 @@ every inflection, and the exact form is a piece of the same run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import chain, islice, pairwise, repeat
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 
 from topiarist.arrays import Array, Csr, Floats
+from topiarist.collection.find.words.line_file import place_of, read_lines, write_lines
 from topiarist.collection.find.words.near_spellings import NearSpellings
 from topiarist.counts.chunks import count_texts, merged
 from topiarist.counts.workers import map_chunks
 from topiarist.errors import DamagedError
-from topiarist.store.array_files import mapped, save
-from topiarist.store.sealed_folder import new_file
+from topiarist.store.array_files import mapped, save, save_parts
+from topiarist.store.sealed_folder import new_folder
 from topiarist.text.query import folded
 from topiarist.text.stems import has_stemmer, stems
 from topiarist.text.tokens import Tokenizer, is_unspaced
 
+RUN = 1 << 17  # documents whose words are in memory at a time
+PIECE = 1 << 22  # postings that are put together at a time
 MOST = 255  # times that a word of a document counts: far beyond what makes a difference to BM25
 ARRAYS = ("first", "ends", "docs", "times", "frequency", "lengths", "space")
 STEMS, FORMS = "stems.txt", "forms.txt"
@@ -41,8 +47,8 @@ def keys(words: Sequence[str], language: str) -> list[str]:
 class PostingLists:
     """Documents by the forms of their words; stems and forms rise, and a form lies where its stem does."""
 
-    stems: tuple[str, ...]
-    forms: tuple[str, ...]
+    stems: Sequence[str]
+    forms: Sequence[str]
     first: Array  # of each stem its first form, and the number of forms
     ends: Array  # of each form where its postings begin, and the number of postings
     docs: Array
@@ -54,10 +60,16 @@ class PostingLists:
     def __len__(self) -> int:
         return len(self.lengths)
 
+    def place(self, stem: str) -> int | None:
+        """The place of a stem, if a document has it."""
+        if stem not in self._looked_up:
+            self._looked_up[stem] = place_of(stem, self.stems)
+        return self._looked_up[stem]
+
     @cached_property
-    def places(self) -> dict[str, int]:
-        """The place of each stem."""
-        return {stem: place for place, stem in enumerate(self.stems)}
+    def _looked_up(self) -> dict[str, int | None]:
+        """The places of stems that were asked for."""
+        return {}
 
     @cached_property
     def spellings(self) -> NearSpellings:
@@ -66,7 +78,7 @@ class PostingLists:
 
     def of_stem(self, stem: str) -> tuple[Array, Floats] | None:
         """The documents with a stem, and how often each has it; one that has several forms comes once for each."""
-        place = self.places.get(stem)
+        place = self.place(stem)
         if place is None:
             return None
         start, end = int(self.first[place]), int(self.first[place + 1])
@@ -82,7 +94,7 @@ class PostingLists:
 
     def of_form(self, stem: str, form: str) -> tuple[Array, Floats] | None:
         """The documents with one form of a stem, and how often; None where it is the only form, or there is none."""
-        place = self.places.get(stem)
+        place = self.place(stem)
         if place is None:
             return None
         start, end = int(self.first[place]), int(self.first[place + 1])
@@ -94,8 +106,12 @@ class PostingLists:
 
     def n_documents(self, stem: str) -> int:
         """How many documents have a stem."""
-        place = self.places.get(stem)
+        place = self.place(stem)
         return 0 if place is None else int(self.frequency[place])
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """Each form, after its stem."""
+        return zip(chain.from_iterable(map(repeat, self.stems, np.diff(self.first).tolist())), self.forms, strict=True)
 
     @property
     def by_form(self) -> Any:
@@ -118,9 +134,8 @@ class PostingLists:
         """Write it to an empty folder."""
         for name in ARRAYS:
             save(folder / f"{name}.npy", np.ascontiguousarray(getattr(self, name)))
-        for name, words in ((STEMS, self.stems), (FORMS, self.forms)):
-            with new_file(folder / name) as file:
-                file.write("\n".join(words).encode("utf-8", "surrogatepass"))
+        write_lines(folder / STEMS, self.stems)
+        write_lines(folder / FORMS, self.forms)
 
     @classmethod
     def open(cls, folder: Path) -> PostingLists:
@@ -138,17 +153,66 @@ class PostingLists:
         return found
 
 
-def read_lines(path: Path) -> tuple[str, ...]:
-    """The words of a file, one a line."""
-    text = path.read_bytes().decode("utf-8", "surrogatepass")
-    return tuple(text.split("\n")) if text else ()
-
-
 def counted(texts: Iterable[str], tokenizer: Tokenizer, language: str, n_jobs: int | None = 1) -> PostingLists:
     """All words of some texts; the space has no dimensions yet."""
     chunks = list(map_chunks(partial(count_texts, tokenizer=tokenizer), texts, n_jobs))
     counts, words = merged(chunks)
     return laid_out(counts, words, keys(words, language))
+
+
+@contextmanager
+def counted_runs(
+    texts: Iterable[str], tokenizer: Tokenizer, language: str, folder: Path, n_jobs: int | None = 1
+) -> Iterator[list[PostingLists]]:
+    """All words of any number of texts, run by run, mapped: in a folder for as long as this lasts."""
+    every, parts = iter(texts), list[PostingLists]()
+    with TemporaryDirectory(dir=folder) as runs:
+        while len(lists := counted(islice(every, RUN), tokenizer, language, n_jobs)) or not parts:
+            lists.save(here := new_folder(Path(runs) / str(len(parts))))
+            del lists
+            parts.append(PostingLists.open(here))
+        yield parts
+
+
+def write_joined(parts: Sequence[PostingLists], space: Callable[[PostingLists], Array], folder: Path) -> None:
+    """The documents of several, in their order, as the lists of one; a piece of them is in memory at a time.
+
+    ``space`` has the coordinates of the documents of a part.
+    """
+    known = sorted({pair for part in parts for pair in part.pairs()})
+    stems = sorted({stem for stem, _ in known})
+    number, place = {pair: at for at, pair in enumerate(known)}, {stem: at for at, stem in enumerate(stems)}
+    of_parts = [np.fromiter(map(number.__getitem__, part.pairs()), np.int64, len(part.forms)) for part in parts]
+    sizes, frequency = np.zeros(len(known), np.int64), np.zeros(len(stems), np.int32)
+    for part, own in zip(parts, of_parts, strict=True):
+        sizes[own] += np.diff(part.ends)
+        frequency[np.fromiter(map(place.__getitem__, part.stems), np.int64, len(part.stems))] += part.frequency
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    cuts = np.searchsorted(ends, np.arange(0, ends[-1] + PIECE, PIECE))
+    bounds = np.unique(np.minimum(cuts, len(known)))
+    starts = np.cumsum([0, *map(len, parts)])
+
+    def pieces(name: str) -> Iterator[Array]:
+        for low, high in pairwise([0, *bounds[bounds > 0].tolist()]):
+            values, forms = [], []
+            for part, own, start in zip(parts, of_parts, starts.tolist(), strict=False):
+                first, last = np.searchsorted(own, (low, high))
+                run = slice(int(part.ends[first]), int(part.ends[last]))
+                values.append(part.docs[run] + np.int32(start) if name == "docs" else part.times[run])
+                forms.append(np.repeat(own[first:last], np.diff(part.ends[first : last + 1])))
+            yield np.concatenate(values)[np.argsort(np.concatenate(forms), kind="stable")]
+
+    first = np.searchsorted([place[stem] for stem, _ in known], np.arange(len(stems) + 1)).astype(np.int64)
+    lengths = np.concatenate([part.lengths for part in parts])
+    for name, array in (("first", first), ("ends", ends), ("frequency", frequency), ("lengths", lengths)):
+        save(folder / f"{name}.npy", array)
+    for name, kind in (("docs", np.int32), ("times", np.uint8)):
+        save_parts(folder / f"{name}.npy", (int(ends[-1]),), kind, pieces(name))
+    places = chain([space(parts[0])], map(space, parts[1:]))
+    begins = next(places)
+    save_parts(folder / "space.npy", (len(lengths), begins.shape[1]), np.int8, chain([begins], places))
+    write_lines(folder / STEMS, stems)
+    write_lines(folder / FORMS, (form for _, form in known))
 
 
 def laid_out(counts: Csr, words: Sequence[str], of_words: Sequence[str], lengths: Any = None) -> PostingLists:
@@ -180,12 +244,7 @@ def joined(parts: Sequence[PostingLists]) -> PostingLists:
     """The documents of several, in their order."""
     if len(parts) == 1:
         return parts[0]
-    of_form = {
-        (form, part.stems[stem])
-        for part in parts
-        for stem in range(len(part.stems))
-        for form in part.forms[int(part.first[stem]) : int(part.first[stem + 1])]
-    }
+    of_form = {(form, stem) for part in parts for stem, form in part.pairs()}
     known = sorted(of_form)
     column = {form: place for place, (form, _) in enumerate(known)}
     rows, columns, times, start = [], [], [], 0

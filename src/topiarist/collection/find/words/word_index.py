@@ -2,6 +2,7 @@
 
 about.json       format, language, whether tokens without letters are words, the names of the segments
 space/           the directions of stems
+cells/           documents by where they lie, where they are very many
 segment-1/ …     documents in their order; small segments become one when others are added
 """
 
@@ -18,17 +19,21 @@ from typing import Any
 import numpy as np
 
 from topiarist.arrays import Array, Floats
+from topiarist.collection.find.index.ranking import nth_largest
 from topiarist.collection.find.index.segments import K1, B, n_staying
 from topiarist.collection.find.words import posting_lists, word_space
+from topiarist.collection.find.words.cells import LEAST_SEEN, Cells, write_cells
 from topiarist.collection.find.words.near_spellings import suggested
 from topiarist.collection.find.words.posting_lists import PostingLists, vars_of
 from topiarist.collection.find.words.word_space import WordSpace
 from topiarist.errors import DamagedError
+from topiarist.scale.threads import Threads
 from topiarist.store.sealed_folder import new_folder, write_json
 from topiarist.text.stop_words import function_words
 from topiarist.text.tokens import Tokenizer
 
-ABOUT, SPACE, SEGMENT = "about.json", "space", "segment-{}"
+ABOUT, SPACE, SEGMENT, CELLS = "about.json", "space", "segment-{}", "cells"
+BLOCK = 1 << 15  # documents that a thread compares before it takes others
 FORMAT, VERSION = "topiarist-words", 1
 
 
@@ -40,6 +45,7 @@ class WordIndex:
     space: WordSpace
     tokenizer: Tokenizer
     language: str = ""
+    cells: Cells | None = None  # of the first segment, where it is very large
 
     def __len__(self) -> int:
         return self._size
@@ -52,8 +58,20 @@ class WordIndex:
     def build(cls, texts: Iterable[str], tokenizer: Tokenizer, language: str = "", n_jobs: int | None = 1) -> WordIndex:
         """Index texts."""
         lists = posting_lists.counted(texts, tokenizer, language, n_jobs)
-        space, places = word_space.learned(lists)
-        return cls((PostingLists(**{**vars_of(lists), "space": places}),), space, tokenizer, language)
+        space = word_space.learned([lists])
+        return cls((PostingLists(**{**vars_of(lists), "space": space.placed(lists)}),), space, tokenizer, language)
+
+    @classmethod
+    def write(
+        cls, folder: Path, texts: Iterable[str], tokenizer: Tokenizer, language: str = "", n_jobs: int | None = 1
+    ) -> None:
+        """Index texts in an empty folder, as ``build`` and ``save`` do; a run of them is in memory at a time."""
+        with posting_lists.counted_runs(texts, tokenizer, language, folder, n_jobs) as runs:
+            space = word_space.learned(runs)
+            posting_lists.write_joined(runs, space.placed, new_folder(folder / SEGMENT.format(1)))
+        space.save(new_folder(folder / SPACE))
+        cls((), space, tokenizer, language)._write_about(folder, 1)
+        _write_cells(folder, space, PostingLists.open(folder / SEGMENT.format(1)))
 
     def added(self, texts: Iterable[str]) -> tuple[WordIndex, int]:
         """The index with more texts, and how many of its segments stayed as they were."""
@@ -61,7 +79,7 @@ class WordIndex:
         lists = PostingLists(**{**vars_of(lists), "space": self.space.placed(lists)})
         stay = n_staying([len(one) for one in self.segments], len(lists))
         tail = posting_lists.joined([*self.segments[stay:], lists])
-        return replace(self, segments=(*self.segments[:stay], tail)), stay
+        return replace(self, segments=(*self.segments[:stay], tail), cells=self.cells if stay else None), stay
 
     def among(self, keep: Array) -> WordIndex:
         """The index of some of the texts; ``keep`` says for each row whether it stays. The space is as it was."""
@@ -70,7 +88,7 @@ class WordIndex:
             posting_lists.kept(one, keep[start:end])
             for one, start, end in zip(self.segments, ends, ends[1:], strict=False)
         ]
-        return replace(self, segments=tuple(one for one in parts if len(one)) or (parts[0],))
+        return replace(self, segments=tuple(one for one in parts if len(one)) or (parts[0],), cells=None)
 
     @cached_property
     def average(self) -> float:
@@ -114,6 +132,41 @@ class WordIndex:
         direction = self.space.direction(times)
         return None if direction is None else np.concatenate([self.space.near(one, direction) for one in self.segments])
 
+    def near_of(self, rows: Array, direction: Floats) -> Floats:
+        """The cosines of some documents, by their rising rows, with a direction."""
+        places = [one.space[own] for one, own in zip(self.segments, self._by_segment(rows), strict=True)]
+        return self.space.cosines(np.concatenate(places), direction)
+
+    def nearest(self, direction: Floats, n: int, allowed: Array | None, threads: Threads) -> Array:
+        """The rows of about ``n`` documents that lie nearest to a direction, of those that are allowed; they rise.
+
+        Where documents lie in cells, some that are as near may be missing.
+        """
+        found, start = [], 0
+        for number, lists in enumerate(self.segments):
+            if number == 0 and self.cells is not None:
+                rows, cosines = self.cells.near(self.space, direction, threads)
+            else:
+                rows, cosines = np.arange(start, start + len(lists)), self._all_near(lists, direction, threads)
+            if allowed is not None:
+                kept = np.flatnonzero(allowed[rows])
+                rows, cosines = rows[kept], cosines[kept]
+            found.append(rows if len(rows) <= n else rows[cosines >= nth_largest(cosines, n)])
+            start += len(lists)
+        return np.sort(np.concatenate(found))
+
+    def _all_near(self, lists: PostingLists, direction: Floats, threads: Threads) -> Floats:
+        blocks = [lists.space[start : start + BLOCK] for start in range(0, len(lists), BLOCK)]
+        return np.concatenate([np.empty(0, np.float32), *threads.map(
+            lambda block: self.space.cosines(block, direction), blocks
+        )])  # fmt: skip
+
+    def _by_segment(self, rows: Array) -> list[Array]:
+        """Rising rows of all documents as those of each segment."""
+        ends = np.cumsum([0, *map(len, self.segments)])
+        cuts = np.searchsorted(rows, ends)
+        return [rows[a:b] - start for a, b, start in zip(cuts, cuts[1:], ends, strict=False)]
+
     def located(self, row: int) -> tuple[int, int]:
         """The segment of a document, and its row there."""
         for number, one in enumerate(self.segments):
@@ -126,20 +179,27 @@ class WordIndex:
         """Write all of it to an empty folder."""
         self.space.save(new_folder(folder / SPACE))
         self._save_segments(folder, 0)
+        _write_cells(folder, self.space, self.segments[0])
 
     def save_after(self, folder: Path, stay: int, before: int) -> None:
         """Write what is new to a folder that holds ``before`` segments, of which ``stay`` are still good."""
         for number in range(stay, before):
             shutil.rmtree(folder / SEGMENT.format(number + 1))
+        if not stay:
+            shutil.rmtree(folder / CELLS, ignore_errors=True)
+            _write_cells(folder, self.space, self.segments[0])
         (folder / ABOUT).unlink()
         self._save_segments(folder, stay)
 
     def _save_segments(self, folder: Path, start: int) -> None:
         for number in range(start, len(self.segments)):
             self.segments[number].save(new_folder(folder / SEGMENT.format(number + 1)))
+        self._write_about(folder, len(self.segments))
+
+    def _write_about(self, folder: Path, segments: int) -> None:
         about: dict[str, Any] = {
             "format": FORMAT, "version": VERSION, "language": self.language, "numbers": self.tokenizer.numbers,
-            "segments": len(self.segments), "segmenter": self.tokenizer.words,
+            "segments": segments, "segmenter": self.tokenizer.words,
         }  # fmt: skip
         write_json(folder / ABOUT, about)
 
@@ -154,4 +214,12 @@ class WordIndex:
             )
         segments = (PostingLists.open(folder / SEGMENT.format(number + 1)) for number in range(about["segments"]))
         tokenizer = Tokenizer(numbers=about["numbers"], words=about.get("segmenter", ""))
-        return cls(tuple(segments), WordSpace.open(folder / SPACE), tokenizer, about["language"])
+        space, there = WordSpace.open(folder / SPACE), (folder / CELLS).is_dir()
+        cells = Cells.open(folder / CELLS) if there else None
+        return cls(tuple(segments), space, tokenizer, about["language"], cells)
+
+
+def _write_cells(folder: Path, space: WordSpace, lists: PostingLists) -> None:
+    """The cells of very many documents; none of fewer."""
+    if len(lists) > LEAST_SEEN and lists.space.shape[1]:
+        write_cells(new_folder(folder / CELLS), space, lists)

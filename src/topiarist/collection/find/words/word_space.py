@@ -1,29 +1,30 @@
 """Documents and words in a space of few dimensions: words that are used alike lie near each other.
 
 The space is that of LSI over stems, damped and weighted by their information, learned from a sample of the documents
-where there are many. A document is kept in one byte for each dimension: fractions of the largest coordinate.
+where there are many. A document is kept in one byte for each dimension: fractions of the largest coordinate that one of
+the sample has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import csr_array, diags_array, vstack
 
 from topiarist.arrays import Array, Csr, Floats
-from topiarist.collection.find.words.posting_lists import PostingLists, read_lines
+from topiarist.collection.find.words.line_file import place_of, read_lines, write_lines
+from topiarist.collection.find.words.posting_lists import PostingLists
 from topiarist.counts.lsi import truncated_svd
+from topiarist.models.engine import load_search_kernels
 from topiarist.store.array_files import mapped, save
-from topiarist.store.sealed_folder import new_file
 
 DIMENSIONS, SAMPLE = 100, 20_000  # of the space, and documents from which it is learned
 STEPS = 127  # of a coordinate on either side of zero
-BLOCK = 4096  # documents that are unpacked in one go
 WORDS, ARRAYS = "words.txt", ("vectors", "worth", "scales")
 
 
@@ -31,48 +32,49 @@ WORDS, ARRAYS = "words.txt", ("vectors", "worth", "scales")
 class WordSpace:
     """The directions of stems, what each of them is worth, and the largest coordinates of documents."""
 
-    stems: tuple[str, ...]
+    stems: Sequence[str]  # they rise
     vectors: Array  # (stems, dimensions), half precision
     worth: Array
     scales: Array
 
-    @cached_property
-    def places(self) -> dict[str, int]:
-        """The place of each stem."""
-        return {stem: place for place, stem in enumerate(self.stems)}
-
     def direction(self, times: Mapping[str, float]) -> Floats | None:
         """Where a query points; None where none of its words has a place."""
-        known = {self.places[stem]: often for stem, often in times.items() if stem in self.places}
+        found = ((place_of(stem, self.stems), often) for stem, often in times.items())
+        known = {place: often for place, often in found if place is not None}
         if not known:
             return None
         rows = np.fromiter(known, np.int64, len(known))
         often = np.log2(1.0 + np.fromiter(known.values(), np.float64, len(known)))
-        found = (often * self.worth[rows]) @ self.vectors[rows].astype(np.float64)
-        length = float(np.linalg.norm(found))
-        return (found / length).astype(np.float32) if length > 0 else None
+        point = (often * self.worth[rows]) @ self.vectors[rows].astype(np.float64)
+        length = float(np.linalg.norm(point))
+        return (point / length).astype(np.float32) if length > 0 else None
 
     def near(self, documents: PostingLists, direction: Floats) -> Floats:
         """The cosine of every document with a direction."""
+        return self.cosines(documents.space, direction)
+
+    def cosines(self, places: Array, direction: Floats) -> Floats:
+        """The cosines of documents, by their coordinates as they are kept."""
+        found: Floats = np.empty(len(places), np.float32)
+        if places.shape[1] != len(direction):
+            raise ValueError(f"documents lie in {places.shape[1]} dimensions, the space has {len(direction)}")
         scaled = (direction * self.scales).astype(np.float32)
-        out = np.empty(len(documents), np.float32)
-        buffer = np.empty((min(BLOCK, len(documents)), len(scaled)), np.float32)
-        for start in range(0, len(documents), BLOCK):
-            block = documents.space[start : start + BLOCK]
-            unpacked = buffer[: len(block)]
-            unpacked[...] = block
-            out[start : start + BLOCK] = unpacked @ scaled
-        return out
+        load_search_kernels().score_places(np.ascontiguousarray(places), scaled, found)
+        return found
 
     def placed(self, documents: PostingLists) -> Array:
         """The coordinates of documents, as they are kept."""
         return self._packed(self._directions(documents))
 
     def _directions(self, documents: PostingLists) -> Floats:
-        columns = np.array([self.places.get(stem, -1) for stem in documents.stems], np.int64)
+        columns = columns_of(documents.stems, self.stems)
         known = np.flatnonzero(columns >= 0)
-        weighted = _weighted(documents.by_stem()[:, known], np.asarray(self.worth)[columns[known]])
-        found = np.asarray(weighted @ np.asarray(self.vectors[columns[known]], np.float32), np.float32)
+        return self._pointing(documents.by_stem()[:, known], columns[known])
+
+    def _pointing(self, counts: Csr, columns: Array) -> Floats:
+        """Where documents point; ``columns`` are the places of the stems that are counted."""
+        weighted = _weighted(counts, np.asarray(self.worth)[columns])
+        found = np.asarray(weighted @ np.asarray(self.vectors[columns], np.float32), np.float32)
         lengths = np.linalg.norm(found, axis=1, keepdims=True)
         return np.asarray(found / np.where(lengths > 1e-12, lengths, 1.0), np.float32)
 
@@ -84,8 +86,7 @@ class WordSpace:
         """Write it to an empty folder."""
         for name in ARRAYS:
             save(folder / f"{name}.npy", np.ascontiguousarray(getattr(self, name)))
-        with new_file(folder / WORDS) as file:
-            file.write("\n".join(self.stems).encode("utf-8", "surrogatepass"))
+        write_lines(folder / WORDS, self.stems)
 
     @classmethod
     def open(cls, folder: Path) -> WordSpace:
@@ -93,23 +94,42 @@ class WordSpace:
         return cls(read_lines(folder / WORDS), *(mapped(folder / f"{name}.npy") for name in ARRAYS))
 
 
-def learned(documents: PostingLists, n_dims: int = DIMENSIONS) -> tuple[WordSpace, Array]:
-    """The space of some documents, and their coordinates there."""
-    several = np.flatnonzero(documents.frequency >= 2)
-    number = len(documents)
-    step = max(1, -(-number // SAMPLE))
-    counts = documents.by_stem()[::step][:, several]
-    worth = np.log1p((number - documents.frequency[several] + 0.5) / (documents.frequency[several] + 0.5))
-    dims = min(n_dims, number - 1, len(several))
+def learned(parts: Sequence[PostingLists], n_dims: int = DIMENSIONS) -> WordSpace:
+    """The space of the documents of several lists, from a sample where they are many."""
+    number, often = sum(map(len, parts)), Counter[str]()
+    for part in parts:
+        often.update(dict(zip(part.stems, part.frequency.tolist(), strict=True)))
+    names = tuple(sorted(stem for stem, documents in often.items() if documents >= 2))
+    frequency = np.array([often[stem] for stem in names], np.float64)
+    worth = np.log1p((number - frequency + 0.5) / (frequency + 0.5))
+    dims = min(n_dims, number - 1, len(names))
     if dims < 1:
-        return WordSpace((), *_nothing()), np.zeros((number, 0), np.int8)
+        return WordSpace((), *_nothing())
+    counts = _sample(parts, names, max(1, -(-number // SAMPLE)))
     vectors = truncated_svd(_weighted(counts, worth), dims).word_factors.astype(np.float16)
-    names = tuple(documents.stems[place] for place in several.tolist())
     space = WordSpace(names, vectors, worth.astype(np.float32), np.ones(dims, np.float32))
-    directions = space._directions(documents)
-    scales = (np.abs(directions).max(axis=0) / STEPS).astype(np.float32)
-    space = WordSpace(names, vectors, space.worth, scales)
-    return space, space._packed(directions)
+    largest = np.abs(space._pointing(counts, np.arange(len(names)))).max(axis=0)
+    return replace(space, scales=(largest / STEPS).astype(np.float32))
+
+
+def _sample(parts: Sequence[PostingLists], names: Sequence[str], step: int) -> Csr:
+    """Every so many documents, by stems."""
+    found, start = [], 0
+    for part in parts:
+        counts = part.by_stem()[-start % step :: step]
+        columns = columns_of(part.stems, names)
+        known = np.flatnonzero(columns >= 0)
+        few = csr_array(counts[:, known])
+        found.append(csr_array((few.data, columns[known][few.indices], few.indptr), shape=(few.shape[0], len(names))))
+        start += len(part)
+    whole: Csr = found[0] if len(found) == 1 else vstack(found, format="csr")
+    return whole
+
+
+def columns_of(stems: Sequence[str], names: Sequence[str]) -> Array:
+    """Of each stem its place among others, or -1."""
+    place = {stem: at for at, stem in enumerate(names)}
+    return np.fromiter((place.get(stem, -1) for stem in stems), np.int64, len(stems))
 
 
 def _nothing() -> tuple[Any, Any, Any]:

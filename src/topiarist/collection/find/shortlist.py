@@ -1,0 +1,84 @@
+"""Which documents of a large collection a question looks at: those that are best by words, and those that lie nearest.
+
+Every document of a collection is scored by its meaning as long as that takes milliseconds. Of more than a million it is
+done for a few thousand: the best by words (BM25) and the nearest in the space of words, both among all documents that
+are allowed. So what both of them place behind thousands of others is not found, however well the topics of the tree
+would speak for it. Where few documents are allowed, all of them are looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from topiarist.arrays import Array, Floats
+from topiarist.collection.find.index import SearchIndex
+from topiarist.collection.find.index.query_counts import QueryCounts
+from topiarist.collection.find.index.ranking import nth_largest
+from topiarist.collection.find.words.word_index import WordIndex
+from topiarist.collection.find.words.word_question import WordQuestion
+from topiarist.scale.threads import Threads
+
+EXACT = 1 << 20  # documents of a collection that are all looked at
+EACH = 2_048  # documents by words, and as many by where they lie
+FEW = 1 << 14  # allowed documents that are all looked at
+TELLING = 24  # words of a question that choose documents: a whole document as a question has many
+SPREAD_OVER = 4_096  # documents that tell how scores are spread over the collection
+
+
+@dataclass(frozen=True, eq=False)
+class Shortlist:
+    """Chooses documents by the words of a collection; ``vocabulary`` are those of its counts."""
+
+    words: WordIndex
+    vocabulary: Any
+    threads: Threads
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @property
+    def everywhere(self) -> Array:
+        """Documents that lie evenly among all, which tell how scores are spread."""
+        return np.arange(0, len(self), max(1, len(self) // SPREAD_OVER))
+
+    def of_counts(self, counts: QueryCounts, allowed: Array | None = None) -> Array:
+        """The documents for a question that is given in counts."""
+        times = dict(zip((self.vocabulary.words[column] for column in counts.columns), counts.counts, strict=True))
+        worth = {
+            word: often * self.words.worth(stem)
+            for (word, often), stem in zip(times.items(), self.words.keys(times), strict=True)
+        }
+        telling = sorted(worth, key=lambda word: (-worth[word], word))[:TELLING]
+        question = WordQuestion(self.words, " ".join(telling), lambda rows: [])
+        often = dict(zip(self.words.keys(times), map(float, times.values()), strict=True))
+        return self.rows(question.asked, self.words.space.direction(often), allowed)
+
+    def rows(self, by_words: Floats, direction: Floats | None, allowed: Array | None = None) -> Array:
+        """The best by words and the nearest to a direction, of those that are allowed; they rise."""
+        if allowed is not None and np.count_nonzero(allowed) <= FEW:
+            return np.flatnonzero(allowed)
+        found = [_best(by_words, EACH, allowed)]
+        if direction is not None:
+            found.append(self.words.nearest(direction, EACH, allowed, self.threads))
+        return np.unique(np.concatenate(found))
+
+
+def shortlisted(index: SearchIndex, words: Callable[[], WordIndex | None]) -> SearchIndex:
+    """An index whose questions look at some documents, where these are very many and their words are kept."""
+    if len(index) <= EXACT or index.vocabulary is None or (known := words()) is None:
+        return index
+    return replace(index, shortlist=Shortlist(known, index.vocabulary, index.threads))
+
+
+def _best(scores: Floats, n: int, allowed: Array | None) -> Array:
+    """The rows of the ``n`` largest scores above zero, and of all that are as large as the last of them."""
+    there = np.flatnonzero(scores > 0 if allowed is None else (scores > 0) & allowed)
+    if len(there) <= n:
+        return there
+    values = scores[there]
+    most = there[values > (least := nth_largest(values, n))]
+    return np.concatenate([most, there[values == least][: n - len(most)]])

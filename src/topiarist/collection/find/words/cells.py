@@ -1,0 +1,96 @@
+"""Documents of a large collection by where they lie: those near a query are looked for in the cells near it alone.
+
+The space of words is parted into cells around centres (spherical k-means of a sample), and the coordinates of documents
+lie in the order of their cells. A query looks through the cells whose centres are nearest to it until a million of the
+documents, or a sixteenth, have been seen: what lies in others is missed, however near it is.
+
+    centres.npy   (cells, dimensions)
+    starts.npy    where the documents of each cell begin, and their number
+    rows.npy      the documents
+    places.npy    their coordinates, a byte for each dimension
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from topiarist.arrays import Array, Floats
+from topiarist.collection.find.words.posting_lists import PostingLists
+from topiarist.collection.find.words.word_space import WordSpace
+from topiarist.scale.threads import Threads
+from topiarist.store.array_files import mapped, save, save_parts
+
+CELLS, SAMPLE, STEPS = 256, 20_000, 8  # how many, documents that they are found by, steps of k-means
+SEEN, LEAST_SEEN = 16, 1 << 20  # one of so many documents is looked at, and so many at least: up to there all are
+PIECE = 1 << 16  # documents whose places are written, or compared, together
+ARRAYS = ("centres", "starts", "rows", "places")
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cells of some documents."""
+
+    centres: Array
+    starts: Array
+    rows: Array
+    places: Array
+
+    def near(self, space: WordSpace, direction: Floats, threads: Threads) -> tuple[Array, Floats]:
+        """The documents of the cells nearest to a direction, and their cosines with it."""
+        sizes = np.diff(self.starts)
+        order = np.argsort(-(self.centres @ direction), kind="stable")
+        enough = int(np.searchsorted(np.cumsum(sizes[order]), max(LEAST_SEEN, -(-len(self.rows) // SEEN)))) + 1
+        runs = [slice(int(self.starts[cell]), int(self.starts[cell + 1])) for cell in np.sort(order[:enough])]
+        pieces = [slice(at, min(at + PIECE, run.stop)) for run in runs for at in range(run.start, run.stop, PIECE)]
+        cosines = threads.map(lambda piece: space.cosines(self.places[piece], direction), pieces)
+        return np.concatenate([self.rows[piece] for piece in pieces]), np.concatenate(cosines)
+
+    @classmethod
+    def open(cls, folder: Path) -> Cells:
+        """Read them, mapped; what they lead to must be there."""
+        found = cls(*(mapped(folder / f"{name}.npy") for name in ARRAYS))
+        cells, documents = len(found.centres), len(found.rows)
+        starts = found.starts
+        fits = starts.shape == (cells + 1,) and starts[0] == 0 and starts[-1] == documents and cells > 0
+        if not fits or bool((np.diff(starts) < 0).any()) or found.places.shape != (documents, found.centres.shape[1]):
+            raise ValueError("the cells of the space lead nowhere")
+        if found.places.dtype != np.int8 or found.rows.min() < 0 or found.rows.max() >= documents:
+            raise ValueError("the cells of the space hold what is none of their documents")
+        return found
+
+
+def write_cells(folder: Path, space: WordSpace, lists: PostingLists) -> None:
+    """The cells of the documents of lists, in an empty folder; a piece of them is in memory at a time."""
+    number, dims = lists.space.shape
+    step = max(1, number // SAMPLE)
+    centres = _centres(_unit(lists.space[::step], space))
+    cells = np.concatenate([
+        np.argmax(_unit(lists.space[start : start + PIECE], space) @ centres.T, axis=1).astype(np.int16)
+        for start in range(0, number, PIECE)
+    ])  # fmt: skip
+    rows = np.argsort(cells, kind="stable").astype(np.int32)
+    save(folder / "centres.npy", centres)
+    save(folder / "starts.npy", np.searchsorted(cells[rows], np.arange(len(centres) + 1)).astype(np.int64))
+    save(folder / "rows.npy", rows)
+    pieces = (lists.space[rows[start : start + PIECE]] for start in range(0, number, PIECE))
+    save_parts(folder / "places.npy", (number, dims), np.int8, pieces)
+
+
+def _unit(places: Array, space: WordSpace) -> Floats:
+    found: Floats = places.astype(np.float32) * space.scales.astype(np.float32)
+    return found
+
+
+def _centres(points: Floats) -> Floats:
+    """Spherical k-means, begun at points that lie evenly in their order."""
+    centres: Floats = points[:: max(1, len(points) // CELLS)][:CELLS].copy()
+    for _ in range(STEPS):
+        nearest = np.argmax(points @ centres.T, axis=1)
+        sums = np.zeros_like(centres)
+        np.add.at(sums, nearest, points)
+        lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+        centres = np.where(lengths > 1e-6, sums / np.maximum(lengths, 1e-6), centres).astype(np.float32)
+    return centres

@@ -1,0 +1,133 @@
+"""A question that looks at some documents finds what one that looks at all does, as far as it has looked."""
+
+import numpy as np
+import pytest
+
+from topiarist.collection.collection import Collection
+from topiarist.collection.find import shortlist
+from topiarist.collection.find.search import Likeness, Search
+from topiarist.collection.find.words import cells, word_index
+from topiarist.collection.find.words.word_index import WordIndex
+from topiarist.scale.threads import Threads
+
+QUERIES = ("quantum field theory", "galaxies of dark matter", "learning", "xyzzy graphs", "magnetic -quantum")
+
+
+@pytest.fixture
+def opened(grown_once, monkeypatch):
+    """The collection as it is, and as one that counts as large and looks at so many documents."""
+
+    def both(each, few=0):
+        monkeypatch.setattr(shortlist, "EACH", each)
+        monkeypatch.setattr(shortlist, "FEW", few)
+        whole = Collection.open(grown_once)
+        assert whole.index.shortlist is None
+        monkeypatch.setattr(shortlist, "EXACT", 100)
+        large = Collection.open(grown_once)
+        assert len(large.index.shortlist) == len(large)
+        return whole, large
+
+    return both
+
+
+def rows_and_scores(found):
+    return [hit.row for hit in found.hits], [hit.score for hit in found.hits]
+
+
+@pytest.mark.parametrize("by", ["both", "meaning"])
+@pytest.mark.parametrize("query", [*QUERIES, "like:ID", "theory like:ID", "-like:ID theory"])
+def test_who_looks_at_everybody_finds_the_same(opened, query, by):
+    whole, large = opened(10**6)
+    query = query.replace("ID", whole.documents.ids()[7])
+    pages = [Search(one, query, by).page(50, why=True) for one in (whole, large)]
+    (rows, scores), (some, approximate) = map(rows_and_scores, pages)
+    assert some == rows
+    assert len(rows) >= 10
+    np.testing.assert_allclose(approximate, scores, rtol=1e-6)
+    for hit in pages[1].hits[:5]:
+        amounts = (*hit.why.words, *hit.why.topics)
+        total = sum(one.amount for one in amounts) + hit.why.of_all + hit.why.alike + hit.why.vectors
+        assert total == pytest.approx(hit.why.score, rel=1e-6)
+
+
+def test_likeness_looks_at_some(opened):
+    whole, large = opened(10**6)
+    for like, unlike in (((3,), ()), ((3, 9), (20,)), (("a text of quantum fields",), ())):
+        found = [rows_and_scores(Likeness(one, like, unlike).page(20)) for one in (whole, large)]
+        assert found[0][0] == found[1][0]
+        np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-6)
+
+
+@pytest.mark.parametrize("query", QUERIES[:3])
+def test_the_best_are_found_among_few_and_the_others_follow_by_their_words(opened, query):
+    whole, large = opened(40)
+    best, _ = rows_and_scores(Search(whole, query).page(10))
+    search = Search(large, query)
+    rows, scores = rows_and_scores(search.page(400))
+    looked_at = search.best._rows(None)
+    assert 40 <= len(looked_at) <= 80
+    assert len(set(best) & set(rows[:10])) >= 8
+    seen = [row in set(looked_at.tolist()) for row in rows]
+    assert any(seen)
+    assert seen == sorted(seen, reverse=True)  # whoever was not looked at comes behind
+    words = search.best.words.scores
+    behind = [float(words[row]) for row, known in zip(rows, seen, strict=True) if not known]
+    assert behind == sorted(behind, reverse=True)
+    assert all(score > 0 for score in scores)
+
+
+def test_few_documents_that_are_allowed_are_all_looked_at(opened):
+    whole, large = opened(5, few=400)
+    topic = whole.outline.topics[1]
+    every, some = ([hit.row for hit in Search(one, "theory").page(400, topic=topic)] for one in (whole, large))
+    assert 10 < len(every) < 400
+    assert sorted(every) == sorted(some)
+    assert every[:5] == some[:5]
+
+
+def test_a_filter_chooses_among_what_it_allows(opened):
+    whole, large = opened(5)
+    question = Search(large, "theory").best
+    allowed = np.arange(len(large)) % 2 == 1
+    rows = question._rows(allowed)
+    assert len(rows)
+    assert allowed[rows].all()
+    assert not set(rows.tolist()) <= set(question._rows(None).tolist())
+    assert len(whole) == len(large)
+
+
+def test_documents_near_a_query_are_found_in_the_cells_near_it(opened, tmp_path, monkeypatch):
+    large = opened(40)[1]
+    for module, name, number in (
+        (word_index, "LEAST_SEEN", 100), (cells, "LEAST_SEEN", 100), (cells, "SEEN", 3), (cells, "CELLS", 12),
+    ):  # fmt: skip
+        monkeypatch.setattr(module, name, number)
+    (tmp_path / "words").mkdir()
+    large.words.save(tmp_path / "words")
+    kept = WordIndex.open(tmp_path / "words")
+    assert sorted(kept.cells.rows.tolist()) == list(range(len(large)))
+    shares = []
+    for query in QUERIES:
+        direction = kept.space.direction(Search(large, query).best.words.times)
+        rows, cosines = kept.cells.near(kept.space, direction, Threads(1))
+        assert 100 <= len(rows) < 400
+        np.testing.assert_allclose(cosines, large.words.near_of(np.arange(len(large)), direction)[rows], rtol=1e-6)
+        few, every = (set(one.nearest(direction, 20, None, Threads(1)).tolist()) for one in (kept, large.words))
+        shares.append(len(few & every) / len(every))
+    assert np.mean(shares) >= 0.8
+    longer, stay = kept.added(["one more text"])
+    assert (stay, longer.cells) == (1, kept.cells)
+    assert len(longer.nearest(direction, 20, None, Threads(1))) >= 20
+    assert kept.among(np.arange(len(large)) > 5).cells is None
+
+
+@pytest.mark.parametrize("fault", ["rows", "starts", "places", "centres"])
+def test_forged_cells_are_refused(opened, tmp_path, monkeypatch, fault):
+    large = opened(40)[1]
+    monkeypatch.setattr(word_index, "LEAST_SEEN", 100)
+    (tmp_path / "words").mkdir()
+    large.words.save(tmp_path / "words")
+    array = np.load(tmp_path / "words/cells" / f"{fault}.npy")
+    np.save(tmp_path / "words/cells" / f"{fault}.npy", array + 1 if fault == "rows" else array[:-1])
+    with pytest.raises(ValueError, match="cells"):
+        WordIndex.open(tmp_path / "words")

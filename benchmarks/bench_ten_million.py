@@ -51,12 +51,13 @@ def _measured(n_docs: int) -> dict:
     return answer
 
 
-def planted() -> Any:
-    """Topics of the bundled abstracts: P(word | topic)."""
+def topics_and_words() -> tuple[Any, list[str]]:
+    """Topics of the bundled abstracts, P(word | topic), and the words."""
     from topiarist import CAM, Corpus, demo_documents
 
-    model = CAM(PLANTED, random_state=0).fit(Corpus.from_documents(demo_documents()).counts)
-    return model.node_given_cluster_ @ model.word_given_node_
+    corpus = Corpus.from_documents(demo_documents())
+    model = CAM(PLANTED, random_state=0).fit(corpus.counts)
+    return model.node_given_cluster_ @ model.word_given_node_, list(corpus.vocabulary.words)
 
 
 def write(folder: Path, n_docs: int) -> None:
@@ -64,7 +65,7 @@ def write(folder: Path, n_docs: int) -> None:
     from benchmarks.synthetic import World
     from topiarist.scale import BlockStore
 
-    world, leaves = World.of_topics(planted()), []
+    world, leaves = World.of_topics(topics_and_words()[0]), []
 
     def pieces() -> Any:
         for first in range(0, n_docs, BLOCK):

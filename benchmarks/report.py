@@ -315,6 +315,7 @@ SECTIONS: dict[str, Callable[[dict], str]] = {
     "out_of_core": _out_of_core,
     "scale_tree": _scale_tree,
     "ten_million": _ten_million,
+    "large_collection": findings.render,
     "device": findings.render,
     "stream": _stream,
     "sparse": findings.render,

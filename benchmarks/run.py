@@ -31,6 +31,7 @@ BENCHMARKS = {
     "out_of_core": "benchmarks.bench_out_of_core",
     "scale_tree": "benchmarks.bench_scale_tree",
     "ten_million": "benchmarks.bench_ten_million",
+    "large_collection": "benchmarks.bench_large_collection",
     "device": "benchmarks.bench_device",
     "stream": "benchmarks.bench_stream",
     "sparse": "benchmarks.bench_sparse",

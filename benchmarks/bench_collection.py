@@ -57,7 +57,10 @@ def main(settings: Settings) -> dict:
 
 
 def _child(how: str, folder: Path, *sources: str, limit: int | None = None) -> dict:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(REPOSITORY / "src"), str(REPOSITORY)])}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(REPOSITORY / "src"), str(REPOSITORY), os.environ.get("PYTHONPATH", "")]),
+    }
     command = [sys.executable, "-m", "benchmarks.bench_collection", how, str(folder), str(limit or 0), *sources]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=REPOSITORY, check=False)
     if done.returncode:

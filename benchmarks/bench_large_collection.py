@@ -60,7 +60,10 @@ def _measured(n_docs: int) -> dict:
         synthetic_texts.write(texts, n_docs)
     grown = bench_collection._child("grow", folder, str(texts))
     grown["bytes"] = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(REPOSITORY / "src"), str(REPOSITORY)])}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(REPOSITORY / "src"), str(REPOSITORY), os.environ.get("PYTHONPATH", "")]),
+    }
     command = [sys.executable, "-m", "benchmarks.bench_large_collection", str(folder)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=REPOSITORY, check=True)
     answer = grown | {"asked": json.loads(done.stdout.splitlines()[-1])}

@@ -25,6 +25,7 @@ from topiarist.models.engine.host import Engine
 from topiarist.scale.blocks import BlockStore
 
 MOST_GROWN = 1 << 18  # documents
+SMALLEST_BLOCK = 1 << 16  # documents of a block of them
 LAST_STEPS = 10  # over all documents: they learn the words of a tree that a large sample has settled
 SAMPLE = "sample"  # a folder
 
@@ -38,7 +39,8 @@ def sampled(n_docs: int, seed: int) -> Array | None:
 def growing_store(store: BlockStore, seed: int, folder: Path) -> Iterator[tuple[BlockStore, Array | None]]:
     """The store that a tree grows from, and which documents of the whole one it has; None: it is the whole one.
 
-    A smaller one lies in ``folder``, in blocks of the size that the whole one has.
+    A smaller one lies in ``folder``, in blocks of the size that the whole one has, or of ``SMALLEST_BLOCK``: each of the
+    hundreds of passes adds words × leaves once for every block.
     """
     sizes = [block.documents for block in store.manifest.blocks]
     if len(store) <= MOST_GROWN:
@@ -46,7 +48,8 @@ def growing_store(store: BlockStore, seed: int, folder: Path) -> Iterator[tuple[
         return
     chosen = drawn_documents(sizes, seed, MOST_GROWN)
     pieces = (block.counts()[some] for block, some in zip(store.blocks(), chosen, strict=True))
-    smaller = BlockStore.write(folder / SAMPLE, pieces, block_size=max(sizes), dtype=store.manifest.dtype)
+    size = max(*sizes, SMALLEST_BLOCK)
+    smaller = BlockStore.write(folder / SAMPLE, pieces, block_size=size, dtype=store.manifest.dtype)
     yield smaller, np.concatenate([some + start for some, start in zip(chosen, _starts(sizes), strict=True)])
 
 

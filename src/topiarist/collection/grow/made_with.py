@@ -21,7 +21,7 @@ MADE_WITH = "made_with"  # among the settings of a collection; none in those of 
 STAGES = "taken_up_with"  # among the settings too: what a grow was taken up with, where that was something else
 BEGUN = "tree_begun"  # of a stage: whether a part of the tree was there already
 IN_BLOCKS = "in_blocks"  # how large blocks may become, where a tree grows from files; also in the log of a collection
-WAY = 4  # of growing: one more whenever the same texts give another tree; 1 was not written down
+WAY = 5  # of growing: one more whenever the same texts give another tree; 1 was not written down
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")  # whose sums may come out otherwise in another version
 
 

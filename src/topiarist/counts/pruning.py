@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Set
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -14,6 +15,8 @@ from topiarist.counts.validation import document_frequency, word_totals
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import InputError
 from topiarist.text.stems import stems
+
+ROWS = 1 << 16  # documents whose counts are chosen from together
 
 
 def general_words(vocabulary: Vocabulary, n_docs: int, share: float = 0.5) -> Bools:
@@ -71,12 +74,34 @@ def select_words(counts: Csr, vocabulary: Vocabulary, keep: Bools) -> tuple[Csr,
     if keep.all():
         return counts, vocabulary
     new_column = np.cumsum(keep, dtype=np.int32) - np.int32(1)
-    kept = keep[counts.indices]
-    ends = np.concatenate([[0], np.cumsum(kept)])[counts.indptr].astype(counts.indptr.dtype)
-    chosen: Csr = csr_array(
-        (counts.data[kept], new_column[counts.indices[kept]], ends), shape=(counts.shape[0], int(keep.sum()))
-    )
+    pieces = [slice(start, start + ROWS) for start in range(0, counts.shape[0], ROWS)]
+    number = sum(int(np.count_nonzero(keep[_within(counts, rows).indices])) for rows in pieces)
+    data, indices, ends = np.empty(number, counts.data.dtype), np.empty(number, np.int32), counts.indptr.copy()
+    first = 0
+    for rows in pieces:  # nothing of the size of all counts is made but the result
+        here = _within(counts, rows)
+        kept = keep[here.indices]
+        lengths = np.concatenate([[0], np.cumsum(kept)])[here.ends]
+        last = first + int(lengths[-1])
+        data[first:last], indices[first:last] = here.data[kept], new_column[here.indices[kept]]
+        ends[rows.start : rows.start + len(lengths)] = first + lengths
+        first = last
+    chosen: Csr = csr_array((data, indices, ends), shape=(counts.shape[0], int(keep.sum())))
     return chosen, vocabulary.select(keep)
+
+
+class _Rows(NamedTuple):
+    """Some rows of counts: their entries, and where those of each row begin and end among them."""
+
+    data: Any
+    indices: Any
+    ends: Any
+
+
+def _within(counts: Csr, rows: slice) -> _Rows:
+    ends = counts.indptr[rows.start : rows.stop + 1]
+    here = slice(int(ends[0]), int(ends[-1]))
+    return _Rows(counts.data[here], counts.indices[here], ends - ends[0])
 
 
 def vocabulary_of(

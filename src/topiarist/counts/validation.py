@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from topiarist.arrays import Array, Csr, Matrix
 from topiarist.errors import InputError
 
+PIECE = 1 << 24  # entries of counts that are added up together
 _EXACT_IN_FLOAT32 = 2**24
 SMALLEST = 1e-20  # a count: of what is much less nothing is left where shares of it are taken, and objectives fall
 LARGEST_TOTAL = 2.0**53  # of all counts together: beyond it double precision cannot count
@@ -140,10 +141,20 @@ def token_counts(counts: Csr) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 def document_frequency(counts: Csr) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Return in how many documents each word occurs (of counts without stored zeros)."""
-    return np.bincount(counts.indices, minlength=counts.shape[1]).astype(np.int64)
+    found = np.zeros(counts.shape[1], np.int64)
+    for here in _pieces(counts):
+        found += np.bincount(counts.indices[here], minlength=counts.shape[1])
+    return found
 
 
 def word_totals(counts: Csr) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Return how often each word occurs in all documents together."""
-    totals = np.bincount(counts.indices, weights=counts.data, minlength=counts.shape[1])
-    return totals.astype(np.float64, copy=False)
+    found = np.zeros(counts.shape[1])
+    for here in _pieces(counts):
+        found += np.bincount(counts.indices[here], weights=counts.data[here], minlength=counts.shape[1])
+    return found
+
+
+def _pieces(counts: Csr) -> list[slice]:
+    """Runs of entries: ``bincount`` makes numbers of eight bytes of all that it is given."""
+    return [slice(start, start + PIECE) for start in range(0, counts.nnz, PIECE)]

@@ -39,7 +39,7 @@ def sampled(n_docs: int, seed: int) -> Array | None:
 def growing_store(store: BlockStore, seed: int, folder: Path) -> Iterator[tuple[BlockStore, Array | None]]:
     """The store that a tree grows from, and which documents of the whole one it has; None: it is the whole one.
 
-    A smaller one lies in ``folder``, in blocks of the size that the whole one has, or of ``SMALLEST_BLOCK``: each of the
+    A smaller one lies in ``folder``, in blocks of the size that the whole one has, or ``SMALLEST_BLOCK``: each of the
     hundreds of passes adds words × leaves once for every block.
     """
     sizes = [block.documents for block in store.manifest.blocks]

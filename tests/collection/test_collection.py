@@ -792,3 +792,10 @@ def test_a_list_of_strings_is_enough(tmp_path):
         assert "boat" in filed.words
         (added,) = grown.add(["flour and bread for the oven"])
         assert added.document.id == "41"
+
+
+def test_typical_documents_are_told_by_their_titles(collection):
+    titles = set(collection.documents.titles())
+    told = {name for node in collection.description.nodes for name in node.prototypes}
+    assert told
+    assert told <= titles

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 
+from topiarist.collection.find.index.soundness import check_sound
 from topiarist.collection.state import CATEGORIES
 from topiarist.errors import DamagedError, LackError, ResourceError, TopiaristError, in_words, lack, reading
 from topiarist.store import edit_log, facts
@@ -282,6 +283,12 @@ def _search(collection: Collection) -> Iterator[str]:
     if index.n_words != len(collection.counting.vocabulary):
         words = len(collection.counting.vocabulary)
         yield f"the index by meaning knows {index.n_words:,} words, the vocabulary has {words:,}"
+    check_sound(index, numbers=True)
+    every = collection.words
+    if every is not None and len(every) != len(collection):
+        yield f"the index of words has {len(every):,} documents, the collection {len(collection):,}"
+    if every is not None and not all(lists.rises for lists in every.segments):
+        yield "the index of words is not in order, and words are not found"
 
 
 def _categories(collection: Collection) -> Iterator[str]:

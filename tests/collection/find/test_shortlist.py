@@ -1,13 +1,18 @@
 """A question that looks at some documents finds what one that looks at all does, as far as it has looked."""
 
+import shutil
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from topiarist.collection.check import disagreements
 from topiarist.collection.collection import Collection
 from topiarist.collection.find import shortlist
 from topiarist.collection.find.search import Likeness, Search
-from topiarist.collection.find.words import cells, word_index
+from topiarist.collection.find.words import cells, line_file, word_index
 from topiarist.collection.find.words.word_index import WordIndex
+from topiarist.errors import DamagedError, UsageError
 from topiarist.scale.threads import Threads
 
 QUERIES = ("quantum field theory", "galaxies of dark matter", "learning", "xyzzy graphs", "magnetic -quantum")
@@ -45,6 +50,7 @@ def test_who_looks_at_everybody_finds_the_same(opened, query, by):
     assert len(rows) >= 10
     np.testing.assert_allclose(approximate, scores, rtol=1e-6)
     for hit in pages[1].hits[:5]:
+        assert hit.why.score == pytest.approx(hit.score, rel=1e-5) or "-like" in query
         amounts = (*hit.why.words, *hit.why.topics)
         total = sum(one.amount for one in amounts) + hit.why.of_all + hit.why.alike + hit.why.vectors
         assert total == pytest.approx(hit.why.score, rel=1e-6)
@@ -64,7 +70,7 @@ def test_the_best_are_found_among_few_and_the_others_follow_by_their_words(opene
     best, _ = rows_and_scores(Search(whole, query).page(10))
     search = Search(large, query)
     rows, scores = rows_and_scores(search.page(400))
-    looked_at = search.best._rows(None)
+    looked_at = search.best.looked_at()
     assert 40 <= len(looked_at) <= 80
     assert len(set(best) & set(rows[:10])) >= 8
     seen = [row in set(looked_at.tolist()) for row in rows]
@@ -74,6 +80,45 @@ def test_the_best_are_found_among_few_and_the_others_follow_by_their_words(opene
     behind = [float(words[row]) for row, known in zip(rows, seen, strict=True) if not known]
     assert behind == sorted(behind, reverse=True)
     assert all(score > 0 for score in scores)
+    found = search.page(400, why=True)
+    assert not found.exact
+    for hit, known in zip(found.hits, seen, strict=True):
+        assert (hit.why is not None) == known
+        assert hit.why is None or hit.why.score == pytest.approx(hit.score, rel=1e-5)
+
+
+def test_what_is_told_of_documents_that_were_pointed_at_adds_up(opened):
+    large = opened(40)[1]
+    some = large.documents.ids()[7]
+    for query in (f"theory like:{some}", f"like:{some}"):
+        found = Search(large, query).page(20, why=True)
+        assert len(found.hits) == 20
+        assert not found.exact
+        for hit in found.hits:
+            assert hit.why.score == pytest.approx(hit.score, rel=1e-5)
+
+
+def test_the_nearest_by_vectors_are_looked_at(opened):
+    large = opened(5)[1]
+    question = Search(large, "theory").best
+    plain = question.looked_at()
+    far = next(row for row in range(len(large)) if row not in plain)
+    pointed = np.zeros(len(large), np.float32)
+    pointed[far] = 0.9
+    vars(question)["pointed"] = pointed
+    assert far in question.looked_at()
+    assert int(question.scored().argmax()) == far
+
+
+def test_another_index_has_no_shortlist_of_the_old_one(opened):
+    index = opened(40)[1].index
+    fewer = index.among(np.arange(len(index)) > 3)
+    assert fewer.shortlist is None
+    assert len(fewer.scores("theory")) == len(index) - 4
+    with pytest.raises(UsageError, match="by their numbers"):
+        index.similar("some id")
+    with pytest.raises(UsageError, match="by their numbers"):
+        index.search("theory", label="math")
 
 
 def test_few_documents_that_are_allowed_are_all_looked_at(opened):
@@ -89,10 +134,10 @@ def test_a_filter_chooses_among_what_it_allows(opened):
     whole, large = opened(5)
     question = Search(large, "theory").best
     allowed = np.arange(len(large)) % 2 == 1
-    rows = question._rows(allowed)
+    rows = question.looked_at(allowed)
     assert len(rows)
     assert allowed[rows].all()
-    assert not set(rows.tolist()) <= set(question._rows(None).tolist())
+    assert not set(rows.tolist()) <= set(question.looked_at().tolist())
     assert len(whole) == len(large)
 
 
@@ -121,13 +166,57 @@ def test_documents_near_a_query_are_found_in_the_cells_near_it(opened, tmp_path,
     assert kept.among(np.arange(len(large)) > 5).cells is None
 
 
-@pytest.mark.parametrize("fault", ["rows", "starts", "places", "centres"])
-def test_forged_cells_are_refused(opened, tmp_path, monkeypatch, fault):
+FORGED = {
+    "cells/rows": [lambda rows: rows + 1, lambda rows: rows * 0, lambda rows: rows.astype(np.int64)],
+    "cells/starts": [lambda starts: starts[:-1], lambda starts: starts.astype(np.uint64), lambda starts: starts[::-1]],
+    "cells/places": [lambda places: places[:-1], lambda places: places[:, :-1], lambda places: places.astype(np.int16)],
+    "cells/centres": [lambda centres: centres[:-1], lambda centres: centres[:, :-1]],
+    "segment-1/space": [
+        lambda space: space[:-1], lambda space: space[:, :-1], lambda space: space.astype(np.int16),
+        lambda space: space[:, :, None], lambda space: space[:, :1],
+    ],
+    "space/scales": [lambda scales: np.ones(3000, np.float32), lambda scales: scales[:, None]],
+    "space/vectors": [
+        lambda vectors: vectors[:, :1], lambda vectors: vectors[:-1], lambda vectors: vectors.astype(">f2"),
+    ],
+    "space/worth": [lambda worth: worth[:-1]],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "number"), [(name, at) for name, faults in FORGED.items() for at in range(len(faults))]
+)
+def test_forged_arrays_are_refused(opened, tmp_path, monkeypatch, name, number):
     large = opened(40)[1]
     monkeypatch.setattr(word_index, "LEAST_SEEN", 100)
     (tmp_path / "words").mkdir()
     large.words.save(tmp_path / "words")
-    array = np.load(tmp_path / "words/cells" / f"{fault}.npy")
-    np.save(tmp_path / "words/cells" / f"{fault}.npy", array + 1 if fault == "rows" else array[:-1])
-    with pytest.raises(ValueError, match="cells"):
+    path = tmp_path / "words" / f"{name}.npy"
+    np.save(path, FORGED[name][number](np.load(path)))
+    with pytest.raises(ValueError, match="space"):
         WordIndex.open(tmp_path / "words")
+
+
+def test_one_dimension_is_not_made_as_wide_as_forged_scales(opened):
+    words = opened(40)[1].words
+    forged = replace(words.space, scales=np.ones(10**6, np.float32))
+    with pytest.raises(DamagedError, match="another space"):
+        forged.cosines(np.zeros((5, 1), np.int8), np.ones(1, np.float32))
+
+
+def test_words_that_are_no_text_and_words_out_of_order_are_told(grown_once, tmp_path, monkeypatch):
+    path = tmp_path / "words.topiary"
+    shutil.copytree(grown_once, path)
+    monkeypatch.setattr(line_file, "FEW", 0)
+    (stems,) = path.rglob("segment-1/stems.txt")
+    with Collection.open(path) as collection:
+        assert list(disagreements(collection)) == []
+    lines = stems.read_bytes().split(b"\n")
+    stems.write_bytes(b"\n".join(lines[::-1]))
+    with Collection.open(path) as collection:
+        assert any("not in order" in said for said in disagreements(collection))
+    stems.write_bytes(bytes(one if one == ord("\n") else 0xFF for one in b"\n".join(lines)))
+    with Collection.open(path) as collection:
+        assert any("no text" in said for said in disagreements(collection))
+        with pytest.raises(DamagedError, match="no text"):
+            list(collection.words.segments[0].stems)

@@ -122,12 +122,16 @@ class DefaultQuestion:
     @cached_property
     def _looked_at(self) -> _Looked:
         """What is known of the documents that are looked at where all may answer."""
-        return self._look(None if self._shortlist is None else self._rows(None))
+        return self._look(None if self._shortlist is None else self.looked_at())
 
-    def _rows(self, allowed: Any) -> Array:
-        """Those of the documents that are allowed which are looked at."""
+    def looked_at(self, allowed: Any = None) -> Array:
+        """The rows of the documents that are looked at, where these are very many."""
         assert self._shortlist is not None  # noqa: S101
-        return self._shortlist.rows(self.words.scores, self.direction, allowed)
+        return self._shortlist.rows(self.words.scores, self.direction, self.pointed, allowed=allowed)
+
+    def scores_of(self, rows: Array) -> Floats:
+        """The scores of some documents."""
+        return self._total(self._look(rows))
 
     def _look(self, rows: Array | None) -> _Looked:
         near = self.near(rows)
@@ -148,19 +152,23 @@ class DefaultQuestion:
     def scored(self, allowed: Any = None) -> Floats:
         """The same for a query that some documents may answer: of many, it looks at others.
 
-        Those that are not looked at follow behind the others, by their words alone.
+        Those that are not looked at follow behind the others for whom something speaks, by their words alone.
         """
         if self._shortlist is None:
-            return self._of_everybody
-        looked = self._looked_at if allowed is None else self._look(self._rows(allowed))
-        total, every = self._total(looked), np.array(self.words.scores)
-        least = float(total[total > 0].min(initial=1.0))
-        every *= 0.5 * least / max(float(every.max(initial=0.0)), 1e-30)
-        every[looked.rows] = total
-        return every
+            return self._whole
+        if self._last is None or self._last[0] is not allowed:
+            looked = self._looked_at if allowed is None else self._look(self.looked_at(allowed))
+            total, every = self._total(looked), np.array(self.words.scores, np.float64)
+            least = float(total[total > 0].min(initial=1.0))
+            every *= 0.5 * least / max(float(every.max(initial=0.0)), 1e-30)
+            every[looked.rows] = total
+            self._last = allowed, every, frozenset(looked.rows.tolist() if looked.rows is not None else ())
+        return self._last[1]
+
+    _last: tuple[Any, Floats, frozenset[int]] | None = None  # who was allowed last, all scores, who was looked at
 
     @cached_property
-    def _of_everybody(self) -> Floats:
+    def _whole(self) -> Floats:
         return self._total(self._looked_at)
 
     def _total(self, looked: _Looked) -> Floats:
@@ -187,11 +195,13 @@ class DefaultQuestion:
             scores = scores - min(float(scores[allowed].min()), 0.0) + 1e-9
         hits = best(scores, self.collection.index.segments, allowed, n, offset)
         if why:
-            brought = self.words.amounts_of([one.number for one in hits])
-            hits = tuple(self._explained(one, brought[one.number]) for one in hits)
+            looked = None if self._last is None else self._last[2]  # the others have no reasons but their words
+            seen = [one.number for one in hits if looked is None or one.number in looked]
+            brought = self.words.amounts_of(seen)
+            hits = tuple(self._explained(one, brought[one.number]) if one.number in brought else one for one in hits)
         total = int(np.count_nonzero(scores > 0 if allowed is None else (scores > 0) & allowed))
         words = tuple(word.forms[0] for word in self.words.words)
-        return Answer(hits, "", words, self.words.unknown, {}, total)
+        return Answer(hits, "", words, self.words.unknown, {}, total, exact=self._shortlist is None)
 
     def with_all_words(self, allowed: Any = None) -> tuple[int, tuple[str, ...]]:
         """How many documents have all words; if none, those that the one with most information does not have."""

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topiarist.arrays import Floats
+from topiarist.arrays import Array, Floats
 from topiarist.collection.find.default_ranking import DefaultQuestion
 from topiarist.collection.find.index.answers import Explanation, TopicReason, WordReason
 from topiarist.collection.find.index.question import Question
@@ -56,13 +57,28 @@ class LikedQuestion(Question):
         assert known is not None  # noqa: S101
         self.index, self.by, self.counts = known.index, known.by, known.counts
 
-    def scored(self, allowed: Any = None) -> Floats:
-        """The score of every document."""
-        total = self.words.per_spread * self.words.scored(allowed).astype(np.float64)
-        if self.likeness is not None:
-            total = total + self._share * self.likeness.scored(allowed)
-        if self.unlike is not None:
-            total = total - UNLIKE * POINTED_AT * self.unlike.per_spread * self.unlike.scored(allowed)
+    @cached_property
+    def _whole(self) -> Floats:
+        return self._added([one.scores for one in self._parts])
+
+    def looked_at(self, allowed: Any = None) -> Array:
+        """The rows of the documents that are looked at for the words, or for the likeness."""
+        return reduce(np.union1d, (one.looked_at(allowed) for one in self._parts if one is not self.unlike))
+
+    def scores_of(self, rows: Array) -> Floats:
+        """The scores of some documents."""
+        return self._added([one.scores_of(rows) for one in self._parts])
+
+    @property
+    def _parts(self) -> list[DefaultQuestion | Question]:
+        return [one for one in (self.words, self.likeness, self.unlike) if one is not None]
+
+    def _added(self, scores: Sequence[Floats]) -> Floats:
+        """What the parts score, together."""
+        total = np.zeros(len(scores[0]))
+        for one, own in zip(self._parts, scores, strict=True):
+            weight = 1.0 if one is self.words else POINTED_AT if one is self.likeness else -UNLIKE * POINTED_AT
+            total += weight * one.per_spread * own
         return total
 
     @property

@@ -245,7 +245,7 @@ class Search:
         if not self._as_words:
             shown, folded = self._folded(self._left(topic))
             found = self._by_meaning(self.question.page(n, offset, allowed=shown, why=why))
-            return replace(found, total=found.total + folded, folded=folded) if folded else found
+            return replace(found, total=found.total + folded, folded=folded) if folded and found.exact else found
         answer, folded = self._by_words(n, offset, topic)
         rows, snippets = [hit.row for hit in answer.hits], [hit.snippet for hit in answer.hits]
         hits = listed(self.collection, rows, snippets, scores=[hit.score for hit in answer.hits])
@@ -340,7 +340,7 @@ class Search:
         if not answer.total:
             said = emptied(self._index, self.query, lambda other: self._finds(other, topic)) or said
         return Found(
-            hits, answer.total, True, self.query.read_as, said.message, said.suggestions,
+            hits, answer.total, answer.exact, self.query.read_as, said.message, said.suggestions,
             said.without, all_words=all_words, not_required=(*signs, *answer.unknown, *missing),
         )  # fmt: skip
 
@@ -362,6 +362,7 @@ class Search:
             )
         elif not self.liked[0]:
             found = replace(found, message="Only what is not wanted was told: add words, or like: and a document.")
+        folded = folded if found.exact else 0  # or nobody knows how many of those that were not looked at
         return replace(found, total=found.total + folded, folded=folded, read_as=self.query.read_as)
 
     def marked(self, text: str) -> list[Span]:
@@ -387,7 +388,7 @@ class Search:
         """Hits of the index by meaning, with what the collection knows of them."""
         rows, scores = [hit.number for hit in answer.hits], [hit.score for hit in answer.hits]
         hits = listed(self.collection, rows, scores=scores, reasons=[hit.why for hit in answer.hits])
-        return Found(hits, answer.total)
+        return Found(hits, answer.total, answer.exact)
 
 
 class Likeness(Search):

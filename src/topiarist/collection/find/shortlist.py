@@ -8,6 +8,7 @@ would speak for it. Where few documents are allowed, all of them are looked at.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -47,21 +48,22 @@ class Shortlist:
 
     def of_counts(self, counts: QueryCounts, allowed: Array | None = None) -> Array:
         """The documents for a question that is given in counts."""
-        times = dict(zip((self.vocabulary.words[column] for column in counts.columns), counts.counts, strict=True))
-        worth = {
-            word: often * self.words.worth(stem)
-            for (word, often), stem in zip(times.items(), self.words.keys(times), strict=True)
-        }
+        words = [self.vocabulary.words[column] for column in counts.columns]
+        worth, often = dict[str, float](), Counter[str]()
+        for word, stem, times in zip(words, self.words.keys(words), counts.counts.tolist(), strict=True):
+            worth[word] = times * self.words.worth(stem)
+            often[stem] += times
         telling = sorted(worth, key=lambda word: (-worth[word], word))[:TELLING]
         question = WordQuestion(self.words, " ".join(telling), lambda rows: [])
-        often = dict(zip(self.words.keys(times), map(float, times.values()), strict=True))
-        return self.rows(question.asked, self.words.space.direction(often), allowed)
+        return self.rows(question.asked, self.words.space.direction(often), allowed=allowed)
 
-    def rows(self, by_words: Floats, direction: Floats | None, allowed: Array | None = None) -> Array:
-        """The best by words and the nearest to a direction, of those that are allowed; they rise."""
+    def rows(
+        self, by_words: Floats, direction: Floats | None, by_vectors: Floats | None = None, *, allowed: Any = None
+    ) -> Array:
+        """The best by words, the nearest to a direction and by vectors, of those that are allowed; they rise."""
         if allowed is not None and np.count_nonzero(allowed) <= FEW:
             return np.flatnonzero(allowed)
-        found = [_best(by_words, EACH, allowed)]
+        found = [best_rows(one, allowed) for one in (by_words, by_vectors) if one is not None]
         if direction is not None:
             found.append(self.words.nearest(direction, EACH, allowed, self.threads))
         return np.unique(np.concatenate(found))
@@ -74,11 +76,11 @@ def shortlisted(index: SearchIndex, words: Callable[[], WordIndex | None]) -> Se
     return replace(index, shortlist=Shortlist(known, index.vocabulary, index.threads))
 
 
-def _best(scores: Floats, n: int, allowed: Array | None) -> Array:
-    """The rows of the ``n`` largest scores above zero, and of all that are as large as the last of them."""
+def best_rows(scores: Floats, allowed: Any) -> Array:
+    """The rows of the largest scores above zero, of those that are allowed; of equal ones the first."""
     there = np.flatnonzero(scores > 0 if allowed is None else (scores > 0) & allowed)
-    if len(there) <= n:
+    if len(there) <= EACH:
         return there
     values = scores[there]
-    most = there[values > (least := nth_largest(values, n))]
-    return np.concatenate([most, there[values == least][: n - len(most)]])
+    most = there[values > (least := nth_largest(values, EACH))]
+    return np.concatenate([most, there[values == least][: EACH - len(most)]])

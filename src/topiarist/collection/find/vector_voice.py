@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from topiarist.arrays import Array, Floats
 from topiarist.collection.document_vectors import own_encoder
 from topiarist.collection.find.index.answers import Explanation
 from topiarist.collection.find.index.question import Question
+from topiarist.collection.find.shortlist import best_rows
 from topiarist.counts.vectors import SHORTEST
 from topiarist.models.engine import load_search_kernels
 from topiarist.scale.threads import Threads
@@ -77,9 +79,13 @@ class PointedQuestion(Question):
         self.question, self.index, self.by, self.counts = question, question.index, question.by, question.counts
         self.added = SHARE_OF_VECTORS * np.maximum(leaning(near).astype(np.float64), 0.0)
 
-    def scored(self, allowed: Any = None) -> Floats:
-        """The score of every document."""
-        return self.question.scored(allowed) + self.added
+    @cached_property
+    def _whole(self) -> Floats:
+        return self.question.scores + self.added
+
+    def looked_at(self, allowed: Any = None) -> Array:
+        """The rows of the documents that are looked at: those that lie nearest by vectors too."""
+        return np.union1d(self.question.looked_at(allowed), best_rows(self.added, allowed))
 
     def scores_of(self, rows: Array) -> Floats:
         """The scores of some documents."""

@@ -38,8 +38,10 @@ def corpus_of(generation: Generation, counts: Csr, counting: Counting) -> Corpus
     """The documents of a generation as models and descriptions want them."""
     documents = Documents(generation.database)
     ids = documents.ids()
-    labels = tuple(documents.labels_of(range(len(ids))))
-    return Corpus(tuple(ids), counts, counting.vocabulary, labels=labels, settings=counting.settings)
+    return Corpus(
+        tuple(ids), counts, counting.vocabulary, titles=tuple(documents.titles()),
+        labels=tuple(documents.labels_of(range(len(ids)))), settings=counting.settings,
+    )  # fmt: skip
 
 
 class KeptTexts(Sequence[str]):

@@ -78,7 +78,8 @@ class Hit:
 class Answer:
     """The hits, best first, and a sentence about them. ``words`` are those of the query that the index knows.
 
-    ``total`` counts all documents that have anything of the query and were allowed, shown or not.
+    ``total`` counts all documents that have anything of the query and were allowed, shown or not; where not all were
+    looked at (``exact`` is false), there may be more.
     """
 
     hits: tuple[Hit, ...]
@@ -87,6 +88,7 @@ class Answer:
     unknown: tuple[str, ...] = ()
     suggestions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     total: int = 0
+    exact: bool = True
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

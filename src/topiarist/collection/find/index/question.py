@@ -72,17 +72,29 @@ class Question:
         return self.scored()
 
     def scored(self, allowed: Any = None) -> Floats:
-        """The same for a question that some documents may answer: of many, it looks at others."""
+        """The same for a question that some documents may answer: of very many, it looks at others."""
         if self.index.shortlist is None:
-            return self._of_all
-        total = np.zeros(len(self.index))
-        if len(self.counts.columns):
-            rows = self.index.shortlist.of_counts(self.counts, allowed)
-            total[rows] = self.scores_of(rows)
+            return self._whole
+        if self._last is None or self._last[0] is not allowed:
+            self._last = allowed, self._looked(allowed)
+        return self._last[1]
+
+    _last: tuple[Any, Floats] | None = None  # who was allowed last, and all scores
+
+    def _looked(self, allowed: Any) -> Floats:
+        rows, total = self.looked_at(allowed), np.zeros(len(self.index))
+        total[rows] = self.scores_of(rows)
         return total
 
+    def looked_at(self, allowed: Any = None) -> Array:
+        """The rows of the documents that are looked at, where these are very many."""
+        if not len(self.counts.columns):
+            return np.zeros(0, np.int64)
+        rows: Array = self.index.shortlist.of_counts(self.counts, allowed)
+        return rows
+
     @cached_property
-    def _of_all(self) -> Floats:
+    def _whole(self) -> Floats:
         return self._scores(self.index.segments)
 
     def _scores(self, segments: Sequence[Segment]) -> Floats:
@@ -134,7 +146,7 @@ class Question:
             hits = tuple(replace(hit, why=self.explained(hit.number)) for hit in hits)
         total = int(np.count_nonzero(scores > 0 if allowed is None else (scores > 0) & allowed))
         message = answers.sentence(len(hits), len(index), asked, self.by, self.near)
-        return Answer(hits, message, words, asked.unknown, self.near, total)
+        return Answer(hits, message, words, asked.unknown, self.near, total, exact=index.shortlist is None)
 
     def explained(self, number: int) -> Explanation:
         """Why a document is similar: all amounts add up to its score."""

@@ -63,6 +63,7 @@ def allowed(segments: Sequence[Segment], below: Any, label: str | Iterable[str] 
         return None
     wanted = None if label is None else {label} if isinstance(label, str) else set(label)
     if wanted is not None:
+        _need_names(segments)
         known = {name for segment in segments for name in segment.label_rows}
         for name in sorted(wanted - known):
             raise InputError(f"no document has the label {name!r}", hint=proposed(name, sorted(known), NAMED))
@@ -124,6 +125,7 @@ def hit(segments: Sequence[Segment], number: int, score: float) -> Hit:
 def number_of(segments: Sequence[Segment], document: Any) -> int:
     """The number of a document, given by its id or by its number."""
     if isinstance(document, str):
+        _need_names(segments)
         start = 0
         for segment in segments:
             if document in segment.numbers:
@@ -137,6 +139,15 @@ def number_of(segments: Sequence[Segment], document: Any) -> int:
     if not 0 <= int(document) <= last:
         raise UsageError(f"documents have numbers from 0 to {last}, got {document}")
     return int(document)
+
+
+def _need_names(segments: Sequence[Segment]) -> None:
+    """The index of a collection knows its documents by rows."""
+    if any(len(segment) and not segment.documents.ids for segment in segments):
+        raise UsageError(
+            "this index knows documents by their numbers, neither by ids nor by labels",
+            hint="ask the collection: Collection.find, or the number of a document",
+        )
 
 
 def located(segments: Sequence[Segment], number: int) -> tuple[Segment, int]:

@@ -131,7 +131,7 @@ class SearchIndex:
         made = self._segment(counts, known if self._named else Documents())
         stay = n_staying([len(segment) for segment in self.segments], len(made))
         tail = joined([*self.segments[stay:], made])
-        longer = replace(self, segments=(*self.segments[:stay], tail))
+        longer = replace(self, segments=(*self.segments[:stay], tail), shortlist=None)
         if self.kept is None:
             return longer
         return replace(longer, kept=append(self.kept, stay, tail))
@@ -140,7 +140,8 @@ class SearchIndex:
         """An index of some of the documents, in no folder yet; ``keep`` says for each row whether it stays."""
         ends = np.cumsum([0, *map(len, self.segments)])
         parts = [kept(one, keep[start:end]) for one, start, end in zip(self.segments, ends, ends[1:], strict=False)]
-        return replace(self, segments=tuple(one for one in parts if len(one)) or (parts[0],), kept=None)
+        some = tuple(one for one in parts if len(one)) or (parts[0],)
+        return replace(self, segments=some, kept=None, shortlist=None)
 
     def _segment(self, counts: Any, known: Documents) -> Segment:
         """Documents laid out; their ids must be new."""
@@ -163,7 +164,7 @@ class SearchIndex:
     @property
     def _named(self) -> bool:
         """Whether its documents have ids."""
-        return all(segment.documents.ids for segment in self.segments)
+        return all(segment.documents.ids or not len(segment) for segment in self.segments)
 
     @property
     def folder(self) -> Path | None:

@@ -123,11 +123,12 @@ class Segment:
         """Some documents, by their rising rows, with the postings of some words, whose columns rise."""
         places, known = self.places(columns)
         docs, counts = [np.empty(0, np.int32)], [self.postings.counts[:0]]
+        wanted = rows.astype(self.postings.docs.dtype)  # or each list would be made wider to be looked through
         for word in places.tolist():
             run = slice(int(self.postings.ends[word]), int(self.postings.ends[word + 1]))
             of_word = self.postings.docs[run]
-            at = np.minimum(np.searchsorted(of_word, rows), max(len(of_word) - 1, 0))
-            there = np.flatnonzero(of_word[at] == rows) if len(of_word) else at[:0]
+            at = np.minimum(np.searchsorted(of_word, wanted), max(len(of_word) - 1, 0))
+            there = np.flatnonzero(of_word[at] == wanted) if len(of_word) else at[:0]
             docs.append(there.astype(np.int32))
             counts.append(self.postings.counts[run][at[there]])
         ends = np.cumsum([0, *(len(one) for one in docs[1:])]).astype(np.int64)
@@ -275,7 +276,7 @@ def _stacked(arrays: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
 
 
 def _documents(segments: Sequence[Segment]) -> Documents:
-    known = [segment.documents for segment in segments]
+    known = [segment.documents for segment in segments if len(segment)]
     if not all(one.ids for one in known):
         return Documents()
     ids = tuple(name for one in known for name in one.ids)

@@ -49,16 +49,22 @@ class Cells:
         return np.concatenate([self.rows[piece] for piece in pieces]), np.concatenate(cosines)
 
     @classmethod
-    def open(cls, folder: Path) -> Cells:
-        """Read them, mapped; what they lead to must be there."""
+    def open(cls, folder: Path, lists: PostingLists) -> Cells:
+        """Read them, mapped; they must be those of the documents of some lists, each of them once."""
         found = cls(*(mapped(folder / f"{name}.npy") for name in ARRAYS))
-        cells, documents = len(found.centres), len(found.rows)
+        documents, dims = lists.space.shape
+        kinds = {"centres": np.float32, "starts": np.int64, "rows": np.int32, "places": np.int8}
+        shapes = {"starts": (len(found.centres) + 1,), "rows": (documents,), "places": (documents, dims)}
+        shapes["centres"] = (len(found.centres), dims)
         starts = found.starts
-        fits = starts.shape == (cells + 1,) and starts[0] == 0 and starts[-1] == documents and cells > 0
-        if not fits or bool((np.diff(starts) < 0).any()) or found.places.shape != (documents, found.centres.shape[1]):
+        fits = all(getattr(found, name).shape == shape for name, shape in shapes.items())
+        fits = fits and all(getattr(found, name).dtype == kind for name, kind in kinds.items())
+        if not fits or starts[0] != 0 or starts[-1] != documents or bool((np.diff(starts) < 0).any()):
             raise ValueError("the cells of the space lead nowhere")
-        if found.places.dtype != np.int8 or found.rows.min() < 0 or found.rows.max() >= documents:
-            raise ValueError("the cells of the space hold what is none of their documents")
+        seen = np.zeros(documents, bool)
+        seen[np.clip(found.rows, 0, max(documents - 1, 0))] = True
+        if not seen.all():  # each of them once: there are as many rows as documents
+            raise ValueError("the cells of the space hold others than their documents")
         return found
 
 

@@ -12,6 +12,7 @@ from typing import Any, overload
 import numpy as np
 
 from topiarist.arrays import Ints
+from topiarist.errors import DamagedError
 from topiarist.store.sealed_folder import new_file
 
 AT_ONCE = 1 << 16  # lines that are written, or read, together
@@ -54,7 +55,10 @@ class LineFile(Sequence[str]):
             yield from self[first : first + AT_ONCE]
 
     def _text(self, first: int, last: int) -> str:
-        return self._bytes[self._starts[first] : self._starts[last] - 1].decode("utf-8", "surrogatepass")
+        try:
+            return self._bytes[self._starts[first] : self._starts[last] - 1].decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError as error:
+            raise DamagedError("a file of words holds what is no text", hint="topiarist check") from error
 
     def place(self, line: str) -> int | None:
         """Where a line stands, if all of them rise: as texts they do so in the order of their bytes."""

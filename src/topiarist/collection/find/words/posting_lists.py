@@ -62,14 +62,12 @@ class PostingLists:
 
     def place(self, stem: str) -> int | None:
         """The place of a stem, if a document has it."""
-        if stem not in self._looked_up:
-            self._looked_up[stem] = place_of(stem, self.stems)
-        return self._looked_up[stem]
+        return place_of(stem, self.stems)
 
-    @cached_property
-    def _looked_up(self) -> dict[str, int | None]:
-        """The places of stems that were asked for."""
-        return {}
+    @property
+    def rises(self) -> bool:
+        """Whether stems, and the forms of each, rise: only then they are found."""
+        return all(one < other for one, other in pairwise(self.pairs()))
 
     @cached_property
     def spellings(self) -> NearSpellings:
@@ -150,6 +148,8 @@ class PostingLists:
                 raise ValueError(f"{name} of {folder.name} leads nowhere")
         if len(found.times) != len(found.docs) or len(found.frequency) != len(found.stems):
             raise ValueError(f"the lists of {folder.name} are not of the same length")
+        if found.space.ndim != 2 or found.space.dtype != np.int8 or len(found.space) != len(found):
+            raise ValueError(f"the documents of {folder.name} lie in no space")
         return found
 
 

@@ -212,10 +212,12 @@ class WordIndex:
                 f"the words of {shown or folder} are of format {about.get('version')!r}; this reads {VERSION}",
                 hint="pip install -U topiarist",
             )
-        segments = (PostingLists.open(folder / SEGMENT.format(number + 1)) for number in range(about["segments"]))
+        segments = [PostingLists.open(folder / SEGMENT.format(number + 1)) for number in range(about["segments"])]
         tokenizer = Tokenizer(numbers=about["numbers"], words=about.get("segmenter", ""))
         space, there = WordSpace.open(folder / SPACE), (folder / CELLS).is_dir()
-        cells = Cells.open(folder / CELLS) if there else None
+        if any(one.space.shape[1] != len(space.scales) for one in segments):
+            raise ValueError("documents lie in another space than that of their words")
+        cells = Cells.open(folder / CELLS, segments[0]) if there else None
         return cls(tuple(segments), space, tokenizer, about["language"], cells)
 
 

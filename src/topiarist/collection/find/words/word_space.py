@@ -20,6 +20,7 @@ from topiarist.arrays import Array, Csr, Floats
 from topiarist.collection.find.words.line_file import place_of, read_lines, write_lines
 from topiarist.collection.find.words.posting_lists import PostingLists
 from topiarist.counts.lsi import truncated_svd
+from topiarist.errors import DamagedError
 from topiarist.models.engine import load_search_kernels
 from topiarist.store.array_files import mapped, save
 
@@ -56,9 +57,9 @@ class WordSpace:
     def cosines(self, places: Array, direction: Floats) -> Floats:
         """The cosines of documents, by their coordinates as they are kept."""
         found: Floats = np.empty(len(places), np.float32)
-        if places.shape[1] != len(direction):
-            raise ValueError(f"documents lie in {places.shape[1]} dimensions, the space has {len(direction)}")
         scaled = (direction * self.scales).astype(np.float32)
+        if places.dtype != np.int8 or places.shape != (len(found), *scaled.shape):  # the kernel looks without asking
+            raise DamagedError("documents lie in another space than that of their words", hint="topiarist check")
         load_search_kernels().score_places(np.ascontiguousarray(places), scaled, found)
         return found
 
@@ -90,8 +91,16 @@ class WordSpace:
 
     @classmethod
     def open(cls, folder: Path) -> WordSpace:
-        """Read it, mapped."""
-        return cls(read_lines(folder / WORDS), *(mapped(folder / f"{name}.npy") for name in ARRAYS))
+        """Read it, mapped; its arrays must fit."""
+        found = cls(read_lines(folder / WORDS), *(mapped(folder / f"{name}.npy") for name in ARRAYS))
+        arrays = (found.vectors, np.float16), (found.worth, np.float32), (found.scales, np.float32)
+        words = len(found.stems)
+        shapes = (words, len(found.scales)), (words,), (len(found.scales),)
+        if found.scales.ndim != 1 or [one.shape for one, _ in arrays] != [*shapes]:
+            raise ValueError("the space of words does not fit together")
+        if any(one.dtype != kind for one, kind in arrays):
+            raise ValueError("the space of words has numbers of another kind")
+        return found
 
 
 def learned(parts: Sequence[PostingLists], n_dims: int = DIMENSIONS) -> WordSpace:

@@ -92,7 +92,8 @@ def _show(screen: Screen, options: Options, found: door.Found, unit: str) -> Non
     if found.hits:
         like, unlike = (", ".join(map(one_line, names)) for names in (options.documents, options.not_ or []))
         but = ", not like " if unlike else ""
-        screen.print("Most like ", (like, "bold"), but, (unlike, "bold"), f", of {counted(found.total, unit)}")
+        looked = "" if found.exact else " that were looked at"
+        screen.print("Most like ", (like, "bold"), but, (unlike, "bold"), f", of {counted(found.total, unit)}{looked}")
     if found.message:
         screen.print(found.message)
     for number, hit in enumerate(found.hits, 1):

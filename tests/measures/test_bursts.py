@@ -28,11 +28,11 @@ def meets(burst, one):
     return burst.thing == topic and burst.first <= last and burst.last >= first
 
 
-@pytest.mark.parametrize("waver", [0.0, 0.1])
-def test_planted_bursts_are_found_and_no_others(waver):
+@pytest.mark.parametrize(("waver", "documents"), [(0.0, 12_000), (0.1, 12_000), (0.2, 50_000)])
+def test_planted_bursts_are_found_and_no_others(waver, documents):
     rng, right, told, found_again, every = np.random.default_rng(0), 0, 0, 0, 0
     for _ in range(60):
-        counts, totals, where = planted(rng, 12_000, waver)
+        counts, totals, where = planted(rng, documents, waver)
         found = find_bursts(counts, totals)
         right += sum(any(meets(burst, one) for one in where) for burst in found)
         found_again += sum(any(meets(burst, one) for burst in found) for one in where)
@@ -49,6 +49,17 @@ def test_chance_makes_hardly_any():
         for _ in range(50)
     ]
     assert sum(map(bool, found)) <= 6
+
+
+def test_wavering_is_charged_by_how_far_all_things_waver():
+    rng = np.random.default_rng(0)
+    steady = np.full((PERIODS, TOPICS), 50.0)
+    steady[10, 0] = 110
+    totals = np.full((PERIODS, 1), 1_000.0)
+    assert [burst.thing for burst in find_bursts(steady, totals)] == [0]
+    restless = steady * np.exp(rng.normal(0, 0.3, steady.shape))
+    restless[:, 0] = steady[:, 0]  # as steady as before, among things that go up and down
+    assert find_bursts(restless, totals) == ()
 
 
 def test_a_burst_has_its_ends_and_its_size():

@@ -2,28 +2,32 @@
 
 A thing has two states, as Kleinberg's automaton has them: its usual rate, and twice that. The likeliest course through
 them, where each rise has its price, gives the stretches; the usual rate is that outside of them, and both are found in
-turn. Things go up and down more than chance would have them: how much more is measured outside of bursts, and counts
-weigh as much less. A stretch is told where few of those told are expected to be chance (binomial tails for every
-stretch that it might have been, Benjamini and Hochberg over things), and where it is at least 1.75 times what is usual.
+turn. Things waver more than chance would have them, by a part of what is usual: how far is measured, for each thing and
+for all together, and charged. A stretch is told where few of those told are expected to be chance (tails of a binomial
+whose rate wavers so far and is known from so many, for every period in which the stretch might have begun; Benjamini
+and Hochberg over things), and where it is at least 1.75 times what is usual.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import special
 
-from topiarist.arrays import Bools, Floats
+from topiarist.arrays import Bools, Floats, Ints
 from topiarist.errors import InputError
 from topiarist.measures.share_intervals import FALSE_ONES, false_discoveries
 
 TIMES = 2.0  # the usual rate, in a burst
 LEAST_TIMES = 1.75  # to be told
 ROUNDS = 5
-STRETCHES = 4  # lengths of a stretch that it might have had
-ENOUGH = 8  # periods from which on it can be told how far things go up and down
-MEDIAN = 0.4549  # of the square of a normal number
+ENOUGH = 8  # periods from which on it can be told how far a thing wavers
+TOGETHER = 72  # periods of its own that weigh as much as the wavering of all things together
+FARTHEST, MEAN = 2.5, 0.8093  # squared deviations count for no more: bursts are no wavering; their mean if normal
+MOST_WAVERING, HALVINGS = 2.0, 11  # of what is usual; steps in which it is looked for
+PLACES, WEIGHTS = np.polynomial.hermite_e.hermegauss(48)  # of a normal number, for a mean over it
 
 
 @dataclass(frozen=True)
@@ -52,24 +56,23 @@ def find_bursts(counts: Floats, totals: Floats, rate: float = FALSE_ONES) -> tup
     if n_periods < 2 or not n_things:
         return ()
     high = np.zeros(counts.shape, bool)
-    wavering: Floats = np.ones(n_things)  # nothing is known of it before the first bursts are set aside
+    wavering: Floats = np.zeros(n_things)  # nothing is known of it before the first bursts are set aside
     for _ in range(ROUNDS):
         usual = _rate(counts, totals, ~high)
-        new = _states(counts / wavering, totals / wavering, usual)
+        weight = 1 / (1 + wavering * totals * usual / (1 - usual))
+        new = _states(counts * weight, totals * weight, usual)
         new &= ~new.all(axis=0)  # what always is so is usual
-        wavering = _wavering(counts, totals, _rate(counts, totals, ~new))
+        wavering = _wavering(counts, totals, _rate(counts, totals, ~new), np.flatnonzero(new.any(axis=0)))
         if (new == high).all():
             break
         high = new
-    usual = _rate(counts, totals, ~high)
     found = [
-        _judged((thing, first, last), counts, totals, usual[thing], wavering[thing])
+        _judged((thing, first, last), counts[:, thing], totals[:, thing], ~high[:, thing], wavering[thing])
         for thing in np.flatnonzero(high.any(axis=0)).tolist()
         for first, last in _runs(high[:, thing])
     ]
-    stretches = n_periods * STRETCHES
     chances = np.ones(max(n_things, len(found)))  # of things without a stretch: none
-    chances[: len(found)] = [min(1.0, burst.chance * stretches) for burst in found]
+    chances[: len(found)] = [min(1.0, burst.chance * n_periods) for burst in found]
     told = false_discoveries(chances, rate)[: len(found)]
     kept = [burst for burst, is_told in zip(found, told, strict=True) if is_told and burst.times >= LEAST_TIMES]
     return tuple(sorted(kept, key=lambda burst: (burst.chance, burst.thing, burst.first)))
@@ -80,17 +83,34 @@ def _rate(counts: Floats, totals: Floats, where: Bools) -> Floats:
     return rate
 
 
-def _wavering(counts: Floats, totals: Floats, usual: Floats) -> Floats:
-    """How many times as far counts are from what is usual as chance would have them, at least once.
+def _wavering(counts: Floats, totals: Floats, usual: Floats, some: Ints) -> Floats:
+    """How far things waver beyond chance: the variance of their rates in squares of what is usual.
 
-    By the median of all periods, in which bursts are few: without them the rest would seem steadier than it is.
+    That of all things together, and for ``some`` of them also their own, by how many periods tell it.
     """
     expected = totals * usual
-    away = (counts - expected) ** 2 / np.maximum(expected * (1 - usual), 1e-12)
-    there = totals > 0
-    away, number = np.sort(np.where(there, away, np.inf), axis=0), there.sum(axis=0)
-    middle = away[(number // 2).clip(max=len(away) - 1), np.arange(counts.shape[1])]
-    found: Floats = np.where(number >= ENOUGH, np.maximum(middle / MEDIAN, 1.0), 1.0)
+    chance = np.maximum(expected * (1 - usual), 1e-12)
+    squares: list[Floats] = [(counts - expected) ** 2 / chance, expected**2 / chance]  # in variances of chance
+    telling = expected >= 1
+    found: Floats = np.repeat(_excess([each.reshape(-1, 1) for each in squares], telling.reshape(-1, 1)), len(usual))
+    periods = telling.sum(axis=0)
+    known = some[periods[some] >= ENOUGH]
+    own = _excess([each[:, known] for each in squares], telling[:, known])
+    found[known] = (TOGETHER * found[known] + periods[known] * own) / (TOGETHER + periods[known])
+    return found
+
+
+def _excess(squares: Sequence[Floats], telling: Bools) -> Floats:
+    """The variance of rates for each column with which its squared deviations are as large as they should be."""
+    away, usual = squares
+    number = np.maximum(telling.sum(axis=0), 1)
+    low, high = np.zeros(away.shape[1]), np.full(away.shape[1], MOST_WAVERING)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        deviations = np.minimum(away / (1 + middle**2 * usual), FARTHEST)
+        larger = (deviations * telling).sum(axis=0) > MEAN * number
+        low, high = np.where(larger, middle, low), np.where(larger, high, middle)
+    found: Floats = low**2
     return found
 
 
@@ -120,10 +140,22 @@ def _runs(high: Bools) -> list[tuple[int, int]]:
     return [(int(first), int(end) - 1) for first, end in zip(edges[::2], edges[1::2], strict=True)]
 
 
-def _judged(place: tuple[int, int, int], counts: Floats, totals: Floats, usual: float, wavering: float) -> Burst:
+def _judged(place: tuple[int, int, int], counts: Floats, totals: Floats, outside: Bools, wavering: float) -> Burst:
+    """A stretch of one thing, with the chance of it: a count that varies by chance, by wavering, and by how well what
+    is usual is known from the periods ``outside``."""
     thing, first, last = place
-    count, total = (float(side[first : last + 1, thing].sum()) for side in (counts, totals))
+    usual = float(_rate(counts, totals, outside))
+    count, total = (float(side[first : last + 1].sum()) for side in (counts, totals))
+    expected = total * usual
+    known = 1 / max(float(counts[outside].sum()), 1.0) + wavering / max(int(outside.sum()), 1)
+    wavers = wavering * float(((totals[first : last + 1] * usual) ** 2).sum()) + known * expected**2
     share = count / max(total, 1e-300)
-    a, n = max(count / wavering, 1e-9), max(total / wavering, 1e-9)
-    chance = float(special.betainc(a, max(n - a, 0.0) + 1.0, usual))  # that a binomial count is as large
-    return Burst(thing, first, last, share / usual, share, float(usual), chance)
+    chance = _tail(count, total, usual, float(np.log1p(wavers / max(expected, 1e-300) ** 2)))
+    return Burst(thing, first, last, share / usual, share, usual, chance)
+
+
+def _tail(count: float, total: float, usual: float, wavering: float) -> float:
+    """The chance of at least so many of a total, at a rate whose logarithm is normal with this variance."""
+    rates = np.minimum(usual * np.exp(np.sqrt(wavering) * PLACES - wavering / 2), 1.0)
+    own = max(count, 1e-9)
+    return float(WEIGHTS @ special.betainc(own, max(total - own, 0.0) + 1.0, rates) / WEIGHTS.sum())

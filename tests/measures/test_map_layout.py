@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from topiarist.hierarchy.tree import Tree
-from topiarist.measures.map_layout import lay_out, packed, plane
+from topiarist.measures.map_layout import lay_ground, packed, place_documents, plane
 
 TREE = Tree((-1, 0, 0, 1, 1, 2, 2, 2))
 LEAVES = (3, 4, 5, 6, 7)
@@ -23,21 +23,28 @@ def simulated(documents=400):
     return shares, counts, words, sizes, home
 
 
+def lay_out(shares, counts, words, sizes):
+    """The ground, and the points of documents on it."""
+    ground = lay_ground(TREE, LEAVES, words, sizes)
+    return ground, place_documents(ground, TREE.root, LEAVES, shares, counts)
+
+
 @pytest.fixture(scope="module")
 def found():
     shares, counts, words, sizes, _ = simulated()
-    return lay_out(TREE, LEAVES, shares, counts, words, sizes)
+    return lay_out(shares, counts, words, sizes)
 
 
 def test_circles_lie_in_the_one_above_and_beside_their_siblings(found):
+    ground, _ = found
     for node in range(1, len(TREE)):
         above = TREE.parents[node]
-        away = np.hypot(*(found.centres[node] - found.centres[above]))
-        assert away + found.radii[node] <= found.radii[above] + 1e-9
+        away = np.hypot(*(ground.centres[node] - ground.centres[above]))
+        assert away + ground.radii[node] <= ground.radii[above] + 1e-9
         for other in TREE.children(above):
             if other != node:
-                apart = np.hypot(*(found.centres[node] - found.centres[other]))
-                assert apart >= found.radii[node] + found.radii[other] - 1e-9
+                apart = np.hypot(*(ground.centres[node] - ground.centres[other]))
+                assert apart >= ground.radii[node] + ground.radii[other] - 1e-9
 
 
 def test_larger_topics_have_larger_circles():
@@ -50,9 +57,10 @@ def test_larger_topics_have_larger_circles():
 
 
 def test_documents_lie_in_the_circle_of_their_topic_and_fill_it(found):
+    ground, points = found
     home = simulated()[-1]
     for leaf, node in enumerate(LEAVES):
-        away = np.hypot(*(found.points[home == leaf] - found.centres[node]).T) / found.radii[node]
+        away = np.hypot(*(points[home == leaf] - ground.centres[node]).T) / ground.radii[node]
         assert away.max() <= 1
         assert np.median(away) == pytest.approx(np.sqrt(0.5), abs=0.1)  # as many in the inner half of the ground
 
@@ -60,17 +68,17 @@ def test_documents_lie_in_the_circle_of_their_topic_and_fill_it(found):
 def test_a_document_of_two_topics_lies_between_them():
     shares, counts, words, sizes, _ = simulated()
     mixed = csr_array(np.vstack([[0.5, 0, 0, 0, 0.5], shares.toarray()[1:]]))
-    layout = lay_out(TREE, LEAVES, mixed, counts, words, sizes)
-    middle = (layout.centres[3] + layout.centres[7]) / 2
-    assert np.hypot(*(layout.points[0] - middle)) <= layout.radii[3]
+    ground, points = lay_out(mixed, counts, words, sizes)
+    middle = (ground.centres[3] + ground.centres[7]) / 2
+    assert np.hypot(*(points[0] - middle)) <= ground.radii[3]
     nothing = csr_array(np.vstack([np.zeros(5), shares.toarray()[1:]]))
-    assert np.isfinite(lay_out(TREE, LEAVES, nothing, counts, words, sizes).points).all()
+    assert np.isfinite(lay_out(nothing, counts, words, sizes)[1]).all()
 
 
 def test_the_same_tree_has_the_same_map(found):
     shares, counts, words, sizes, _ = simulated()
-    again = lay_out(TREE, LEAVES, shares, counts, words, sizes)
-    np.testing.assert_array_equal(found.points, again.points)
+    again = lay_out(shares, counts, words, sizes)
+    np.testing.assert_array_equal(found[1], again[1])
 
 
 def test_things_that_are_alike_are_near():

@@ -23,47 +23,63 @@ ROOM, FILLED = 1.04, 0.97  # between circles; of a circle, that its circles or i
 
 
 @dataclass(frozen=True, eq=False)
-class MapLayout:
-    """Where everything lies, in a circle of radius one around zero: circles of nodes, and points of documents."""
+class Ground:
+    """Where topics lie, in a circle of radius one around zero, and by what documents are told apart within them."""
 
     centres: Floats  # nodes × 2
     radii: Floats
-    points: Floats  # documents × 2
+    directions: Floats  # words × DIMENSIONS, or fewer
 
 
-def lay_out(
-    tree: Tree, class_nodes: Sequence[int], shares: Csr, counts: Csr, word_given_node: Array, sizes: Sequence[float]
-) -> MapLayout:
-    """The map of a tree and its documents; ``word_given_node`` has the words of each node and what lies below it."""
-    words = np.sqrt(np.maximum(np.asarray(word_given_node, np.float64), 0.0))
+def lay_ground(tree: Tree, class_nodes: Sequence[int], word_given_node: Array, sizes: Sequence[float]) -> Ground:
+    """Circles for the nodes of a tree; ``word_given_node`` has the words of each node and what lies below it."""
+    words = np.sqrt(np.maximum(word_given_node, 0.0))
     centres, radii = _circles(tree, words, np.asarray(sizes, np.float64))
+    return Ground(centres, radii, _directions(words[np.asarray(class_nodes, np.int64)]))
+
+
+def place_documents(ground: Ground, root: int, class_nodes: Sequence[int], shares: Csr, counts: Csr) -> Floats:
+    """A point for each document: documents × 2."""
     classes = np.asarray(class_nodes, np.int64)
     total = np.asarray(shares.sum(axis=1)).ravel()
-    middle = np.asarray(shares @ centres[classes]) / np.maximum(total, 1e-12)[:, None]
+    middle = np.asarray(shares @ ground.centres[classes]) / np.maximum(total, 1e-12)[:, None]
     home, largest = _largest(shares)
-    offsets = _offsets(counts, words[classes], home)
-    own = FILLED * np.where(total > 0, radii[classes[home]] * largest, radii[tree.root])
-    return MapLayout(centres, radii, middle + own[:, None] * offsets)
+    own = FILLED * np.where(total > 0, ground.radii[classes[home]] * largest, ground.radii[root])
+    found: Floats = middle + own[:, None] * _offsets(_features(counts, ground.directions), home)
+    return found
 
 
 def _circles(tree: Tree, words: Floats, sizes: Floats) -> tuple[Floats, Floats]:
     """A circle for each node, within that of the node above."""
     centres, radii = np.zeros((len(tree), 2)), np.zeros(len(tree))
     radii[tree.root] = 1.0
+    within = _within(tree, words, np.sqrt(np.maximum(sizes, 0.25)))
     for node in tree.depth_first():
-        children = list(tree.children(node))
-        if not children:
-            continue
-        own, reach = packed(plane(words[children]), np.sqrt(np.maximum(sizes[children], 0.25)))
-        scale = radii[node] * FILLED
-        centres[children], radii[children] = centres[node] + scale * own, scale * reach
+        if node in within:
+            (own, reach), children = within[node], list(tree.children(node))
+            scale = radii[node] * FILLED
+            centres[children], radii[children] = centres[node] + scale * own, scale * reach
     return centres, radii
+
+
+def _within(tree: Tree, words: Floats, radii: Floats) -> dict[int, tuple[Floats, Floats]]:
+    """For each node with nodes below it, the circles of those in one of radius one: as many at once as have as many."""
+    parents: dict[int, list[int]] = {}
+    for node in range(len(tree)):
+        if not tree.is_leaf(node):
+            parents.setdefault(len(tree.children(node)), []).append(node)
+    found = {}
+    for nodes in parents.values():
+        children = np.array([tree.children(node) for node in nodes])
+        places, reach = packed(np.stack([plane(words[own]) for own in children]), radii[children])
+        found.update({node: (places[number], reach[number]) for number, node in enumerate(nodes)})
+    return found
 
 
 def plane(features: Floats) -> Floats:
     """Things in the two directions in which they differ most; signs are settled, so that a map never turns round."""
     centred = features - features.mean(axis=0)
-    values, vectors = np.linalg.eigh(centred @ centred.T)
+    values, vectors = np.linalg.eigh((centred @ centred.T).astype(np.float64))
     best = np.argsort(-values)[:2]
     found = np.zeros((len(features), 2))
     found[:, : len(best)] = vectors[:, best] * np.sqrt(np.maximum(values[best], 0.0))
@@ -76,37 +92,51 @@ def _signs(found: Floats) -> Floats:
 
 
 def packed(places: Floats, radii: Floats) -> tuple[Floats, Floats]:
-    """Circles near these places, pulled together and pushed apart until none overlaps, in a circle of radius one."""
-    n = len(radii)
+    """Circles near these places, pulled together and pushed apart until none overlaps, in a circle of radius one.
+
+    The last two axes are circles × 2; those before them are groups of circles that have nothing to do with each other.
+    """
+    n = radii.shape[-1]
     if n == 1:
-        return np.zeros((1, 2)), np.ones(1)
-    spread = max(float(np.abs(places).max()), 1e-9)
+        return np.zeros(places.shape), np.ones(radii.shape)
+    spread = np.maximum(np.abs(places).max(axis=(-2, -1), keepdims=True), 1e-9)
     angle = 2.399963 * np.arange(n)  # where places are the same, another direction each
-    places = places / spread * radii.sum() / 2 + 1e-3 * np.column_stack([np.cos(angle), np.sin(angle)])
-    others, wanted = 1 - np.eye(n), ROOM * (radii[:, None] + radii[None])
-    weight = radii**2 / (radii**2).sum()
+    places = places / spread * radii.sum(axis=-1)[..., None, None] / 2
+    places = places + 1e-3 * np.column_stack([np.cos(angle), np.sin(angle)])
+    others, wanted = 1 - np.eye(n), ROOM * (radii[..., :, None] + radii[..., None, :])
+    weight = (radii**2 / (radii**2).sum(axis=-1, keepdims=True))[..., None]
     for number in range(ROUNDS):
-        places = (places - weight @ places) * (1 - PULL * (1 - number / ROUNDS))
-        apart = places[:, None] - places[None]
-        distance = np.sqrt((apart**2).sum(axis=2)) + 1e-12
+        middle = (weight * places).sum(axis=-2, keepdims=True)
+        places = (places - middle) * (1 - PULL * (1 - number / ROUNDS))
+        apart = places[..., :, None, :] - places[..., None, :, :]
+        distance = np.sqrt((apart**2).sum(axis=-1)) + 1e-12
         push = np.maximum(wanted - distance, 0.0) * others / distance
-        places = places + (apart * push[..., None]).sum(axis=1) / 2
-    distance = np.sqrt(((places[:, None] - places[None]) ** 2).sum(axis=2)) + 1e9 * np.eye(n)
-    shrink = min(1.0, float((distance * ROOM / wanted).min()))  # what still overlaps becomes smaller
-    middle = _middle(places, shrink * radii)
-    reach = float((np.sqrt(((places - middle) ** 2).sum(axis=1)) + shrink * radii).max())
-    return (places - middle) / reach, shrink * radii / reach
+        places = places + (apart * push[..., None]).sum(axis=-2) / 2
+    apart = places[..., :, None, :] - places[..., None, :, :]
+    distance = np.sqrt((apart**2).sum(axis=-1)) + 1e9 * np.eye(n)
+    shrink = np.minimum(1.0, (distance * ROOM / wanted).min(axis=(-2, -1)))  # what still overlaps becomes smaller
+    radii = shrink[..., None] * radii
+    middle = _middle(places, radii)
+    reach = (_lengths(places - middle) + radii).max(axis=-1)[..., None]
+    return (places - middle) / reach[..., None], radii / reach
 
 
 def _middle(places: Floats, radii: Floats) -> Floats:
     """Nearly the middle of the smallest circle around circles: steps towards the farthest, ever smaller."""
-    middle: Floats = places.mean(axis=0)
+    middle: Floats = places.mean(axis=-2, keepdims=True)
     for number in range(1, ROUNDS + 1):
         away = places - middle
-        distance = np.sqrt((away**2).sum(axis=1))
-        farthest = int((distance + radii).argmax())
-        middle = middle + away[farthest] / (number + 1) * (1 + radii[farthest] / max(distance[farthest], 1e-12)) / 2
+        distance = _lengths(away)
+        farthest = (distance + radii).argmax(axis=-1)[..., None]
+        step = np.take_along_axis(away, farthest[..., None], axis=-2) / (number + 1) / 2
+        beyond = np.take_along_axis(radii / np.maximum(distance, 1e-12), farthest, axis=-1)
+        middle = middle + step * (1 + beyond[..., None])
     return middle
+
+
+def _lengths(arrows: Floats) -> Floats:
+    found: Floats = np.sqrt((arrows**2).sum(axis=-1))
+    return found
 
 
 def _largest(shares: Csr) -> tuple[Ints, Floats]:
@@ -120,9 +150,8 @@ def _largest(shares: Csr) -> tuple[Ints, Floats]:
     return home, largest
 
 
-def _offsets(counts: Csr, words: Floats, home: Ints) -> Floats:
+def _offsets(features: Floats, home: Ints) -> Floats:
     """Where documents lie within the circles of their classes: in a disc of radius one, which they fill evenly."""
-    features = _features(counts, words)
     found = np.zeros((len(home), 2))
     order = np.argsort(home, kind="stable")
     for own in np.split(order, np.flatnonzero(np.diff(home[order])) + 1):
@@ -131,12 +160,17 @@ def _offsets(counts: Csr, words: Floats, home: Ints) -> Floats:
     return found
 
 
-def _features(counts: Csr, words: Floats) -> Floats:
-    """Documents in the directions in which the words of all classes differ most."""
+def _directions(words: Floats) -> Floats:
+    """The directions in which the words of all classes differ most."""
     centred = words - words.mean(axis=0)
-    values, vectors = np.linalg.eigh(centred @ centred.T)
+    values, vectors = np.linalg.eigh((centred @ centred.T).astype(np.float64))
     best = np.argsort(-values)[: min(DIMENSIONS, len(values))]
-    directions = centred.T @ vectors[:, best] / np.sqrt(np.maximum(values[best], 1e-12))
+    found: Floats = centred.T @ (vectors[:, best] / np.sqrt(np.maximum(values[best], 1e-12))).astype(words.dtype)
+    return found
+
+
+def _features(counts: Csr, directions: Floats) -> Floats:
+    """Documents in some directions, by their words."""
     length = np.maximum(np.asarray(counts.sum(axis=1), np.float64).ravel(), 1.0)
     found: Floats = np.asarray(counts @ directions.astype(np.float32), np.float64) / length[:, None]
     return found

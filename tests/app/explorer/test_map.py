@@ -5,7 +5,9 @@ import struct
 import pytest
 from starlette.testclient import TestClient
 
+from topiarist.app.explorer.pages.spread import map as map_page
 from topiarist.app.explorer.web.server import explorer
+from topiarist.collection import document_map
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +29,20 @@ def test_every_document_is_a_point_and_every_topic_a_circle(client):
         x, y = x / 32767.5 - 1, y / 32767.5 - 1
         inside += one is not None and (x - one["x"]) ** 2 + (y - one["y"]) ** 2 <= one["radius"] ** 2
     assert inside > 380  # the others are of several headings
+
+
+def test_circles_do_not_wait_for_points(folder, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        map_page, "document_map", lambda view, ground: asked.append(ground) or document_map(view, ground)
+    )
+    client = TestClient(explorer(folder), base_url="http://127.0.0.1")
+    assert "<circle" in client.get("/map").text
+    assert asked == []
+    points = client.get("/map.points").content
+    client.get("/map")
+    assert client.get("/map.points").content == points
+    assert len(asked) == 1
 
 
 def test_a_point_is_a_document(client):
@@ -63,6 +79,16 @@ def test_a_browser_draws_points_and_goes_into_a_topic(page, served):
     half = min(box["width"], box["height"]) / 2
     page.wait_for_timeout(100)
     page.mouse.click(box["x"] + box["width"] / 2 + one["x"] * half, box["y"] + box["height"] / 2 + one["y"] * half)
-    page.locator(".map-said a").click()
-    assert "/topic/" in page.url
+    page.locator(".map-said a").wait_for()
+    page.get_by_role("button", name="All").click()
+    x, y, _ = struct.unpack_from("<HHB", page.request.get(f"{served.address}/map.points").body(), 5 * 7)
+    x = box["x"] + box["width"] / 2 + (x / 32767.5 - 1) * half
+    y = box["y"] + box["height"] / 2 + (y / 32767.5 - 1) * half
+    page.mouse.move(x, y)  # events of a wheel are in whole pixels: the point is a few of them away
+    page.mouse.wheel(0, -600)
+    page.wait_for_timeout(100)
+    page.mouse.click(x, y)
+    told = page.request.get(f"{served.address}/map.document?row=7").json()
+    page.locator(f'.map-said a[href$="{told["address"]}"]').click()
+    assert told["title"] in page.locator("h1").inner_text()
     assert page.problems == []

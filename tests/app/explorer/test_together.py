@@ -172,3 +172,28 @@ def test_pages_that_are_slow_at_first_are_made_before_anybody_asks(client):
         if page.slow:
             assert client.get(page.path).status_code == 200
     assert set(remembered._known) == known
+
+
+def test_what_works_ahead_lets_those_go_first_who_wait_for_a_page(client, monkeypatch):
+    session, order = client.app.state.session, []
+    monkeypatch.setattr("topiarist.app.explorer.session.REST", PATIENCE)
+    asked, may_end = threading.Event(), threading.Event()
+
+    def look(view):
+        asked.set()
+        may_end.wait(PATIENCE)
+        order.append("answered")
+
+    def ahead():
+        session.rest()
+        order.append("rested")
+
+    threads = [threading.Thread(target=session.looked_at, args=(session.view(), look)), threading.Thread(target=ahead)]
+    threads[0].start()
+    asked.wait(PATIENCE)
+    threads[1].start()
+    threads[1].join(0.2)  # time to do it wrong
+    may_end.set()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert order == ["answered", "rested"]

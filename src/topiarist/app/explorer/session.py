@@ -24,6 +24,7 @@ from topiarist.store.generation import Generation
 
 T = TypeVar("T")
 WAIT = 5.0  # seconds that a fit waits for another writer to end
+REST = 3.0  # seconds at most between two steps of what works ahead
 LOOKED_BACK = 50  # steps
 RECENT = timedelta(minutes=5)
 KEPT = 64 << 20  # letters of documents that wait to be filed
@@ -51,6 +52,8 @@ class Session:
     _view: View | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _opening: threading.RLock = field(default_factory=threading.RLock)
+    _answering: int = 0  # requests that somebody waits for
+    _answered: threading.Condition = field(default_factory=threading.Condition)
 
     def view(self) -> View:
         """The latest state that is ready: while somebody opens a newer one, all others go on with what is there."""
@@ -86,15 +89,32 @@ class Session:
 
     def looked_at(self, view: View, look: Callable[[View], T]) -> T:
         """What is seen in a view; if it went away meanwhile, because the collection was grown anew, in the new one."""
+        with self._waited_for():
+            try:
+                with deadline():
+                    return look(view)
+            except (TopiaristError, OSError, sqlite3.Error):
+                fresh = self.fresh()
+                if fresh.collection.generation.folder == view.collection.generation.folder:
+                    raise
+                with deadline():
+                    return look(fresh)
+
+    @contextmanager
+    def _waited_for(self) -> Iterator[None]:
+        with self._answered:
+            self._answering += 1
         try:
-            with deadline():
-                return look(view)
-        except (TopiaristError, OSError, sqlite3.Error):
-            fresh = self.fresh()
-            if fresh.collection.generation.folder == view.collection.generation.folder:
-                raise
-            with deadline():
-                return look(fresh)
+            yield
+        finally:
+            with self._answered:
+                self._answering -= 1
+                self._answered.notify_all()
+
+    def rest(self) -> None:
+        """For what works ahead: let those go first who wait for a page, though not for ever."""
+        with self._answered:
+            self._answered.wait_for(lambda: not self._answering, timeout=REST)
 
     @staticmethod
     def _changed(view: View) -> bool:

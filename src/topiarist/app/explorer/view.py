@@ -121,15 +121,22 @@ class View(Figures):
         """Whether the file of a document was written after the collection was grown."""
         return changed_since_grown(self.collection, original)
 
-    def warm(self) -> None:
-        """Work out what most pages need, so that the first of them is as quick as the others."""
-        self.sizes, self.hard_sizes, self.lengths, self.names, self.node_weight, self.columns, self.spelling  # noqa: B018
-        with self._lock:
-            self.collection.placer.place(self.collection.counts[:1], CERTAIN)
-            self.collection.index  # noqa: B018
+    def warm(self, rest: Callable[[], None] = lambda: None) -> None:
+        """Work out what most pages need, so that the first of them is as quick as the others; ``rest`` in between."""
+        for name in ("sizes", "hard_sizes", "lengths", "names", "node_weight", "columns", "spelling"):
+            rest()
+            getattr(self, name)
+        for part in ("placer", "index"):
+            rest()
+            with self._lock:
+                getattr(self.collection, part)
+        rest()
+        self.collection.placer.place(self.collection.counts[:1], CERTAIN)
         for sort in ("newest", "name", "longest"):
+            rest()
             self.rank(sort)
         for node in self.children(self.tree.root)[:WARMED]:  # the largest lists take longest
+            rest()
             self.listed(node, "typical", "all")
 
 

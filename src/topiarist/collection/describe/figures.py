@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from topiarist.arrays import Array
 from topiarist.collection.shape.word_use import spoken_by
@@ -25,7 +26,7 @@ T = TypeVar("T")
 ROOT_NAME, NO_WORDS = "Everything", "no words of its own"
 _NUMBER = re.compile(r"#?[\d.]+")
 LEAST = 0.01  # of a document under a topic, for it to be listed there
-BLOCK = 4_096  # documents whose shares are dense at once
+BLOCK = 16_384  # documents whose shares of nodes are summed up at once
 FEW_WORDS = 20  # that say nothing, in a word-by-word mean
 FLOOR = 0.01  # of a uniform share of a word: less than that is "not there"
 ENOUGH = 1e-6  # of a topic's words, to be ranked at all
@@ -130,11 +131,13 @@ class Figures:
         """The deepest node that has most of each document."""
         with self._lock:
             shares, depths = self.collection.shares, np.array(self.tree.depths)
-            homes = np.zeros(self.n_docs, np.int32)
+            mask, homes = csr_array(self.mask.astype(np.float32)), np.full(self.n_docs, self.tree.root, np.int32)
             for start in range(0, self.n_docs, BLOCK):
-                nodes = shares[start : start + BLOCK].toarray() @ self.mask
-                deep = np.where(nodes > CERTAIN, depths, -1)
-                homes[start : start + BLOCK] = np.where(deep.max(axis=1) < 0, self.tree.root, deep.argmax(axis=1))
+                under = (shares[start : start + BLOCK] @ mask).tocoo()
+                most = under.data > CERTAIN
+                rows, nodes = under.coords[0][most], under.coords[1][most]
+                deepest_last = np.argsort(depths[nodes], kind="stable")
+                homes[start + rows[deepest_last]] = nodes[deepest_last]
             return homes
 
     @cached_property

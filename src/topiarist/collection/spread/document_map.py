@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from topiarist.arrays import Array, Floats, Ints
 from topiarist.collection.describe.figures import Figures
-from topiarist.measures.map_layout import MapLayout, lay_out
+from topiarist.measures.map_layout import Ground, lay_ground, place_documents
 
 STEPS = 65_535  # in which a place is told: two bytes each way
+WORDS = 8_192  # by which topics are told apart: those of most documents
 
 
 @dataclass(frozen=True, eq=False)
 class DocumentMap:
-    """A layout with the heading of each document: 1 for the first below the root, 0 for none."""
+    """The points of the documents, with the heading of each: 1 for the first below the root, 0 for none."""
 
-    layout: MapLayout
+    points: Floats  # documents × 2
     branches: Ints
 
     def to_bytes(self) -> bytes:
         """All points, five bytes each: two of x, two of y (little-endian, from -1 to 1), one of the heading."""
-        places = np.clip((self.layout.points + 1) / 2, 0.0, 1.0)
+        places = np.clip((self.points + 1) / 2, 0.0, 1.0)
         whole = np.round(places * STEPS).astype("<u2")
         packed = np.empty((len(whole), 5), np.uint8)
         packed[:, :4] = whole.view(np.uint8).reshape(-1, 4)
@@ -30,24 +32,44 @@ class DocumentMap:
         return packed.tobytes()
 
 
-def document_map(figures: Figures) -> DocumentMap:
-    """The map, as the tree is now."""
+def map_ground(figures: Figures) -> Ground:
+    """The circles of the topics, as the tree is now, and the directions by which documents are told apart.
+
+    Documents are not looked at: this takes a moment where their points take a second.
+    """
+    collection = figures.collection
+    often = np.asarray(collection.counting.vocabulary.document_frequency)
+    columns = np.sort(np.argsort(-often, kind="stable")[:WORDS])
+    with threadpool_limits(limits=1, user_api="blas"):  # threads of so little work wait for each other, and burn
+        ground = lay_ground(figures.tree, figures.shape.class_nodes, _words(figures, columns), figures.sizes)
+    directions = np.zeros((len(often), ground.directions.shape[1]), np.float32)
+    directions[columns] = ground.directions
+    return replace(ground, directions=directions)
+
+
+def document_map(figures: Figures, ground: Ground | None = None) -> DocumentMap:
+    """The points of the documents on a ground, or on that of the tree as it is now."""
     tree, collection = figures.tree, figures.collection
-    layout = lay_out(
-        tree, figures.shape.class_nodes, collection.shares, collection.counts, _words(figures), figures.sizes
+    points = place_documents(
+        map_ground(figures) if ground is None else ground,
+        tree.root,
+        figures.shape.class_nodes,
+        collection.shares,
+        collection.counts,
     )
     tops = sorted(tree.children(tree.root), key=lambda node: figures.shape.topics[node])
     number = {top: place for place, top in enumerate(tops, 1)}
     of_node = np.array([0 if node == tree.root else number[tree.path(node)[1]] for node in range(len(tree))], np.int64)
-    return DocumentMap(layout, of_node[figures.homes])
+    return DocumentMap(points, of_node[figures.homes])
 
 
-def _words(figures: Figures) -> Array:
-    """P(word | all that lies under a node), for every node that people see."""
+def _words(figures: Figures, columns: Ints) -> Array:
+    """P(word | all that lies under a node) of some words, for every node that people see."""
     model = figures.collection.tree_model
     spoken: Floats = np.asarray(model.node_given_class, np.float64)
     prior = np.maximum(np.asarray(model.class_prior, np.float64), 1e-12)
     under = (figures.mask * prior[:, None]).T  # nodes × classes
     weight = under / np.maximum(under.sum(axis=1, keepdims=True), 1e-300)
-    found: Array = (weight @ spoken) @ np.asarray(model.word_given_node)
+    words = np.asarray(model.word_given_node[:, columns], np.float32)
+    found: Array = (weight @ spoken).astype(np.float32) @ words
     return found

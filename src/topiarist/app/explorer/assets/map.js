@@ -2,7 +2,7 @@
 import { data, root } from "./explorer.js";
 import { placed, readout } from "./readouts.js";
 
-const LEAST = 34, MOST = 260, CLOSEST = 400, NEAR = 7, APART = 3;
+const LEAST = 34, MOST = 260, CLOSEST = 400, NEAR = 7, APART = 3, CELLS = 64;
 
 function pixel(text) {
   const hex = text.trim().replace("#", ""), whole = hex.length === 3 ? hex.replace(/./g, "$&$&") : hex;
@@ -16,22 +16,47 @@ function colours() {
   return { branches: Array.from({ length: 9 }, (_, n) => named(`--b${n + 1}`)), points: new Uint32Array(points), ground: pixel(named("--back")), text: named("--text"), back: named("--back"), line: named("--dim") };
 }
 
+const cell = (place) => Math.max(0, Math.min(CELLS - 1, Math.floor((place + 1) / 2 * CELLS)));
+
+/** Points by the cells of a grid, row by row: those of a part of the map lie beside each other. */
+class Points {
+  constructor(bytes) {
+    const view = new DataView(bytes), number = Math.floor(bytes.byteLength / 5);
+    const at = (n, byte) => view.getUint16(5 * n + byte, true) / 32767.5 - 1;
+    this.number = number; this.starts = new Uint32Array(CELLS * CELLS + 1);
+    const cells = new Uint16Array(number);
+    for (let n = 0; n < number; n++) {
+      cells[n] = CELLS * cell(at(n, 2)) + cell(at(n, 0));
+      this.starts[cells[n] + 1]++;
+    }
+    for (let n = 0; n < CELLS * CELLS; n++) this.starts[n + 1] += this.starts[n];
+    const next = this.starts.slice();
+    this.xs = new Float32Array(number); this.ys = new Float32Array(number); this.hues = new Uint8Array(number);
+    this.rows = new Uint32Array(number);
+    for (let n = 0; n < number; n++) {
+      const place = next[cells[n]]++, branch = view.getUint8(5 * n + 4);
+      this.xs[place] = at(n, 0); this.ys[place] = at(n, 2); this.rows[place] = n;
+      this.hues[place] = branch ? (branch - 1) % 9 + 1 : 0;
+    }
+  }
+
+  /** Do something with the points from one place on up to another, for each row of cells in a part of the map. */
+  within(left, top, right, bottom, act) {
+    if (right < -1 || left > 1) return;
+    for (let row = cell(top), last = cell(bottom); row <= last; row++) {
+      act(this.starts[CELLS * row + cell(left)], this.starts[CELLS * row + cell(right) + 1]);
+    }
+  }
+}
+
 class Map {
   constructor(box, circles, bytes) {
-    const view = new DataView(bytes), number = Math.floor(bytes.byteLength / 5);
-    this.xs = new Float32Array(number); this.ys = new Float32Array(number); this.hues = new Uint8Array(number);
-    for (let n = 0; n < number; n++) {
-      this.xs[n] = view.getUint16(5 * n, true) / 32767.5 - 1;
-      this.ys[n] = view.getUint16(5 * n + 2, true) / 32767.5 - 1;
-      const branch = view.getUint8(5 * n + 4);
-      this.hues[n] = branch ? (branch - 1) % 9 + 1 : 0;
-    }
-    this.box = box; this.circles = circles;
+    this.box = box; this.circles = circles; this.points = new Points(bytes);
     this.canvas = document.createElement("canvas");
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("role", "img");
-    this.canvas.setAttribute("aria-label", `Map of ${number} documents. Arrow keys move, plus and minus zoom. The tree lists the same topics.`);
-    this.context = this.canvas.getContext("2d", { alpha: false });
+    this.canvas.setAttribute("aria-label", `Map of ${this.points.number} documents. Arrow keys move, plus and minus zoom. The tree lists the same topics.`);
+    this.context = this.canvas.getContext("2d", { alpha: false, willReadFrequently: true });  // its pixels are ours: no detour by the graphics card
     this.said = box.querySelector(".map-said");
     this.x = this.y = 0; this.near = 1;
     this.waiting = false; this.drawn = 0;
@@ -41,6 +66,10 @@ class Map {
     this.canvas.addEventListener("pointerleave", () => { this.read.hidden = true; });
     this.listen();
     new ResizeObserver(() => this.sized()).observe(this.canvas);
+    for (const asked of ["(prefers-color-scheme: dark)", "(prefers-contrast: more)"]) {
+      window.matchMedia(asked).addEventListener("change", () => { this.paint = colours(); this.ask(); });
+    }
+    this.paint = colours();
     this.sized();
   }
 
@@ -63,18 +92,21 @@ class Map {
   }
 
   draw() {
-    const { canvas, context, pixels, xs, ys, hues } = this, wide = canvas.width, high = canvas.height;
-    const paint = colours(), scale = this.scale, left = wide / 2 - this.x * scale, top = high / 2 - this.y * scale;
+    const { canvas, context, pixels, paint } = this, wide = canvas.width, high = canvas.height;
+    const scale = this.scale, left = wide / 2 - this.x * scale, top = high / 2 - this.y * scale;
+    const { number, xs, ys, hues } = this.points;
     pixels.fill(paint.ground);
-    const size = Math.max(1, Math.min(5, Math.round(this.much * Math.sqrt(this.near) * Math.min(3, 240 / Math.sqrt(xs.length)))));
-    for (let n = 0; n < xs.length; n++) {
-      const x = (xs[n] * scale + left) | 0, y = (ys[n] * scale + top) | 0;
-      if (x < 0 || y < 0 || x + size > wide || y + size > high) continue;
-      const colour = paint.points[hues[n]];
-      for (let row = y * wide, end = (y + size) * wide; row < end; row += wide) {
-        for (let column = x; column < x + size; column++) pixels[row + column] = colour;
+    const size = Math.max(1, Math.min(5, Math.round(this.much * Math.sqrt(this.near) * Math.min(3, 240 / Math.sqrt(number)))));
+    this.points.within(-left / scale, -top / scale, (wide - left) / scale, (high - top) / scale, (first, end) => {
+      for (let n = first; n < end; n++) {
+        const x = (xs[n] * scale + left) | 0, y = (ys[n] * scale + top) | 0;
+        if (x < 0 || y < 0 || x + size > wide || y + size > high) continue;
+        const colour = paint.points[hues[n]];
+        for (let row = y * wide, last = (y + size) * wide; row < last; row += wide) {
+          for (let column = x; column < x + size; column++) pixels[row + column] = colour;
+        }
       }
-    }
+    });
     context.putImageData(this.image, 0, 0);
     this.names(paint, scale, left, top);
     this.drawn += 1;
@@ -120,12 +152,14 @@ class Map {
   }
 
   nearest([x, y]) {
-    const most = (NEAR * this.much / this.scale) ** 2;
-    let found = -1, least = most;
-    for (let n = 0; n < this.xs.length; n++) {
-      const away = (this.xs[n] - x) ** 2 + (this.ys[n] - y) ** 2;
-      if (away < least) { least = away; found = n; }
-    }
+    const far = NEAR * this.much / this.scale, { xs, ys, rows } = this.points;
+    let found = -1, least = far ** 2;
+    this.points.within(x - far, y - far, x + far, y + far, (first, end) => {
+      for (let n = first; n < end; n++) {
+        const away = (xs[n] - x) ** 2 + (ys[n] - y) ** 2;
+        if (away < least) { least = away; found = rows[n]; }
+      }
+    });
     return found;
   }
 

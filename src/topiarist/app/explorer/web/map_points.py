@@ -8,7 +8,7 @@ from fastapi import FastAPI, Query, Request
 from starlette.responses import JSONResponse, Response
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.pages.spread.map import map_of
+from topiarist.app.explorer.pages.spread.map import points_of
 from topiarist.app.explorer.values import titled
 from topiarist.app.explorer.view import View
 
@@ -24,7 +24,7 @@ def add(app: FastAPI) -> None:
 def points(request: Request) -> Any:
     """Five bytes for each document; see ``DocumentMap.to_bytes``."""
     session = request.app.state.session
-    body = session.looked_at(session.view(), lambda view: view.kept(("points",), map_of(view).to_bytes))
+    body = session.looked_at(session.view(), points_of)
     return Response(body, media_type=BYTES, headers={"Cache-Control": "no-store"})
 
 

@@ -80,11 +80,12 @@ def explorer(
 def make_ready(session: Session) -> None:
     """Work out what most pages need, and those that take longest at first, before anybody asks."""
     view = session.view()
-    view.warm()
     for page in PAGES:
         if page.slow:
+            session.rest()
             with suppress(TopiaristError, OSError):  # whoever asks for it is told
                 session.looked_at(view, lambda view, page=page: page.load(view, page.ask()))  # type: ignore[misc]
+    view.warm(session.rest)
 
 
 def current_view(request: Request) -> View:

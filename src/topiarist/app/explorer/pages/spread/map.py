@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from topiarist.app.explorer import addresses
 from topiarist.app.explorer.view import View
 from topiarist.app.languages.catalogues import Counted, worded
-from topiarist.collection import DocumentMap, document_map
+from topiarist.collection import document_map, map_ground
+from topiarist.measures.map_layout import Ground
 
 
 @dataclass(frozen=True)
@@ -42,14 +43,19 @@ class MapPage:
     points: str
 
 
-def map_of(view: View) -> DocumentMap:
-    """The map, made once for a form of the tree."""
-    return view.kept(("map",), lambda: document_map(view))
+def ground_of(view: View) -> Ground:
+    """The circles, made once for a form of the tree."""
+    return view.kept(("ground",), lambda: map_ground(view))
+
+
+def points_of(view: View) -> bytes:
+    """The points of the documents, made once for a form of the tree; see ``DocumentMap.to_bytes``."""
+    return view.kept(("points",), lambda: document_map(view, ground_of(view)).to_bytes())
 
 
 def load(view: View, ask: Ask) -> MapPage:
     """Fill the page."""
-    layout, tree = map_of(view).layout, view.tree
+    ground, tree = ground_of(view), view.tree
     first = {step for node in view.collection.tree.view("coarse") for step in tree.path(node)}
     nodes = [node for node in view.ordered() if node != tree.root]
     return MapPage(
@@ -65,9 +71,9 @@ def load(view: View, ask: Ask) -> MapPage:
                 id=view.shape.topics[node],
                 name=view.names[node],
                 documents=view.sizes[node],
-                x=round(float(layout.centres[node, 0]), 5),
-                y=round(float(layout.centres[node, 1]), 5),
-                radius=round(float(layout.radii[node]), 5),
+                x=round(float(ground.centres[node, 0]), 5),
+                y=round(float(ground.centres[node, 1]), 5),
+                radius=round(float(ground.radii[node]), 5),
                 level=tree.depths[node],
                 branch=view.branches[node],
                 last=tree.is_leaf(node),

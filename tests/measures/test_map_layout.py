@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from topiarist.hierarchy.tree import Tree
-from topiarist.measures.map_layout import lay_ground, packed, place_documents, plane
+from topiarist.measures.map_layout import features_by_counts, lay_ground, packed, place_documents, plane
 
 TREE = Tree((-1, 0, 0, 1, 1, 2, 2, 2))
 LEAVES = (3, 4, 5, 6, 7)
@@ -25,8 +25,9 @@ def simulated(documents=400):
 
 def lay_out(shares, counts, words, sizes):
     """The ground, and the points of documents on it."""
-    ground = lay_ground(TREE, LEAVES, words, sizes)
-    return ground, place_documents(ground, TREE.root, LEAVES, shares, counts)
+    ground = lay_ground(TREE, words, sizes)
+    features = features_by_counts(words[list(LEAVES)], counts)
+    return ground, place_documents(ground, TREE.root, LEAVES, shares, features)
 
 
 @pytest.fixture(scope="module")
@@ -85,3 +86,12 @@ def test_things_that_are_alike_are_near():
     features = np.array([[1.0, 0, 0], [0.9, 0.1, 0], [0, 0, 1.0]])
     places = plane(features)
     assert np.hypot(*(places[0] - places[1])) < np.hypot(*(places[0] - places[2])) / 3
+
+
+def test_documents_of_a_topic_lie_by_their_features():
+    shares, _, words, sizes, home = simulated()
+    ground, side = lay_ground(TREE, words, sizes), np.random.default_rng(1).choice([-1.0, 1.0], len(home))
+    points = place_documents(ground, TREE.root, LEAVES, shares, lambda rows: np.outer(side[rows], [1.0, 0.5, 0.0]))
+    for leaf, node in enumerate(LEAVES):
+        one, other = (points[(home == leaf) & (side == which)].mean(axis=0) for which in (-1, 1))
+        assert np.hypot(*(one - other)) > ground.radii[node] / 2

@@ -9,7 +9,7 @@ map.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,35 +17,34 @@ import numpy as np
 from topiarist.arrays import Array, Csr, Floats, Ints
 from topiarist.hierarchy.tree import Tree
 
-DIMENSIONS = 8  # in which documents of one topic are told apart
+Features = Callable[[Ints], Floats]  # of the documents of some rows: rows × dimensions
+
+DIMENSIONS = 64  # in which documents of one topic are told apart by their counts
 ROUNDS, PULL = 100, 0.12  # of pulling circles together and pushing them apart; how far they are pulled at first
-ROOM, FILLED = 1.04, 0.97  # between circles; of a circle, that its circles or its documents fill
+ROOM, FILLED = 1.01, 0.985  # between circles; of a circle, that its circles or its documents fill
 
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """Where topics lie, in a circle of radius one around zero, and by what documents are told apart within them."""
+    """Where topics lie, in a circle of radius one around zero."""
 
     centres: Floats  # nodes × 2
     radii: Floats
-    directions: Floats  # words × DIMENSIONS, or fewer
 
 
-def lay_ground(tree: Tree, class_nodes: Sequence[int], word_given_node: Array, sizes: Sequence[float]) -> Ground:
+def lay_ground(tree: Tree, word_given_node: Array, sizes: Sequence[float]) -> Ground:
     """Circles for the nodes of a tree; ``word_given_node`` has the words of each node and what lies below it."""
-    words = np.sqrt(np.maximum(word_given_node, 0.0))
-    centres, radii = _circles(tree, words, np.asarray(sizes, np.float64))
-    return Ground(centres, radii, _directions(words[np.asarray(class_nodes, np.int64)]))
+    return Ground(*_circles(tree, np.sqrt(np.maximum(word_given_node, 0.0)), np.asarray(sizes, np.float64)))
 
 
-def place_documents(ground: Ground, root: int, class_nodes: Sequence[int], shares: Csr, counts: Csr) -> Floats:
-    """A point for each document: documents × 2."""
+def place_documents(ground: Ground, root: int, class_nodes: Sequence[int], shares: Csr, features: Features) -> Floats:
+    """A point for each document: documents × 2. ``features`` tell those of one topic apart."""
     classes = np.asarray(class_nodes, np.int64)
     total = np.asarray(shares.sum(axis=1)).ravel()
     middle = np.asarray(shares @ ground.centres[classes]) / np.maximum(total, 1e-12)[:, None]
     home, largest = _largest(shares)
     own = FILLED * np.where(total > 0, ground.radii[classes[home]] * largest, ground.radii[root])
-    found: Floats = middle + own[:, None] * _offsets(_features(counts, ground.directions), home)
+    found: Floats = middle + own[:, None] * _offsets(features, home)
     return found
 
 
@@ -150,18 +149,23 @@ def _largest(shares: Csr) -> tuple[Ints, Floats]:
     return home, largest
 
 
-def _offsets(features: Floats, home: Ints) -> Floats:
+def _offsets(features: Features, home: Ints) -> Floats:
     """Where documents lie within the circles of their classes: in a disc of radius one, which they fill evenly."""
     found = np.zeros((len(home), 2))
     order = np.argsort(home, kind="stable")
     for own in np.split(order, np.flatnonzero(np.diff(home[order])) + 1):
         if len(own):
-            found[own] = _disc(_flat(features[own]))
+            found[own] = _disc(_flat(features(own)))
     return found
 
 
+def features_by_counts(word_given_class: Array, counts: Csr) -> Features:
+    """Documents by their words, in the directions in which the words of all classes differ most."""
+    found = _in_directions(counts, _directions(np.sqrt(np.maximum(word_given_class, 0.0))))
+    return lambda rows: found[rows]
+
+
 def _directions(words: Floats) -> Floats:
-    """The directions in which the words of all classes differ most."""
     centred = words - words.mean(axis=0)
     values, vectors = np.linalg.eigh((centred @ centred.T).astype(np.float64))
     best = np.argsort(-values)[: min(DIMENSIONS, len(values))]
@@ -169,8 +173,7 @@ def _directions(words: Floats) -> Floats:
     return found
 
 
-def _features(counts: Csr, directions: Floats) -> Floats:
-    """Documents in some directions, by their words."""
+def _in_directions(counts: Csr, directions: Floats) -> Floats:
     length = np.maximum(np.asarray(counts.sum(axis=1), np.float64).ravel(), 1.0)
     found: Floats = np.asarray(counts @ directions.astype(np.float32), np.float64) / length[:, None]
     return found

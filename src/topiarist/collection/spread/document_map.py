@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 from topiarist.arrays import Array, Floats, Ints
 from topiarist.collection.describe.figures import Figures
-from topiarist.measures.map_layout import Ground, lay_ground, place_documents
+from topiarist.measures.map_layout import Features, Ground, features_by_counts, lay_ground, place_documents
 
 STEPS = 65_535  # in which a place is told: two bytes each way
 WORDS = 8_192  # by which topics are told apart: those of most documents
@@ -33,34 +34,42 @@ class DocumentMap:
 
 
 def map_ground(figures: Figures) -> Ground:
-    """The circles of the topics, as the tree is now, and the directions by which documents are told apart.
-
-    Documents are not looked at: this takes a moment where their points take a second.
-    """
-    collection = figures.collection
-    often = np.asarray(collection.counting.vocabulary.document_frequency)
-    columns = np.sort(np.argsort(-often, kind="stable")[:WORDS])
+    """The circles of the topics, as the tree is now. Documents are not looked at: this takes a moment."""
     with threadpool_limits(limits=1, user_api="blas"):  # threads of so little work wait for each other, and burn
-        ground = lay_ground(figures.tree, figures.shape.class_nodes, _words(figures, columns), figures.sizes)
-    directions = np.zeros((len(often), ground.directions.shape[1]), np.float32)
-    directions[columns] = ground.directions
-    return replace(ground, directions=directions)
+        return lay_ground(figures.tree, _words(figures, _frequent(figures)), figures.sizes)
 
 
 def document_map(figures: Figures, ground: Ground | None = None) -> DocumentMap:
     """The points of the documents on a ground, or on that of the tree as it is now."""
-    tree, collection = figures.tree, figures.collection
-    points = place_documents(
-        map_ground(figures) if ground is None else ground,
-        tree.root,
-        figures.shape.class_nodes,
-        collection.shares,
-        collection.counts,
-    )
+    tree, classes = figures.tree, figures.shape.class_nodes
+    ground = map_ground(figures) if ground is None else ground
+    with threadpool_limits(limits=1, user_api="blas"):
+        points = place_documents(ground, tree.root, classes, figures.collection.shares, _features(figures))
     tops = sorted(tree.children(tree.root), key=lambda node: figures.shape.topics[node])
     number = {top: place for place, top in enumerate(tops, 1)}
     of_node = np.array([0 if node == tree.root else number[tree.path(node)[1]] for node in range(len(tree))], np.int64)
     return DocumentMap(points, of_node[figures.homes])
+
+
+def _features(figures: Figures) -> Features:
+    """What tells documents of one topic apart: where they lie in the space of words that searches use.
+
+    A collection that was written before there was one has the counts.
+    """
+    collection = figures.collection
+    words = collection.words
+    if words is not None and len(words) == figures.n_docs and len(words.space.scales):
+        places, scales = words.coordinates, np.asarray(words.space.scales, np.float64)
+        return lambda rows: places[rows] * scales
+    columns = _frequent(figures)
+    of_classes = _words(figures, columns)[np.asarray(figures.shape.class_nodes, np.int64)]
+    return features_by_counts(of_classes, csr_array(collection.counts[:, columns]))
+
+
+def _frequent(figures: Figures) -> Ints:
+    """The columns of the words of most documents."""
+    often = np.asarray(figures.collection.counting.vocabulary.document_frequency)
+    return np.sort(np.argsort(-often, kind="stable")[:WORDS])
 
 
 def _words(figures: Figures, columns: Ints) -> Array:

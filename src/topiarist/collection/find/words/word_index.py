@@ -54,6 +54,11 @@ class WordIndex:
     def _size(self) -> int:
         return sum(map(len, self.segments))
 
+    @property
+    def coordinates(self) -> Array:
+        """Where every document lies in the space of words, in steps of its scales."""
+        return np.concatenate([one.space for one in self.segments])
+
     @classmethod
     def build(cls, texts: Iterable[str], tokenizer: Tokenizer, language: str = "", n_jobs: int | None = 1) -> WordIndex:
         """Index texts."""

@@ -170,6 +170,15 @@ def test_the_next_document_of_a_list_is_a_key_away(client, view):
     assert (page["previous"], page["next"]) == (hits[0]["document"]["address"], hits[2]["document"]["address"])
 
 
+@pytest.mark.parametrize(
+    ("by", "said"), [("words", "2 of {} that match “court”"), ("both", "2 of the {} closest to “court”")]
+)
+def test_a_document_says_how_long_the_list_is_as_the_list_does(client, by, said):
+    found = client.get(f"/search.json?q=court&by={by}").json()
+    page = client.get(addresses.as_json(found["hits"][1]["document"]["address"])).json()
+    assert page["position"] == said.format(found["total"])
+
+
 def test_a_search_lights_up_the_tree(client, view):
     text = client.get("/search?q=racket&by=words").text
     assert re.search(r'class="[^"]*\bunmatched"', text)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 WIDE, HIGH = 1000.0, 300.0  # of the streams, before they are stretched
 THICK = 0.055  # of the height: a stream has its name written into it where it is at least so thick
-LETTERS = 24
+LETTERS, EDGE = 24, 0.03  # of a name; of the height, in which none is written
 SMALL_WIDE, SMALL_HIGH = 100.0, 40.0
 ROOM = 1.5  # times the largest share: how high a small curve is, so that its name has a place above it
 
@@ -72,7 +72,8 @@ def _name(course: Course, upper: Sequence[Point], lower: Sequence[Point], plain:
     if lower[best][1] - upper[best][1] < THICK * HIGH:
         return Markup("")
     x, y = upper[best][0] / WIDE, (upper[best][1] + lower[best][1]) / 2 / HIGH
-    anchor = "start" if x < 0.15 else "end" if x > 0.85 else "middle"
+    y = min(max(y, EDGE), 1 - EDGE)
+    anchor = "start" if x < 0.3 else "end" if x > 0.7 else "middle"  # names are long where the screen is narrow
     return Markup('<text x="{}%" y="{}%" dy=".35em" text-anchor="{}">{}</text>').format(
         f"{100 * x:.1f}", f"{100 * y:.1f}", anchor, short(plain(course.topic.name), LETTERS)
     )

@@ -11,7 +11,7 @@ from topiarist.app.explorer import addresses
 from topiarist.app.explorer.pages import topic as topic_page
 from topiarist.app.explorer.pages.coloured_text import MOST_WORDS, Coloured, Level, Listed, Piece, coloured
 from topiarist.app.explorer.pages.search import Reason, reasons
-from topiarist.app.explorer.query_limits import StoppedError, asked
+from topiarist.app.explorer.query_limits import LOOKED_AT, StoppedError, asked
 from topiarist.app.explorer.removed_topics import LeftOutError
 from topiarist.app.explorer.rendering import plain
 from topiarist.app.explorer.values import (
@@ -28,7 +28,7 @@ from topiarist.app.explorer.values import (
 )
 from topiarist.app.explorer.view import View
 from topiarist.app.languages.catalogues import all_worded, worded
-from topiarist.collection import DEFAULT_WAY, Likeness, Voices, copies_of, look_at_whole, rows_of, voices
+from topiarist.collection import DEFAULT_WAY, Found, Likeness, Voices, copies_of, look_at_whole, rows_of, voices
 from topiarist.errors import UsageError
 from topiarist.store import facts
 from topiarist.store.marks import PassageNote
@@ -370,10 +370,19 @@ def _around(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
         return _in_list(view, Ask(ask.id), row)
 
 
+def _place(ask: Ask, nearest: bool, found: Found) -> str:
+    """Where in the list of a search a document is, and how long that is: as the list itself says it."""
+    if nearest:
+        some = min(found.total - found.folded, LOOKED_AT)
+        return worded("{at} of the {total} closest to “{query}”", at=ask.at, total=some, query=ask.q)
+    return worded("{at} of {total} that match “{query}”", at=ask.at, total=found.total, query=ask.q)
+
+
 def _in_list(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
     if ask.q.strip():
         start = max(ask.at - 2, 0)
-        found = asked(view, ask.q, ask.by).page(3, start, topic=ask.within)
+        search = asked(view, ask.q, ask.by)
+        found = search.page(3, start, topic=ask.within)
         by = None if ask.by == DEFAULT_WAY else ask.by
         near = {start + place + 1: hit.id for place, hit in enumerate(found.hits)}
         links = [
@@ -388,7 +397,7 @@ def _in_list(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
             links[0],
             links[1],
             f"{up}#{addresses.anchor(ask.id)}",
-            worded("{at} of {total} that match “{query}”", at=ask.at, total=found.total, query=ask.q),
+            _place(ask, search.nearest, found),
         )
     topic = view.shape.topics[int(view.homes[row])] if ask.topic is None else ask.topic
     node = view.shape.node(topic)

@@ -207,7 +207,7 @@ def _sentence(found: OverTime) -> str:
         last=spread.names[-1],
         unit=all_worded(UNIT_NAMES)[spread.unit],
         periods=Counted(len(spread), spread.unit, MANY[spread.unit]),
-        bursts=Counted(len(found.bursts), "burst"),
+        bursts=Counted(len(found.bursts), "burst") if found.bursts else worded("no bursts"),
     )
 
 

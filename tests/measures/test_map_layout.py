@@ -48,6 +48,28 @@ def test_circles_lie_in_the_one_above_and_beside_their_siblings(found):
                 assert apart >= ground.radii[node] + ground.radii[other] - 1e-9
 
 
+def test_below_headings_enough_circles_lie_beside_each_other():
+    """Two headings, one of which parts in two at each of four levels: circles in circles in circles would be specks."""
+    parents = [-1, 0, 0]
+    for node in range(2, 17):
+        parents += [node, node]
+    tree = Tree(tuple(parents))
+    below = np.array([sum(tree.is_leaf(one) for one in (node, *tree.descendants(node))) for node in range(len(tree))])
+    words = np.random.default_rng(0).dirichlet(np.full(30, 0.3), len(tree))
+    ground = lay_ground(tree, words, 10.0 * below)
+    assert ground.between.any()
+    assert not ground.between[[0, 1, 2, *tree.leaves]].any()
+    for node in np.flatnonzero(ground.between):
+        for one in (one for one in tree.descendants(node) if not ground.between[one]):
+            away = np.hypot(*(ground.centres[one] - ground.centres[node]))
+            assert away + ground.radii[one] <= ground.radii[node] + 1e-9
+    own = [one for one in tree.leaves if 2 in tree.path(one)]
+    assert (ground.radii[own] ** 2).sum() > 0.2 * ground.radii[2] ** 2  # a half at each of four levels would be 0.06
+    apart = np.hypot(*(ground.centres[own][:, None] - ground.centres[own][None]).transpose(2, 0, 1))
+    touching = ground.radii[own][:, None] + ground.radii[own][None]
+    assert (apart + 9 * np.eye(len(own)) >= touching - 1e-9).all()
+
+
 def test_larger_topics_have_larger_circles():
     _, radii = packed(np.random.default_rng(0).normal(size=(5, 2)), np.sqrt([100, 25, 25, 4, 1]))
     np.testing.assert_allclose(radii / radii[0], [1, 0.5, 0.5, 0.2, 0.1])

@@ -1,40 +1,45 @@
 """A map: the tree as circles within circles, near each other where topics speak alike, and documents within them.
 
-Each circle has a place by the two directions in which the words of its siblings differ most (a singular value
+Each circle has a place by the two directions in which the words of those beside it differ most (a singular value
 decomposition of the square roots of P(word | topic)), is as large as it has documents, and is pushed away until none
-overlaps. A document lies at the mean of its topics by their shares, and within its own circle in the direction in which
-it differs from the others there, so that circles are filled evenly. There is no chance in it: the same tree, the same
-map.
+overlaps. Below the headings seven or more lie beside each other: topics between these levels are told by their names. A
+document lies at the mean of its topics by their shares, and within its own circle in the direction in which it differs
+from the others there, so that circles are filled evenly. There is no chance in it: the same tree, the same map.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from topiarist.arrays import Array, Csr, Floats, Ints
+from topiarist.arrays import Array, Bools, Csr, Floats, Ints
 from topiarist.hierarchy.tree import Tree
 
 Features = Callable[[Ints], Floats]  # of the documents of some rows: rows × dimensions
 
 DIMENSIONS = 64  # in which documents of one topic are told apart by their counts
+BESIDE = 7  # circles, at least, in one below a heading
 ROUNDS, PULL = 100, 0.12  # of pulling circles together and pushing them apart; how far they are pulled at first
 ROOM, FILLED = 1.01, 0.985  # between circles; of a circle, that its circles or its documents fill
 
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """Where topics lie, in a circle of radius one around zero."""
+    """Where topics lie, in a circle of radius one around zero.
+
+    A node ``between`` has no circle of its own: what is below it lies beside others, and its circle is around that.
+    """
 
     centres: Floats  # nodes × 2
     radii: Floats
+    between: Bools
 
 
 def lay_ground(tree: Tree, word_given_node: Array, sizes: Sequence[float]) -> Ground:
     """Circles for the nodes of a tree; ``word_given_node`` has the words of each node and what lies below it."""
-    return Ground(*_circles(tree, np.sqrt(np.maximum(word_given_node, 0.0)), np.asarray(sizes, np.float64)))
+    return _circles(tree, np.sqrt(np.maximum(word_given_node, 0.0)), np.asarray(sizes, np.float64))
 
 
 def place_documents(ground: Ground, root: int, class_nodes: Sequence[int], shares: Csr, features: Features) -> Floats:
@@ -48,31 +53,59 @@ def place_documents(ground: Ground, root: int, class_nodes: Sequence[int], share
     return found
 
 
-def _circles(tree: Tree, words: Floats, sizes: Floats) -> tuple[Floats, Floats]:
-    """A circle for each node, within that of the node above."""
-    centres, radii = np.zeros((len(tree), 2)), np.zeros(len(tree))
+def _circles(tree: Tree, words: Floats, sizes: Floats) -> Ground:
+    """A circle for each node, within that of the node above that has one of its own."""
+    centres, radii, between = np.zeros((len(tree), 2)), np.zeros(len(tree)), np.zeros(len(tree), bool)
     radii[tree.root] = 1.0
-    within = _within(tree, words, np.sqrt(np.maximum(sizes, 0.25)))
-    for node in tree.depth_first():
-        if node in within:
-            (own, reach), children = within[node], list(tree.children(node))
-            scale = radii[node] * FILLED
-            centres[children], radii[children] = centres[node] + scale * own, scale * reach
-    return centres, radii
+    groups = _groups(tree, sizes)
+    within = _within(groups, words, np.sqrt(np.maximum(sizes, 0.25)))
+    for node, (own, reach) in within.items():  # from the root down
+        members, passed = groups[node]
+        scale = radii[node] * FILLED
+        centres[members], radii[members] = centres[node] + scale * own, scale * reach
+        for one in passed:
+            inside = [member for member in members if one in tree.path(member)]
+            centres[one] = _middle(centres[inside], radii[inside])[0]
+            radii[one] = float((_lengths(centres[inside] - centres[one]) + radii[inside]).max())
+            between[one] = True
+    return Ground(centres, radii, between)
 
 
-def _within(tree: Tree, words: Floats, radii: Floats) -> dict[int, tuple[Floats, Floats]]:
-    """For each node with nodes below it, the circles of those in one of radius one: as many at once as have as many."""
-    parents: dict[int, list[int]] = {}
-    for node in range(len(tree)):
-        if not tree.is_leaf(node):
-            parents.setdefault(len(tree.children(node)), []).append(node)
+def _groups(tree: Tree, sizes: Floats) -> dict[int, tuple[list[int], list[int]]]:
+    """The nodes that lie beside each other in the circle of a node, and those that were passed by on the way to them.
+
+    Circles of two or three in circles of two or three leave no room for documents after a few levels: below the
+    headings the largest is opened until there are some.
+    """
+    found, waiting = {}, [tree.root]
+    for node in waiting:
+        members, passed = list(tree.children(node)), []
+        while node != tree.root and len(members) < BESIDE:
+            inner = [one for one in members if not tree.is_leaf(one)]
+            if not inner:
+                break
+            largest = max(inner, key=lambda one: (sizes[one], -one))
+            place = members.index(largest)
+            members[place : place + 1] = tree.children(largest)
+            passed.append(largest)
+        found[node] = members, passed
+        waiting += [one for one in members if not tree.is_leaf(one)]
+    return {node: group for node, group in found.items() if group[0]}
+
+
+def _within(
+    groups: Mapping[int, tuple[list[int], list[int]]], words: Floats, radii: Floats
+) -> dict[int, tuple[Floats, Floats]]:
+    """For each group its circles in one of radius one: as many groups at once as have as many circles."""
+    alike: dict[int, list[int]] = {}
+    for node, (members, _) in groups.items():
+        alike.setdefault(len(members), []).append(node)
     found = {}
-    for nodes in parents.values():
-        children = np.array([tree.children(node) for node in nodes])
-        places, reach = packed(np.stack([plane(words[own]) for own in children]), radii[children])
+    for nodes in alike.values():
+        beside = np.array([groups[node][0] for node in nodes])
+        places, reach = packed(np.stack([plane(words[own]) for own in beside]), radii[beside])
         found.update({node: (places[number], reach[number]) for number, node in enumerate(nodes)})
-    return found
+    return {node: found[node] for node in groups}
 
 
 def plane(features: Floats) -> Floats:

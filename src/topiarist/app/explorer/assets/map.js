@@ -2,7 +2,7 @@
 import { data, root } from "./explorer.js";
 import { placed, readout } from "./readouts.js";
 
-const LEAST = 34, MOST = 260, CLOSEST = 400, NEAR = 7, APART = 3, CELLS = 64;
+const LEAST = 34, MOST = 260, CLOSEST = 400, NEAR = 7, APART = 3, CELLS = 64, FILLED = 0.97;
 
 function pixel(text) {
   const hex = text.trim().replace("#", ""), whole = hex.length === 3 ? hex.replace(/./g, "$&$&") : hex;
@@ -58,7 +58,6 @@ class Map {
     this.canvas.setAttribute("aria-label", `Map of ${this.points.number} documents. Arrow keys move, plus and minus zoom. The tree lists the same topics.`);
     this.context = this.canvas.getContext("2d", { alpha: false, willReadFrequently: true });  // its pixels are ours: no detour by the graphics card
     this.said = box.querySelector(".map-said");
-    this.x = this.y = 0; this.near = 1;
     this.waiting = false; this.drawn = 0;
     box.querySelector("svg").replaceWith(this.canvas);
     box.querySelector(".map-bar").hidden = false;
@@ -70,6 +69,7 @@ class Map {
       window.matchMedia(asked).addEventListener("change", () => { this.paint = colours(); this.ask(); });
     }
     this.paint = colours();
+    this.all();
     this.sized();
   }
 
@@ -80,6 +80,16 @@ class Map {
     this.much = much;
     this.image = this.context.createImageData(this.canvas.width, this.canvas.height);
     this.pixels = new Uint32Array(this.image.data.buffer);
+    this.ask();
+  }
+
+  /** All headings, as large as there is room. */
+  all() {
+    const tops = this.circles.filter((one) => one.level === 1), reach = (sign, way) => Math.max(...tops.map((one) => sign * one[way] + one.radius));
+    const [left, right, top, bottom] = tops.length ? [-reach(-1, "x"), reach(1, "x"), -reach(-1, "y"), reach(1, "y")] : [-1, 1, -1, 1];
+    const wide = Math.max(1, this.canvas.clientWidth), high = Math.max(1, this.canvas.clientHeight);
+    this.x = (left + right) / 2; this.y = (top + bottom) / 2;
+    this.near = 2 * FILLED * Math.min(wide / (right - left), high / (bottom - top)) / Math.min(wide, high);
     this.ask();
   }
 
@@ -110,7 +120,7 @@ class Map {
     context.putImageData(this.image, 0, 0);
     this.names(paint, scale, left, top);
     this.drawn += 1;
-    canvas.dataset.drawn = this.drawn;
+    canvas.dataset.drawn = this.drawn; canvas.dataset.place = `${this.x} ${this.y} ${scale / this.much}`;
   }
 
   names(paint, scale, left, top) {
@@ -121,10 +131,12 @@ class Map {
       const radius = one.radius * scale, x = one.x * scale + left, y = one.y * scale + top;
       if (radius < LEAST * much || x + radius < 0 || y + radius < 0 || x - radius > this.canvas.width || y - radius > this.canvas.height) continue;
       this.shown.push(one);
-      context.globalAlpha = 0.35; context.strokeStyle = paint.line;
-      context.beginPath(); context.arc(x, y, radius, 0, 2 * Math.PI); context.stroke();
-      if (one.branch) { context.globalAlpha = 0.05; context.fillStyle = paint.branches[(one.branch - 1) % 9]; context.fill(); }
-      context.globalAlpha = 1;
+      if (!one.between) {
+        context.globalAlpha = 0.35; context.strokeStyle = paint.line;
+        context.beginPath(); context.arc(x, y, radius, 0, 2 * Math.PI); context.stroke();
+        if (one.branch) { context.globalAlpha = 0.05; context.fillStyle = paint.branches[(one.branch - 1) % 9]; context.fill(); }
+        context.globalAlpha = 1;
+      }
       if (radius > MOST * much && !one.last) continue;
       const letters = Math.max(11, Math.min(16, radius / much / 6)) * much;
       context.font = `600 ${letters}px system-ui, sans-serif`;
@@ -147,7 +159,7 @@ class Map {
 
   over([x, y], circles = this.shown || []) {
     let found = null;
-    for (const one of circles) if ((one.x - x) ** 2 + (one.y - y) ** 2 <= one.radius ** 2 && (!found || one.level > found.level)) found = one;
+    for (const one of circles) if (!one.between && (one.x - x) ** 2 + (one.y - y) ** 2 <= one.radius ** 2 && (!found || one.level > found.level)) found = one;
     return found;
   }
 
@@ -238,7 +250,7 @@ class Map {
     for (const button of this.box.querySelectorAll("[data-zoom]")) {
       button.addEventListener("click", () => {
         const times = Number(button.dataset.zoom);
-        if (times) this.zoom(times); else { this.x = this.y = 0; this.near = 1; this.tell(""); this.ask(); }
+        if (times) this.zoom(times); else { this.tell(""); this.all(); }
       });
     }
   }

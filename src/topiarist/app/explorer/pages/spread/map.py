@@ -30,6 +30,7 @@ class Circle:
     branch: int
     last: bool  # nothing is below it
     first: bool  # shown before anybody looks closer
+    between: bool  # only its name is shown: what is below it lies beside others
     address: str
 
 
@@ -78,6 +79,7 @@ def load(view: View, ask: Ask) -> MapPage:
                 branch=view.branches[node],
                 last=tree.is_leaf(node),
                 first=node in first,
+                between=bool(ground.between[node]),
                 address=addresses.topic(view.shape.topics[node]),
             )
             for node in nodes

@@ -92,7 +92,8 @@ def _wavering(counts: Floats, totals: Floats, usual: Floats, some: Ints) -> Floa
     chance = np.maximum(expected * (1 - usual), 1e-12)
     squares: list[Floats] = [(counts - expected) ** 2 / chance, expected**2 / chance]  # in variances of chance
     telling = expected >= 1
-    found: Floats = np.repeat(_excess([each.reshape(-1, 1) for each in squares], telling.reshape(-1, 1)), len(usual))
+    together = [each[telling][:, None] for each in squares]
+    found: Floats = np.repeat(_excess(together, np.ones_like(together[0], bool)), len(usual))
     periods = telling.sum(axis=0)
     known = some[periods[some] >= ENOUGH]
     own = _excess([each[:, known] for each in squares], telling[:, known])

@@ -1,7 +1,8 @@
-"""Are near documents near on the map? ``python -m benchmarks.map_neighbours FOLDER [--pacmap]`` prints how many.
+"""Are near documents near on the map? ``python -m benchmarks.map_neighbours FOLDER`` prints how many.
 
 Of the ten nearest documents by vectors (LSI of 100 dimensions over counts, cosines) the share that is among the thirty
-nearest points. ``--pacmap``: beside a neighbour embedding of the very same vectors, where that package is installed.
+nearest points: of topics in circles, with ``--neighbours`` also of the map by neighbours, and with ``--pacmap`` of what
+that package makes of the very same vectors, where it is installed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
 from topiarist import Collection
-from topiarist.collection import Figures, document_map
+from topiarist.collection import Figures, document_map, neighbour_map
 
 NEAREST, AROUND, DIMENSIONS = 10, 30, 100
 
@@ -34,6 +35,7 @@ def _nearest(places: np.ndarray, number: int) -> np.ndarray:
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("folder")
+    asked.add_argument("--neighbours", action="store_true")
     asked.add_argument("--pacmap", action="store_true")
     options = asked.parse_args()
     with Collection.open(options.folder) as collection:
@@ -43,6 +45,11 @@ def main() -> None:
         points = document_map(Figures(collection)).points
         taken = time.process_time() - began
         print(f"{len(collection):,} documents; circles: {kept(vectors, points):.3f}, {taken:.1f} s of the processor")
+        if options.neighbours:
+            began = time.process_time()
+            _, found = neighbour_map(Figures(collection))
+            taken = time.process_time() - began
+            print(f"by neighbours: {kept(vectors, found.points):.3f}, {taken:.1f} s of the processor", flush=True)
     if options.pacmap:
         from pacmap import PaCMAP
 

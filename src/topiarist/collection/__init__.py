@@ -286,6 +286,7 @@ if TYPE_CHECKING:
     from topiarist.collection.spread.document_map import DocumentMap as DocumentMap
     from topiarist.collection.spread.document_map import document_map as document_map
     from topiarist.collection.spread.document_map import map_ground as map_ground
+    from topiarist.collection.spread.document_map import neighbour_map as neighbour_map
     from topiarist.collection.spread.newer import Farther as Farther
     from topiarist.collection.spread.newer import Newer as Newer
     from topiarist.collection.spread.newer import NewerTopic as NewerTopic
@@ -392,7 +393,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "shape.word_use": "WordUse word_uses",
     "shape.topic_changes": "TopicChange TopicSnapshot=Snapshot topic_changes topic_snapshot",
     "spread.by_group": "ByGroup GroupTopic groupings topics_by_group=by_group",
-    "spread.document_map": "DocumentMap document_map map_ground",
+    "spread.document_map": "DocumentMap document_map map_ground neighbour_map",
     "spread.newer": "Farther Newer NewerTopic newer_since=newer",
     "spread.over_time": "OverTime TopicBurst topics_over_time=over_time",
     "spread.word_times": "WordTime words_over_time=word_times",

@@ -9,6 +9,7 @@ Floor plan:
                       ``topiarist.metrics``.
     map_layout        A map: the tree as circles within circles, near each other where topics speak alike, and documents
                       within them.
+    neighbour_map     A map by neighbours: documents that are alike lie near each other, whatever topics they are of.
     node_matching     Which node of one tree is which of another? By the documents they share, so that names survive a
                       new fit.
     placed_documents  Documents in a tree: what comparing, judging and exporting need to know of a collection, and

@@ -1,13 +1,18 @@
 """The map: circles and points as data, a drawing without scripts, a canvas with them."""
 
 import struct
+import threading
+import time
 
 import pytest
 from starlette.testclient import TestClient
 
+from tests.app.explorer.test_jobs import PATIENCE
 from topiarist.app.explorer.pages.spread import map as map_page
 from topiarist.app.explorer.web.server import explorer
 from topiarist.collection import document_map
+from topiarist.measures import neighbour_map
+from topiarist.measures.neighbour_map import names_among
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +50,47 @@ def test_circles_do_not_wait_for_points(folder, monkeypatch):
     assert len(asked) == 1
 
 
+@pytest.fixture
+def by_neighbours(folder, monkeypatch):
+    """A server whose map by neighbours is made when this says so: the gate, and what asks."""
+    gate = threading.Event()
+
+    def made(view):
+        assert gate.wait(PATIENCE)
+        points = document_map(view)
+        return names_among(view.tree, view.homes, points.points), points
+
+    monkeypatch.setattr(map_page, "neighbour_map", made)
+    return gate, TestClient(explorer(folder), base_url="http://127.0.0.1")
+
+
+def test_while_documents_are_placed_by_neighbours_the_circles_of_topics_are_shown(by_neighbours):
+    gate, client = by_neighbours
+    page = client.get("/map.json?by=neighbours").json()
+    assert page["waiting"]
+    assert not all(one["between"] for one in page["circles"])
+    assert client.get(page["points"]).status_code == 202
+    assert "map-wait" in client.get("/map?by=neighbours").text
+    gate.set()
+    until = time.monotonic() + PATIENCE
+    while (answer := client.get(page["points"])).status_code == 202 and time.monotonic() < until:
+        time.sleep(0.01)
+    assert len(answer.content) == 5 * 400
+    page = client.get("/map.json?by=neighbours").json()
+    assert not page["waiting"]
+    assert all(one["between"] for one in page["circles"])
+    assert [one["chosen"] for one in page["ways"]] == [False, True]
+
+
+def test_without_the_extra_there_is_one_way_and_it_is_said_what_to_install(client, monkeypatch):
+    assert client.get("/map.json").json()["ways"]
+    monkeypatch.setattr(neighbour_map, "find_spec", lambda name: None)
+    assert client.get("/map.json").json()["ways"] == []
+    answer = client.get("/map?by=neighbours")
+    assert answer.status_code == 422
+    assert "openTSNE" in answer.text
+
+
 def test_a_point_is_a_document(client):
     told = client.get("/map.document?row=3").json()
     assert client.get(told["address"]).status_code == 200
@@ -55,7 +101,7 @@ def test_a_point_is_a_document(client):
 
 def test_without_scripts_the_circles_are_drawn(client):
     html = client.get("/map").text
-    shown = [one for one in client.get("/map.json").json()["circles"] if one["first"] and not one["between"]]
+    shown = [one for one in client.get("/map.json").json()["circles"] if one["first"]]
     assert html.count("<circle") == len(shown) > 0
 
 

@@ -5,6 +5,7 @@ import threading
 import numpy as np
 import pytest
 
+from tests.app.explorer.test_jobs import PATIENCE
 from topiarist.app.explorer.memory import Memory
 from topiarist.app.explorer.view import View
 from topiarist.collection.collection import Collection
@@ -97,3 +98,35 @@ def test_marks_are_read_again_as_soon_as_somebody_writes(copied):
         assert reader.marks.read() == [3]
         assert reader.marks.tags() == {"later": 1}
         assert reader.marks.tagged_rows().tolist() == [7]
+
+
+def test_what_is_made_beside_is_there_for_who_asks_again():
+    memory, gate, made = Memory(), threading.Event(), []
+
+    def make():
+        assert gate.wait(PATIENCE)
+        made.append(1)
+        return "made"
+
+    assert memory.later("key", make) is None
+    assert memory.later("key", make) is None
+    gate.set()
+    assert memory("key", make) == "made"  # waits for whoever makes it
+    assert memory.later("key", make) == "made"
+    assert made == [1]
+
+
+def test_what_failed_beside_is_told_once_and_tried_again():
+    memory, asked = Memory(), threading.Event()
+
+    def fail():
+        raise ValueError("no")
+
+    assert memory.later("key", fail) is None
+    for thread in [one for one in threading.enumerate() if one.name == "key"]:
+        thread.join(PATIENCE)
+    with pytest.raises(ValueError, match="no"):
+        memory.later("key", asked.set)
+    assert not asked.is_set()
+    assert memory.later("key", asked.set) is None
+    assert asked.wait(PATIENCE)

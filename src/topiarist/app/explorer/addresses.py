@@ -136,6 +136,16 @@ def time(**values: Any) -> str:
     return _with(TIME, **values)
 
 
+def document_map(**values: Any) -> str:
+    """The map of the documents."""
+    return _with(MAP, **values)
+
+
+def points(**values: Any) -> str:
+    """The points of a map, as bytes."""
+    return _with(POINTS, **values)
+
+
 def groups(**values: Any) -> str:
     """Topics by the groups that a ``column`` makes; of one ``group`` all of them."""
     return _with(GROUPS, **values)

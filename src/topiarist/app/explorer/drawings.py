@@ -58,7 +58,7 @@ def interval(low: float, share: float, high: float, other: float, most: float) -
 
 def map_circles(circles: Sequence[Circle], to: Callable[[str], str], plain: Callable[[str], str]) -> Markup:
     """The circles of the map that are seen first, for those whose browser draws no points. The tree says the same."""
-    shown = [one for one in circles if one.first and not one.between]
+    shown = [one for one in circles if one.first]
     drawn = [
         Markup(
             '<a href="{}" tabindex="-1"><circle class="b{}" cx="{}" cy="{}" r="{}"><title>{}</title></circle></a>'

@@ -22,6 +22,8 @@ class Memory:
         self._lock = threading.Lock()
         self._known: OrderedDict[Hashable, Any] = OrderedDict()
         self._making: dict[Hashable, threading.Lock] = {}
+        self._beside: set[Hashable] = set()  # being made
+        self._failed: dict[Hashable, Exception] = {}
         self._bytes = 0
 
     def __call__(self, key: Hashable, make: Callable[[], T]) -> T:
@@ -41,6 +43,32 @@ class Memory:
                 with self._lock:
                     self._making.pop(key, None)
         return found
+
+    def later(self, key: Hashable, make: Callable[[], T]) -> T | None:
+        """What was made for a key; None while it is made beside, which whoever asks first begins.
+
+        Where that failed, whoever asks next is told why, and after that it is tried again.
+        """
+        with self._lock:
+            if key in self._known:
+                return cast("T", self._latest(key))
+            if key in self._failed:
+                raise self._failed.pop(key)
+            if key in self._beside:
+                return None
+            self._beside.add(key)
+        threading.Thread(target=self._make_beside, args=(key, make), daemon=True, name=str(key)).start()
+        return None
+
+    def _make_beside(self, key: Hashable, make: Callable[[], Any]) -> None:
+        try:
+            self(key, make)
+        except Exception as error:
+            with self._lock:
+                self._failed[key] = error
+        finally:
+            with self._lock:
+                self._beside.discard(key)
 
     def part(self, *kinds: str) -> Memory:
         """Another one that begins with what is known of some kinds: the first of a key tells its kind."""

@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 from topiarist.arrays import Array, Floats, Ints
 from topiarist.collection.describe.figures import Figures
 from topiarist.measures.map_layout import Features, Ground, features_by_counts, lay_ground, place_documents
+from topiarist.measures.neighbour_map import check_possible, embedded, names_among
 
 STEPS = 65_535  # in which a place is told: two bytes each way
 WORDS = 8_192  # by which topics are told apart: those of most documents
@@ -39,16 +40,30 @@ def map_ground(figures: Figures) -> Ground:
         return lay_ground(figures.tree, _words(figures, _frequent(figures)), figures.sizes)
 
 
+def neighbour_map(figures: Figures) -> tuple[Ground, DocumentMap]:
+    """The documents by their neighbours, and where the names of topics belong among them. It takes its time."""
+    check_possible(figures.n_docs)
+    points = embedded(_features(figures)(np.arange(figures.n_docs)))
+    return names_among(figures.tree, figures.homes, points), DocumentMap(points, _branches(figures))
+
+
 def document_map(figures: Figures, ground: Ground | None = None) -> DocumentMap:
     """The points of the documents on a ground, or on that of the tree as it is now."""
     tree, classes = figures.tree, figures.shape.class_nodes
     ground = map_ground(figures) if ground is None else ground
     with threadpool_limits(limits=1, user_api="blas"):
         points = place_documents(ground, tree.root, classes, figures.collection.shares, _features(figures))
+    return DocumentMap(points, _branches(figures))
+
+
+def _branches(figures: Figures) -> Ints:
+    """The heading that each document lies under."""
+    tree = figures.tree
     tops = sorted(tree.children(tree.root), key=lambda node: figures.shape.topics[node])
     number = {top: place for place, top in enumerate(tops, 1)}
     of_node = np.array([0 if node == tree.root else number[tree.path(node)[1]] for node in range(len(tree))], np.int64)
-    return DocumentMap(points, of_node[figures.homes])
+    found: Ints = of_node[figures.homes]
+    return found
 
 
 def _features(figures: Figures) -> Features:

@@ -2,7 +2,7 @@
 import { data, root } from "./explorer.js";
 import { placed, readout } from "./readouts.js";
 
-const LEAST = 34, MOST = 260, CLOSEST = 400, NEAR = 7, APART = 3, CELLS = 64, FILLED = 0.97;
+const LEAST = 34, MOST = 260, CLOSEST = 400, NEAR = 7, APART = 3, CELLS = 64, FILLED = 0.97, AGAIN = 1500;
 
 function pixel(text) {
   const hex = text.trim().replace("#", ""), whole = hex.length === 3 ? hex.replace(/./g, "$&$&") : hex;
@@ -58,6 +58,7 @@ class Map {
     this.canvas.setAttribute("aria-label", `Map of ${this.points.number} documents. Arrow keys move, plus and minus zoom. The tree lists the same topics.`);
     this.context = this.canvas.getContext("2d", { alpha: false, willReadFrequently: true });  // its pixels are ours: no detour by the graphics card
     this.said = box.querySelector(".map-said");
+    this.loose = circles.every((one) => one.between);  // by neighbours: names among points
     this.waiting = false; this.drawn = 0;
     box.querySelector("svg").replaceWith(this.canvas);
     box.querySelector(".map-bar").hidden = false;
@@ -85,7 +86,7 @@ class Map {
 
   /** All headings, as large as there is room. */
   all() {
-    const tops = this.circles.filter((one) => one.level === 1), reach = (sign, way) => Math.max(...tops.map((one) => sign * one[way] + one.radius));
+    const tops = this.loose ? [] : this.circles.filter((one) => one.level === 1), reach = (sign, way) => Math.max(...tops.map((one) => sign * one[way] + one.radius));
     const [left, right, top, bottom] = tops.length ? [-reach(-1, "x"), reach(1, "x"), -reach(-1, "y"), reach(1, "y")] : [-1, 1, -1, 1];
     const wide = Math.max(1, this.canvas.clientWidth), high = Math.max(1, this.canvas.clientHeight);
     this.x = (left + right) / 2; this.y = (top + bottom) / 2;
@@ -140,7 +141,7 @@ class Map {
       if (radius > MOST * much && !one.last) continue;
       const letters = Math.max(11, Math.min(16, radius / much / 6)) * much;
       context.font = `600 ${letters}px system-ui, sans-serif`;
-      const width = context.measureText(one.name).width, at = y - (one.last ? 0 : radius * 0.86);
+      const width = context.measureText(one.name).width, at = y - (one.last || this.loose ? 0 : radius * 0.86);
       const place = [x - width / 2 - APART * much, at - letters / 2 - APART * much, x + width / 2 + APART * much, at + letters / 2 + APART * much];
       if (taken.some((other) => place[0] < other[2] && place[2] > other[0] && place[1] < other[3] && place[3] > other[1])) continue;
       taken.push(place);
@@ -201,7 +202,7 @@ class Map {
   }
 
   async choose(place) {
-    const inside = this.over(place), row = this.near > 3 ? this.nearest(place) : -1;
+    const inside = this.over(place), row = this.near > 3 || this.loose ? this.nearest(place) : -1;
     if (row >= 0 && (!inside || inside.last)) {
       const known = await data(`${this.box.dataset.point}?row=${row}`);
       this.tell(known.title, known.address);
@@ -259,6 +260,13 @@ class Map {
 export async function startMap() {
   const box = document.querySelector("[data-map]");
   if (!box) return;
-  const [page, answer] = await Promise.all([data(box.dataset.map), fetch(box.dataset.points)]);
-  if (answer.ok) new Map(box, page.circles, await answer.arrayBuffer());
+  let answer = await fetch(box.dataset.points);
+  while (answer.status === 202) {
+    await new Promise((done) => setTimeout(done, AGAIN));
+    answer = await fetch(box.dataset.points);
+  }
+  if (!answer.ok) return;
+  const page = await data(box.dataset.map);
+  document.querySelector(".map-wait")?.remove();
+  new Map(box, page.circles, await answer.arrayBuffer());
 }

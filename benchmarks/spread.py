@@ -46,10 +46,16 @@ def coverage(collections: int) -> Iterator[tuple[int, int, float]]:
             yield length, documents, float(np.mean(held))
 
 
-def bursts(collections: int, topics: int = 20, periods: int = 24) -> Iterator[tuple[int, float, float, float]]:
+def bursts(
+    collections: int,
+    topics: int = 20,
+    periods: int = 24,
+    sizes: tuple[int, ...] = (2_400, 5_000, 12_000, 100_000),
+    wavers: tuple[float, ...] = (0.0, 0.1, 0.2),
+) -> Iterator[tuple[int, float, float, float]]:
     """Documents, how much topics go up and down anyway, precision, recall of bursts of three times the usual share."""
-    for documents in (2_400, 5_000, 12_000, 100_000):
-        for waver in (0.0, 0.1, 0.2):
+    for documents in sizes:
+        for waver in wavers:
             rng, right, told, again, every = np.random.default_rng(0), 0, 0, 0, 0
             for _ in range(collections):
                 rates = np.tile(rng.dirichlet(np.full(topics, 3.0)), (periods, 1))
@@ -116,6 +122,9 @@ def main() -> None:
         print(f"  {length:>3} {documents:>6} {share:.3f}")
     print("bursts of three times, 20 topics, 24 periods: documents, waver, precision, recall")
     for documents, waver, precision, recall in bursts(options.collections):
+        print(f"  {documents:>7,} {waver:.1f} {precision:.3f} {recall:.3f}")
+    print("the same five among 60 topics, 36 periods")
+    for documents, waver, precision, recall in bursts(options.collections, 60, 36, (60_000,), (0.2,)):
         print(f"  {documents:>7,} {waver:.1f} {precision:.3f} {recall:.3f}")
     if options.grown:
         with warnings.catch_warnings():

@@ -65,7 +65,7 @@ def test_what_is_installed_has_digests_of_the_pinned_versions(kind):
     assert {name: version for name, (version, _) in known.items()} == {name: pinned[name] for name in known}
     assert all(digests and all(re.fullmatch("[0-9a-f]{64}", one) for one in digests) for _, digests in known.values())
     project = tomllib.loads((made.ROOT / "pyproject.toml").read_text())["project"]
-    extra = project["optional-dependencies"].get(kind, [])
+    extra = project["optional-dependencies"][made.SETS[kind]]
     wanted = {made.canonicalize_name(made.Requirement(one).name) for one in (*project["dependencies"], *extra)}
     assert wanted - {"topiarist"} <= set(known)
 

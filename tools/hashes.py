@@ -27,7 +27,7 @@ from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER, CONSTRAINTS = ROOT / "hashes", ROOT / "constraints.txt"
-SETS = {"core": "", "dev": "dev", "docs": "docs"}  # and the extras that they are
+SETS = {"core": "office", "dev": "dev", "docs": "docs"}  # and the extras that they are
 BUILDS = ("hatchling", "editables", "pathspec", "pluggy", "packaging", "trove-classifiers")  # what installs topiarist
 PYTHONS, PLATFORM = ("3.11", "3.12", "3.13"), "linux-x86_64"
 FITS = re.compile(r"any|(many)?linux.*_x86_64")
@@ -39,7 +39,7 @@ def needed(extra: str) -> set[str]:
     What it requires itself is in pyproject.toml; what others require is told by what is installed here.
     """
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    waiting = [*project["dependencies"], *([f"topiarist[{extra}]"] if extra else []), *BUILDS]
+    waiting = [*project["dependencies"], f"topiarist[{extra}]", *BUILDS]
     seen, found = set[str](), set[str]()
     while waiting:
         text = waiting.pop()

@@ -2,6 +2,8 @@
 
     python tools/install.py core|dev|docs
 
+``core`` is topiarist with the extra ``office``, so that a checkout reads PDF and office files as it comes.
+
 On the platform and the Pythons that a file of ``hashes/`` names, every package must be one whose digest is in it. What
 pyproject.toml asks for and that file does not have yet (a dependency of today) is told, and comes by the version in
 ``constraints.txt``, as all do on other platforms. ``TOPIARIST_HASHES=no`` leaves digests out: for an index that has
@@ -19,6 +21,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+EXTRAS = {"core": "office", "dev": "dev", "docs": "docs"}  # of topiarist, by what is asked for
 
 
 def fits(text: str, system: str, machine: str, python: tuple[int, ...]) -> bool:
@@ -32,7 +35,7 @@ def fits(text: str, system: str, machine: str, python: tuple[int, ...]) -> bool:
 def required(kind: str) -> set[str]:
     """The names of what pyproject.toml asks for, as the files of digests write them."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    texts = [*project["dependencies"], *project["optional-dependencies"].get(kind, ())]
+    texts = [*project["dependencies"], *project["optional-dependencies"][EXTRAS[kind]]]
     found = (re.match(r"[\w.-]+", text) for text in texts if not text.startswith("topiarist"))
     return {re.sub(r"[-_.]+", "-", one[0]).lower() for one in found if one}
 
@@ -41,7 +44,7 @@ def main() -> int:
     """Install; the exit code of pip."""
     kind = sys.argv[1]
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "-q"]
-    own = ["-e", f"{ROOT}" if kind == "core" else f"{ROOT}[{kind}]", "-c", f"{ROOT / 'constraints.txt'}"]
+    own = ["-e", f"{ROOT}[{EXTRAS[kind]}]", "-c", f"{ROOT / 'constraints.txt'}"]
     file = ROOT / "hashes" / f"{kind}.txt"
     known = file.read_text() if file.is_file() else ""
     here = fits(known, platform.system(), platform.machine(), sys.version_info[:2])

@@ -29,7 +29,8 @@ CLEAN=$WORK/clean
 quiet "$PYTHON" -m venv --without-pip "$CLEAN"
 export CC=/bin/false CXX=/bin/false FC=/bin/false
 quiet "$WORK/build/bin/python" -m pip --python "$CLEAN/bin/python" install --disable-pip-version-check --no-compile -q "$WHEEL" -c "$ROOT/constraints.txt"
-say "default install" "$(du -sm "$CLEAN/lib" | cut -f1) MB"
+INSTALLED=$(du -sm "$CLEAN/lib" | cut -f1)
+say "default install" "$INSTALLED MB"
 "$CLEAN/bin/python" -m compileall -q "$CLEAN/lib" >/dev/null 2>&1 || true
 say "import of nothing, python -c pass" "$(seconds "$CLEAN/bin/python" -c pass)"
 say "import topiarist" "$(seconds "$CLEAN/bin/python" -c 'import topiarist')"
@@ -49,4 +50,9 @@ run python -m topiarist show demo.topiary 1 --json
 run python -c 'from topiarist import PLSA; import numpy; PLSA(2).fit(numpy.ones((4, 5)))'
 
 say "grow, tree, find, report, check" "done"
+printf '%%PDF-1.4' >report.pdf
+env -i PATH="$CLEAN/bin:/usr/bin:/bin" HOME="$WORK/use" topiarist grow report.pdf >"$WORK/log" 2>&1 && { cat "$WORK/log"; exit 1; }
+grep -q "pip install 'topiarist\[office\]'" "$WORK/log" || { cat "$WORK/log"; exit 1; }
+say "a PDF without the extra 'office'" "told"
+[ "$INSTALLED" -le 450 ] || { echo "The default install is larger than 450 MB."; exit 1; }
 [ "$(wc -c <"$WHEEL")" -le 10000000 ] || { echo "The wheel is larger than 10 MB."; exit 1; }

@@ -247,6 +247,19 @@ def test_doctor_and_version():
         assert part in found.stdout
 
 
+def test_doctor_says_what_would_bring_the_readers_that_are_missing(monkeypatch):
+    from topiarist.app.cli.commands.care import doctor
+
+    assert doctor._reads() == f"text, mail, tables, zip and tar; {', '.join(doctor.READERS)}"
+    missing = {"pypdfium2", "lxml", "ijson"}
+    monkeypatch.setattr(doctor.importlib.util, "find_spec", lambda name: None if name in missing else name)
+    assert doctor._reads() == (
+        "text, mail, tables, zip and tar; Word, web pages, spreadsheets, RTF, LaTeX, Outlook; "
+        "NOT PDF (pypdfium2), slides, OpenDocument, books and XML (lxml): pip install 'topiarist[office]'; "
+        "NOT JSON (ijson): install topiarist again"
+    )
+
+
 ONE_SET = """
 import sys
 from topiarist.app.cli import main

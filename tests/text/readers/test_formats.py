@@ -5,13 +5,16 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.text.readers.makers import docx, link, only, paragraph, pdf, reasons, table
-from topiarist.errors import ResourceError
+from tests.text.readers.office_makers import epub, odt, pptx, xlsx
+from topiarist.errors import InputError, ResourceError
 from topiarist.text.documents import Document
+from topiarist.text.extract import pool, worker
 from topiarist.text.readers import read
 from topiarist.text.readers.inside import scans
 
@@ -226,3 +229,45 @@ def test_counts_read_like_the_progress_line(tmp_path: Path) -> None:
     reading = read(tmp_path)
     list(reading)
     assert str(reading.counts) == "4 files: 1 read · 1 empty · 1 not a known type · 1 failed"
+
+
+WITHOUT_OFFICE = f"""
+import sys
+sys.path[:] = sys.argv[1:]
+sys.modules.update(dict.fromkeys({worker.OFFICE}))
+from topiarist.text.extract.worker import main
+main()
+"""
+
+
+@pytest.fixture
+def without_office(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "worker_command", lambda: [sys.executable, "-P", "-c", WITHOUT_OFFICE, *sys.path])
+
+
+def test_what_reads_office_files_may_be_missing_and_is_named(tmp_path: Path, without_office: None) -> None:
+    write(tmp_path / "note.txt", "text")
+    write(tmp_path / "page.html", "<p>a page</p>")
+    write(tmp_path / "letter.rtf", r"{\rtf1 a letter}")
+    pdf(tmp_path / "a.pdf", "words")
+    docx(tmp_path / "b.docx", paragraph("words"))
+    write(tmp_path / "c.odt", odt("words"))
+    write(tmp_path / "d.pptx", pptx(("a", "b", "c")))
+    write(tmp_path / "e.epub", epub("Book", "words"))
+    write(tmp_path / "f.xlsx", xlsx({"Sheet": [["text"], ["words"]]}))
+    write(tmp_path / "g.xml", "<a>words</a>")
+    reading = read(tmp_path)
+    assert sorted(document.text for document in reading) == ["a letter", "a page", "text"]
+    needs = {"a.pdf": "pypdfium2", "b.docx": "docx2python", "f.xlsx": "python_calamine"}
+    needs |= dict.fromkeys(("c.odt", "d.pptx", "e.epub", "g.xml"), "lxml")
+    assert sorted(reasons(reading)) == [
+        f"{name}: needs {package}, which is not installed: pip install 'topiarist[office]'"
+        for name, package in sorted(needs.items())
+    ]
+
+
+def test_a_folder_of_nothing_else_says_what_to_install(tmp_path: Path, without_office: None) -> None:
+    pdf(tmp_path / "a.pdf", "words")
+    with pytest.raises(InputError, match=r"a\.pdf: needs pypdfium2") as caught:
+        list(read(tmp_path))
+    assert caught.value.hint == "pip install 'topiarist[office]'"

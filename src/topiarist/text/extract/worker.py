@@ -22,6 +22,7 @@ _ALARM_GRACE = 10.0  # after the reader's own limit: only an orphan lives to hea
 _REQUEST_LIMIT = 1 << 40  # the reader is trusted
 _LONGEST_REASON = 300
 _LONGEST_NAME = 200
+OFFICE = ("pypdfium2", "docx2python", "lxml", "python_calamine")  # packages of the extra of that name
 _MOST_COLUMNS, _LONGEST_VALUE = 200, 1_001  # one character more than is kept tells that it was cut
 
 
@@ -199,7 +200,9 @@ def _safely(work: Callable[[Limits], Answer], limits: Limits) -> Answer:
     except RecursionError:
         return {"failed": "nested too deeply"}, b""
     except ModuleNotFoundError as error:
-        return {"failed": f"{error.name} is not installed"}, b""
+        package = (error.name or "").partition(".")[0]
+        advice = ": pip install 'topiarist[office]'" if package in OFFICE else ""
+        return {"failed": f"needs {package}, which is not installed{advice}"}, b""
     except OSError as error:
         return {"failed": (error.strerror or str(error)).lower()[:_LONGEST_REASON]}, b""
     except Exception as error:

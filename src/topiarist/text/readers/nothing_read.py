@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from topiarist.errors import InputError, TopiaristError, UsageError
 from topiarist.text.documents import Problem
@@ -26,7 +26,7 @@ def nothing_read(sources: Sequence[str], survey: Survey, problems: Sequence[Prob
         first = next(p for p in problems if not p.reason.startswith(UNKNOWN_TYPE))
         return InputError(
             f"no usable text in {where}\n  {summary}. The first: {first.source}: {first.reason}",
-            hint="open one of the files and see whether it holds text",
+            hint=next(_installing(problems), "open one of the files and see whether it holds text"),
         )
     folders = f" in {survey.folders:,} folder{'s' if survey.folders != 1 else ''}" if survey.folders else ""
     return InputError(
@@ -36,6 +36,12 @@ def nothing_read(sources: Sequence[str], survey: Survey, problems: Sequence[Prob
 
 
 UNKNOWN_TYPE = "not a known type"
+_INSTALL = "pip install"
+
+
+def _installing(problems: Sequence[Problem]) -> Iterator[str]:
+    """The commands that bring what these files need."""
+    return (_INSTALL + problem.reason.partition(_INSTALL)[2] for problem in problems if _INSTALL in problem.reason)
 
 
 def unknown_type(suffix: str) -> str:

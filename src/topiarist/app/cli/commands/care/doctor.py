@@ -32,8 +32,8 @@ EXTRAS = {
 READERS = {
     "PDF": "pypdfium2",
     "Word": "docx2python",
-    "web pages and books": "selectolax",
-    "slides, OpenDocument and XML": "lxml",
+    "web pages": "selectolax",
+    "slides, OpenDocument, books and XML": "lxml",
     "spreadsheets": "python_calamine",
     "RTF": "striprtf",
     "LaTeX": "pylatexenc",
@@ -81,14 +81,23 @@ def _found() -> dict[str, str]:
         found[f"[{extra}]"] = (
             version(module.replace("_", "-")) if there else f"not installed: pip install 'topiarist[{extra}]'"
         )
-    missing = [f"{what} ({module})" for what, module in READERS.items() if importlib.util.find_spec(module) is None]
-    found["reads"] = f"text, mail, tables, zip and tar; {', '.join(what for what in READERS)}"
-    if missing:
-        found["reads"] = f"NOT {', '.join(missing)}: install topiarist again"
+    found["reads"] = _reads()
     found["parsers"] = _parsers()
     found["GPU"] = _gpu()
     found["full-text search"] = f"SQLite {sqlite3.sqlite_version} {'with' if _has_fts5() else 'WITHOUT'} FTS5"
     return found
+
+
+def _reads() -> str:
+    """Which kinds of files can be read here, and what would bring the others."""
+    from topiarist.text.extract.worker import OFFICE
+
+    missing = {what: module for what, module in READERS.items() if importlib.util.find_spec(module) is None}
+    told = [f"text, mail, tables, zip and tar; {', '.join(what for what in READERS if what not in missing)}"]
+    for advice, by_choice in (("pip install 'topiarist[office]'", True), ("install topiarist again", False)):
+        if kinds := [f"{what} ({one})" for what, one in missing.items() if (one in OFFICE) is by_choice]:
+            told.append(f"NOT {', '.join(kinds)}: {advice}")
+    return "; ".join(told)
 
 
 def _kernels(console: Console, *, warm: bool) -> str:
